@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * huddle.h - collective operations through the shared memory of one node.  The only installed header.
+ *
+ * A *context* is one rank's: its settings, its arena of shared memory, its map of the other ranks' arenas, its statistics.
+ * A *team* is an ordered set of ranks, as a communicator is.  huddle knows no MPI: a team reaches its members, while it is
+ * being set up, over callbacks of its host (an MPI, or whatever started the processes or threads).
+ *
+ * Every call returns an enum hud_status.  HUD_PASS means "not taken, nothing was touched, every rank of the team got the same answer":
+ * the caller uses its own collective.  Nothing here aborts, prints more than a line, or leaves anything with a name behind.
+ *
+ * Threads: different contexts are independent.  One context may be used by several threads if hud_host.threads is set; one team is
+ * used by one thread at a time, as a communicator is.
+ */
+#ifndef HUDDLE_H
+#define HUDDLE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HUD_VERSION_MAJOR 0
+#define HUD_VERSION_MINOR 1
+#define HUD_VERSION_PATCH 0
+
+#define HUD_API __attribute__((visibility("default")))
+
+enum hud_status {
+    HUD_OK = 0,
+    HUD_PASS,         /* not taken; the same on every rank of the team: use your own collective */
+    HUD_ERR_TRUNCATE, /* the sender sent more bytes than this rank's view holds; the view is filled, the team remains usable */
+    HUD_ERR_ARGUMENT, /* a null pointer, a root outside 0..size-1, an unknown topic; nothing was touched */
+    HUD_ERR_MEMORY    /* out of private memory; nothing was touched */
+};
+
+struct hud_context;
+struct hud_team;
+typedef struct hud_context hud_context;
+typedef struct hud_team hud_team;
+
+/* ---- context ---------------------------------------------------------------------------------------------------------- */
+
+/* What a context is told of its host.  All zero is valid: no MPI, one thread, nothing to progress. */
+struct hud_host {
+    const char *name;            /* of the MPI, for messages ("Open MPI 4.1.4"); NULL: "no MPI" */
+    int world_rank, world_size;  /* in the job; world_size 0: unknown, and the context speaks for itself */
+    int local_ranks;             /* ranks of the job on this node; 0: unknown, the team's size serves */
+    int threads;                 /* nonzero: several threads may call at once */
+    void (*progress)(void *arg); /* called now and then inside every wait (MPI's progress rule); NULL: none */
+    void *arg;                   /* for progress */
+    const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that win over the environment; NULL: none */
+};
+
+/*
+ * Reads the settings (HUDDLE_* of the environment, then host->settings).  Takes no shared memory yet.
+ * A bad setting is reported in one line; the context is created all the same and its teams answer HUD_PASS.
+ * HUD_ERR_MEMORY: *context is NULL.
+ */
+HUD_API int hud_context_create(const struct hud_host *host, hud_context **context);
+
+/* Prints the statistics if asked to and unmaps everything.  Teams of the context must be freed first.  NULL is allowed. */
+HUD_API void hud_context_destroy(hud_context *context);
+
+/* ---- team ------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * How the members of a team reach each other while it is set up.
+ * allgather: every member contributes `bytes` bytes, `all` receives size * bytes in rank order; returns 0, or nonzero on failure on
+ * every rank alike.  It is called twice, at the team's first collective, and with no lock of huddle's held.
+ */
+struct hud_exchange {
+    int (*rank)(void *arg);
+    int (*size)(void *arg);
+    int (*allgather)(void *arg, const void *mine, size_t bytes, void *all);
+    int (*world_rank)(void *arg, int rank); /* a member's rank in the job, -1: not of this job; NULL: all members are known to use huddle */
+    void *arg;
+};
+
+/* Local and cheap: no communication, no shared memory.  The exchange is copied; its arg must stay valid until the team is freed. */
+HUD_API int hud_team_create(hud_context *context, const struct hud_exchange *exchange, hud_team **team);
+
+/* Local, never waits; memory returns to the arena when every member has freed the team.  NULL is allowed. */
+HUD_API void hud_team_free(hud_team *team);
+
+/* ---- collectives ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * A user's buffer.  Contiguous when pack is NULL; otherwise pack and unpack move bytes of the *packed* form, in which all ranks
+ * describe the same bytes.
+ * pack:   copies packed bytes [offset, offset + most) into dst; may take less (whole elements); returns the bytes taken, at least 1.
+ * unpack: the reverse, at any cut.
+ */
+struct hud_view {
+    void *base;
+    size_t bytes; /* of the type signature: the same on every rank */
+    size_t (*pack)(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes);
+    void (*unpack)(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes);
+    void *host; /* for pack and unpack */
+};
+
+/* No member returns before every member has entered.  HUD_OK, HUD_PASS. */
+HUD_API int hud_barrier(hud_team *team);
+
+/* The root's bytes reach every member's view.  HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once. */
+HUD_API int hud_bcast(hud_team *team, const struct hud_view *view, int root);
+
+/* ---- information ------------------------------------------------------------------------------------------------------ */
+
+HUD_API const char *hud_version(void);
+HUD_API const char *hud_error_string(int status);
+
+/*
+ * JSON of a topic into *json, to be released with free().
+ *   "settings"    every setting: name, value, default, unit, doc, MCA name
+ *   "algorithms"  every algorithm: collective, name, doc, source, parameters
+ *   "machine"     topology as huddle sees it: active levels, units, NUMA nodes, allowed processors
+ */
+HUD_API int hud_info_json(const char *topic, char **json);
+
+/*
+ * JSON of a team that has had its first collective: members, levels, groups, lease (bytes, offset), and for this rank's slice the
+ * NUMA node of every page, own node, and how many lie elsewhere; for a team without a lease, the reason.
+ */
+HUD_API int hud_team_json(hud_team *team, char **json);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mem.h - everything an algorithm may do to shared memory.  This is the contract; mem_shm.h (real) and mem_sim.h
+ * (fibers under a race checker) implement it, chosen by -DHUD_SIM.
+ *
+ * Prototypes come before the backend on purpose: a backend that changes a type or forgets a function does not compile.
+ *
+ * Guarantees.  A value seen by mem_await or mem_peek was posted, and everything its poster did before that post (or saw before
+ * it) happened before what the caller does next: post is a release, await and peek are acquires.  There is no other order:
+ * two accesses to the same bytes, one of them a write, that no chain of posts and awaits connects are a race, also when
+ * they "cannot" meet in time.  Waiting calls the host's progress; nothing else here blocks or fails.
+ *
+ * Who may do what to a flag: one rank posts it per operation, any number await or peek it.  mem_add is for counters whose
+ * paper is about counting (central counter, departures).
+ */
+#ifndef HUD_MEM_H
+#define HUD_MEM_H
+
+#include "huddle/huddle.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HUD_LINE = 128,            /* bytes: Kunpeng's L3 line, x86's prefetch pair, any other's multiple */
+    MEM_PAYLOAD = HUD_LINE - 8 /* bytes that travel in a flag's own line */
+};
+
+/* A counter on a line of its own; only grows; starts at 0; wraps modulo 2^64.  Its payload is written before its post. */
+typedef struct {
+    _Alignas(HUD_LINE) _Atomic uint64_t value;
+    uint64_t payload[MEM_PAYLOAD / 8];
+} mem_flag;
+
+struct mem; /* one rank's handle on its team's slices */
+
+#define MEM_FN static inline __attribute__((unused))
+
+MEM_FN int mem_rank(const struct mem *m);
+MEM_FN int mem_size(const struct mem *m);
+
+/* The running algorithm's region in a rank's slice, aligned to HUD_LINE, homed on that rank's NUMA node, zero when leased. */
+MEM_FN void *mem_slot(struct mem *m, int rank);
+
+MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v);      /* release store */
+MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f);              /* acquire load */
+MEM_FN void mem_await(struct mem *m, mem_flag *f, uint64_t least); /* until *f >= least (modulo 2^64); acquire */
+MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v);   /* atomic; returns the sum; acquire and release */
+
+/* Plain words of shared memory, ordered by flags only. */
+MEM_FN uint64_t mem_get(struct mem *m, const uint64_t *word);
+MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v);
+
+/* Copy in: the view's bytes [offset, offset + most) to shared memory.  Returns the bytes taken: may be less than most, never 0 unless most is. */
+MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes);
+/* Copy out.  What lies beyond the view's end is dropped and the call reports HUD_ERR_TRUNCATE. */
+MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes);
+/* Shared to shared. */
+MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
+
+#ifdef HUD_SIM
+#define HUD_BACKEND(name) hud_sim_##name
+#include "mem/mem_sim.h"
+#else
+#define HUD_BACKEND(name) hud_shm_##name
+#include "mem/mem_shm.h"
+#endif
+
+#endif

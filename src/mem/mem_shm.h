@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mem_shm.h - real shared memory.  Included only by mem.h. */
+#include <string.h>
+
+/* How this rank waits. */
+struct mem_policy {
+    unsigned polls;              /* looks with PAUSE before anything else; 0 when ranks outnumber their processors */
+    unsigned yields;             /* sched_yield calls before it sleeps */
+    unsigned sleep_ns;           /* of one sleep, at most 1 ms */
+    void (*progress)(void *arg); /* the host's, or NULL */
+    void *arg;
+};
+
+/*
+ * The first lines of every arena.  An arena is mapped at a multiple of a power of two not smaller than itself, the same for all arenas of a
+ * team, so that the lines of any flag's home are found from its address.
+ */
+struct mem_home {
+    _Alignas(HUD_LINE) _Atomic uint32_t sleepers; /* ranks that may be asleep on a flag of this arena */
+};
+
+struct mem {
+    int rank, size;
+    char *const *slices; /* each member's slice, where this process maps it */
+    size_t offset;       /* of the running algorithm's region in a slice */
+    uintptr_t home_mask; /* flag address & mask = its arena */
+    const struct mem_policy *policy;
+    bool truncated; /* a mem_out of this call went past its view */
+};
+
+void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least); /* yields, progresses, sleeps until it is there */
+void hud_mem_wake(mem_flag *f);                                /* wakes whoever sleeps on it */
+
+static inline void mem_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+MEM_FN int mem_rank(const struct mem *m)
+{
+    return m->rank;
+}
+
+MEM_FN int mem_size(const struct mem *m)
+{
+    return m->size;
+}
+
+MEM_FN void *mem_slot(struct mem *m, int rank)
+{
+    return m->slices[rank] + m->offset;
+}
+
+MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f)
+{
+    (void)m;
+    return atomic_load_explicit(&f->value, memory_order_acquire);
+}
+
+/* No fence between the store and the look at sleepers: a sleep is bounded, so a wake that is missed costs one sleep. */
+MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v)
+{
+    struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
+
+    atomic_store_explicit(&f->value, v, memory_order_release);
+    if (__builtin_expect(atomic_load_explicit(&home->sleepers, memory_order_relaxed) != 0, 0))
+        hud_mem_wake(f);
+}
+
+MEM_FN void mem_await(struct mem *m, mem_flag *f, uint64_t least)
+{
+    for (unsigned left = m->policy->polls + 1; left != 0; left--) {
+        if ((int64_t)(mem_peek(m, f) - least) >= 0)
+            return;
+        mem_pause();
+    }
+    hud_mem_wait(m, f, least);
+}
+
+MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)
+{
+    struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
+    uint64_t sum = atomic_fetch_add_explicit(&f->value, v, memory_order_acq_rel) + v;
+
+    if (__builtin_expect(atomic_load_explicit(&home->sleepers, memory_order_relaxed) != 0, 0))
+        hud_mem_wake(f);
+    return sum;
+}
+
+MEM_FN uint64_t mem_get(struct mem *m, const uint64_t *word)
+{
+    (void)m;
+    return *word;
+}
+
+MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v)
+{
+    (void)m;
+    *word = v;
+}
+
+MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes)
+{
+    (void)m;
+    if (from->pack)
+        return from->pack(from, dst, offset_bytes, most_bytes);
+    memcpy(dst, (const char *)from->base + offset_bytes, most_bytes);
+    return most_bytes;
+}
+
+MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)
+{
+    size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0;
+
+    if (__builtin_expect(bytes > room, 0)) {
+        m->truncated = true;
+        bytes = room;
+    }
+    if (to->unpack)
+        to->unpack(to, src, offset_bytes, bytes);
+    else
+        memcpy((char *)to->base + offset_bytes, src, bytes);
+}
+
+MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
+{
+    (void)m;
+    memcpy(dst, src, bytes);
+}

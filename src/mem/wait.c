@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wait.c - what a rank does when a flag is not there after the first looks: yield the processor, move the host's pending
+ * messages, and at last sleep.
+ *
+ * Yielding wins while everybody is in the collective, also when ranks outnumber processors; a sleep gives the core away for good when a
+ * rank computes for milliseconds.  A sleep is bounded (policy->sleep_ns, 1 ms at most) and followed by a progress call: so a post
+ * needs no fence before its look at `sleepers`, and MPI's progress rule holds for a rank that sleeps.
+ *
+ * Futexes are 32 bits wide: ranks sleep on the low half of the counter, not PRIVATE (the waker maps it elsewhere).
+ */
+#define _GNU_SOURCE
+#include "mem/mem.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { POLLS_PER_PROGRESS = 64, YIELDS_PER_PROGRESS = 8 };
+
+static uint32_t *low_half(mem_flag *f)
+{
+    return (uint32_t *)(void *)&f->value + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0);
+}
+
+static bool there(struct mem *m, mem_flag *f, uint64_t least)
+{
+    return (int64_t)(mem_peek(m, f) - least) >= 0;
+}
+
+static void progress(const struct mem *m)
+{
+    if (m->policy->progress)
+        m->policy->progress(m->policy->arg);
+}
+
+/* One bounded sleep, or none if the value changes first. */
+static void sleep_on(struct mem *m, mem_flag *f, uint64_t least)
+{
+    struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
+    struct timespec most = { .tv_sec = 0, .tv_nsec = (long)m->policy->sleep_ns };
+
+    atomic_fetch_add_explicit(&home->sleepers, 1, memory_order_seq_cst);
+    uint64_t seen = mem_peek(m, f);
+    if ((int64_t)(seen - least) < 0)
+        syscall(SYS_futex, low_half(f), FUTEX_WAIT, (uint32_t)seen, &most, NULL, 0);
+    atomic_fetch_sub_explicit(&home->sleepers, 1, memory_order_relaxed);
+}
+
+void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least)
+{
+    const struct mem_policy *policy = m->policy;
+
+    for (unsigned yields = 0;; yields++) {
+        if (yields % YIELDS_PER_PROGRESS == 0)
+            progress(m);
+        for (unsigned look = 0; policy->polls != 0 && look < POLLS_PER_PROGRESS; look++) {
+            if (there(m, f, least))
+                return;
+            mem_pause();
+        }
+        if (there(m, f, least))
+            return;
+        if (yields < policy->yields) {
+            sched_yield();
+        } else {
+            sleep_on(m, f, least);
+            progress(m);
+        }
+        mem_pause();
+        if (there(m, f, least))
+            return;
+    }
+}
+
+void hud_mem_wake(mem_flag *f)
+{
+    syscall(SYS_futex, low_half(f), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shape.h - who talks to whom.  Pure functions of small integers: no hwloc, no shared memory, no state.
+ *
+ * groups: paper 03, "Building the groups".  From the lowest level up, ranks in the same unit form a group; its lowest rank leads;
+ * the leaders form the groups of the next level; the last level is one group.
+ * trees: parent and children of a rank for any root, in O(1) of the ranks (papers 01 and 04).
+ */
+#ifndef HUD_SHAPE_H
+#define HUD_SHAPE_H
+
+#include <stdbool.h>
+
+enum { SHAPE_LEVELS = 8 }; /* most levels of groups: L2, L3, die, NUMA, socket, node, and room */
+
+/* Where the ranks are: unit[level * ranks + rank], the unit of that level that rank is bound within, -1: it spans several.  Level 0 is the lowest. */
+struct shape_place {
+    int ranks, levels;
+    const int *unit;
+};
+
+/* Groups of one level: the participants of a level are the leaders of the level below (level 0: all ranks). */
+struct shape_level {
+    int *group_of; /* [ranks] index of the rank's group, -1: does not take part at this level */
+    int *first;    /* [groups + 1] group g has members[first[g]] .. members[first[g + 1] - 1] */
+    int *members;  /* ascending, so that the leader comes first */
+    int groups;
+};
+
+struct shape_groups {
+    int ranks, levels; /* levels >= 1; the top level has one group, led by rank 0 */
+    int *top;          /* [ranks] highest level at which the rank takes part */
+    struct shape_level level[SHAPE_LEVELS];
+};
+
+/*
+ * A rank that spans units at a level (unbound, half bound) is grouped at the first level that holds it, at the latest at the top.
+ * A level at which no group has two members is left out.  ranks >= 1.  Returns 0, or -1: out of memory (*groups is empty).
+ */
+int hud_shape_groups_build(const struct shape_place *place, struct shape_groups *groups);
+void hud_shape_groups_free(struct shape_groups *groups);
+
+/* The members of rank's group at a level at which it takes part, its leader first; *count of them. */
+static inline const int *shape_members(const struct shape_groups *g, int level, int rank, int *count)
+{
+    const struct shape_level *l = &g->level[level];
+    int of = l->group_of[rank];
+
+    *count = l->first[of + 1] - l->first[of];
+    return l->members + l->first[of];
+}
+
+enum shape_kind {
+    SHAPE_FLAT,     /* the root has all others as children */
+    SHAPE_CHAIN,    /* each rank has one child */
+    SHAPE_KARY,     /* complete k-ary, level by level: children of v are k*v + 1 .. k*v + k */
+    SHAPE_BALANCED, /* k-ary, each subtree a run of consecutive ranks, their sizes differing by at most one */
+    SHAPE_KNOMIAL,  /* k-nomial: binomial for k = 2 */
+    SHAPE_GROUPED,  /* by the groups: in each group the root's member (else the leader) is the parent of the others */
+    SHAPE_KINDS
+};
+
+extern const char *const hud_shape_names[SHAPE_KINDS + 1]; /* "flat", "chain", ...; ended by NULL */
+
+struct shape_tree {
+    enum shape_kind kind;
+    int degree; /* k of k-ary, balanced, k-nomial; >= 1, k-nomial >= 2 */
+    int ranks, root;
+    const struct shape_groups *groups; /* grouped only */
+};
+
+/* -1 for the root. */
+int hud_shape_parent(const struct shape_tree *t, int rank);
+/* The i-th child (0, 1, ...) in the order in which they should be told, -1: no such child. */
+int hud_shape_child(const struct shape_tree *t, int rank, int i);
+/* Edges from the root. */
+int hud_shape_depth(const struct shape_tree *t, int rank);
+
+#endif
