@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check.h - what every MPI test program shares: counted checks, sections that all ranks end together, a seeded generator, byte patterns.
+ * Include it in one file of a program.  Programs are plain MPI-3 and pass under any MPI, with huddle and without.
+ */
+#ifndef HUD_TESTS_CHECK_H
+#define HUD_TESTS_CHECK_H
+
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define UNUSED __attribute__((unused))
+
+static int world_rank, world_size;
+static int failures; /* of this rank */
+
+__attribute__((format(printf, 2, 3))) static bool check(bool good, const char *format, ...)
+{
+    va_list args;
+
+    if (good)
+        return true;
+    if (++failures <= 8) {
+        char text[256];
+        va_start(args, format);
+        vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        printf("FAIL rank %d: %s\n", world_rank, text);
+        fflush(stdout);
+    }
+    return false;
+}
+
+/* Ends a section on all ranks: the sum of the failures so far.  Through point to point only, so that it does not lean on what is tested. */
+static UNUSED int all_failures(void)
+{
+    int sum = failures, other;
+
+    if (world_rank != 0) {
+        MPI_Send(&failures, 1, MPI_INT, 0, 77, MPI_COMM_WORLD);
+        MPI_Recv(&sum, 1, MPI_INT, 0, 78, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return sum;
+    }
+    for (int r = 1; r < world_size; r++) {
+        MPI_Recv(&other, 1, MPI_INT, r, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        sum += other;
+    }
+    for (int r = 1; r < world_size; r++)
+        MPI_Send(&sum, 1, MPI_INT, r, 78, MPI_COMM_WORLD);
+    return sum;
+}
+
+static UNUSED void section(const char *name)
+{
+    static int before;
+    int now = all_failures();
+
+    if (world_rank == 0) {
+        printf("%-10s %s\n", name, now == before ? "ok" : "FAILED");
+        fflush(stdout);
+    }
+    before = now;
+}
+
+static UNUSED void begin(int *argc, char ***argv, int threads)
+{
+    int provided;
+
+    MPI_Init_thread(argc, argv, threads, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    if (provided < threads) {
+        if (world_rank == 0)
+            printf("SKIP this MPI provides no such thread level\n");
+        MPI_Finalize();
+        exit(77);
+    }
+}
+
+/* The last statement of main. */
+static UNUSED int finish(const char *program)
+{
+    int sum = all_failures();
+
+    if (world_rank == 0)
+        printf("%s: %s, %d failures on %d ranks\n", program, sum ? "FAILED" : "passed", sum, world_size);
+    fflush(stdout);
+    MPI_Finalize();
+    return sum ? 1 : 0;
+}
+
+/* ---- pseudo-random numbers and patterns (splitmix64) ---- */
+
+static inline uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* The same sequence on every rank that started from the same state. */
+static UNUSED uint64_t draw(uint64_t *state, uint64_t below)
+{
+    *state += 0x9e3779b97f4a7c15u;
+    return mix(*state) % below;
+}
+
+/* Bytes of message `id`. */
+static UNUSED void pattern(unsigned char *to, size_t bytes, uint64_t id)
+{
+    for (size_t at = 0; at < bytes; at += 8) {
+        uint64_t word = mix(id * 0x9e3779b97f4a7c15u + at);
+        memcpy(to + at, &word, bytes - at < 8 ? bytes - at : 8);
+    }
+}
+
+static UNUSED uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static UNUSED void pause_us(uint64_t us)
+{
+    struct timespec t = { .tv_sec = (time_t)(us / 1000000u), .tv_nsec = (long)(us % 1000000u) * 1000 };
+
+    nanosleep(&t, NULL);
+}
+
+static UNUSED void *allocate(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+
+    if (!p) {
+        printf("FAIL rank %d: out of memory\n", world_rank);
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    return p;
+}
+
+#endif

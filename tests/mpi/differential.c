@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * differential.c - barrier and broadcast of any MPI against what the standard says, byte by byte.
+ *
+ *   differential [--brief] [--mixed-empty] [--seed N] [--seconds N] [--most BYTES]
+ *
+ * Every receive buffer lies between guard bytes; gaps of a type, guards, and the root's buffer must be unchanged.  Prints a line per section and
+ * one summary; exits nonzero on any failure.  --brief: fewer roots, sizes and rounds.  --most: no message larger than this (slow machines).
+ * --mixed-empty: some ranks say count 0 where others say 5 elements of an empty type, which Open MPI alone does not survive.
+ */
+#include "kinds.h"
+
+static struct options {
+    bool brief, mixed_empty;
+    uint64_t seed, seconds, most;
+} options = { .seed = 1, .seconds = 0, .most = 4u << 20 };
+
+static uint64_t message; /* a number of its own for each, the same on all ranks */
+
+/* One broadcast of `count` elements, checked. */
+static void broadcast(MPI_Comm comm, int root, const struct layout *l, int count, const char *what)
+{
+    int me;
+    size_t bytes = laid_bytes(l) * (size_t)count;
+    unsigned char *packed = allocate(bytes);
+    struct area got = area_of(l, count), want = area_of(l, count);
+
+    MPI_Comm_rank(comm, &me);
+    pattern(packed, bytes, ++message ^ options.seed << 32);
+    area_fill(&want, l, count, packed);
+    if (me == root)
+        memcpy(got.memory, want.memory, want.bytes);
+    int error = MPI_Bcast(got.base, count, l->type, root, comm);
+    check(error == MPI_SUCCESS && memcmp(got.memory, want.memory, want.bytes) == 0, "%s: %zu bytes from root %d: error %d or wrong bytes",
+          what, bytes, root, error);
+    free(packed);
+    free(got.memory);
+    free(want.memory);
+}
+
+static void broadcast_bytes(MPI_Comm comm, int root, int bytes, const char *what)
+{
+    struct layout l = laid_basic(MPI_BYTE, 1);
+
+    broadcast(comm, root, &l, bytes, what);
+    laid_free(&l);
+}
+
+/* Ranks describe the message by the kinds of one family in turn, this rank by `kind`. */
+static void broadcast_kind(MPI_Comm comm, int root, const struct kind *kind, int units)
+{
+    int count;
+    struct layout l = kind->make(units, &count);
+
+    MPI_Type_commit(&l.type);
+    broadcast(comm, root, &l, count, kind->name);
+    laid_free(&l);
+}
+
+/* The roots that are tried: all, or first, middle and last. */
+static int next_root(int root, int size)
+{
+    int step = options.brief || size > 16 ? (size + 1) / 2 : 1;
+
+    return root == size - 1 ? size : root + step < size ? root + step : size - 1;
+}
+
+static void sizes(void)
+{
+    static const int all[] = {
+        0,     1,     2,      3,      7,      8,      9,      64,     104,     111,           112,           113,    120,
+        128,   1000,  4095,   4096,   4097,   8191,   8192,   16385,  32767,   32768,         32769,         65535,  65536,
+        65537, 98304, 131072, 196607, 196608, 196609, 262144, 524289, 1 << 20, (1 << 20) + 1, (4 << 20) - 1, 4 << 20
+    };
+    static const int few[] = { 0, 1, 8, 111, 112, 113, 4096, 4097, 32769, 65536, 196609, (1 << 20) + 1 };
+    const int *size = options.brief ? few : all;
+    size_t count = options.brief ? sizeof few / sizeof *few : sizeof all / sizeof *all;
+
+    for (size_t i = 0; i < count; i++) {
+        if ((uint64_t)size[i] > options.most)
+            continue;
+        for (int root = 0; root < world_size; root = next_root(root, world_size))
+            broadcast_bytes(MPI_COMM_WORLD, root, size[i], "sizes");
+    }
+    section("sizes");
+}
+
+/* Each kind on all ranks, then all kinds at once. */
+static void types(void)
+{
+    static const int units[] = { 1, 2, 3, 85, 86, 700, 1365, 4097, 21846 }; /* 48 B ... 1 MB */
+
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        if ((uint64_t)units[u] * UNIT > options.most || (options.brief && u % 2 == 0 && u != 4))
+            continue;
+        for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
+            for (int k = 0; k < families[f].count; k++)
+                broadcast_kind(MPI_COMM_WORLD, (k + (int)u) % world_size, &families[f].kinds[k], units[u]);
+            for (int turn = 0; turn < families[f].count; turn++)
+                broadcast_kind(MPI_COMM_WORLD, turn % world_size, &families[f].kinds[(world_rank * 5 + turn) % families[f].count],
+                               units[u]);
+        }
+    }
+    section("types");
+}
+
+/* No bytes: as elements of several empty types, as count 0 on all ranks or (mixed) on some. */
+static void empty(void)
+{
+    for (int root = 0; root < world_size; root = next_root(root, world_size)) {
+        for (int turn = 0; turn < 4; turn++) {
+            int way = options.mixed_empty ? (world_rank + turn) % 4 : turn == 3 ? 3 : (world_rank + turn) % 3;
+            struct layout l = way == 3 ? integer() : empties[way]();
+            MPI_Type_commit(&l.type);
+            broadcast(MPI_COMM_WORLD, root, &l, way == 3 ? 0 : 5, "empty");
+            laid_free(&l);
+            broadcast_bytes(MPI_COMM_WORLD, root, turn + 1, "after empty");
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    section("empty");
+}
+
+/* Enough to touch each algorithm. */
+static void exercise(MPI_Comm comm, const char *what)
+{
+    int size;
+
+    MPI_Comm_size(comm, &size);
+    for (int root = 0; root < size; root = next_root(root, size)) {
+        broadcast_bytes(comm, root, 40, what);
+        MPI_Barrier(comm);
+        broadcast_bytes(comm, root, 5000, what);
+        broadcast_bytes(comm, root, options.most < 70000 ? (int)options.most : 70000, what);
+    }
+    MPI_Barrier(comm);
+}
+
+/* slot: 0 world, 1 dup, 2 odd and even, 3 reversed, 4 dup of a split, 5 self. */
+enum { COMMS = 6 };
+
+static MPI_Comm make_comm(int slot)
+{
+    MPI_Comm comm, split;
+
+    if (slot == 5) {
+        MPI_Comm_dup(MPI_COMM_SELF, &comm);
+        return comm;
+    }
+    if (slot == 2 || slot == 4)
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &split);
+    else
+        MPI_Comm_split(MPI_COMM_WORLD, 0, slot == 3 ? -world_rank : world_rank, &split);
+    if (slot != 4 && slot != 1)
+        return split;
+    MPI_Comm_dup(split, &comm);
+    MPI_Comm_free(&split);
+    return comm;
+}
+
+static void communicators(void)
+{
+    MPI_Comm comm[COMMS], before;
+
+    exercise(MPI_COMM_SELF, "self");
+    exercise(MPI_COMM_WORLD, "world");
+    for (int slot = 0; slot < COMMS; slot++) {
+        comm[slot] = make_comm(slot);
+        exercise(comm[slot], "new communicator");
+    }
+    for (int slot = 0; slot < COMMS; slot += 2) { /* freed while the others live, and their slots taken again */
+        MPI_Comm_free(&comm[slot]);
+        exercise(comm[slot + 1], "others freed");
+    }
+    for (int slot = 0; slot < COMMS; slot += 2)
+        comm[slot] = make_comm(slot);
+    for (int slot = 0; slot < COMMS; slot++)
+        exercise(comm[slot], "all live");
+    for (int slot = 0; slot < COMMS; slot++)
+        MPI_Comm_free(&comm[slot]);
+    for (int i = 0; i < 5; i++) { /* the original is freed at once, and never used */
+        MPI_Comm_dup(MPI_COMM_WORLD, &before);
+        MPI_Comm_dup(before, &comm[0]);
+        MPI_Comm_free(&before);
+        broadcast_bytes(comm[0], i % world_size, 100, "dup of a freed one");
+        MPI_Comm_free(&comm[0]);
+    }
+    section("comms");
+}
+
+/* No rank leaves before the last has entered: stamps of one clock, compared at the end so that nothing else synchronises the ranks. */
+static void barriers(void)
+{
+    enum { ROUNDS = 60 };
+    uint64_t entered[ROUNDS], left[ROUNDS], last[ROUNDS], first[ROUNDS], state = options.seed;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        int late = (int)draw(&state, (uint64_t)world_size);
+        if (late == world_rank && i % 2 == 0)
+            pause_us(300);
+        entered[i] = now_ns();
+        MPI_Barrier(MPI_COMM_WORLD);
+        left[i] = now_ns();
+    }
+    MPI_Allreduce(entered, last, ROUNDS, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(left, first, ROUNDS, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    for (int i = 0; i < ROUNDS; i++)
+        check(last[i] <= first[i], "barrier %d: a rank left %lld ns before the last entered", i, (long long)(last[i] - first[i]));
+    section("barrier");
+}
+
+/* Barriers and broadcasts of any root, size, type and communicator, in an order that the seed gives. */
+static void random_call(MPI_Comm *comm, uint64_t *state)
+{
+    int slot = (int)draw(state, COMMS), what = (int)draw(state, 8), size;
+    uint64_t bits = draw(state, 23), bytes = draw(state, ((uint64_t)1 << bits) + 1), root = draw(state, 1u << 20);
+    uint64_t family = draw(state, 2), kind = draw(state, 100);
+
+    bytes = bytes < options.most ? bytes : options.most;
+    MPI_Comm_size(comm[slot], &size);
+    root %= (uint64_t)size;
+    if (what < 3)
+        MPI_Barrier(comm[slot]);
+    else if (what < 6)
+        broadcast_bytes(comm[slot], (int)root, (int)bytes, "random");
+    else
+        broadcast_kind(comm[slot], (int)root, &families[family].kinds[(kind + (uint64_t)world_rank) % (uint64_t)families[family].count],
+                       (int)(bytes / 4 / UNIT) + 1);
+}
+
+static bool time_left(uint64_t start)
+{
+    int go = now_ns() - start < options.seconds * 1000000000u;
+
+    for (int r = 1; r < world_size; r++) {
+        if (world_rank == 0)
+            MPI_Send(&go, 1, MPI_INT, r, 79, MPI_COMM_WORLD);
+        else if (world_rank == r)
+            MPI_Recv(&go, 1, MPI_INT, 0, 79, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return go;
+}
+
+static void random_sequence(void)
+{
+    MPI_Comm comm[COMMS];
+    uint64_t state = options.seed, start = now_ns();
+    int batch = options.brief ? 150 : 1000;
+
+    for (int slot = 0; slot < COMMS; slot++)
+        comm[slot] = make_comm(slot);
+    do {
+        for (int i = 0; i < batch; i++)
+            random_call(comm, &state);
+        int slot = (int)draw(&state, COMMS);
+        MPI_Comm_free(&comm[slot]);
+        comm[slot] = make_comm(slot);
+    } while (time_left(start));
+    for (int slot = 0; slot < COMMS; slot++)
+        MPI_Comm_free(&comm[slot]);
+    section("random");
+}
+
+static void read_options(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        uint64_t *value;
+    } table[] = { { "--seed", &options.seed }, { "--seconds", &options.seconds }, { "--most", &options.most } };
+
+    for (int i = 1; i < argc; i++) {
+        bool brief = !strcmp(argv[i], "--brief"), mixed = !strcmp(argv[i], "--mixed-empty"), known = brief || mixed;
+        options.brief |= brief;
+        options.mixed_empty |= mixed;
+        for (size_t t = 0; !known && t < sizeof table / sizeof *table; t++) {
+            if (!strcmp(argv[i], table[t].name) && i + 1 < argc) {
+                *table[t].value = strtoull(argv[++i], NULL, 0);
+                known = true;
+            }
+        }
+        if (!known && check(false, "unknown option %s", argv[i]))
+            return;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    read_options(argc, argv);
+    if (world_rank == 0)
+        printf("differential: %d ranks, seed %llu\n", world_size, (unsigned long long)options.seed);
+    barriers();
+    sizes();
+    empty();
+    types();
+    communicators();
+    random_sequence();
+    return finish("differential");
+}
