@@ -4,7 +4,7 @@
  *
  * groups: paper 03, "Building the groups".  From the lowest level up, ranks in the same unit form a group; its lowest rank leads;
  * the leaders form the groups of the next level; the last level is one group.
- * trees: parent and children of a rank for any root, in O(1) of the ranks (papers 01 and 04).
+ * trees: parent and children of a rank for any root, computed at the call, no tables (papers 01 and 04).
  */
 #ifndef HUD_SHAPE_H
 #define HUD_SHAPE_H
@@ -13,7 +13,10 @@
 
 enum { SHAPE_LEVELS = 8 }; /* most levels of groups: L2, L3, die, NUMA, socket, node, and room */
 
-/* Where the ranks are: unit[level * ranks + rank], the unit of that level that rank is bound within, -1: it spans several.  Level 0 is the lowest. */
+/*
+ * Where the ranks are: unit[level * ranks + rank], the unit of that level that rank is bound within, -1: it spans several.  Level 0 is
+ * the lowest; units of a level are numbered 0, 1, ... and lie each within one unit of every level above.
+ */
 struct shape_place {
     int ranks, levels;
     const int *unit;
@@ -35,7 +38,8 @@ struct shape_groups {
 
 /*
  * A rank that spans units at a level (unbound, half bound) is grouped at the first level that holds it, at the latest at the top.
- * A level at which no group has two members is left out.  ranks >= 1.  Returns 0, or -1: out of memory (*groups is empty).
+ * Until then it is a group of its own, so group_of is >= 0 at all levels 0 .. top[rank], and only there.
+ * A level at which no group has two members is left out.  ranks >= 1; of more than SHAPE_LEVELS - 1 levels the lowest count.  Returns 0, or -1: out of memory (*groups is empty).
  */
 int hud_shape_groups_build(const struct shape_place *place, struct shape_groups *groups);
 void hud_shape_groups_free(struct shape_groups *groups);
@@ -56,7 +60,7 @@ enum shape_kind {
     SHAPE_KARY,     /* complete k-ary, level by level: children of v are k*v + 1 .. k*v + k */
     SHAPE_BALANCED, /* k-ary, each subtree a run of consecutive ranks, their sizes differing by at most one */
     SHAPE_KNOMIAL,  /* k-nomial: binomial for k = 2 */
-    SHAPE_GROUPED,  /* by the groups: in each group the root's member (else the leader) is the parent of the others */
+    SHAPE_GROUPED,  /* by the groups: in each group the member that is, or leads the way to, the root (else the leader) tells the others */
     SHAPE_KINDS
 };
 
@@ -73,7 +77,7 @@ struct shape_tree {
 int hud_shape_parent(const struct shape_tree *t, int rank);
 /* The i-th child (0, 1, ...) in the order in which they should be told, -1: no such child. */
 int hud_shape_child(const struct shape_tree *t, int rank, int i);
-/* Edges from the root. */
+/* Edges from the root; takes as many steps. */
 int hud_shape_depth(const struct shape_tree *t, int rank);
 
 #endif

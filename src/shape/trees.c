@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shape/trees.c - parent and children of a rank, computed at the call; no table for any root is ever stored.
+ *
+ * Source  papers 01 and 04 (flat, chain, k-ary, k-nomial); grouped: this project, over paper 03's groups.
+ * Root    all kinds but grouped are defined for root 0 and rotated: v = (rank - root) modulo ranks is a rank's number in the tree.
+ *         Grouped keeps every rank in its groups: it turns the edges on the way from the root to the top around instead.
+ * Cost    flat, chain, k-ary O(1); balanced, k-nomial O(log ranks); grouped O(levels at which the rank takes part): a leaf pays for one.
+ */
+#include "shape/shape.h"
+
+#include <stddef.h>
+
+const char *const hud_shape_names[SHAPE_KINDS + 1] = { "flat", "chain", "kary", "balanced", "knomial", "grouped", NULL };
+
+/* ---- flat, chain, complete k-ary --------------------------------------------------------------------------------------- */
+
+static int flat_parent(const struct shape_tree *t, int v)
+{
+    (void)t, (void)v;
+    return 0;
+}
+
+static int flat_child(const struct shape_tree *t, int v, int i)
+{
+    return v == 0 && i < t->ranks - 1 ? i + 1 : -1;
+}
+
+static int chain_parent(const struct shape_tree *t, int v)
+{
+    (void)t;
+    return v - 1;
+}
+
+static int chain_child(const struct shape_tree *t, int v, int i)
+{
+    return i == 0 && v < t->ranks - 1 ? v + 1 : -1;
+}
+
+static int kary_parent(const struct shape_tree *t, int v)
+{
+    return (v - 1) / t->degree;
+}
+
+static int kary_child(const struct shape_tree *t, int v, int i)
+{
+    long child = (long)t->degree * v + 1 + i;
+
+    return i < t->degree && child < t->ranks ? (int)child : -1;
+}
+
+/* ---- balanced k-ary ------------------------------------------------------------------------------------------------------- */
+
+/* A subtree: the ranks first .. first + size - 1, the first of them its root. */
+struct run {
+    int first, size;
+};
+
+/* The i-th part of what is below a run's root: the remainder makes the first parts one larger. */
+static struct run run_part(struct run r, int degree, int i)
+{
+    int below = r.size - 1, small = below / degree, larger = below % degree;
+
+    return (struct run){ r.first + 1 + i * small + (i < larger ? i : larger), small + (i < larger) };
+}
+
+/* Which part v, below the run's root, lies in. */
+static int run_part_of(struct run r, int degree, int v)
+{
+    int below = r.size - 1, small = below / degree, larger = below % degree, at = v - r.first - 1;
+
+    return at / (small + 1) < larger ? at / (small + 1) : (at - larger) / small;
+}
+
+/* The subtree of v, and v's parent. */
+static struct run run_find(const struct shape_tree *t, int v, int *parent)
+{
+    struct run r = { 0, t->ranks };
+
+    if (t->degree == 1) { /* a chain, which need not be walked */
+        *parent = v - 1;
+        return (struct run){ v, t->ranks - v };
+    }
+    for (*parent = -1; r.first != v; r = run_part(r, t->degree, run_part_of(r, t->degree, v)))
+        *parent = r.first;
+    return r;
+}
+
+static int balanced_parent(const struct shape_tree *t, int v)
+{
+    int parent;
+
+    run_find(t, v, &parent);
+    return parent;
+}
+
+static int balanced_child(const struct shape_tree *t, int v, int i)
+{
+    int parent;
+    struct run r = run_find(t, v, &parent);
+
+    return i < t->degree && i < r.size - 1 ? run_part(r, t->degree, i).first : -1;
+}
+
+/* ---- k-nomial: a parent clears the lowest digit of v in base k that is not zero --------------------------------------------- */
+
+static int knomial_parent(const struct shape_tree *t, int v)
+{
+    long step = t->degree; /* of the digit above the one looked at */
+
+    while (v % step == 0)
+        step *= t->degree;
+    return (int)(v - v % step);
+}
+
+/* Children are v + d * k^j for each zero digit j below the lowest that is not: large steps first, since their subtrees are deeper. */
+static int knomial_child(const struct shape_tree *t, int v, int i)
+{
+    long k = t->degree, step = 1, here;
+
+    if (v % k != 0 || v == t->ranks - 1)
+        return -1;
+    while (v + step * k < t->ranks && v % (step * k * k) == 0)
+        step *= k;
+    here = (t->ranks - 1 - v) / step; /* only the largest step can lead beyond the last rank */
+    here = here < k - 1 ? here : k - 1;
+    while (i >= here && step > 0) {
+        i -= (int)here;
+        here = k - 1;
+        step /= k;
+    }
+    return step > 0 ? (int)(v + (i + 1) * step) : -1;
+}
+
+/* ---- grouped ---------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * The path of the root: path[0] is the root, path[l + 1] leads path[l]'s group at level l.  path[l] heads its group at level l, in
+ * place of the leader; every other group is headed by its leader.  Fills path[0 .. levels - 1].
+ */
+static void root_path(const struct shape_tree *t, int levels, int path[])
+{
+    int count;
+
+    path[0] = t->root;
+    for (int l = 0; l < levels - 1; l++)
+        path[l + 1] = shape_members(t->groups, l, path[l], &count)[0];
+}
+
+/* Who tells the others of rank's group at a level at which rank takes part. */
+static int group_head(const struct shape_groups *g, int level, int rank, const int path[])
+{
+    const struct shape_level *l = &g->level[level];
+
+    return l->group_of[path[level]] == l->group_of[rank] ? path[level] : l->members[l->first[l->group_of[rank]]];
+}
+
+/* The one group in which rank is told: that of the highest level that somebody else heads. */
+static int grouped_parent(const struct shape_tree *t, int rank)
+{
+    int path[SHAPE_LEVELS], head = rank;
+
+    root_path(t, t->groups->top[rank] + 1, path);
+    for (int level = t->groups->top[rank]; level >= 0 && head == rank; level--)
+        head = group_head(t->groups, level, rank, path);
+    return head;
+}
+
+/* High levels first.  A group's leader comes first in it, and if it is a child, the whole rest of the machine is below it. */
+static int grouped_child(const struct shape_tree *t, int rank, int i)
+{
+    int path[SHAPE_LEVELS];
+
+    root_path(t, t->groups->top[rank] + 1, path);
+    for (int level = t->groups->top[rank]; level >= 0; level--) {
+        int count;
+        const int *members = shape_members(t->groups, level, rank, &count);
+
+        if (group_head(t->groups, level, rank, path) != rank)
+            continue;
+        if (i < count - 1)
+            return members[i] < rank ? members[i] : members[i + 1];
+        i -= count - 1;
+    }
+    return -1;
+}
+
+/* ---- any kind ------------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    int (*parent)(const struct shape_tree *t, int v); /* not called for the root */
+    int (*child)(const struct shape_tree *t, int v, int i);
+} kinds[SHAPE_KINDS] = {
+    [SHAPE_FLAT] = { flat_parent, flat_child },          [SHAPE_CHAIN] = { chain_parent, chain_child },
+    [SHAPE_KARY] = { kary_parent, kary_child },          [SHAPE_BALANCED] = { balanced_parent, balanced_child },
+    [SHAPE_KNOMIAL] = { knomial_parent, knomial_child }, [SHAPE_GROUPED] = { grouped_parent, grouped_child },
+};
+
+static int rotation(const struct shape_tree *t)
+{
+    return t->kind == SHAPE_GROUPED ? 0 : t->root;
+}
+
+static int to_number(const struct shape_tree *t, int rank)
+{
+    int v = rank - rotation(t);
+
+    return v < 0 ? v + t->ranks : v;
+}
+
+static int to_rank(const struct shape_tree *t, int v)
+{
+    int turned = v - (t->ranks - rotation(t));
+
+    if (v < 0)
+        return -1;
+    return turned < 0 ? turned + t->ranks : turned;
+}
+
+int hud_shape_parent(const struct shape_tree *t, int rank)
+{
+    return rank == t->root ? -1 : to_rank(t, kinds[t->kind].parent(t, to_number(t, rank)));
+}
+
+int hud_shape_child(const struct shape_tree *t, int rank, int i)
+{
+    return to_rank(t, kinds[t->kind].child(t, to_number(t, rank), i));
+}
+
+int hud_shape_depth(const struct shape_tree *t, int rank)
+{
+    int depth = 0;
+
+    while ((rank = hud_shape_parent(t, rank)) >= 0)
+        depth++;
+    return depth;
+}

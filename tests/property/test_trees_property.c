@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_trees_property.c - every kind of tree, every root, every rank for 1..40 ranks and degrees 1..8, and random larger ones:
+ * each rank is reached once, parent and children agree, degree and depth keep their bounds, roots are rotations.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "shape_checks.h"
+
+#include <stdlib.h>
+
+enum { MOST = 1000 }; /* ranks */
+
+static int count_children(const struct shape_tree *t, int rank)
+{
+    int count = 0;
+
+    while (hud_shape_child(t, rank, count) >= 0)
+        count++;
+    for (int beyond = 1; beyond < 4; beyond++)
+        assert_int_equal(hud_shape_child(t, rank, count + beyond), -1);
+    return count;
+}
+
+/* Walks down from the root; returns the height of rank's subtree and marks what it reaches. */
+static int walk(const struct shape_tree *t, int rank, int depth, int *reached)
+{
+    int height = 0, count = count_children(t, rank);
+
+    assert_int_equal(reached[rank]++, 0);
+    assert_int_equal(hud_shape_depth(t, rank), depth);
+    for (int i = 0; i < count; i++) {
+        int child = hud_shape_child(t, rank, i), below;
+
+        assert_in_range(child, 0, t->ranks - 1);
+        assert_int_equal(hud_shape_parent(t, child), rank);
+        below = walk(t, child, depth + 1, reached) + 1;
+        if (t->kind != SHAPE_KNOMIAL && t->kind != SHAPE_GROUPED && i > 0)
+            assert_true(below <= height); /* the deepest is told first */
+        height = below > height ? below : height;
+    }
+    return height;
+}
+
+/* The least h so that a k-ary tree of height h holds so many ranks. */
+static int kary_height(int k, int ranks)
+{
+    int height = 0;
+
+    for (long row = 1, holds = 1; holds < ranks; holds += row) {
+        row *= k;
+        height++;
+    }
+    return height;
+}
+
+static int ceil_log(int k, int ranks)
+{
+    int log = 0;
+
+    for (long power = 1; power < ranks; power *= k)
+        log++;
+    return log;
+}
+
+static void check_bounds(const struct shape_tree *t, int height)
+{
+    int k = t->degree, of_root = count_children(t, t->root);
+
+    switch (t->kind) {
+    case SHAPE_FLAT:
+        assert_int_equal(of_root, t->ranks - 1);
+        break;
+    case SHAPE_CHAIN:
+        assert_int_equal(height, t->ranks - 1);
+        break;
+    case SHAPE_KARY:
+    case SHAPE_BALANCED:
+        assert_int_equal(height, kary_height(k, t->ranks));
+        for (int r = 0; r < t->ranks; r++)
+            assert_true(count_children(t, r) <= k);
+        break;
+    case SHAPE_KNOMIAL:
+        assert_true(height <= ceil_log(k, t->ranks));
+        assert_true(of_root <= (k - 1) * ceil_log(k, t->ranks) && of_root > (k - 1) * (ceil_log(k, t->ranks) - 1));
+        break;
+    default:
+        assert_true(height <= 2 * t->groups->levels - 1);
+        assert_true(t->root != 0 || height <= t->groups->levels);
+    }
+}
+
+static int subtree_size(const struct shape_tree *t, int rank, int *lowest, int *highest)
+{
+    int size = 1, child;
+
+    *lowest = *lowest < rank ? *lowest : rank;
+    *highest = *highest > rank ? *highest : rank;
+    for (int i = 0; (child = hud_shape_child(t, rank, i)) >= 0; i++)
+        size += subtree_size(t, child, lowest, highest);
+    return size;
+}
+
+/* Balanced: subtrees are runs of ranks and differ by one at most. */
+static void check_balance(const struct shape_tree *t)
+{
+    for (int r = 0; r < t->ranks && t->root == 0; r++) {
+        int most = 0, least = t->ranks, children = count_children(t, r);
+
+        for (int i = 0; i < children; i++) {
+            int child = hud_shape_child(t, r, i), lowest = child, highest = child;
+            int size = subtree_size(t, child, &lowest, &highest);
+
+            assert_int_equal(highest - lowest + 1, size);
+            assert_int_equal(lowest, child);
+            most = most > size ? most : size;
+            least = least < size ? least : size;
+        }
+        assert_true(most <= least + (children < t->degree ? 1 : 0) || most - least <= 1);
+    }
+}
+
+static void check_rotation(const struct shape_tree *t)
+{
+    struct shape_tree from_0 = *t;
+
+    from_0.root = 0;
+    for (int v = 1; v < t->ranks; v++)
+        assert_int_equal(hud_shape_parent(t, (v + t->root) % t->ranks), (hud_shape_parent(&from_0, v) + t->root) % t->ranks);
+}
+
+static void check_tree(const struct shape_tree *t)
+{
+    static int reached[MOST];
+    int height;
+
+    for (int r = 0; r < t->ranks; r++)
+        reached[r] = 0;
+    assert_int_equal(hud_shape_parent(t, t->root), -1);
+    height = walk(t, t->root, 0, reached);
+    for (int r = 0; r < t->ranks; r++)
+        assert_int_equal(reached[r], 1);
+    check_bounds(t, height);
+    if (t->kind == SHAPE_BALANCED)
+        check_balance(t);
+    if (t->kind != SHAPE_GROUPED)
+        check_rotation(t);
+}
+
+/* Every edge joins two members of a group, and a group is entered from outside at most once (not at all if the root is inside). */
+static void check_grouped(const struct shape_tree *t)
+{
+    for (int level = 0; level < t->groups->levels; level++) {
+        const struct shape_level *l = &t->groups->level[level];
+
+        for (int g = 0; g < l->groups; g++) {
+            int entered = 0;
+
+            for (int m = l->first[g]; m < l->first[g + 1]; m++) {
+                int parent = hud_shape_parent(t, l->members[m]);
+                entered += parent < 0 || l->group_of[parent] != g;
+            }
+            assert_int_equal(entered, 1);
+        }
+    }
+    for (int r = 0; r < t->ranks; r++) {
+        int parent = hud_shape_parent(t, r), together = r == t->root;
+
+        for (int level = 0; level <= t->groups->top[r] && parent >= 0; level++)
+            together |= t->groups->level[level].group_of[parent] == t->groups->level[level].group_of[r];
+        assert_true(together);
+    }
+}
+
+static void every_small_tree(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < SHAPE_GROUPED; kind++)
+        for (int ranks = 1; ranks <= 40; ranks++)
+            for (int root = 0; root < ranks; root++)
+                for (int degree = kind == SHAPE_KNOMIAL ? 2 : 1; degree <= 8; degree++)
+                    check_tree(&(struct shape_tree){ .kind = (enum shape_kind)kind, .degree = degree, .ranks = ranks, .root = root });
+}
+
+static void random_large_trees(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        int ranks = random_between(41, MOST);
+
+        check_tree(&(struct shape_tree){ .kind = (enum shape_kind)(i % SHAPE_GROUPED),
+                                         .degree = i % 7 ? random_between(2, 70) : 2000000000,
+                                         .ranks = ranks,
+                                         .root = random_between(0, ranks - 1) });
+    }
+}
+
+static void every_root_of_random_groups(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        struct shape_place place;
+        struct shape_groups g;
+        struct shape_tree t = { .kind = SHAPE_GROUPED, .groups = &g };
+
+        random_place(i < 200 ? 1 + i % 40 : random_between(1, 100), SHAPE_LEVELS - 1, i % 4, &place);
+        assert_int_equal(hud_shape_groups_build(&place, &g), 0);
+        t.ranks = place.ranks;
+        for (t.root = 0; t.root < t.ranks; t.root++) {
+            check_tree(&t);
+            check_grouped(&t);
+        }
+        hud_shape_groups_free(&g);
+        free((void *)(uintptr_t)place.unit);
+    }
+}
+
+/* In a full k-nomial tree the deepest child is told first, too. */
+static void knomial_order(void **state)
+{
+    (void)state;
+    for (int k = 2; k <= 4; k++) {
+        struct shape_tree t = { .kind = SHAPE_KNOMIAL, .degree = k, .ranks = k * k * k * k };
+
+        for (int r = 0; r < t.ranks; r++)
+            for (int i = 1, size = t.ranks, child; (child = hud_shape_child(&t, r, i)) >= 0; i++) {
+                int lowest = child, highest = child, now = subtree_size(&t, child, &lowest, &highest);
+                assert_true(now <= size);
+                size = now;
+            }
+    }
+}
+
+static void names(void **state)
+{
+    (void)state;
+    assert_string_equal(hud_shape_names[SHAPE_FLAT], "flat");
+    assert_string_equal(hud_shape_names[SHAPE_GROUPED], "grouped");
+    assert_null(hud_shape_names[SHAPE_KINDS]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_small_tree),
+        cmocka_unit_test(random_large_trees),
+        cmocka_unit_test(every_root_of_random_groups),
+        cmocka_unit_test(knomial_order),
+        cmocka_unit_test(names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
