@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * front.h - what the loader and the front ends know of each other.  No front end is linked to the loader: it is found by file name and
+ * asked for one exported function.
+ *
+ * Open MPI's component:  int huddle_openmpi_inject(void);
+ * Wrappers over PMPI_*:  int huddle_mpich_attach(void *mpi, const struct hud_front **front);
+ *
+ * Both return 0 when done, anything else when they have said why not.  They are called at most once, before the MPI initialises.
+ */
+#ifndef HUD_FRONT_H
+#define HUD_FRONT_H
+
+/* One MPI_* function that a front end wraps.  Its type is the MPI's. */
+struct hud_wrapper {
+    const char *name;
+    void (*function)(void);
+};
+
+/* A front end made of wrappers.  Lives as long as the process. */
+struct hud_front {
+    const struct hud_wrapper *wrappers; /* ends with a NULL name; the loader forwards only names that it exports itself */
+    void (*initialised)(void);          /* the MPI's own initialisation has returned, well or not */
+};
+
+#define HUD_OPENMPI_ENTRY "huddle_openmpi_inject"
+#define HUD_MPICH_ENTRY "huddle_mpich_attach"
+
+typedef int hud_openmpi_entry(void);
+typedef int hud_mpich_entry(void *mpi, const struct hud_front **front); /* mpi: dlopen's handle of the MPI's library */
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * loader.c - the one library to preload: finds the MPI in the process and loads the front end that was built for it.
+ *
+ * It depends on no MPI, so it is harmless in every process of a job: shells, launchers, interpreters.  It looks when it is loaded (an MPI
+ * that the program links is already mapped, whatever the order of constructors), and again when MPI_Init is called (an MPI that came
+ * later, by dlopen, as mpi4py's does).  An MPI without a front end is left alone, and rank 0 says so in one line.  HUDDLE=off: nothing
+ * is looked for and nothing loaded; the names in trampolines.c pass calls on.
+ */
+#define _GNU_SOURCE
+#include "host/loader/loader.h"
+
+#include "core/local.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { VERSION_BYTES = 8192 }; /* MPICH's MPI_MAX_LIBRARY_VERSION_STRING, the largest */
+
+static bool plug_component(void *end, void *mpi);
+static bool plug_wrappers(void *end, void *mpi);
+
+/* The MPIs that have a front end: library, how its version begins, the front end's file beside this library, how it is plugged in. */
+static const struct front_end {
+    const char *soname, *version, *file;
+    bool (*plug)(void *end, void *mpi);
+} front_ends[] = {
+    { "libmpi.so.40", "Open MPI v4.1.", "openmpi-4.1/mca_coll_huddle.so", plug_component },
+    { "libmpi.so.40", "Open MPI v5.0.", "openmpi-5.0/mca_coll_huddle.so", plug_component },
+    { "libmpich.so.12", "MPICH Version:", "libhuddle-mpich.so", plug_wrappers },
+    { "libmpi.so.12", "MPICH Version:", "libhuddle-mpich.so", plug_wrappers },
+    { "libmpich.so.12", "Intel(R) MPI", "libhuddle-mpich.so", plug_wrappers },
+    { "libmpi.so.12", "Intel(R) MPI", "libhuddle-mpich.so", plug_wrappers },
+};
+enum { FRONT_ENDS = sizeof front_ends / sizeof front_ends[0] };
+
+/* Libraries an MPI may be in; the last has handles of its own (MPI 5's standard ABI), so no front end. */
+static const char *const sonames[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.1" };
+/* Where launchers tell a process its rank, before its MPI knows. */
+static const char *const rank_names[] = { "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID" };
+
+static atomic_flag attached = ATOMIC_FLAG_INIT;
+static _Atomic(void *) mpi_found;  /* dlopen's handle; kept for the life of the process */
+static _Atomic(void *) front_used; /* const struct hud_front * */
+
+static bool setting_is(const char *name, const char *value)
+{
+    const char *set = getenv(name);
+
+    return set && strcmp(set, value) == 0;
+}
+
+static bool speaks_for_the_job(void)
+{
+    for (size_t i = 0; i < sizeof rank_names / sizeof rank_names[0]; i++) {
+        const char *rank = getenv(rank_names[i]);
+        if (rank)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+/* "huddle: <version, first line of it>: <why>", by one rank. */
+static void left_alone(const char *version, const char *why)
+{
+    char line[512];
+
+    if (setting_is("HUDDLE_LOG", "quiet") || setting_is("HUDDLE_LOG", "error") || !speaks_for_the_job())
+        return;
+    int most = (int)strcspn(version, "\n,");
+    int bytes = snprintf(line, sizeof line, "huddle: %.*s: %s; its own collectives are used\n", most < 80 ? most : 80, version, why);
+    for (char *tab = line; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
+    ssize_t written = write(STDERR_FILENO, line, (size_t)(bytes < (int)sizeof line ? bytes : (int)sizeof line - 1));
+    (void)written;
+}
+
+static bool plug_component(void *end, void *mpi)
+{
+    hud_openmpi_entry *inject = (hud_openmpi_entry *)dlsym(end, HUD_OPENMPI_ENTRY);
+
+    (void)mpi;
+    if (inject)
+        inject();
+    return inject != NULL;
+}
+
+static bool plug_wrappers(void *end, void *mpi)
+{
+    hud_mpich_entry *attach = (hud_mpich_entry *)dlsym(end, HUD_MPICH_ENTRY);
+    const struct hud_front *front = NULL;
+
+    if (attach && attach(mpi, &front) == 0) {
+        hud_trampolines_divert(front->wrappers);
+        local_set(&front_used, (void *)(uintptr_t)front);
+    }
+    return attach != NULL;
+}
+
+/* Load the front end from beside this library. */
+static void load(const struct front_end *row, void *mpi, const char *version)
+{
+    char path[PATH_MAX], why[PATH_MAX + 256];
+    Dl_info self;
+
+    if (!dladdr((const void *)front_ends, &self) || !self.dli_fname)
+        return;
+    const char *slash = strrchr(self.dli_fname, '/');
+    int folder = slash ? (int)(slash - self.dli_fname) + 1 : 0;
+    if (snprintf(path, sizeof path, "%.*s%s", folder, self.dli_fname, row->file) >= (int)sizeof path)
+        return;
+    if (access(path, R_OK) != 0) {
+        left_alone(version, "huddle was built without a front end for it");
+        return;
+    }
+    void *end = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!end || !row->plug(end, mpi)) {
+        const char *error = dlerror();
+        snprintf(why, sizeof why, "its front end does not load (%s)", error ? error : "unknown");
+        left_alone(version, why);
+    }
+}
+
+static void *find_mpi(const char **soname)
+{
+    for (size_t i = 0; i < sizeof sonames / sizeof sonames[0]; i++) {
+        void *mpi = dlopen(sonames[i], RTLD_LAZY | RTLD_NOLOAD);
+        *soname = sonames[i];
+        if (mpi)
+            return mpi;
+    }
+    return NULL;
+}
+
+void hud_loader_attach(void)
+{
+    char version[VERSION_BYTES] = "";
+    const char *soname;
+    int bytes = 0;
+
+    if (local_get(&mpi_found) || setting_is("HUDDLE", "off"))
+        return;
+    void *mpi = find_mpi(&soname);
+    if (!mpi || !local_claim(&attached))
+        return;
+    local_set(&mpi_found, mpi);
+    int (*get_version)(char *, int *) = (int (*)(char *, int *))dlsym(mpi, "PMPI_Get_library_version");
+    if (!get_version || get_version(version, &bytes) != 0)
+        snprintf(version, sizeof version, "%s, which does not tell its version", soname);
+    for (int i = 0; i < FRONT_ENDS; i++)
+        if (strcmp(soname, front_ends[i].soname) == 0 && strncmp(version, front_ends[i].version, strlen(front_ends[i].version)) == 0) {
+            load(&front_ends[i], mpi, version);
+            return;
+        }
+    left_alone(version, strcmp(soname, "libmpi_abi.so.1") == 0 ? "no front end for MPI's standard ABI" : "no front end for it");
+}
+
+void hud_loader_initialised(void)
+{
+    const struct hud_front *front = local_get(&front_used);
+
+    if (front)
+        front->initialised();
+}
+
+/* The next in the order of libraries; else of the MPI found (its names may be local, as under Python); else of the caller's own libraries. */
+void *hud_loader_next(const char *name, void *address)
+{
+    void *mpi = local_get(&mpi_found), *next = dlsym(RTLD_NEXT, name), *map = NULL;
+    const char *soname;
+    Dl_info info;
+
+    if (!next && (mpi || (mpi = find_mpi(&soname))))
+        next = dlsym(mpi, name);
+    if (!next && dladdr1(address, &info, &map, RTLD_DL_LINKMAP) && map) {
+        const char *caller = ((struct link_map *)map)->l_name;
+        void *own = *caller ? dlopen(caller, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        next = own ? dlsym(own, name) : NULL;
+    }
+    return next;
+}
+
+__attribute__((constructor)) static void look_when_loaded(void)
+{
+    hud_loader_attach();
+}

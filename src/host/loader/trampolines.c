@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trampolines.c - the MPI_* names that the preloaded library exports: those that a front end wraps, and those that initialise an MPI.
+ *
+ * Interposition works only for names of the preloaded library itself, and before any MPI is known.  So each name here jumps through a
+ * table: to the front end's wrapper, or else to the definition the caller would have found without us (first call: looked up; later
+ * calls: a load and a jump).  All arguments are integers or pointers, and travel unchanged: handles are ints in MPICH and pointers in
+ * Open MPI.  The Fortran names are those that do not pass through the C function in some MPI.
+ *
+ * A profiling tool preloaded before us sees the calls first.  If it goes on to PMPI_*, huddle does not; nothing breaks.
+ */
+#define _GNU_SOURCE
+#include "core/local.h"
+#include "host/loader/loader.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ONE (uintptr_t a)
+#define TWO (uintptr_t a, uintptr_t b)
+#define THREE (uintptr_t a, uintptr_t b, uintptr_t c)
+#define FOUR (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+#define FIVE (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e)
+
+/* name, parameters, arguments */
+#define INITIALISERS(ROW)                                                                                                                  \
+    ROW(MPI_Init, TWO, (a, b))                                                                                                             \
+    ROW(MPI_Init_thread, FOUR, (a, b, c, d))                                                                                               \
+    ROW(mpi_init_, ONE, (a))                                                                                                               \
+    ROW(mpi_init_thread_, THREE, (a, b, c))                                                                                                \
+    ROW(mpi_init_f08_, ONE, (a))                                                                                                           \
+    ROW(mpi_init_thread_f08_, THREE, (a, b, c))
+#define COLLECTIVES(ROW)                                                                                                                   \
+    ROW(MPI_Barrier, ONE, (a))                                                                                                             \
+    ROW(MPI_Bcast, FIVE, (a, b, c, d, e))                                                                                                  \
+    ROW(MPI_Bcast_c, FIVE, (a, b, c, d, e))                                                                                                \
+    ROW(mpi_barrier_f08_, TWO, (a, b))
+
+enum {
+#define INDEX(name, parameters, arguments) AT_##name,
+    INITIALISERS(INDEX) COLLECTIVES(INDEX)
+#undef INDEX
+        NAMES
+};
+
+static const char *const names[NAMES] = {
+#define NAME(name, parameters, arguments) #name,
+    INITIALISERS(NAME) COLLECTIVES(NAME)
+#undef NAME
+};
+
+static _Atomic(void *) targets[NAMES];
+
+static void *look_up(int at, void *caller)
+{
+    void *next = hud_loader_next(names[at], caller);
+
+    if (!next) {
+        fprintf(stderr, "huddle: %s is called, and no MPI in this process defines it\n", names[at]);
+        abort(); /* without us the dynamic linker would have ended it */
+    }
+    local_set(&targets[at], next);
+    return next;
+}
+
+static inline void *target(int at, void *caller)
+{
+    void *known = local_get(&targets[at]);
+
+    return __builtin_expect(known != NULL, 1) ? known : look_up(at, caller);
+}
+
+void hud_trampolines_divert(const struct hud_wrapper *wrappers)
+{
+    for (; wrappers->name; wrappers++)
+        for (int at = 0; at < NAMES; at++)
+            if (strcmp(wrappers->name, names[at]) == 0)
+                local_set(&targets[at], (void *)wrappers->function);
+}
+
+#define EXPORT __attribute__((visibility("default")))
+#define JUMP(name, parameters, arguments) ((uintptr_t(*) parameters)target(AT_##name, __builtin_return_address(0))) arguments
+
+#define INITIALISER(name, parameters, arguments)                                                                                           \
+    EXPORT uintptr_t name parameters;                                                                                                      \
+    EXPORT uintptr_t name parameters                                                                                                       \
+    {                                                                                                                                      \
+        hud_loader_attach();                                                                                                               \
+        uintptr_t result = JUMP(name, parameters, arguments);                                                                              \
+        hud_loader_initialised();                                                                                                          \
+        return result;                                                                                                                     \
+    }
+INITIALISERS(INITIALISER)
+
+#define COLLECTIVE(name, parameters, arguments)                                                                                            \
+    EXPORT uintptr_t name parameters;                                                                                                      \
+    EXPORT uintptr_t name parameters                                                                                                       \
+    {                                                                                                                                      \
+        return JUMP(name, parameters, arguments);                                                                                          \
+    }
+COLLECTIVES(COLLECTIVE)
