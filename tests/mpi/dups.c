@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dups.c - communicators that come and go, and as many as the MPI allows at once.
+ *
+ *   dups [--cycles N] [--live N]
+ *
+ * Cycles of dup, use, free must not grow: descriptors and shared mappings exactly, resident memory within what an MPI itself leaks.
+ */
+#include "check.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+enum { LEAK_BYTES = 1 << 20 }; /* allowed in all, any number of cycles; the MPIs alone: 12 KB at most in 3000 */
+
+struct usage {
+    long resident_bytes, descriptors, mapped_bytes;
+};
+
+static long mapped(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    unsigned long from, to;
+    long sum = 0;
+
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, "memfd:") && sscanf(line, "%lx-%lx", &from, &to) == 2)
+            sum += (long)(to - from);
+    if (maps)
+        fclose(maps);
+    return sum;
+}
+
+static struct usage measure(void)
+{
+    struct usage u = { .mapped_bytes = mapped() };
+    FILE *statm = fopen("/proc/self/statm", "r");
+    DIR *fds = opendir("/proc/self/fd");
+    long pages = 0;
+
+    if (statm) {
+        check(fscanf(statm, "%*s %ld", &pages) == 1, "cannot read statm");
+        fclose(statm);
+    }
+    while (fds && readdir(fds))
+        u.descriptors++;
+    if (fds)
+        closedir(fds);
+    u.resident_bytes = pages * sysconf(_SC_PAGESIZE);
+    return u;
+}
+
+static void use(MPI_Comm comm, int i)
+{
+    long value = world_rank == i % world_size ? i : -1;
+
+    MPI_Bcast(&value, 1, MPI_LONG, i % world_size, comm);
+    check(value == i, "communicator %d: got %ld", i, value);
+    if (i % 3 == 0)
+        MPI_Barrier(comm);
+}
+
+static void cycles(int count)
+{
+    struct usage before = { 0 }, after;
+    int warm = count / 10 < 200 ? count / 10 : 200;
+    MPI_Comm comm;
+
+    for (int i = 0; i < count; i++) {
+        if (i == warm)
+            before = measure();
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        use(comm, i);
+        MPI_Comm_free(&comm);
+    }
+    after = measure();
+    long grown = after.resident_bytes - before.resident_bytes;
+    check(after.descriptors == before.descriptors, "descriptors grew from %ld to %ld", before.descriptors, after.descriptors);
+    check(after.mapped_bytes == before.mapped_bytes, "shared mappings grew from %ld to %ld bytes", before.mapped_bytes, after.mapped_bytes);
+    check(grown < LEAK_BYTES, "resident memory grew by %ld bytes in %d cycles", grown, count);
+    if (world_rank == 0)
+        printf("dups: %d cycles, resident memory grew by %ld bytes, mapped %ld\n", count, grown, after.mapped_bytes);
+    section("cycles");
+}
+
+static void live(int most)
+{
+    MPI_Comm *comm = allocate((size_t)most * sizeof *comm);
+    int count = 0;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    while (count < most && MPI_Comm_dup(MPI_COMM_WORLD, &comm[count]) == MPI_SUCCESS)
+        count++;
+    for (int turn = 0; turn < 2; turn++)
+        for (int i = 0; i < count; i++)
+            use(comm[i], i);
+    for (int i = 0; i < count; i++)
+        MPI_Comm_free(&comm[i]);
+    use(MPI_COMM_WORLD, 1);
+    check(count > 1000 || count == most, "only %d live duplicates", count);
+    if (world_rank == 0)
+        printf("dups: %d live duplicates\n", count);
+    free(comm);
+    section("live");
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--cycles"))
+            cycles(atoi(argv[i + 1]));
+        else if (!strcmp(argv[i], "--live"))
+            live(atoi(argv[i + 1]));
+        else
+            check(false, "unknown option %s", argv[i]);
+    }
+    return finish("dups");
+}

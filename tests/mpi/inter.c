@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * inter.c - intercommunicators, their merge, and processes that are spawned later.  2 ranks at least.
+ *
+ *   inter [--spawn]
+ */
+#include "check.h"
+
+static void intra(MPI_Comm comm, const char *what)
+{
+    int me, size;
+
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &size);
+    for (int root = 0; root < size; root++) {
+        static unsigned char got[5000], want[5000];
+        for (int bytes = 1; bytes <= 5000; bytes *= 10) {
+            pattern(want, sizeof want, (uint64_t)(root * 10 + bytes));
+            memset(got, 0, sizeof got);
+            if (me == root)
+                memcpy(got, want, (size_t)bytes);
+            MPI_Bcast(got, bytes, MPI_BYTE, root, comm);
+            check(memcmp(got, want, (size_t)bytes) == 0, "%s: %d bytes from %d", what, bytes, root);
+        }
+        MPI_Barrier(comm);
+    }
+}
+
+/* The first rank of the `sending` group broadcasts to the other group. */
+static void inter(MPI_Comm comm, bool sending, const char *what)
+{
+    int me;
+    long value = sending ? 4711 : 0;
+
+    MPI_Comm_rank(comm, &me);
+    MPI_Barrier(comm);
+    MPI_Bcast(&value, 1, MPI_LONG, !sending ? 0 : me == 0 ? MPI_ROOT : MPI_PROC_NULL, comm);
+    check(value == 4711, "%s: got %ld", what, value);
+    MPI_Barrier(comm);
+}
+
+static void between_halves(void)
+{
+    MPI_Comm half, between, merged;
+    int odd = world_rank % 2;
+
+    MPI_Comm_split(MPI_COMM_WORLD, odd, world_rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - odd, 5, &between);
+    inter(between, odd, "from odd");
+    inter(between, !odd, "from even");
+    MPI_Intercomm_merge(between, odd, &merged);
+    intra(merged, "merged");
+    inter(between, odd, "after the merge");
+    MPI_Comm_free(&merged);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+    section("inter");
+}
+
+static void with_family(MPI_Comm family, bool child)
+{
+    MPI_Comm merged;
+
+    inter(family, !child, "to the children");
+    inter(family, child, "to the parents");
+    MPI_Intercomm_merge(family, child, &merged);
+    intra(merged, "parents and children");
+    MPI_Comm_free(&merged);
+    intra(MPI_COMM_WORLD, "world");
+    MPI_Comm_disconnect(&family);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm family;
+
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    MPI_Comm_get_parent(&family);
+    if (family != MPI_COMM_NULL) {
+        intra(MPI_COMM_WORLD, "children");
+        with_family(family, true);
+        return finish("spawned");
+    }
+    intra(MPI_COMM_WORLD, "world");
+    between_halves();
+    if (argc > 1 && !strcmp(argv[1], "--spawn")) {
+        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &family, MPI_ERRCODES_IGNORE);
+        with_family(family, false);
+        section("spawn");
+    }
+    return finish("inter");
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * progress.c - MPI's progress rule: a rank that waits in a collective still moves its pending point-to-point traffic.
+ *
+ * One rank starts a send too large to be buffered and enters a collective; its neighbour receives that message first and enters the
+ * collective only then.  All the while an unexpected message lies on the same communicator, which a probe in the wait would trip over.
+ * An MPI or a huddle that does not progress hangs here.
+ */
+#include "check.h"
+
+enum { LARGE = 8 << 20, TAG_LARGE = 1, TAG_UNEXPECTED = 2 };
+
+static void barrier(int sender)
+{
+    (void)sender;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void bcast_of(int bytes, int root)
+{
+    unsigned char *got = allocate((size_t)bytes), *want = allocate((size_t)bytes);
+
+    pattern(want, (size_t)bytes, (uint64_t)(bytes + root));
+    memset(got, 0, (size_t)bytes);
+    if (world_rank == root)
+        memcpy(got, want, (size_t)bytes);
+    MPI_Bcast(got, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+    check(memcmp(got, want, (size_t)bytes) == 0, "bcast of %d bytes from %d", bytes, root);
+    free(got);
+    free(want);
+}
+
+/* The sender waits for a root that needs its message. */
+static void small_from_receiver(int sender)
+{
+    bcast_of(8, (sender + 1) % world_size);
+}
+
+static void large_from_receiver(int sender)
+{
+    bcast_of(1 << 20, (sender + 1) % world_size);
+}
+
+/* The sender is the root of more than fits between it and a receiver that has not come. */
+static void large_from_sender(int sender)
+{
+    bcast_of(4 << 20, sender);
+}
+
+static const struct {
+    const char *name;
+    void (*collective)(int sender);
+} cases[] = {
+    { "barrier", barrier },
+    { "small", small_from_receiver },
+    { "large", large_from_receiver },
+    { "root", large_from_sender },
+};
+
+static void round_of(void (*collective)(int), int sender, unsigned char *data, unsigned char *expected)
+{
+    int receiver = (sender + 1) % world_size, token = 42, got = 0;
+    MPI_Request request[2];
+
+    pattern(expected, LARGE, (uint64_t)sender);
+    if (world_rank == sender) {
+        memcpy(data, expected, LARGE);
+        MPI_Isend(&token, 1, MPI_INT, receiver, TAG_UNEXPECTED, MPI_COMM_WORLD, &request[1]);
+        MPI_Isend(data, LARGE, MPI_BYTE, receiver, TAG_LARGE, MPI_COMM_WORLD, &request[0]);
+        collective(sender);
+        MPI_Wait(&request[0], MPI_STATUS_IGNORE);
+        MPI_Wait(&request[1], MPI_STATUS_IGNORE);
+        MPI_Recv(&got, 1, MPI_INT, receiver, TAG_UNEXPECTED, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (world_rank == receiver) {
+        MPI_Isend(&token, 1, MPI_INT, sender, TAG_UNEXPECTED, MPI_COMM_WORLD, &request[1]);
+        pause_us(20000); /* the sender is in the collective by now */
+        MPI_Recv(data, LARGE, MPI_BYTE, sender, TAG_LARGE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        check(memcmp(data, expected, LARGE) == 0, "the large message arrived damaged");
+        collective(sender);
+        MPI_Recv(&got, 1, MPI_INT, sender, TAG_UNEXPECTED, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Wait(&request[1], MPI_STATUS_IGNORE);
+    } else {
+        collective(sender);
+        got = token;
+    }
+    check(got == token, "the unexpected message was lost");
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    unsigned char *data = allocate(LARGE), *expected = allocate(LARGE);
+
+    for (int warm = 0; warm < 2; warm++) { /* the first collective of a communicator sets up; the second waits */
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            for (int sender = 0; sender < world_size && world_size > 1; sender++)
+                round_of(cases[i].collective, sender, data, expected);
+            section(cases[i].name);
+        }
+    }
+    free(data);
+    free(expected);
+    return finish("progress");
+}
