@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mem_sim.h - the same calls as events on the rank's fiber, seen by the race checker of src/sim.  Included only by mem.h.
+ *
+ * Every call first says where in the source it stands: the macros at the end wrap the functions of the same names (a macro does not expand
+ * within itself), so that a report names both lines.
+ */
+void hud_sim_at(const char *file, int line); /* of the call that follows */
+int hud_sim_rank(const struct mem *m);
+int hud_sim_size(const struct mem *m);
+void *hud_sim_slot(struct mem *m, int rank); /* an address that only these calls may use: a plain access faults */
+void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v);
+uint64_t hud_sim_peek(struct mem *m, mem_flag *f);
+void hud_sim_await(struct mem *m, mem_flag *f, uint64_t least);
+uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v);
+uint64_t hud_sim_get(struct mem *m, const uint64_t *word);
+void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v);
+size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes);
+void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes);
+void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes);
+
+MEM_FN int mem_rank(const struct mem *m)
+{
+    return hud_sim_rank(m);
+}
+
+MEM_FN int mem_size(const struct mem *m)
+{
+    return hud_sim_size(m);
+}
+
+MEM_FN void *mem_slot(struct mem *m, int rank)
+{
+    return hud_sim_slot(m, rank);
+}
+
+MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v)
+{
+    hud_sim_post(m, f, v);
+}
+
+MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f)
+{
+    return hud_sim_peek(m, f);
+}
+
+MEM_FN void mem_await(struct mem *m, mem_flag *f, uint64_t least)
+{
+    hud_sim_await(m, f, least);
+}
+
+MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)
+{
+    return hud_sim_add(m, f, v);
+}
+
+MEM_FN uint64_t mem_get(struct mem *m, const uint64_t *word)
+{
+    return hud_sim_get(m, word);
+}
+
+MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v)
+{
+    hud_sim_put(m, word, v);
+}
+
+MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes)
+{
+    return hud_sim_in(m, dst, from, offset_bytes, most_bytes);
+}
+
+MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)
+{
+    hud_sim_out(m, to, src, offset_bytes, bytes);
+}
+
+MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
+{
+    hud_sim_copy(m, dst, src, bytes);
+}
+
+#define mem_post(...) (hud_sim_at(__FILE__, __LINE__), mem_post(__VA_ARGS__))
+#define mem_peek(...) (hud_sim_at(__FILE__, __LINE__), mem_peek(__VA_ARGS__))
+#define mem_await(...) (hud_sim_at(__FILE__, __LINE__), mem_await(__VA_ARGS__))
+#define mem_add(...) (hud_sim_at(__FILE__, __LINE__), mem_add(__VA_ARGS__))
+#define mem_get(...) (hud_sim_at(__FILE__, __LINE__), mem_get(__VA_ARGS__))
+#define mem_put(...) (hud_sim_at(__FILE__, __LINE__), mem_put(__VA_ARGS__))
+#define mem_in(...) (hud_sim_at(__FILE__, __LINE__), mem_in(__VA_ARGS__))
+#define mem_out(...) (hud_sim_at(__FILE__, __LINE__), mem_out(__VA_ARGS__))
+#define mem_copy(...) (hud_sim_at(__FILE__, __LINE__), mem_copy(__VA_ARGS__))

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bytes.h - the last accesses to each byte of a stretch of memory, kept as ranges, and the race test on them.
+ *
+ * Two accesses to a byte, one of them a write, race unless one happened before the other.  Kept for each range: the last write, and for
+ * each rank its last read since.  Older ones need not be kept: a write that passed the test is ordered after all of them.
+ */
+#ifndef HUD_BYTES_H
+#define HUD_BYTES_H
+
+#include "sim/order.h"
+
+struct sim_range;
+
+struct sim_bytes {
+    struct sim_range *ranges; /* ascending, disjoint; what lies between them was not touched yet */
+    int count, room;
+};
+
+/*
+ * Note an access to [first, end) by `by`, whose vector clock is `clock`.  NULL: no race; else an earlier access that it races with
+ * (valid until the next call) and *at, the first byte of that race.
+ */
+const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
+                                       size_t *at);
+const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
+                                        size_t *at);
+/* Somebody wrote or read a byte of [first, end). */
+bool hud_bytes_touched(const struct sim_bytes *b, size_t first, size_t end);
+/* Forget them. */
+void hud_bytes_free(struct sim_bytes *b);
+
+#endif

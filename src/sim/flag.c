@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* flag.c - the history of one flag. */
+#include "sim/flag.h"
+#include "sim/grow.h"
+
+#include <string.h>
+
+struct sim_flag *hud_flag_create(int ranks)
+{
+    struct sim_flag *f = hud_must(calloc(1, sizeof *f));
+    const struct sim_post lease = { .by = { .rank = -1, .what = "is leased" } };
+
+    f->seen = hud_must(calloc((size_t)ranks, sizeof *f->seen));
+    hud_flag_post(f, &lease, ranks);
+    return f;
+}
+
+void hud_flag_free(struct sim_flag *f)
+{
+    if (!f)
+        return;
+    for (int i = 0; i < f->count; i++)
+        free(f->posts[i].released);
+    free(f->posts);
+    free(f->seen);
+    free(f);
+}
+
+int hud_flag_oldest(const struct sim_flag *f, int rank, const uint32_t *clock)
+{
+    int oldest = f->count - 1;
+
+    while (oldest > f->seen[rank] && !order_before(&f->posts[oldest].by, rank, clock))
+        oldest--;
+    return oldest;
+}
+
+void hud_flag_post(struct sim_flag *f, const struct sim_post *p, int ranks)
+{
+    struct sim_post newest = *p;
+
+    if (p->released) {
+        newest.released = hud_must(malloc((size_t)ranks * sizeof *p->released));
+        memcpy(newest.released, p->released, (size_t)ranks * sizeof *p->released);
+    }
+    f->posts = hud_grow(f->posts, f->count + 1, &f->room, sizeof *f->posts);
+    f->posts[f->count++] = newest;
+    if (p->by.rank >= 0)
+        f->seen[p->by.rank] = f->count - 1;
+}

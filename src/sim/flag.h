@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flag.h - every value a flag has had, who posted it and what it released; and who has seen which.
+ *
+ * Admissible for a reader is a value not older than what the reader has seen, nor than any post that happened before the reader.
+ */
+#ifndef HUD_FLAG_H
+#define HUD_FLAG_H
+
+#include "sim/order.h"
+
+struct sim_post {
+    uint64_t value;
+    struct sim_event by;
+    bool add;           /* by mem_add: ordered among each other by the flag itself */
+    uint32_t *released; /* vector clock that its reader acquires, NULL: nothing */
+};
+
+struct sim_flag {
+    struct sim_post *posts; /* the first is the zero of the lease */
+    int count, room;
+    int *seen; /* [ranks] the newest post that each rank has seen or made */
+};
+
+struct sim_flag *hud_flag_create(int ranks);
+void hud_flag_free(struct sim_flag *f);
+
+static inline const struct sim_post *flag_newest(const struct sim_flag *f)
+{
+    return &f->posts[f->count - 1];
+}
+
+/* The oldest post that the reader may still see. */
+int hud_flag_oldest(const struct sim_flag *f, int rank, const uint32_t *clock);
+/* `p` becomes the newest; p->released, if any, is copied. */
+void hud_flag_post(struct sim_flag *f, const struct sim_post *p, int ranks);
+
+#endif

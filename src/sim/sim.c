@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sim.c - a simulation's life: its ranks and their arenas, the fault of a plain access, its report. */
+#include "sim/grow.h"
+#include "sim/world.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static struct sim *running; /* for the signal handler */
+
+static size_t arenas_bytes(const struct sim *s)
+{
+    return (size_t)sim_ranks(s) * s->options.arena_bytes;
+}
+
+static char *map(size_t bytes, int protection)
+{
+    void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return hud_must(p == MAP_FAILED ? NULL : p);
+}
+
+struct sim *hud_sim_create(const struct sim_options *options)
+{
+    struct sim *s = hud_must(calloc(1, sizeof *s));
+    size_t ranks = (size_t)options->ranks;
+
+    s->options = *options;
+    s->random = options->seed;
+    s->shown = map(arenas_bytes(s), PROT_NONE);
+    s->twin = map(arenas_bytes(s), PROT_READ | PROT_WRITE);
+    s->ranks = hud_must(calloc(ranks, sizeof *s->ranks));
+    for (int i = 0; i < options->ranks; i++) {
+        struct sim_rank *r = &s->ranks[i];
+        r->s = s;
+        r->number = i;
+        r->clock = hud_must(calloc(ranks, sizeof *r->clock));
+        r->clock[i] = 1;
+        r->arena = hud_must(calloc(options->arena_bytes / HUD_LINE, sizeof(struct sim_flag *)));
+        r->now = (struct sim_event){ .rank = i, .what = "has not called", .file = "nowhere" };
+    }
+    return s;
+}
+
+static void free_rank(struct sim_rank *r)
+{
+    for (size_t i = 0; i < r->s->options.arena_bytes / HUD_LINE; i++)
+        hud_flag_free(r->arena[i]);
+    free(r->arena);
+    free(r->clock);
+    hud_bytes_free(&r->bytes);
+    hud_bytes_free(&r->user);
+}
+
+void hud_sim_free(struct sim *s)
+{
+    if (!s)
+        return;
+    for (int r = 0; r < sim_ranks(s); r++)
+        free_rank(&s->ranks[r]);
+    while (s->teams) {
+        struct sim_team *t = s->teams;
+        s->teams = t->next;
+        free(t->mem);
+        free(t->entry);
+        free(t->joined);
+        free(t->gathered);
+        free(t);
+    }
+    munmap(s->shown, arenas_bytes(s));
+    munmap(s->twin, arenas_bytes(s));
+    free(s->ranks);
+    free(s);
+}
+
+/* ---- reports ---- */
+
+/* The first report counts. */
+static __attribute__((format(printf, 2, 0))) void note_list(struct sim *s, const char *format, va_list list)
+{
+    if (!s->failed)
+        vsnprintf(s->report, sizeof s->report, format, list);
+    s->failed = true;
+}
+
+static __attribute__((format(printf, 2, 3))) void note(struct sim *s, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    note_list(s, format, list);
+    va_end(list);
+}
+
+void hud_sim_fail(struct sim *s, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    note_list(s, format, list);
+    va_end(list);
+    if (s->current)
+        hud_sched_abandon(s->current);
+}
+
+void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_event *other, const char *where, int owner, size_t at)
+{
+    if (other)
+        hud_sim_fail(s,
+                     "race on byte %zu of rank %d's %s: no chain of posts and awaits connects\n"
+                     "  rank %d %s at %s:%d\n  rank %d %s at %s:%d\n",
+                     at, owner, where, other->rank, other->what, other->file, other->line, by->rank, by->what, by->file, by->line);
+}
+
+const char *hud_sim_report(const struct sim *s)
+{
+    return s->report;
+}
+
+unsigned long hud_sim_mutated(const struct sim *s)
+{
+    return s->mutated;
+}
+
+unsigned long hud_sim_events(const struct sim *s)
+{
+    return s->events;
+}
+
+/* ---- a plain access to shared memory ---- */
+
+static void report_fault(struct sim *s, size_t at)
+{
+    const struct sim_rank *r = s->current;
+    const struct alg *a = r->in ? r->in->alg : NULL;
+
+    note(s, "plain access to shared memory by rank %d in %s/%s: byte %zu of rank %zu's arena, after its call at %s:%d\n", r->number,
+         a ? a->coll : "no", a ? a->name : "algorithm", at % s->options.arena_bytes, at / s->options.arena_bytes, r->now.file, r->now.line);
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    struct sim *s = running;
+    size_t at = s ? (size_t)((uintptr_t)info->si_addr - (uintptr_t)s->shown) : 0;
+
+    (void)context;
+    if (!s || !s->current || at >= arenas_bytes(s)) {
+        struct sigaction usual = { .sa_handler = SIG_DFL };
+        sigaction(signal, &usual, NULL); /* the access repeats and ends the process */
+        return;
+    }
+    report_fault(s, at);
+    siglongjmp(s->current->bottom, 1);
+}
+
+bool hud_sim_run(struct sim *s, void (*body)(struct sim *s, int rank, void *arg), void *arg)
+{
+    enum { HANDLER_STACK = 64 * 1024 };
+    struct sigaction fault = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER }, before;
+    stack_t stack = { .ss_sp = hud_must(malloc(HANDLER_STACK)), .ss_size = HANDLER_STACK }, stack_before;
+
+    s->body = body;
+    s->arg = arg;
+    running = s;
+    sigaltstack(&stack, &stack_before);
+    sigaction(SIGSEGV, &fault, &before);
+    hud_sched_run(s);
+    sigaction(SIGSEGV, &before, NULL);
+    sigaltstack(&stack_before, NULL);
+    running = NULL;
+    free(stack.ss_sp);
+    return !s->failed;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sim.h - ranks as fibers of one process, under a seeded scheduler and a race checker.  For tests; not part of libhuddle.
+ *
+ * A run fails, with a report that names both source lines, when
+ *   - two accesses to bytes of shared memory, one of them a write, are not ordered by posts and awaits; also bytes beside a flag's value;
+ *   - two writes to a flag are not ordered, or its value does not grow, or a flag's bytes are used as plain ones;
+ *   - shared memory is touched other than by calls of mem.h, or outside the running algorithm's regions;
+ *   - a rank returns before what its collective promises has happened (barrier: every entry, bcast: the root's);
+ *   - somebody uses a user's buffer without an order to its owner's return, which counts as a read and write of all of it;
+ *   - a slice is leased again while somebody may still use it;
+ *   - all ranks wait, or nothing is posted any more.
+ * A peek may return, and an await may rest on, any value that the order admits, not only the newest.
+ *
+ * One simulation runs at a time in a process.  The same options give the same run.
+ */
+#ifndef HUD_SIM_H
+#define HUD_SIM_H
+
+#include "alg/alg.h"
+
+enum sim_strategy {
+    SIM_RANDOM,   /* any rank, at every call */
+    SIM_BURST,    /* the same rank for a while */
+    SIM_BLOCK,    /* the same rank until it must wait */
+    SIM_STARVE,   /* one rank only when no other can go on */
+    SIM_PRIORITY, /* the most important rank; it becomes the least important at random moments */
+    SIM_STRATEGIES
+};
+
+extern const char *const hud_sim_strategies[SIM_STRATEGIES + 1]; /* "random", "burst", ...; ended by NULL */
+
+/* What a mutation drops of the calls on one line: the value still moves, but nothing is ordered by it. */
+enum sim_drop { SIM_DROP_RELEASE = 1, SIM_DROP_ACQUIRE = 2 };
+
+struct sim_options {
+    int ranks;          /* of the simulated job; each has an arena */
+    size_t arena_bytes; /* a multiple of 4096 */
+    uint64_t seed;
+    enum sim_strategy strategy;
+    const char *mutate_file; /* the end of a path; NULL: no mutation */
+    int mutate_line, mutate; /* enum sim_drop, added up */
+};
+
+struct sim;
+struct sim_team;
+
+struct sim *hud_sim_create(const struct sim_options *options);
+/* Frees its teams, too. */
+void hud_sim_free(struct sim *s);
+
+/* Each rank of the job runs body on its fiber, once.  True: clean.  What a body allocates is lost if the run fails. */
+bool hud_sim_run(struct sim *s, void (*body)(struct sim *s, int rank, void *arg), void *arg);
+const char *hud_sim_report(const struct sim *s);       /* lines of text; "" while clean */
+unsigned long hud_sim_mutated(const struct sim *s);    /* calls that were mutated */
+unsigned long hud_sim_events(const struct sim *s);     /* calls of mem.h */
+uint64_t hud_sim_random(struct sim *s, uint64_t most); /* 0..most; part of the run: the same for the same seed */
+
+/* The ranks of the job in `members` get a lease: `bytes` of each one's arena at offset_bytes, both multiples of HUD_LINE. */
+struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members, size_t offset_bytes, size_t bytes);
+/* A member's handle, for as long as the simulation lives. */
+struct mem *hud_sim_team_mem(struct sim_team *t, int rank);
+
+/* ---- in a body ---- */
+
+/*
+ * One collective call: what core and its caller do around a->run.  Its regions are [offset_bytes, offset_bytes + c->slot_bytes) of each slice.
+ * The caller owns c->buf before and after.  HUD_OK or HUD_ERR_TRUNCATE.
+ */
+int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_t offset_bytes);
+/* Calls of mem.h outside of an algorithm may use this region of each slice. */
+void hud_sim_region(struct mem *m, size_t offset_bytes, size_t bytes);
+/* An allgather of the host among the team: what its members did before happens before what they do next. */
+void hud_sim_gather(struct mem *m);
+/* The owner zeroes its slice for a new lease. */
+void hud_sim_lease(struct mem *m);
+/* Ends the run with a report. */
+void hud_sim_fail(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

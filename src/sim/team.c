@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* team.c - teams, leases, and what a collective promises. */
+#include "sim/grow.h"
+#include "sim/world.h"
+
+#include <string.h>
+
+struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members, size_t offset_bytes, size_t bytes)
+{
+    struct sim_team *t = hud_must(calloc(1, sizeof *t));
+
+    *t = (struct sim_team){ .s = s, .next = s->teams, .size = size, .offset_bytes = offset_bytes, .bytes = bytes };
+    s->teams = t;
+    t->joined = hud_must(calloc((size_t)sim_ranks(s), sizeof *t->joined));
+    t->gathered = hud_must(calloc((size_t)sim_ranks(s), sizeof *t->gathered));
+    t->mem = hud_must(calloc((size_t)size, sizeof *t->mem));
+    for (int r = 0; r < size; r++)
+        t->mem[r] = (struct mem){ .s = s, .team = t, .self = &s->ranks[members[r]], .rank = r, .region_bytes = bytes };
+    return t;
+}
+
+struct mem *hud_sim_team_mem(struct sim_team *t, int rank)
+{
+    return &t->mem[rank];
+}
+
+void hud_sim_region(struct mem *m, size_t offset_bytes, size_t bytes)
+{
+    m->region_offset_bytes = offset_bytes;
+    m->region_bytes = bytes;
+}
+
+/* ---- contracts ---- */
+
+static void note_entry(struct mem *m)
+{
+    struct sim_team *t = m->team;
+    int before = t->entries, size = t->size;
+
+    if (m->calls >= (unsigned long)before) {
+        t->entries = (int)m->calls + 1;
+        t->entry = hud_grow(t->entry, t->entries * size, &t->entries_room, sizeof *t->entry);
+        memset(t->entry + before * size, 0, (size_t)((t->entries - before) * size) * sizeof *t->entry);
+    }
+    t->entry[m->calls * (unsigned long)size + (unsigned long)m->rank] = m->self->clock[m->self->number];
+}
+
+/* rank `of` has entered this call, and that happened before now */
+static void require_entry(struct mem *m, int of)
+{
+    const struct sim_team *t = m->team;
+    int number = t->mem[of].self->number;
+    uint32_t entered = t->entry[m->calls * (unsigned long)t->size + (unsigned long)of];
+
+    if (entered == 0)
+        hud_sim_fail(m->s,
+                     "broken promise: rank %d returns from %s/%s, call %lu, and rank %d has not entered it; its last step is at %s:%d\n",
+                     m->rank, m->alg->coll, m->alg->name, m->calls, of, m->self->now.file, m->self->now.line);
+    if (of != m->rank && m->self->clock[number] < entered)
+        hud_sim_fail(m->s,
+                     "broken promise: rank %d returns from %s/%s, call %lu, but no chain of posts and awaits connects rank %d's entry\n"
+                     "  rank %d's last step is at %s:%d\n  rank %d's is at %s:%d\n",
+                     m->rank, m->alg->coll, m->alg->name, m->calls, of, m->rank, m->self->now.file, m->self->now.line, of,
+                     t->mem[of].self->now.file, t->mem[of].self->now.line);
+}
+
+static void after_all(struct mem *m, const struct coll *c)
+{
+    (void)c;
+    for (int r = 0; r < m->team->size; r++)
+        require_entry(m, r);
+}
+
+static void after_root(struct mem *m, const struct coll *c)
+{
+    require_entry(m, c->root);
+}
+
+static const struct contract {
+    const char *coll;
+    void (*check)(struct mem *m, const struct coll *c);
+} contracts[] = { { "barrier", after_all }, { "bcast", after_root } };
+
+static void check_contract(struct mem *m, const struct coll *c)
+{
+    for (size_t i = 0; i < sizeof contracts / sizeof *contracts; i++)
+        if (strcmp(contracts[i].coll, m->alg->coll) == 0) {
+            contracts[i].check(m, c);
+            return;
+        }
+    hud_sim_fail(m->s, "no contract known of %s: add a row to src/sim/team.c\n", m->alg->coll);
+}
+
+int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_t offset_bytes)
+{
+    m->alg = a;
+    m->truncated = false;
+    hud_sim_region(m, offset_bytes, c->slot_bytes);
+    hud_sched_event(m, "enters", "call", (int)m->calls);
+    m->self->buf = c->buf;
+    hud_sim_own(m, "owns its buffer before it enters");
+    note_entry(m);
+    a->run(m, c);
+    check_contract(m, c);
+    hud_sim_own(m, "owns its buffer after it returns");
+    m->calls++;
+    m->alg = NULL;
+    hud_sim_region(m, 0, m->team->bytes);
+    return m->truncated ? HUD_ERR_TRUNCATE : HUD_OK;
+}
+
+/* ---- leases ---- */
+
+static void wake_gathered(struct sim_team *t)
+{
+    memcpy(t->gathered, t->joined, (size_t)sim_ranks(t->s) * sizeof *t->gathered);
+    t->arrived = 0;
+    t->gathers++;
+    hud_sched_moved(t->s);
+    for (int r = 0; r < t->size; r++)
+        if (t->mem[r].self->in == &t->mem[r] && t->mem[r].self->state == SIM_BLOCKED)
+            t->mem[r].self->state = SIM_READY;
+}
+
+void hud_sim_gather(struct mem *m)
+{
+    struct sim_team *t = m->team;
+    unsigned long round = t->gathers;
+
+    hud_sched_event(m, "gathers", "call", (int)m->calls);
+    order_join(t->joined, m->self->clock, sim_ranks(m->s));
+    sim_tick(m->self);
+    if (++t->arrived == t->size)
+        wake_gathered(t);
+    else
+        while (t->gathers == round)
+            hud_sched_block(m->self);
+    order_join(m->self->clock, t->gathered, sim_ranks(m->s));
+}
+
+void hud_sim_lease(struct mem *m)
+{
+    struct sim_rank *r = m->self;
+    size_t first = m->team->offset_bytes, end = first + m->team->bytes, at = 0;
+
+    hud_sched_event(m, "zeroes its slice", "lease", 0);
+    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->bytes, first, end, &r->now, r->clock, &at), "arena", r->number, at);
+    for (size_t line = first / HUD_LINE; line < end / HUD_LINE; line++) {
+        hud_flag_free(r->arena[line]);
+        r->arena[line] = NULL;
+    }
+    memset(m->s->twin + (size_t)r->number * m->s->options.arena_bytes + first, 0, end - first);
+}

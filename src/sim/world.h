@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* world.h - the inside of a simulation, for the files of src/sim. */
+#ifndef HUD_WORLD_H
+#define HUD_WORLD_H
+
+#include "sim/bytes.h"
+#include "sim/fiber.h"
+#include "sim/flag.h"
+#include "sim/sim.h"
+
+#include <setjmp.h>
+
+enum { SIM_PATIENCE = 8 }; /* peeks without a post anywhere before a polling rank goes behind the others, and sees the newest value */
+
+enum sim_state { SIM_READY, SIM_BLOCKED, SIM_DONE };
+
+/* One rank of the job. */
+struct sim_rank {
+    struct sim *s;
+    int number;
+    struct fiber *fiber;
+    sigjmp_buf bottom; /* of its stack: where a faulting rank ends */
+    enum sim_state state;
+    uint32_t *clock;         /* [ranks] */
+    struct sim_flag **arena; /* [arena_bytes / HUD_LINE] flags by their line, NULL: not a flag yet */
+    struct sim_bytes bytes;  /* of its arena */
+    struct sim_bytes user;   /* of its user buffer, by offset; by offset of the packed form if it is packed */
+    struct hud_view buf;     /* that buffer, as of its latest call */
+    struct mem *in;          /* whose call it is in, for reports */
+    struct sim_event now;    /* its latest call */
+    struct sim_flag *wait;   /* BLOCKED: what for; NULL: for others of its team in a gather */
+    int wait_arena;          /* where that flag lies */
+    size_t wait_offset_bytes;
+    uint64_t wait_least;
+    unsigned polls;      /* peeks since anything was posted */
+    uint64_t importance; /* SIM_PRIORITY */
+};
+
+struct sim {
+    struct sim_options options;
+    struct sim_rank *ranks;
+    struct sim_team *teams;
+    char *shown; /* arenas as algorithms see their addresses: inaccessible */
+    char *twin;  /* the same, accessible */
+    void (*body)(struct sim *s, int rank, void *arg);
+    void *arg;
+    struct sim_rank *current;
+    uint64_t random;
+    int starved;          /* SIM_STARVE */
+    unsigned long events; /* calls of mem.h */
+    unsigned long quiet;  /* of them, since the last post */
+    unsigned long mutated;
+    bool failed;
+    char report[2048];
+};
+
+struct mem {
+    struct sim *s;
+    struct sim_team *team;
+    struct sim_rank *self;
+    int rank; /* in the team */
+    size_t region_offset_bytes, region_bytes;
+    const struct alg *alg; /* running, or NULL */
+    unsigned long calls;   /* collectives entered */
+    bool truncated;
+};
+
+struct sim_team {
+    struct sim *s;
+    struct sim_team *next;
+    int size;
+    struct mem *mem; /* [size] */
+    size_t offset_bytes, bytes;
+    uint32_t *entry; /* [calls][size] when each member entered each call, on its own clock; 0: not yet */
+    int entries, entries_room;
+    uint32_t *joined, *gathered; /* vector clocks: of the gather under way, of the last one */
+    int arrived;
+    unsigned long gathers;
+};
+
+/* ---- sched.c ---- */
+
+/* A call begins: it becomes the rank's `now`, and others may run first. */
+void hud_sched_event(struct mem *m, const char *what, const char *file, int line);
+/* The current rank waits until somebody makes it ready. */
+void hud_sched_block(struct sim_rank *r);
+/* Something was posted. */
+void hud_sched_moved(struct sim *s);
+/* Runs all ranks to their end, or to the first report. */
+void hud_sched_run(struct sim *s);
+/* Ends the current rank's part in a failed run; does not return. */
+void hud_sched_abandon(struct sim_rank *r) __attribute__((noreturn));
+
+/* ---- sim.c ---- */
+
+/* Reports unless `other` is NULL: `by` uses what `other` used, with no order. */
+void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_event *other, const char *where, int owner, size_t at);
+
+/* ---- memory.c ---- */
+
+/* The caller, who owns its buffer, uses all of it; `what` says when. */
+void hud_sim_own(struct mem *m, const char *what);
+
+static inline int sim_ranks(const struct sim *s)
+{
+    return s->options.ranks;
+}
+
+/* A rank's releases are what its clock counts. */
+static inline void sim_tick(struct sim_rank *r)
+{
+    r->clock[r->number]++;
+}
+
+static inline struct sim_event sim_event_of(const struct sim_rank *r, const char *what, const char *file, int line)
+{
+    return (struct sim_event){ .rank = r->number, .time = r->clock[r->number], .what = what, .file = file, .line = line };
+}
+
+#endif
