@@ -3,8 +3,9 @@
  * topo.h - the machine: hwloc -> active levels -> the unit of each level that each rank is bound within.
  *
  * Active levels (paper 03, step 1): levels of the memory hierarchy shared by two or more cores, from the lowest up: L2, L3, die or hwloc
- * group, NUMA node, socket.  A level whose units are those of another is dropped.  One rank's view (the team's rank 0) serves the
- * whole team; everything here is private memory.
+ * group, NUMA node, socket; not one whose unit is the whole machine.  A level that is of several kinds is one level and bears the first name of
+ * numa, socket, l3, die, l2, group; units of a level lie each within one unit of any higher level.  One rank's view (the team's rank 0) serves
+ * the whole team; everything here is private memory.
  */
 #ifndef HUD_TOPO_H
 #define HUD_TOPO_H
@@ -23,16 +24,19 @@ struct topo_cpus {
 
 struct topo;
 
-/* This machine, with processors that this process may not use included.  NULL: hwloc failed (the machine then has no levels). */
+/*
+ * This machine, with processors that this process may not use included.  A few ms; changes no thread's binding.
+ * NULL: hwloc failed (the machine then has no levels).
+ */
 struct topo *hud_topo_load(void);
 /* A machine described by hwloc: "pack:2 l3:2 ..." (synthetic) or the path of an XML dump (its name ends in .xml). NULL: not understood. */
 struct topo *hud_topo_load_described(const char *description);
 void hud_topo_free(struct topo *t);
 
 int hud_topo_levels(const struct topo *t);                        /* active levels; 0 is the lowest */
-const char *hud_topo_level_name(const struct topo *t, int level); /* "l2", "l3", "die", "group", "numa", "socket" */
+const char *hud_topo_level_name(const struct topo *t, int level); /* not unique: hwloc may know groups of groups */
 int hud_topo_level_units(const struct topo *t, int level);
-/* The unit (0, 1, ...) of a level that holds all of cpus, -1: none does. */
+/* The unit (0, 1, ... by their lowest processors) of a level that holds all of cpus, -1: none does, or there are none. */
 int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus);
 
 /*
@@ -42,18 +46,19 @@ int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
 int hud_topo_place(const struct topo *t, const struct topo_cpus *cpus, int ranks, const char *off, struct shape_place *place);
 /* The names of the levels that hud_topo_place keeps, in its order; `names` holds SHAPE_LEVELS.  Returns how many. */
 int hud_topo_kept(const struct topo *t, const char *off, char names[][TOPO_NAME]);
-/* True when every name in the list is one that a level may have. */
+/* True when every name in the list is one that a level may have: l2, l3, die, group, numa, socket. */
 int hud_topo_names_valid(const char *list);
 
 /* Sockets, cores, NUMA nodes (OS number, bytes, processors), levels and units, as a JSON object in a string for free().  NULL: out of memory. */
 char *hud_topo_json(const struct topo *t);
 
-/* ---- this process (no hwloc; cheap) ---- */
+/* ---- this process (no topology is loaded; a few small files) ---- */
 
-void hud_topo_allowed(struct topo_cpus *cpus); /* affinity of the calling thread */
+void hud_topo_allowed(struct topo_cpus *cpus); /* affinity of the calling thread; all ones: unbound, or not known */
 int hud_topo_cpus_count(const struct topo_cpus *cpus);
-int hud_topo_numa_nodes(void);                        /* of the machine, >= 1 */
-int hud_topo_home_node(const struct topo_cpus *cpus); /* the OS number of the one NUMA node that holds them all, -1: several */
+int hud_topo_numa_nodes(void); /* of the machine, >= 1 */
+int hud_topo_home_node(
+    const struct topo_cpus *cpus); /* the OS number of the one NUMA node that holds them all, -1: several, or not known */
 /* Processors the job's ranks may use at once: the affinity union is the caller's; this is the cgroup's CPU quota, rounded up; INT_MAX: none. */
 int hud_topo_cpu_quota(void);
 

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * topo/levels.c - which levels of the memory hierarchy are active.
+ *
+ * Source  paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors), "Building the groups", step 1.
+ * Rules   candidates are taken by importance: NUMA nodes, sockets, L3, dies, L2, hwloc's groups (from the smallest up).  One is left out if
+ *         no two cores share a unit of it, if one unit is the whole machine, or if it and a level taken before do not nest; one
+ *         with the units of a level taken before only adds its name to it.  So what is kept nests, whichever way the machine is built:
+ *         NUMA nodes below sockets or above them, groups below an L3, dies of a part of the sockets.
+ */
+#include "topo/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct topo_kind_row hud_topo_kinds[TOPO_KINDS] = {
+    [TOPO_NUMA] = { "numa", HWLOC_OBJ_NUMANODE }, [TOPO_SOCKET] = { "socket", HWLOC_OBJ_PACKAGE },
+    [TOPO_L3] = { "l3", HWLOC_OBJ_L3CACHE },      [TOPO_DIE] = { "die", HWLOC_OBJ_DIE },
+    [TOPO_L2] = { "l2", HWLOC_OBJ_L2CACHE },      [TOPO_GROUP] = { "group", HWLOC_OBJ_GROUP },
+};
+
+/*
+ * NUMA nodes are no partition where memory of several kinds exists: nodes with the same processors, a node of the whole machine,
+ * nodes with none.  The smallest, then the first, stands for its processors.
+ */
+static bool is_hidden(hwloc_topology_t machine, int depth, hwloc_obj_t node)
+{
+    int weight = hwloc_bitmap_weight(node->cpuset);
+
+    if (weight <= 0)
+        return true;
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_depth(machine, depth, o)) != NULL;) {
+        int other = hwloc_bitmap_weight(o->cpuset);
+        bool before = other < weight || (other == weight && o->logical_index < node->logical_index);
+
+        if (o != node && before && hwloc_bitmap_intersects(o->cpuset, node->cpuset))
+            return true;
+    }
+    return false;
+}
+
+/* Numbers the units by their lowest processor, so that equal units are equal tables. */
+static void renumber(struct topo_units *units)
+{
+    int16_t number[TOPO_CPUS];
+
+    memset(number, -1, sizeof number);
+    units->count = 0;
+    for (int c = 0; c < TOPO_CPUS; c++) {
+        int16_t unit = units->of[c];
+
+        if (unit >= 0 && number[unit] < 0)
+            number[unit] = (int16_t)units->count++;
+        units->of[c] = unit < 0 ? unit : number[unit];
+    }
+}
+
+/* The objects of a depth as units. */
+static void read_units(hwloc_topology_t machine, int depth, struct topo_units *units)
+{
+    memset(units->of, -1, sizeof units->of);
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_depth(machine, depth, o)) != NULL;) {
+        int lowest = hwloc_bitmap_first(o->cpuset); /* names the unit for now; a processor is in one unit only */
+
+        if (o->type == HWLOC_OBJ_NUMANODE && is_hidden(machine, depth, o))
+            continue;
+        for (int c = lowest; c >= 0 && c < TOPO_CPUS; c = hwloc_bitmap_next(o->cpuset, c))
+            units->of[c] = (int16_t)lowest;
+    }
+    renumber(units);
+}
+
+static bool covers(const struct topo_units *units, const struct topo_cpus *cpus)
+{
+    for (int c = 0; c < TOPO_CPUS; c++)
+        if (topo_has(cpus, c) && units->of[c] < 0)
+            return false;
+    return true;
+}
+
+/* Two processors in one unit of `low` are always in one unit of `high`, or both in none. */
+static bool nests(const struct topo_units *low, const struct topo_units *high)
+{
+    int16_t within[TOPO_CPUS]; /* the unit of high that a unit of low lies in; -2: not seen yet */
+
+    for (int u = 0; u < low->count; u++)
+        within[u] = -2;
+    for (int c = 0; c < TOPO_CPUS; c++) {
+        int16_t unit = low->of[c];
+
+        if (unit >= 0 && within[unit] != -2 && within[unit] != high->of[c])
+            return false;
+        if (unit >= 0)
+            within[unit] = high->of[c];
+    }
+    return true;
+}
+
+static bool is_useful(const struct topo_units *units, const struct topo_units *cores, const struct topo_cpus *cpus)
+{
+    return !nests(units, cores) && !(units->count == 1 && covers(units, cpus));
+}
+
+/* Puts a candidate in its place among the levels taken so far. */
+static void take(struct topo *t, enum topo_kind kind, const struct topo_units *units)
+{
+    int at = 0;
+
+    for (int l = 0; l < t->levels; l++) {
+        struct topo_level *level = &t->level[l];
+        bool above = nests(&level->units, units), below = nests(units, &level->units);
+
+        if (units->count == level->units.count && !memcmp(units->of, level->units.of, sizeof units->of)) {
+            level->also |= 1U << kind;
+            return;
+        }
+        if (!above && !below)
+            return;
+        at = above ? l + 1 : at;
+    }
+    if (t->levels == TOPO_MOST_LEVELS)
+        return;
+    memmove(&t->level[at + 1], &t->level[at], (size_t)(t->levels - at) * sizeof t->level[0]);
+    t->level[at].kind = kind;
+    t->level[at].also = 0;
+    t->level[at].units = *units;
+    t->levels++;
+}
+
+int hud_topo_find_levels(hwloc_topology_t machine, struct topo *t)
+{
+    struct topo_units *cores = malloc(sizeof *cores), *units = malloc(sizeof *units);
+    int core_depth = hwloc_get_type_depth(machine, HWLOC_OBJ_CORE), lowest = hwloc_topology_get_depth(machine) - 1;
+
+    if (cores && units) {
+        read_units(machine, core_depth >= 0 ? core_depth : lowest, cores);
+        t->cores = cores->count;
+        for (int kind = 0; kind < TOPO_KINDS; kind++)
+            for (int d = lowest; d >= HWLOC_TYPE_DEPTH_NUMANODE; d--) { /* NUMA nodes have a depth of their own, below 0 */
+                if (hwloc_get_depth_type(machine, d) != hud_topo_kinds[kind].type)
+                    continue;
+                read_units(machine, d, units);
+                if (is_useful(units, cores, &t->cpus))
+                    take(t, (enum topo_kind)kind, units);
+            }
+    }
+    free(cores);
+    free(units);
+    return cores && units ? 0 : -1;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * machine.h - what is kept of a machine once hwloc has been asked: plain tables, so that a query is a look-up and nothing of hwloc stays in memory.
+ * Private to src/topo.
+ */
+#ifndef HUD_TOPO_MACHINE_H
+#define HUD_TOPO_MACHINE_H
+
+#include "topo/topo.h"
+
+#include <hwloc.h>
+
+enum { TOPO_MOST_LEVELS = SHAPE_LEVELS - 1 }; /* the top, which holds all ranks, is added by shape */
+
+/* Kinds of levels, the one whose name counts first.  A level that is of several kinds (an L3 that is a NUMA node) bears the first name. */
+enum topo_kind { TOPO_NUMA, TOPO_SOCKET, TOPO_L3, TOPO_DIE, TOPO_L2, TOPO_GROUP, TOPO_KINDS };
+
+extern const struct topo_kind_row {
+    char name[TOPO_NAME];
+    hwloc_obj_type_t type;
+} hud_topo_kinds[TOPO_KINDS];
+
+/* Disjoint sets of processors. */
+struct topo_units {
+    int count;
+    int16_t of[TOPO_CPUS]; /* the unit of a processor, by OS number; -1: in none */
+};
+
+struct topo_level {
+    enum topo_kind kind;
+    unsigned also; /* other kinds with the same units, a bit each */
+    struct topo_units units;
+};
+
+struct topo_node {
+    int os; /* number */
+    uint64_t bytes;
+    struct topo_cpus cpus; /* near it; none: memory only */
+};
+
+struct topo {
+    struct topo_cpus cpus;
+    int sockets, cores, levels, nodes;
+    struct topo_level level[TOPO_MOST_LEVELS]; /* lowest first, each unit within one of every higher level */
+    struct topo_node *node;
+};
+
+/* Finds the active levels of a loaded topology; t->cpus is set.  Returns 0, or -1: out of memory. */
+int hud_topo_find_levels(hwloc_topology_t machine, struct topo *t);
+
+static inline bool topo_has(const struct topo_cpus *cpus, int cpu)
+{
+    return cpus->word[cpu / 64] >> (cpu % 64) & 1;
+}
+
+static inline void topo_add(struct topo_cpus *cpus, int cpu)
+{
+    cpus->word[cpu / 64] |= (uint64_t)1 << (cpu % 64);
+}
+
+#endif

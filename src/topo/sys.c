@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * topo/sys.c - NUMA nodes from /sys, the CPU quota from the cgroups, affinity from the scheduler.
+ *
+ * Source  Linux: admin-guide/mm/numaperf and ABI/stable/sysfs-devices-node (node/online, nodeN/cpulist), admin-guide/cgroup-v2 (cpu.max),
+ *         scheduler/sched-bwc (cpu.cfs_quota_us).  Read each time: a few small files, no topology is loaded.
+ */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "topo/sys.h"
+
+#include <hwloc/bitmap.h>
+#include <limits.h>
+#include <mntent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 2 * PATH_MAX, LIST_BYTES = 16384 };
+
+/* ---- affinity --------------------------------------------------------------------------------------------------------- */
+
+void hud_topo_allowed(struct topo_cpus *cpus)
+{
+    uint64_t mask[65536 / 64] = { 0 }; /* the call fails if the kernel knows more processors than fit */
+    int beyond = sched_getaffinity(0, sizeof mask, (cpu_set_t *)mask) != 0;
+
+    for (size_t i = TOPO_CPUS / 64; i < sizeof mask / sizeof mask[0] && !beyond; i++)
+        beyond = mask[i] != 0;
+    memcpy(cpus, mask, sizeof *cpus);
+    if (beyond)
+        memset(cpus, -1, sizeof *cpus); /* unbound */
+}
+
+int hud_topo_cpus_count(const struct topo_cpus *cpus)
+{
+    int count = 0;
+
+    for (int word = 0; word < TOPO_CPUS / 64; word++)
+        count += __builtin_popcountll(cpus->word[word]);
+    return count;
+}
+
+/* ---- NUMA nodes --------------------------------------------------------------------------------------------------------- */
+
+/* A list as the kernel writes it ("0-3,8").  NULL: no such file, or something else is in it. */
+static hwloc_bitmap_t read_list(const char *path)
+{
+    char text[LIST_BYTES];
+    FILE *f = fopen(path, "re");
+    hwloc_bitmap_t list = NULL;
+
+    if (!f)
+        return NULL;
+    if (fgets(text, sizeof text, f)) {
+        text[strcspn(text, "\n")] = '\0';
+        list = hwloc_bitmap_alloc();
+        if (list && text[strspn(text, "0123456789,-")] == '\0' && hwloc_bitmap_list_sscanf(list, text) >= 0) {
+            fclose(f);
+            return list;
+        }
+    }
+    hwloc_bitmap_free(list);
+    fclose(f);
+    return NULL;
+}
+
+/* Never NULL but for want of memory: node 0 where the kernel does not say. */
+static hwloc_bitmap_t read_nodes(const char *root)
+{
+    char path[PATH_BYTES];
+    hwloc_bitmap_t nodes;
+
+    snprintf(path, sizeof path, "%s/sys/devices/system/node/online", root);
+    nodes = read_list(path);
+    if (nodes && hwloc_bitmap_weight(nodes) >= 1)
+        return nodes;
+    hwloc_bitmap_free(nodes);
+    nodes = hwloc_bitmap_alloc();
+    if (nodes)
+        hwloc_bitmap_set(nodes, 0);
+    return nodes;
+}
+
+int hud_sys_numa_nodes(const char *root)
+{
+    hwloc_bitmap_t nodes = read_nodes(root);
+    int count = nodes ? hwloc_bitmap_weight(nodes) : 1;
+
+    hwloc_bitmap_free(nodes);
+    return count;
+}
+
+static bool node_holds(const char *root, int node, const struct topo_cpus *cpus)
+{
+    char path[PATH_BYTES];
+    hwloc_bitmap_t near;
+    bool holds;
+
+    snprintf(path, sizeof path, "%s/sys/devices/system/node/node%d/cpulist", root, node);
+    near = read_list(path);
+    holds = near != NULL;
+    for (int c = 0; c < TOPO_CPUS && holds; c++)
+        if (cpus->word[c / 64] >> (c % 64) & 1)
+            holds = hwloc_bitmap_isset(near, (unsigned)c);
+    hwloc_bitmap_free(near);
+    return holds;
+}
+
+int hud_sys_home_node(const char *root, const struct topo_cpus *cpus)
+{
+    hwloc_bitmap_t nodes = read_nodes(root);
+    int home = -1;
+
+    if (!nodes || hwloc_bitmap_weight(nodes) == 1)
+        home = nodes ? hwloc_bitmap_first(nodes) : 0;
+    else if (hud_topo_cpus_count(cpus) > 0)
+        for (int n = hwloc_bitmap_first(nodes); n >= 0 && home < 0; n = hwloc_bitmap_next(nodes, n))
+            home = node_holds(root, n, cpus) ? n : -1;
+    hwloc_bitmap_free(nodes);
+    return home;
+}
+
+/* ---- CPU quota ------------------------------------------------------------------------------------------------------------ */
+
+/* The cgroup of this process in the hierarchy that has a controller; "": version 2's.  False: in none. */
+static bool find_group(const char *root, const char *controller, char group[PATH_MAX])
+{
+    char path[PATH_BYTES], line[PATH_BYTES];
+    bool found = false;
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    f = fopen(path, "re");
+    while (f && !found && fgets(line, sizeof line, f)) { /* 4:cpu,cpuacct:/user.slice */
+        char *names = strchr(line, ':'), *end = names ? strchr(names + 1, ':') : NULL;
+
+        line[strcspn(line, "\n")] = '\0';
+        if (!end || strlen(end + 1) >= PATH_MAX)
+            continue;
+        *end = '\0';
+        found = names[1] == '\0' && !*controller;
+        for (char *rest, *name = strtok_r(names + 1, ",", &rest); name && *controller; name = strtok_r(NULL, ",", &rest))
+            found = found || !strcmp(name, controller);
+        strcpy(group, strstr(end + 1, "/..") ? "/" : end + 1); /* a group outside of our namespace cannot be seen */
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* Processors that one cgroup's own limit allows, rounded up; INT_MAX: no limit. */
+static int folder_quota(const char *folder, bool version_2)
+{
+    static const char *const files[2][2] = { { "cpu.cfs_quota_us", "cpu.cfs_period_us" }, { "cpu.max", NULL } };
+    long long us[2] = { -1, -1 }, cpus; /* quota and period, in one file or in two */
+    int known = 0;
+
+    for (int i = 0; i < 2 && files[version_2][i]; i++) {
+        char path[PATH_BYTES + 32];
+        FILE *f;
+
+        snprintf(path, sizeof path, "%s/%s", folder, files[version_2][i]);
+        f = fopen(path, "re");
+        while (f && known < 2 && fscanf(f, "%lld", &us[known]) == 1)
+            known++;
+        if (f)
+            fclose(f);
+    }
+    if (known < 2 || us[0] <= 0 || us[1] <= 0) /* "max", -1, or no controller here */
+        return INT_MAX;
+    cpus = (us[0] - 1) / us[1] + 1;
+    return cpus < INT_MAX ? (int)cpus : INT_MAX;
+}
+
+/* The least over a group and all above it, up to where they are mounted. */
+static int climb(const char *root, const char *mount, char *group, bool version_2)
+{
+    int least = INT_MAX;
+
+    for (;;) {
+        char folder[PATH_BYTES], *slash = strrchr(group, '/');
+        int quota;
+
+        snprintf(folder, sizeof folder, "%s%s%s", root, mount, group);
+        quota = folder_quota(folder, version_2);
+        least = quota < least ? quota : least;
+        if (!slash)
+            return least;
+        *slash = '\0';
+    }
+}
+
+int hud_sys_cpu_quota(const char *root)
+{
+    char path[PATH_BYTES], text[PATH_BYTES], group[PATH_MAX];
+    int least = INT_MAX;
+    struct mntent entry;
+    FILE *mounts;
+
+    snprintf(path, sizeof path, "%s/proc/self/mounts", root);
+    mounts = setmntent(path, "re");
+    while (mounts && getmntent_r(mounts, &entry, text, sizeof text)) {
+        bool version_2 = !strcmp(entry.mnt_type, "cgroup2");
+        bool version_1 = !strcmp(entry.mnt_type, "cgroup") && hasmntopt(&entry, "cpu");
+
+        if ((version_1 || version_2) && find_group(root, version_2 ? "" : "cpu", group)) {
+            int quota = climb(root, entry.mnt_dir, group, version_2);
+            least = quota < least ? quota : least;
+        }
+    }
+    if (mounts)
+        endmntent(mounts);
+    return least;
+}
+
+/* ---- the system itself ---------------------------------------------------------------------------------------------------- */
+
+int hud_topo_numa_nodes(void)
+{
+    return hud_sys_numa_nodes("");
+}
+
+int hud_topo_home_node(const struct topo_cpus *cpus)
+{
+    return hud_sys_home_node("", cpus);
+}
+
+int hud_topo_cpu_quota(void)
+{
+    return hud_sys_cpu_quota("");
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * topo/topo.c - asks hwloc once, keeps plain tables, answers which unit of a level holds a rank's processors.
+ *
+ * hwloc is loaded on a topology of our own, without I/O, instruction caches and what else huddle does not look at, and with the
+ * processors that this process may not use: else rank 0's cpuset would hide the other ranks' cores.  It changes no thread's binding while
+ * it looks, since other threads of the program may be starting threads meanwhile.
+ */
+#include "topo/topo.h"
+
+#include "topo/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- loading ----------------------------------------------------------------------------------------------------------- */
+
+static unsigned long load_flags(void)
+{
+    unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+
+#if HWLOC_API_VERSION >= 0x00020500
+    flags |= HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
+#endif
+#if HWLOC_API_VERSION >= 0x00020800
+    flags |= HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
+#endif
+    return flags;
+}
+
+static int set_description(hwloc_topology_t machine, const char *description)
+{
+    size_t length = strlen(description);
+
+    if (length >= 4 && !strcmp(description + length - 4, ".xml"))
+        return hwloc_topology_set_xml(machine, description);
+    return hwloc_topology_set_synthetic(machine, description);
+}
+
+static int discover(hwloc_topology_t machine, const char *description)
+{
+    int failed = hwloc_topology_set_all_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_NONE);
+
+    for (int kind = 0; kind < TOPO_KINDS && !failed; kind++) /* groups that only repeat others are of no use; nor are other things' */
+        failed = hwloc_topology_set_type_filter(machine, hud_topo_kinds[kind].type,
+                                                kind == TOPO_GROUP ? HWLOC_TYPE_FILTER_KEEP_STRUCTURE : HWLOC_TYPE_FILTER_KEEP_ALL);
+    failed = failed || hwloc_topology_set_type_filter(machine, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    failed = failed || hwloc_topology_set_flags(machine, load_flags());
+    failed = failed || (description && set_description(machine, description));
+    return failed || hwloc_topology_load(machine) ? -1 : 0;
+}
+
+static void read_cpus(hwloc_const_bitmap_t set, struct topo_cpus *cpus)
+{
+    for (int c = hwloc_bitmap_first(set); c >= 0 && c < TOPO_CPUS; c = hwloc_bitmap_next(set, c))
+        topo_add(cpus, c);
+}
+
+static int read_nodes(hwloc_topology_t machine, struct topo *t)
+{
+    int count = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE);
+
+    t->node = calloc(count > 0 ? (size_t)count : 1, sizeof *t->node);
+    if (!t->node)
+        return -1;
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_NUMANODE, o)) != NULL;) {
+        struct topo_node *node = &t->node[t->nodes++];
+
+        node->os = (int)o->os_index;
+        node->bytes = o->attr->numanode.local_memory;
+        read_cpus(o->cpuset, &node->cpus);
+    }
+    return 0;
+}
+
+static struct topo *keep(hwloc_topology_t machine)
+{
+    struct topo *t = calloc(1, sizeof *t);
+
+    if (!t)
+        return NULL;
+    read_cpus(hwloc_topology_get_topology_cpuset(machine), &t->cpus);
+    t->sockets = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PACKAGE);
+    if (read_nodes(machine, t) || hud_topo_find_levels(machine, t)) {
+        hud_topo_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+/* description NULL: this machine. */
+static struct topo *load(const char *description)
+{
+    hwloc_topology_t machine;
+    struct topo *t;
+
+    if (hwloc_topology_init(&machine))
+        return NULL;
+    t = discover(machine, description) ? NULL : keep(machine);
+    hwloc_topology_destroy(machine);
+    return t;
+}
+
+struct topo *hud_topo_load(void)
+{
+    return load(NULL);
+}
+
+struct topo *hud_topo_load_described(const char *description)
+{
+    return load(description);
+}
+
+void hud_topo_free(struct topo *t)
+{
+    if (t)
+        free(t->node);
+    free(t);
+}
+
+/* ---- levels and units --------------------------------------------------------------------------------------------------- */
+
+int hud_topo_levels(const struct topo *t)
+{
+    return t->levels;
+}
+
+const char *hud_topo_level_name(const struct topo *t, int level)
+{
+    return hud_topo_kinds[t->level[level].kind].name;
+}
+
+int hud_topo_level_units(const struct topo *t, int level)
+{
+    return t->level[level].units.count;
+}
+
+int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
+{
+    const struct topo_units *units = &t->level[level].units;
+    int unit = -1;
+
+    for (int word = 0; word < TOPO_CPUS / 64; word++)
+        for (uint64_t left = cpus->word[word]; left; left &= left - 1) {
+            int of = units->of[64 * word + __builtin_ctzll(left)];
+
+            if (of < 0 || (unit >= 0 && of != unit))
+                return -1;
+            unit = of;
+        }
+    return unit;
+}
+
+/* ---- levels switched off ------------------------------------------------------------------------------------------------ */
+
+/* The next name of a comma-separated list; *list moves behind it.  Returns its length, -1: the list has ended. */
+static int next_name(const char **list, const char **name)
+{
+    size_t length;
+
+    if (!*list)
+        return -1;
+    *name = *list;
+    length = strcspn(*list, ",");
+    *list = (*list)[length] ? *list + length + 1 : NULL;
+    return (int)length;
+}
+
+static bool equals(const char *name, int length, const char *other)
+{
+    return strlen(other) == (size_t)length && !memcmp(name, other, (size_t)length);
+}
+
+static bool is_listed(const char *list, const char *wanted)
+{
+    const char *name;
+
+    for (int length; (length = next_name(&list, &name)) >= 0;)
+        if (equals(name, length, wanted))
+            return true;
+    return false;
+}
+
+int hud_topo_names_valid(const char *list)
+{
+    const char *name;
+
+    if (!list || !*list)
+        return 1;
+    for (int length; (length = next_name(&list, &name)) >= 0;) {
+        bool known = false;
+
+        for (int kind = 0; kind < TOPO_KINDS; kind++)
+            known = known || equals(name, length, hud_topo_kinds[kind].name);
+        if (!known)
+            return 0;
+    }
+    return 1;
+}
+
+int hud_topo_kept(const struct topo *t, const char *off, char names[][TOPO_NAME])
+{
+    int kept = 0;
+
+    for (int l = 0; l < t->levels; l++)
+        if (!is_listed(off, hud_topo_level_name(t, l)))
+            memcpy(names[kept++], hud_topo_kinds[t->level[l].kind].name, TOPO_NAME);
+    return kept;
+}
+
+int hud_topo_place(const struct topo *t, const struct topo_cpus *cpus, int ranks, const char *off, struct shape_place *place)
+{
+    int *unit = malloc(((size_t)t->levels * (size_t)ranks + 1) * sizeof *unit);
+    int kept = 0;
+
+    *place = (struct shape_place){ .ranks = ranks };
+    if (!unit)
+        return -1;
+    for (int l = 0; l < t->levels; l++) {
+        if (is_listed(off, hud_topo_level_name(t, l)))
+            continue;
+        for (int r = 0; r < ranks; r++)
+            unit[kept * ranks + r] = hud_topo_unit(t, l, &cpus[r]);
+        kept++;
+    }
+    place->levels = kept;
+    place->unit = unit;
+    return 0;
+}
