@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# prepare.sh - what ./quickstart and ./test share, to be sourced at the root: packages, the private Python environment, the build.
+# Everything here is quick when there is nothing to do.
+
+HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libnuma-dev libjansson-dev libcmocka-dev libboost-context-dev
+    openmpi-bin libopenmpi-dev mpich libmpich-dev hpcc python3 python3-venv"
+HUD_TEST_PACKAGES="git clang clang-format gfortran numactl strace"
+HUD_WHEELS="mpi4py mpich numpy rich matplotlib"
+
+say() { printf 'huddle: %s\n' "$*" >&2; }
+
+# need_packages NAME...: installs those that are missing, as root or with sudo; elsewhere names them and stops.
+need_packages() {
+    local missing="" name as=""
+    command -v dpkg-query >/dev/null || { say "this is no Debian or Ubuntu; install what these packages hold, then use cmake directly: $*"; exit 1; }
+    for name in "$@"; do
+        case "$(dpkg-query -W -f '${Status}' "$name" 2>/dev/null)" in
+        *' installed') ;;
+        *) missing="$missing $name" ;;
+        esac
+    done
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" != 0 ]; then
+        sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; } || { say "these packages are missing; install them and come back:$missing"; exit 1; }
+        as=sudo
+    fi
+    say "installing$missing"
+    $as apt-get update -qq
+    $as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+# need_venv: build/venv with the Python packages; nothing of it is visible elsewhere.
+need_venv() {
+    local stamp=build/venv/.huddle-wheels
+    [ "$(cat "$stamp" 2>/dev/null)" = "$HUD_WHEELS" ] && build/venv/bin/python -c '' 2>/dev/null && return 0
+    say "preparing build/venv: $HUD_WHEELS"
+    rm -rf build/venv
+    python3 -m venv build/venv
+    build/venv/bin/python -m pip install -q --disable-pip-version-check $HUD_WHEELS
+    echo "$HUD_WHEELS" >"$stamp"
+}
+
+# quietly COMMAND...: its output is shown only when it fails.
+quietly() {
+    local log
+    log=$(mktemp)
+    "$@" >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
+    rm -f "$log"
+}
+
+# build [CMAKE OPTIONS...]: the release preset into build/.  Without options a configured build stays configured as it is.
+build() {
+    say "building into build/"
+    [ $# = 0 ] && [ -f build/build.ninja ] || quietly cmake --preset release -G Ninja "$@"
+    quietly cmake --build build
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starting MPI jobs, as they are and through `huddle run`."""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+
+class JobFailed(Exception):
+    """A job that did not end well; the text holds its last lines."""
+
+
+def processors():
+    return len(os.sched_getaffinity(0))
+
+
+def cores():
+    """Cores among the processors that this process may use; hardware threads of one core count once."""
+    seen = set()
+    for cpu in os.sched_getaffinity(0):
+        files = [f"/sys/devices/system/cpu/cpu{cpu}/topology/{name}" for name in ("physical_package_id", "core_id")]
+        seen.add(tuple(open(f, encoding="ascii").read() for f in files) if all(map(os.path.exists, files)) else cpu)
+    return len(seen)
+
+
+class Jobs:
+    """The launchers, with `huddle run` of one build tree (or installation) before them when asked."""
+
+    def __init__(self, build):
+        self.huddle = os.path.join(build, "bin", "huddle")
+        self.venv = os.path.join(build, "venv")
+        self.openmpi = shutil.which("mpirun.openmpi") or "mpirun"
+
+    def on_openmpi(self, ranks, bound):
+        placed = ["--bind-to", "core"] if bound and cores() >= ranks else ["--oversubscribe", "--bind-to", "none"]
+        return [self.openmpi, *placed, "-np", str(ranks)]
+
+    def on_mpich_wheel(self, ranks):
+        placed = ["-bind-to", "core"] if cores() >= ranks else []
+        return [os.path.join(self.venv, "bin", "mpiexec"), *placed, "-n", str(ranks)]
+
+    def run(self, command, huddle=False, cwd=None, limit_s=120):
+        """Returns (standard output, statistics); statistics is None without huddle, and {} when huddle wrote none."""
+        env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        with tempfile.TemporaryDirectory(prefix="huddle-") as scratch:
+            file = os.path.join(scratch, "stats.json")
+            before = [self.huddle, "run", f"--stats={file}", "--"] if huddle else []
+            try:
+                job = subprocess.run([*before, *command], cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=limit_s, check=False)
+            except subprocess.TimeoutExpired as error:
+                raise JobFailed(f"{' '.join(command)}: no end after {limit_s} s") from error
+            if job.returncode != 0:
+                raise JobFailed(f"{' '.join([*before, *command])}: status {job.returncode}\n{(job.stdout + job.stderr)[-2000:]}")
+            statistics = None
+            if huddle:
+                statistics = json.load(open(file, encoding="utf-8")) if os.path.exists(file) else {}
+            return job.stdout, statistics
+
+
+def taken(statistics, collective):
+    """(calls that huddle took, all calls) summed over the ranks it saw."""
+    row = statistics.get("collectives", {}).get(collective, {})
+    return row.get("taken", 0), row.get("calls", 0)
+
+
+def leftovers():
+    """Files in shared memory that carry huddle's name: there must never be one."""
+    return glob.glob("/dev/shm/*huddle*")

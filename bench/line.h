@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * line.h - one-way transfer of a cache line between two processes' cores, measured beside every figure: on machines whose processors move
+ * (virtual ones) a figure means nothing without it.
+ *
+ * Two processes, each pinned to one processor for the measurement, answer each other in one shared line; the result is half the best round trip
+ * of BATCHES averages, in ns.  Both give up at a common deadline, so nobody hangs when they cannot run at the same time.
+ */
+#ifndef BENCH_LINE_H
+#define BENCH_LINE_H
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+
+enum { LINE_BATCHES = 5, LINE_TRIPS = 200 };
+
+struct line { /* shared; zero at first, then only growing */
+    _Alignas(128) _Atomic uint64_t ball;
+};
+
+static inline int64_t clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Pins the caller to the first (side 0) or last (side 1) processor that it may use; *before is for restoring. */
+static inline void line_pin(int side, cpu_set_t *before)
+{
+    cpu_set_t one;
+    int first = -1, last = -1;
+
+    sched_getaffinity(0, sizeof *before, before);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET((size_t)cpu, before)) {
+            first = first < 0 ? cpu : first;
+            last = cpu;
+        }
+    CPU_ZERO(&one);
+    CPU_SET((size_t)(side ? last : first), &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+/* Side 0 sends odd numbers and waits for the even ones; side 1 the reverse.  Returns 0, or -1: the deadline passed. */
+static inline int line_trips(struct line *line, int side, uint64_t *count, int64_t deadline_ns)
+{
+    for (int i = 0; i < LINE_TRIPS; i++) {
+        uint64_t await = *count + (side ? 1 : 2);
+        if (side == 0)
+            atomic_store_explicit(&line->ball, *count + 1, memory_order_release);
+        for (unsigned spin = 1; atomic_load_explicit(&line->ball, memory_order_acquire) < await; spin++)
+            if (spin % 4096 == 0 && clock_ns() > deadline_ns)
+                return -1;
+        if (side == 1)
+            atomic_store_explicit(&line->ball, *count + 2, memory_order_release);
+        *count += 2;
+    }
+    return 0;
+}
+
+/* Both sides call it, with the line's count so far (kept by each side, 0 at first).  Returns ns one way, -1: not measured. */
+static inline double line_measure(struct line *line, int side, uint64_t *count, int64_t deadline_ns)
+{
+    uint64_t start = *count, end = start + 2 * LINE_TRIPS * (LINE_BATCHES + 1); /* the first batch warms up */
+    double best = -1;
+    cpu_set_t before;
+
+    line_pin(side, &before);
+    for (int b = 0; b <= LINE_BATCHES; b++) {
+        int64_t begin = clock_ns();
+        if (line_trips(line, side, count, deadline_ns) != 0) {
+            best = -1;
+            break;
+        }
+        double one_way = (double)(clock_ns() - begin) / LINE_TRIPS / 2;
+        if (b > 0 && (best < 0 || one_way < best))
+            best = one_way;
+    }
+    *count = end;
+    sched_setaffinity(0, sizeof before, &before);
+    return best;
+}
+
+#endif

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle info: the machine, a team on it, the MPIs found, the settings in effect."""
+import json
+import os
+
+from . import mpis
+from .text import bytes_text, heading, ranges_text, table
+
+
+def add_arguments(parser):
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--ranks", type=int, metavar="N", help="processes of the team (default: one per processor that may be used, at most 8)")
+    parser.add_argument("--bind", choices=("core", "none"), default="core", help="bind the team's processes to cores in turn, or not at all")
+
+
+def collect(options, layout):
+    ranks = options.ranks or max(2, min(8, len(os.sched_getaffinity(0))))
+    return {
+        "version": layout.ask("version"),
+        "machine": layout.ask("info", "machine"),
+        "team": layout.ask("team", "--ranks", str(ranks), "--bind", options.bind),
+        "mpis": mpis.on_path(layout),
+        "algorithms": layout.ask("info", "algorithms"),
+        "settings": layout.ask("info", "settings"),
+    }
+
+
+def show_machine(machine):
+    heading(f"Machine: {machine['sockets']} socket(s), {machine['cores']} cores, processors {machine['processors']}")
+    table(["NUMA node", "memory", "processors"], [[n["node"], bytes_text(n["bytes"]), n["processors"]] for n in machine["numa_nodes"]], right=(0, 1))
+    if machine["levels"]:
+        table(["level", "units", "processors of each"],
+              [[" = ".join([level["name"], *level["also"]]), len(level["units"]), " | ".join(level["units"])] for level in machine["levels"]], right=(1,))
+    else:
+        print("  no level of the memory hierarchy is shared by some cores and not by all")
+
+
+def show_pages(members):
+    """Where each member's slice lies; nodes are counted, so that one line says it even for long slices."""
+    rows = []
+    for member in members:
+        lease = member["team"]["lease"]
+        pages = lease["pages"]
+        nodes = ", ".join(f"{pages.count(n)} on {n}" if n >= 0 else f"{pages.count(n)} not known" for n in sorted(set(pages)))
+        rows.append([member["rank"], member["cpu"] if member["cpu"] >= 0 else "any", lease["home"] if lease["home"] >= 0 else "any",
+                     bytes_text(lease["bytes"]), nodes, lease["elsewhere"]])
+    table(["rank", "processor", "own node", "slice", "pages on nodes", "elsewhere"], rows, right=(0, 1, 2, 3, 5))
+
+
+def show_team(team):
+    first = team["members"][0]["team"]
+    bound = "bound to cores in turn" if team["bind"] == "core" else "unbound"
+    heading(f"A team of {team['ranks']} processes, {bound}")
+    if "reason" in first:
+        print(f"  takes no calls: {first['reason']}")
+        return
+    calls = sum(m["calls"] for m in team["members"])
+    print(f"  {sum(m['taken'] for m in team['members'])} of {calls} barriers and broadcasts taken, every byte right")
+    table(["level", "groups"], [[level["name"], " | ".join(ranges_text(group) for group in level["groups"])] for level in first["levels"]])
+    show_pages(team["members"])
+
+
+def show(facts, layout):
+    print(f"huddle {facts['version']}, libraries in {layout.libs}")
+    show_machine(facts["machine"])
+    show_team(facts["team"])
+    heading("MPIs on PATH")
+    table(["mpi", "launcher", "front end"], [[m["mpi"], m["command"], m["path"] or f"none built ({m['front_end']})"] for m in facts["mpis"]])
+    heading("Algorithms")
+    table(["collective", "algorithm", "what it does"], [[a["collective"], a["name"], a["doc"]] for a in facts["algorithms"]])
+    heading("Settings (huddle settings says what each does)")
+    table(["setting", "value", "from"], [[s["name"], s["value"], s["origin"]] for s in facts["settings"]])
+
+
+def main(options, _command, layout):
+    facts = collect(options, layout)
+    if options.json:
+        print(json.dumps(facts, indent=2))
+    else:
+        show(facts, layout)
+    return 0

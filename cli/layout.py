@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the parts of huddle lie, in the build tree as in an installation, and how the library is asked."""
+import json
+import os
+import subprocess
+
+
+class Trouble(Exception):
+    """One line for the user; main() prints it and exits with the status."""
+
+    def __init__(self, line, status=1):
+        super().__init__(line)
+        self.status = status
+
+
+class Layout:
+    """Directories, relative to the prefix as CMake had them (an absolute one stays as it is)."""
+
+    def __init__(self, prefix, libs, plugins, tools):
+        self.libs = os.path.join(prefix, libs)
+        self.plugins = os.path.join(prefix, plugins)
+        self.tools = os.path.join(prefix, tools)
+
+    @property
+    def loader(self):
+        return os.path.join(self.plugins, "libhuddle-loader.so")
+
+    def front_ends(self):
+        """{"openmpi-4.1": path, ..., "mpich": path}: the front ends that are installed here."""
+        found = {}
+        for name in sorted(os.listdir(self.plugins)) if os.path.isdir(self.plugins) else []:
+            path = os.path.join(self.plugins, name)
+            component = os.path.join(path, "mca_coll_huddle.so")
+            if os.path.isfile(component):
+                found[name] = component
+            elif name == "libhuddle-mpich.so":
+                found["mpich"] = path
+        return found
+
+    def ask(self, *words):
+        """The probe's JSON.  What it says on standard error (a bad setting) is passed on."""
+        probe = os.path.join(self.tools, "probe")
+        try:
+            answer = subprocess.run([probe, *words], stdout=subprocess.PIPE, check=False)
+        except OSError as error:
+            raise Trouble(f"cannot run {probe}: {error.strerror}") from error
+        if answer.returncode != 0:
+            raise Trouble(f"'probe {' '.join(words)}' failed with status {answer.returncode}")
+        return json.loads(answer.stdout)

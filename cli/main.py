@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: one row per command."""
+import argparse
+import os
+import sys
+
+from . import info, run, settings
+from .layout import Trouble
+
+# name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
+COMMANDS = {
+    "run": (run, "run an MPI program with huddle"),
+    "info": (info, "the machine, a team's groups and pages, the MPIs found, the settings in effect"),
+    "settings": (settings, "every setting: what it does, its default, its value and where that comes from"),
+}
+
+
+def parser_of():
+    parser = argparse.ArgumentParser(prog="huddle", description="Fast collectives of unmodified MPI programs inside a node.")
+    parser.add_argument("--version", action="store_true", help="the library's version")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, (module, words) in COMMANDS.items():
+        module.add_arguments(commands.add_parser(name, help=words, description=words, allow_abbrev=False))
+    return parser
+
+
+def main(arguments, layout):
+    """What follows the first -- is the user's command, untouched.  Returns the exit status."""
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    parser = parser_of()
+    options = parser.parse_args(arguments[:cut])
+    try:
+        if options.version:
+            print("huddle", layout.ask("version"))
+            return 0
+        if not options.command:
+            parser.print_help()
+            return 2
+        return COMMANDS[options.command][0].main(options, arguments[cut + 1:], layout)
+    except Trouble as trouble:
+        print(f"huddle: {trouble}", file=sys.stderr)
+        return trouble.status
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle run -- COMMAND...: sets the environment and becomes COMMAND."""
+import os
+import secrets
+import shutil
+
+from . import mpis
+from .layout import Trouble
+from .text import heading, table
+
+
+def add_arguments(parser):
+    parser.usage = "huddle run [--explain] [--set NAME=VALUE ...] [--stats[=FILE]] -- COMMAND..."
+    parser.add_argument("--explain", action="store_true", help="say what would be set and which MPIs are served, and run nothing")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in HUDDLE_MEMORY=1M (see: huddle settings)")
+    parser.add_argument("--stats", nargs="?", const="1", metavar="FILE", help="at the end print the statistics, or write them to FILE as JSON")
+
+
+def wanted(options, layout):
+    """The variables to set, in order."""
+    known = [row["name"] for row in layout.ask("info", "settings")] if options.set else []
+    variables = {}
+    for pair in options.set:
+        name, equals, value = pair.partition("=")
+        if not equals or name not in known:
+            raise Trouble(f"--set {pair}: expected NAME=VALUE with one of {', '.join(known)}", 2)
+        variables[name] = value
+    if options.stats:
+        variables["HUDDLE_STATS"] = "1" if options.stats == "1" else "json:" + os.path.abspath(options.stats)
+    before = os.environ.get("LD_PRELOAD")
+    variables["LD_PRELOAD"] = f"{layout.loader}:{before}" if before else layout.loader
+    variables["HUDDLE_JOB"] = secrets.token_hex(8)
+    return variables
+
+
+def explain(variables, command, layout):
+    print("huddle run would set")
+    for name, value in variables.items():
+        print(f"  {name}={value}")
+    print(f"and become\n  {' '.join(command) if command else '(the command after --)'}")
+    heading("MPIs on PATH, and the front end that the loader would choose")
+    table(["mpi", "launcher", "front end"],
+          [[m["mpi"], m["command"], m["path"] or f"none built ({m['front_end']}): runs as it is"] for m in mpis.on_path(layout)])
+
+
+def main(options, command, layout):
+    variables = wanted(options, layout)
+    if options.explain:
+        explain(variables, command, layout)
+        return 0
+    if not command:
+        raise Trouble("nothing to run: huddle run [options] -- COMMAND...", 2)
+    if not os.path.isfile(layout.loader):
+        raise Trouble(f"the loader is missing: {layout.loader}")
+    if not shutil.which(command[0]):
+        raise Trouble(f"command not found: {command[0]}", 127)
+    try:
+        os.execvpe(command[0], command, {**os.environ, **variables})
+    except OSError as error:
+        raise Trouble(f"cannot run {command[0]}: {error.strerror}", 126) from error
