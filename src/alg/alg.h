@@ -35,6 +35,7 @@ struct alg {
     bool (*accepts)(const struct coll *c, int ranks);
     /* Bytes it wants of each slice, at most most_bytes, a multiple of HUD_LINE; 0: cannot work in that. */
     size_t (*slot_bytes)(const long *param, int ranks, size_t most_bytes);
+    bool window; /* its region holds fragments of data; a team that gets control lines only does without it */
     void (*run)(struct mem *m, const struct coll *c); /* cannot fail once accepted */
 };
 

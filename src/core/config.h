@@ -6,6 +6,7 @@
 #ifndef HUD_CONFIG_H
 #define HUD_CONFIG_H
 
+#include "alg/alg.h"
 #include "huddle/huddle.h"
 
 #include <stdbool.h>
@@ -21,5 +22,35 @@ struct setting {
 
 /* The rows; *count of them.  Fixed for the life of the process. */
 HUD_API const struct setting *hud_settings(int *count);
+
+#define SETTING(id, ...) SET_##id,
+enum set {
+#include "core/config.def"
+    SET_FIXED /* the algorithms' parameters follow */
+};
+#undef SETTING
+
+enum { SET_MOST = 48, SET_TEXT = 256, SET_ALGS = 16 };
+
+enum config_switch { SWITCH_OFF, SWITCH_ON };
+enum config_log { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+enum config_wait { WAIT_AUTO, WAIT_POLL, WAIT_YIELD, WAIT_SLEEP };
+enum config_choice { CHOICE_AUTO, CHOICE_MPI, CHOICE_FIRST }; /* then the collective's algorithms in the order of alg.def */
+
+/* Effective values of one context. */
+struct config {
+    long number[SET_MOST];            /* WORD: index; BYTES: bytes, -1 for auto */
+    char text[SET_FIXED][SET_TEXT];   /* the values as given, for display and for TEXT */
+    const char *origin[SET_MOST];     /* "default", "environment", "host" */
+    uint32_t digest[SET_MOST];        /* of the value where all ranks must agree, else 0 */
+    long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */
+    char error[2 * SET_TEXT];         /* the first bad value, one line; "" */
+};
+
+/* Reads HUDDLE_* of the environment, then "NAME=VALUE" strings of the host (NULL-terminated or NULL).  A bad value leaves the default and sets error. */
+void hud_config_read(const char *const *host, struct config *config);
+
+/* Index in the algorithms' table that a collective's setting forces, or -1 (auto), or -2 (the MPI's own). */
+int hud_config_forced(const struct config *config, int coll_kind);
 
 #endif

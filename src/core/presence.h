@@ -5,7 +5,7 @@
  * A rank without huddle (a static binary in an MPMD job, a failed load, another node) would never join a team's set-up, and the
  * others would wait for ever.  So each process binds, before its MPI has initialised, an abstract datagram socket named after job and rank
  * (nothing in the file system; gone with the process); a team is set up only if all its members' sockets are there.  MPI_Init synchronises, so
- * the answer is the same on all ranks.  The same socket receives descriptors of arenas (peers.h).
+ * the answer is the same on all ranks. 
  */
 #ifndef HUD_PRESENCE_H
 #define HUD_PRESENCE_H
@@ -21,11 +21,9 @@
  */
 HUD_API void hud_presence_announce(void);
 
-/* This process was announced, so that absence means something. */
+/* The launcher said which job this is, so that absence means something. */
 bool hud_presence_known(void);
 /* The job's rank is a process that announced itself on this node.  Cached when true. */
 bool hud_presence_of(int world_rank);
-/* The socket; -1: none. */
-int hud_presence_socket(void);
 
 #endif

@@ -19,11 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLLS_PER_PROGRESS = 64, YIELDS_PER_PROGRESS = 8 };
+enum { POLLS_PER_YIELD = 64, YIELDS_PER_PROGRESS = 8 };
 
 static uint32_t *low_half(mem_flag *f)
 {
-    return (uint32_t *)(void *)&f->value + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0);
+    return (uint32_t *)(uintptr_t)&f->value + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0);
 }
 
 static bool there(struct mem *m, mem_flag *f, uint64_t least)
@@ -50,29 +50,33 @@ static void sleep_on(struct mem *m, mem_flag *f, uint64_t least)
     atomic_fetch_sub_explicit(&home->sleepers, 1, memory_order_relaxed);
 }
 
+/* A few looks: many while polling is welcome, one when somebody else needs the processor. */
+static bool look(struct mem *m, mem_flag *f, uint64_t least)
+{
+    unsigned looks = m->policy->polls != 0 ? POLLS_PER_YIELD : 1;
+
+    for (; looks != 0; looks--) {
+        if (there(m, f, least))
+            return true;
+        mem_pause();
+    }
+    return false;
+}
+
 void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least)
 {
     const struct mem_policy *policy = m->policy;
+    unsigned per_progress = policy->polls != 0 ? 2 : YIELDS_PER_PROGRESS;
 
-    for (unsigned yields = 0;; yields++) {
-        if (yields % YIELDS_PER_PROGRESS == 0)
-            progress(m);
-        for (unsigned look = 0; policy->polls != 0 && look < POLLS_PER_PROGRESS; look++) {
-            if (there(m, f, least))
-                return;
-            mem_pause();
-        }
-        if (there(m, f, least))
-            return;
-        if (yields < policy->yields) {
-            sched_yield();
-        } else {
+    for (unsigned yields = 0; !look(m, f, least); yields++) {
+        if (yields >= policy->yields) {
             sleep_on(m, f, least);
             progress(m);
+        } else if (yields % per_progress == per_progress - 1) {
+            progress(m);
+        } else {
+            sched_yield();
         }
-        mem_pause();
-        if (there(m, f, least))
-            return;
     }
 }
 

@@ -75,9 +75,10 @@ static void list_members(struct shape_level *l, int ranks)
     l->first[0] = 0;
 }
 
-/* Adds a level above those there are, unless it would group nobody.  unit NULL: the top, which is always added. */
-static int add_level(struct shape_groups *g, const int *unit, int units, int *group_at)
+/* Adds a level above those there are, unless it would group nobody.  from -1: the top, which is always added. */
+static int add_level(struct shape_groups *g, const struct shape_place *place, int from, int units, int *group_at)
 {
+    const int *unit = from >= 0 ? place->unit + from * place->ranks : NULL;
     struct shape_level *l = &g->level[g->levels];
     int participants = g->levels ? g->level[g->levels - 1].groups : g->ranks;
 
@@ -90,6 +91,7 @@ static int add_level(struct shape_groups *g, const int *unit, int units, int *gr
         return 0;
     }
     list_members(l, g->ranks);
+    l->from = from;
     g->levels++;
     for (int i = 0; i < l->groups; i++)
         g->top[l->members[l->first[i]]] = g->levels;
@@ -111,9 +113,9 @@ int hud_shape_groups_build(const struct shape_place *place, struct shape_groups 
     groups->top = calloc((size_t)place->ranks, sizeof *groups->top);
     failed = !group_at || !groups->top;
     for (int i = 0; i < place->levels && groups->levels < SHAPE_LEVELS - 1 && !failed && !has_top(groups); i++)
-        failed = add_level(groups, place->unit + i * place->ranks, units, group_at);
+        failed = add_level(groups, place, i, units, group_at);
     if (!failed && !has_top(groups))
-        failed = add_level(groups, NULL, units, group_at);
+        failed = add_level(groups, place, -1, units, group_at);
     free(group_at);
     if (failed) {
         hud_shape_groups_free(groups);

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* arena.c - making, placing and dividing a rank's shared memory. */
+#define _GNU_SOURCE
+#include "core/arena.h"
+#include "core/budget.h"
+#include "core/vacate.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <numaif.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum state { FREE, LEASED, LEFT };
+
+/* Extents cover the arena in order, without gaps; two neighbours are never both free. */
+struct extent {
+    size_t offset, bytes;
+    enum state state;
+    int ranks; /* LEFT: members that must have left */
+    struct extent *next;
+};
+
+size_t hud_arena_alignment(size_t bytes)
+{
+    size_t alignment = (size_t)16 << 20;
+
+    while (alignment < bytes)
+        alignment *= 2;
+    return alignment;
+}
+
+void *hud_arena_map(int fd, size_t bytes)
+{
+    size_t alignment = hud_arena_alignment(bytes);
+    char *space = mmap(NULL, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (space == MAP_FAILED)
+        return NULL;
+    char *base = (char *)(((uintptr_t)space + alignment - 1) & ~(uintptr_t)(alignment - 1));
+    void *got = mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    if (base > space)
+        munmap(space, (size_t)(base - space));
+    munmap(base + bytes, (size_t)(space + alignment - base));
+    if (got != MAP_FAILED)
+        return base;
+    munmap(base, bytes);
+    return NULL;
+}
+
+/* Commits [from, to) of the arena's file.  The owner's allocation is the first touch; the mapping's policy says where. */
+static int commit(struct arena *a, size_t from, size_t to)
+{
+    struct stat st;
+
+    if (fstat(a->fd, &st) != 0 || st.st_dev != a->device || st.st_ino != a->inode)
+        return -1;
+    if (a->node >= 0 && hud_topo_numa_nodes() > 1) {
+        enum { WORD = 8 * sizeof(unsigned long), NODES = 1024 };
+        unsigned long mask[NODES / WORD] = { 0 };
+        if (a->node < NODES) {
+            mask[a->node / WORD] |= 1UL << (a->node % WORD);
+            /* refused in some containers: then the pages go where the owner runs, and hud_arena_pages tells */
+            (void)mbind((char *)a->head + from, to - from, MPOL_PREFERRED, mask, NODES, 0);
+        }
+    }
+    for (;;) {
+        if (fallocate(a->fd, 0, (off_t)from, (off_t)(to - from)) == 0)
+            return 0;
+        if (errno != EINTR)
+            return -1;
+    }
+}
+
+static int fill_head(struct arena *a)
+{
+    unsigned char *nonce = a->head->nonce;
+
+    for (size_t got = 0; got < ARENA_NONCE;) {
+        ssize_t n = getrandom(nonce + got, ARENA_NONCE - got, 0);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* A descriptor of `bytes` that can neither shrink nor grow; -1. */
+static int make_file(size_t bytes, struct stat *st)
+{
+    struct rlimit most;
+    int fd = -1;
+
+    /* beyond RLIMIT_FSIZE ftruncate sends a signal */
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && most.rlim_cur < bytes)
+        return -1;
+    fd = memfd_create("huddle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    if (ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 && fstat(fd, st) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int hud_arena_create(struct arena *a, size_t bytes, const char **why)
+{
+    struct topo_cpus cpus;
+    struct stat st;
+    size_t head_bytes;
+
+    *a = (struct arena){ .fd = -1, .page_bytes = (size_t)sysconf(_SC_PAGESIZE) };
+    head_bytes = (sizeof(struct arena_head) + a->page_bytes - 1) / a->page_bytes * a->page_bytes;
+    a->bytes = bytes / a->page_bytes * a->page_bytes;
+    *why = "the budget is smaller than two pages";
+    if (a->bytes < head_bytes + a->page_bytes)
+        return -1;
+    *why = "the memory limit leaves no room";
+    if (hud_budget_left() < head_bytes)
+        return -1;
+    *why = "memfd_create is not allowed here";
+    a->fd = make_file(a->bytes, &st);
+    if (a->fd < 0)
+        return -1;
+    a->device = st.st_dev;
+    a->inode = st.st_ino;
+    hud_topo_allowed(&cpus);
+    a->node = hud_topo_home_node(&cpus);
+    *why = "no address space or memory for an arena";
+    a->head = hud_arena_map(a->fd, a->bytes);
+    a->extents = malloc(sizeof *a->extents);
+    if (a->head && a->extents && commit(a, 0, head_bytes) == 0 && fill_head(a) == 0) {
+        *a->extents = (struct extent){ .offset = head_bytes, .bytes = a->bytes - head_bytes, .state = FREE };
+        a->committed_bytes = head_bytes;
+        mem_count(&a->head->stats.arena_bytes, a->bytes, true);
+        return 0;
+    }
+    hud_arena_destroy(a);
+    return -1;
+}
+
+void hud_arena_destroy(struct arena *a)
+{
+    for (struct extent *e = a->extents, *next; e; e = next) {
+        next = e->next;
+        free(e);
+    }
+    if (a->head)
+        munmap(a->head, a->bytes);
+    if (a->fd >= 0) {
+        struct stat st;
+        if (fstat(a->fd, &st) == 0 && st.st_dev == a->device && st.st_ino == a->inode)
+            close(a->fd);
+    }
+    *a = (struct arena){ .fd = -1 };
+}
+
+static void set_free(struct arena *a, struct extent *e)
+{
+    mem_count(&a->head->stats.leased_bytes, 0 - (uint64_t)e->bytes, true);
+    e->state = FREE;
+}
+
+/* Left extents that every member has left become free; free neighbours become one. */
+static void collect(struct arena *a)
+{
+    static const struct mem_policy no_wait = { .polls = 0 };
+
+    for (struct extent *e = a->extents; e; e = e->next) {
+        if (e->state != LEFT)
+            continue;
+        char *slice = (char *)a->head + e->offset;
+        struct mem m = { .rank = 0, .size = 1, .slices = &slice, .home_mask = ~(hud_arena_alignment(a->bytes) - 1), .policy = &no_wait };
+        if (hud_shm_vacate_done(&m, e->ranks))
+            set_free(a, e);
+    }
+    for (struct extent *e = a->extents; e; e = e->next)
+        while (e->state == FREE && e->next && e->next->state == FREE) {
+            struct extent *gone = e->next;
+            e->bytes += gone->bytes;
+            e->next = gone->next;
+            free(gone);
+        }
+}
+
+size_t hud_arena_free_bytes(struct arena *a)
+{
+    size_t most = 0;
+
+    if (!a->head)
+        return 0;
+    collect(a);
+    for (struct extent *e = a->extents; e; e = e->next)
+        if (e->state == FREE && e->bytes > most)
+            most = e->bytes;
+    return most;
+}
+
+/* Counts where the pages of a new slice lie. */
+static void verify(struct arena *a, size_t offset, size_t bytes)
+{
+    size_t pages = bytes / a->page_bytes;
+    int *nodes = malloc(pages * sizeof *nodes);
+
+    if (nodes && a->node >= 0 && hud_arena_pages(a, offset, bytes, nodes) == 0)
+        for (size_t i = 0; i < pages; i++)
+            mem_count(nodes[i] == a->node ? &a->head->stats.pages_home : &a->head->stats.pages_elsewhere, 1, true);
+    free(nodes);
+}
+
+static struct extent *find_free(struct arena *a, size_t bytes)
+{
+    for (struct extent *e = a->extents; e; e = e->next)
+        if (e->state == FREE && e->bytes >= bytes)
+            return e;
+    return NULL;
+}
+
+size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const char **why)
+{
+    struct extent *e, *rest;
+    struct stats *ledger = a->head ? &a->head->stats : NULL;
+
+    bytes = (bytes + a->page_bytes - 1) / a->page_bytes * a->page_bytes;
+    *why = "the arena is full";
+    if (!ledger || (e = find_free(a, bytes)) == NULL)
+        return 0;
+    *why = "out of memory";
+    if (e->offset + bytes > a->committed_bytes) {
+        size_t fresh = e->offset + bytes - a->committed_bytes;
+        if (hud_budget_left() / (size_t)(committers > 0 ? committers : 1) < fresh || commit(a, a->committed_bytes, e->offset + bytes) != 0)
+            return 0;
+        a->committed_bytes = e->offset + bytes;
+    }
+    if (e->bytes > bytes) {
+        rest = malloc(sizeof *rest);
+        if (!rest)
+            return 0;
+        *rest = (struct extent){ .offset = e->offset + bytes, .bytes = e->bytes - bytes, .state = FREE, .next = e->next };
+        e->bytes = bytes;
+        e->next = rest;
+    }
+    e->state = LEASED;
+    memset((char *)a->head + e->offset, 0, bytes);
+    verify(a, e->offset, bytes);
+    mem_count(&ledger->leases, 1, true);
+    mem_count(&ledger->leased_bytes, bytes, true);
+    if (mem_count_read(&ledger->leased_bytes) > mem_count_read(&ledger->leased_peak_bytes))
+        mem_count(&ledger->leased_peak_bytes, mem_count_read(&ledger->leased_bytes) - mem_count_read(&ledger->leased_peak_bytes), true);
+    return e->offset;
+}
+
+static struct extent *at(struct arena *a, size_t offset)
+{
+    struct extent *e = a->extents;
+
+    while (e && e->offset != offset)
+        e = e->next;
+    return e;
+}
+
+void hud_arena_release(struct arena *a, size_t offset)
+{
+    struct extent *e = at(a, offset);
+
+    if (e)
+        set_free(a, e);
+}
+
+void hud_arena_leave(struct arena *a, size_t offset, int ranks)
+{
+    struct extent *e = at(a, offset);
+
+    if (e) {
+        e->state = LEFT;
+        e->ranks = ranks;
+    }
+}
+
+int hud_arena_pages(const struct arena *a, size_t offset, size_t bytes, int *nodes)
+{
+    size_t pages = bytes / a->page_bytes;
+    void **where = malloc(pages * sizeof *where);
+    int rc = -1;
+
+    for (size_t i = 0; where && i < pages; i++)
+        where[i] = (char *)a->head + offset + i * a->page_bytes;
+    if (where)
+        rc = move_pages(0, pages, where, NULL, nodes, 0) == 0 ? 0 : -1;
+    free(where);
+    return rc;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * arena.h - one rank's shared memory: an anonymous memfd, its pages on the rank's own NUMA node, handed out in slices.
+ *
+ * Placement (paper 01, "Segment"; the paper lets each process touch its pages first, after switching readahead off): mbind MPOL_PREFERRED, then fallocate by the
+ * owner, which is the first touch, then verified with move_pages.  A full node falls back to another one, and is reported; nothing is killed.
+ *
+ * The ledger is private to the owner and exact: an extent is free, leased, or left (its team is freed here, but not yet by all members).
+ * Not locked: the context's lock serves.
+ */
+#ifndef HUD_ARENA_H
+#define HUD_ARENA_H
+
+#include "core/stats.h"
+#include "mem/mem.h"
+
+#include <sys/types.h>
+
+enum { ARENA_NONCE = 16 };
+
+/* The first page of every arena. */
+struct arena_head {
+    struct mem_home home;
+    unsigned char nonce[ARENA_NONCE]; /* tells this arena from a file that happens to have its descriptor's number */
+    _Alignas(HUD_LINE) struct stats stats;
+};
+
+struct extent;
+
+struct arena {
+    struct arena_head *head; /* NULL: there is no arena */
+    size_t bytes, page_bytes;
+    size_t committed_bytes; /* from the start; pages beyond were never touched */
+    int fd;
+    dev_t device; /* of fd, so that a program that closed our descriptor costs no file of its own */
+    ino_t inode;
+    int node; /* OS number of the rank's NUMA node; -1: it has not one, pages lie where they are touched */
+    struct extent *extents;
+};
+
+/* Address space of every arena starts at a multiple of this, for mem_home. */
+size_t hud_arena_alignment(size_t bytes);
+
+/* Maps `bytes` of a descriptor at a multiple of hud_arena_alignment(bytes).  NULL: no address space. */
+void *hud_arena_map(int fd, size_t bytes);
+
+/* Makes an arena of `bytes` (whole pages).  Returns 0, or -1 with *why a static line. */
+int hud_arena_create(struct arena *a, size_t bytes, const char **why);
+void hud_arena_destroy(struct arena *a);
+
+size_t hud_arena_free_bytes(struct arena *a); /* the largest slice that could be reserved; collects what all members have left */
+
+/*
+ * Reserves, commits and zeroes a slice.  committers: ranks of this node that commit as much at the same time.
+ * Returns its offset, or 0: no room, or no memory (then *why says which).
+ */
+size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const char **why);
+/* Of a team that never came to be: free at once. */
+void hud_arena_release(struct arena *a, size_t offset);
+/* Of a team that this rank has left: free when all `ranks` members have. */
+void hud_arena_leave(struct arena *a, size_t offset, int ranks);
+
+/* The NUMA node of each page of a slice into nodes[] (negative: unknown).  Returns 0, or -1: the kernel does not say. */
+int hud_arena_pages(const struct arena *a, size_t offset, size_t bytes, int *nodes);
+
+#endif

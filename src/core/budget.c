@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * budget.c - memory limits of the machine and of the memory cgroups.
+ *
+ * A memfd is not bound by the size of /dev/shm but by the memory cgroup, and there even posix_fallocate is killed by the OOM killer instead of
+ * failing.  So the limit minus the usage (without inactive page cache) of every ancestor is looked at first.  Best effort: others may allocate meanwhile.
+ */
+#include "core/budget.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* First number in a file; -1: no file, or "max". */
+static long long read_number(const char *path)
+{
+    long long n = -1;
+    FILE *f = fopen(path, "re");
+
+    if (!f)
+        return -1;
+    if (fscanf(f, "%lld", &n) != 1)
+        n = -1;
+    fclose(f);
+    return n;
+}
+
+/* The number behind a key in "key number" lines, or "key: number kB"; -1: not there. */
+static long long read_key(const char *path, const char *key)
+{
+    char line[256];
+    long long n = -1;
+    FILE *f = fopen(path, "re");
+
+    if (!f)
+        return -1;
+    while (n < 0 && fgets(line, sizeof line, f)) {
+        size_t k = strlen(key);
+        if (strncmp(line, key, k) == 0 && (line[k] == ' ' || line[k] == ':'))
+            n = strtoll(line + k + 1, NULL, 10);
+    }
+    fclose(f);
+    return n;
+}
+
+struct limit {
+    size_t whole, left; /* bytes: the least limit, the least room below a limit */
+};
+
+/* v1 and v2 name their files differently. */
+static const struct names {
+    const char *limit, *usage, *inactive;
+} v1 = { "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file" },
+  v2 = { "memory.max", "memory.current", "inactive_file" };
+
+static void look_at(const char *folder, const struct names *names, struct limit *least)
+{
+    char path[2 * PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", folder, names->limit);
+    long long limit = read_number(path);
+    if (limit < 0 || limit > LLONG_MAX / 2)
+        return;
+    snprintf(path, sizeof path, "%s/%s", folder, names->usage);
+    long long usage = read_number(path);
+    snprintf(path, sizeof path, "%s/memory.stat", folder);
+    long long inactive = read_key(path, names->inactive);
+    if (usage < 0)
+        return;
+    usage -= inactive > 0 && inactive < usage ? inactive : 0;
+    size_t left = usage < limit ? (size_t)(limit - usage) : 0;
+    least->whole = (size_t)limit < least->whole ? (size_t)limit : least->whole;
+    least->left = left < least->left ? left : least->left;
+}
+
+/* From the cgroup itself up to the mount point. */
+static void climb(const char *mount, char *group, const struct names *names, struct limit *least)
+{
+    char folder[PATH_MAX];
+
+    for (;;) {
+        snprintf(folder, sizeof folder, "%s%s", mount, strcmp(group, "/") == 0 ? "" : group);
+        look_at(folder, names, least);
+        char *slash = strrchr(group, '/');
+        if (!slash || group[1] == '\0')
+            return;
+        *(slash == group ? slash + 1 : slash) = '\0';
+    }
+}
+
+static struct limit limits(void)
+{
+    struct limit least = { SIZE_MAX, SIZE_MAX };
+    long long total = read_key("/proc/meminfo", "MemTotal"), available = read_key("/proc/meminfo", "MemAvailable");
+    char line[PATH_MAX];
+    FILE *f = fopen("/proc/self/cgroup", "re");
+
+    if (total > 0)
+        least.whole = (size_t)total << 10;
+    if (available > 0)
+        least.left = (size_t)available << 10;
+    while (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group)
+            continue;
+        *group++ = '\0';
+        if (controllers[1] == '\0') {
+            climb("/sys/fs/cgroup", group, &v2, &least);
+        } else if (strstr(controllers + 1, "memory")) {
+            climb("/sys/fs/cgroup/memory", group, &v1, &least);
+        }
+    }
+    if (f)
+        fclose(f);
+    return least;
+}
+
+size_t hud_budget_default(int local_ranks)
+{
+    struct limit least = limits();
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    long share = cores > local_ranks ? cores : local_ranks;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = least.whole == SIZE_MAX ? BUDGET_MOST : least.whole / 100 / (size_t)(share > 0 ? share : 1);
+
+    if (bytes > BUDGET_MOST)
+        bytes = BUDGET_MOST;
+    return bytes / page * page;
+}
+
+size_t hud_budget_left(void)
+{
+    return limits().left;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* budget.h - how much memory an arena may have, and whether so much can be committed now without waking the OOM killer. */
+#ifndef HUD_BUDGET_H
+#define HUD_BUDGET_H
+
+#include <stddef.h>
+
+enum { BUDGET_MOST = 10 << 20 }; /* bytes of a rank's arena by default, paper 01: <= 10 MB */
+
+/* 1 % of the memory the job may use / max(cores, ranks on the node), at most BUDGET_MOST, in whole pages. */
+size_t hud_budget_default(int local_ranks);
+
+/* Bytes of memory this process's cgroups (all ancestors, v1 and v2) and the machine still allow; page cache that can be dropped counts as free. */
+size_t hud_budget_left(void);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* coll.h - the collectives that huddle takes, and why it does not take a call. */
+#ifndef HUD_COLL_H
+#define HUD_COLL_H
+
+enum coll_kind { COLL_BARRIER, COLL_BCAST, COLL_KINDS };
+
+extern const char *const hud_coll_names[COLL_KINDS]; /* as in alg.def and in statistics */
+int hud_coll_kind(const char *name);                 /* -1: none of that name */
+
+/* Why a call was passed on.  A reason of a team (all but the last three) holds for the team's life. */
+#define REASONS(R)                                                                                                                         \
+    R(NONE, "taken")                                                                                                                       \
+    R(OFF, "switched off")                                                                                                                 \
+    R(SETTING, "bad setting")                                                                                                              \
+    R(DIFFER, "settings differ")                                                                                                           \
+    R(VERSION, "versions differ")                                                                                                          \
+    R(ONE_RANK, "one rank")                                                                                                                \
+    R(ABSENT, "ranks without huddle here")                                                                                                 \
+    R(NODES, "spans nodes")                                                                                                                \
+    R(ARENA, "no shared memory")                                                                                                           \
+    R(REACH, "arenas out of reach")                                                                                                        \
+    R(LEASE, "no lease")                                                                                                                   \
+    R(EXCHANGE, "set-up failed")                                                                                                           \
+    R(PRIVATE, "out of private memory")                                                                                                    \
+    R(FORCED, "left to the MPI")                                                                                                           \
+    R(REFUSED, "no algorithm")                                                                                                             \
+    R(VIEW, "buffer not taken")
+
+#define REASON_ENUM(name, text) REASON_##name,
+enum reason { REASONS(REASON_ENUM) REASON_COUNT };
+#undef REASON_ENUM
+
+extern const char *const hud_reason_text[REASON_COUNT];
+
+#endif

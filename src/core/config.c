@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * config.c - the table of settings, and reading it.
+ *
+ * A value is checked as a whole before anything of it is used.  The first bad one becomes config->error, a line that names the variable, the value
+ * and what is accepted; the core then passes every collective on.  A variable that starts with HUDDLE_ and is no setting is an error too:
+ * a misspelt name would otherwise be silent.
+ */
+#include "core/config.h"
+#include "core/coll.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+enum kind { WORD, BYTES, TEXT, NUMBER };
+
+struct row {
+    struct setting shown;
+    enum kind kind;
+    bool agree;
+    const char *const *words;
+    const char *(*check)(const char *value); /* TEXT: NULL if fine, else what is accepted */
+    long least, most;
+    int alg, param; /* -1: not an algorithm's */
+};
+
+static const char *const words_switch[] = { "off", "on", NULL };
+static const char *const words_wait[] = { "auto", "poll", "yield", "sleep", NULL };
+static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
+static const char *words_barrier[SET_ALGS + 3], *words_bcast[SET_ALGS + 3];
+
+static const char *check_any(const char *value)
+{
+    return value ? NULL : "any text";
+}
+
+static const char *check_levels(const char *value)
+{
+    return hud_topo_names_valid(value) ? NULL : "a comma-separated list of l2, l3, die, group, numa, socket";
+}
+
+static const char *check_stats(const char *value)
+{
+    bool plain = strcmp(value, "off") == 0 || strcmp(value, "0") == 0 || strcmp(value, "1") == 0 || strcmp(value, "on") == 0;
+    bool file = strncmp(value, "json:", 5) == 0 && value[5] != '\0';
+
+    return plain || file ? NULL : "off, 1 or json:FILE";
+}
+
+#define SETTING(id, name_, kind_, preset_, unit_, agree_, words_, check_, doc_)                                                            \
+    [SET_##id] = { .shown = { .name = name_, .preset = preset_, .unit = unit_, .doc = doc_ },                                              \
+                   .kind = kind_,                                                                                                          \
+                   .agree = agree_,                                                                                                        \
+                   .words = words_,                                                                                                        \
+                   .check = check_,                                                                                                        \
+                   .least = 0,                                                                                                             \
+                   .most = 1L << 30,                                                                                                       \
+                   .alg = -1 },
+static struct row rows[SET_MOST] = {
+#include "core/config.def"
+};
+#undef SETTING
+static struct setting shown[SET_MOST];
+static int row_count;
+
+/* "a, b or c" */
+static char *join(const char *const *words)
+{
+    char text[SET_TEXT] = "";
+
+    for (int i = 0; words[i]; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+    }
+    return strdup(text);
+}
+
+/* "bcast_queue_fragment" from HUDDLE_BCAST_QUEUE_FRAGMENT; "on" from HUDDLE itself */
+static char *lower(const char *name)
+{
+    char *out = strdup(name[6] == '_' ? name + 7 : "on");
+
+    for (char *c = out; c && *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
+    return out;
+}
+
+static void collect_choices(void)
+{
+    const char **lists[COLL_KINDS] = { [COLL_BARRIER] = words_barrier, [COLL_BCAST] = words_bcast };
+
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        int n = 0;
+        lists[kind][n++] = "auto";
+        lists[kind][n++] = "mpi";
+        for (int a = 0; hud_shm_algs[a]; a++)
+            if (hud_coll_kind(hud_shm_algs[a]->coll) == kind)
+                lists[kind][n++] = hud_shm_algs[a]->name;
+    }
+}
+
+static void add_param(int alg, int param)
+{
+    const struct alg *a = hud_shm_algs[alg];
+    const struct alg_param *p = &a->params[param];
+    struct row *row = &rows[row_count];
+    char name[SET_TEXT], preset[32];
+
+    snprintf(name, sizeof name, "HUDDLE_%s_%s_%s", a->coll, a->name, p->name);
+    for (char *c = name; *c; c++)
+        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+    snprintf(preset, sizeof preset, "%ld", p->preset);
+    *row = (struct row){ .shown = { .name = strdup(name), .unit = p->unit, .doc = p->doc },
+                         .kind = p->words                    ? WORD
+                                 : strcmp(p->unit, "B") == 0 ? BYTES
+                                                             : NUMBER,
+                         .agree = true,
+                         .words = p->words,
+                         .least = p->least,
+                         .most = p->most,
+                         .alg = alg,
+                         .param = param };
+    row->shown.preset = strdup(p->words ? p->words[p->preset - p->least] : preset);
+    row_count++;
+}
+
+static void describe(struct row *row)
+{
+    char text[SET_TEXT];
+
+    row->shown.mca = lower(row->shown.name);
+    if (row->kind == WORD)
+        row->shown.accepted = join(row->words);
+    else if (row->kind == TEXT)
+        row->shown.accepted = row->check == check_any ? "any text" : row->check == check_stats ? check_stats("?") : check_levels("?");
+    else {
+        const char *bytes = row->alg < 0 ? "auto, or a number of bytes (K, M and G allowed)" : "bytes (K, M and G allowed)";
+        snprintf(text, sizeof text, "%s from %ld to %ld", row->kind == BYTES ? bytes : "a number", row->least, row->most);
+        row->shown.accepted = strdup(text);
+    }
+}
+
+static void build(void)
+{
+    collect_choices();
+    row_count = SET_FIXED;
+    for (int a = 0; hud_shm_algs[a]; a++)
+        for (int p = 0; hud_shm_algs[a]->params && hud_shm_algs[a]->params[p].name; p++)
+            add_param(a, p);
+    for (int i = 0; i < row_count; i++) {
+        describe(&rows[i]);
+        shown[i] = rows[i].shown;
+    }
+}
+
+const struct setting *hud_settings(int *count)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, build);
+    *count = row_count;
+    return shown;
+}
+
+static bool parse_number(const struct row *row, const char *value, long *number)
+{
+    char *end;
+
+    if (row->alg < 0 && row->kind == BYTES && strcmp(value, "auto") == 0) {
+        *number = -1;
+        return true;
+    }
+    errno = 0;
+    long n = strtol(value, &end, 10);
+    long scale = row->kind != BYTES || *end == '\0' ? 1
+                 : *end == 'K' || *end == 'k'       ? 1L << 10
+                 : *end == 'M' || *end == 'm'       ? 1L << 20
+                 : *end == 'G' || *end == 'g'       ? 1L << 30
+                                                    : 0;
+    if (end == value || errno != 0 || scale == 0 || (*end != '\0' && (scale == 1 || end[1] != '\0')))
+        return false;
+    if (n < 0 || n > row->most / scale || n * scale < row->least)
+        return false;
+    *number = n * scale;
+    return true;
+}
+
+static bool parse_word(const struct row *row, const char *value, long *number)
+{
+    for (int i = 0; row->words[i]; i++)
+        if (strcmp(row->words[i], value) == 0) {
+            *number = row->least + i;
+            return true;
+        }
+    if (row->words == words_switch && (strcmp(value, "0") == 0 || strcmp(value, "1") == 0)) {
+        *number = value[0] - '0';
+        return true;
+    }
+    return false;
+}
+
+static uint32_t fnv(const char *text)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    return h;
+}
+
+static void complain(struct config *config, const char *name, const char *value, const char *accepted)
+{
+    if (config->error[0] == '\0')
+        snprintf(config->error, sizeof config->error, "%s=%.100s is not understood (accepted: %s)", name, value, accepted);
+}
+
+static void take(struct config *config, int i, const char *value, const char *origin)
+{
+    const struct row *row = &rows[i];
+    long number = 0;
+    bool fine;
+
+    if (row->kind == TEXT)
+        fine = strlen(value) < SET_TEXT && row->check(value) == NULL;
+    else
+        fine = row->kind == WORD ? parse_word(row, value, &number) : parse_number(row, value, &number);
+    if (!fine) {
+        complain(config, row->shown.name, value, row->shown.accepted);
+        return;
+    }
+    config->number[i] = number;
+    config->origin[i] = origin;
+    if (i < SET_FIXED)
+        snprintf(config->text[i], SET_TEXT, "%s", value);
+    if (row->alg >= 0)
+        config->param[row->alg][row->param] = number;
+    if (row->agree) {
+        char canonical[32];
+        snprintf(canonical, sizeof canonical, "%ld", number);
+        config->digest[i] = fnv(row->kind == TEXT ? value : canonical);
+    }
+}
+
+static int find(const char *name, size_t length)
+{
+    for (int i = 0; i < row_count; i++)
+        if (strlen(rows[i].shown.name) == length && strncmp(rows[i].shown.name, name, length) == 0)
+            return i;
+    return -1;
+}
+
+/* Letters to insert, remove or change to get from a to b. */
+static int distance(const char *a, const char *b)
+{
+    int row[SET_TEXT], na = (int)strlen(a), nb = (int)strlen(b);
+
+    if (nb >= SET_TEXT)
+        return SET_TEXT;
+    for (int j = 0; j <= nb; j++)
+        row[j] = j;
+    for (int i = 1; i <= na; i++) {
+        int before = row[0];
+        row[0] = i;
+        for (int j = 1; j <= nb; j++) {
+            int best = before + (a[i - 1] != b[j - 1]);
+            before = row[j];
+            best = best < row[j] + 1 ? best : row[j] + 1;
+            row[j] = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
+        }
+    }
+    return row[nb];
+}
+
+static void complain_unknown(struct config *config, const char *assignment)
+{
+    char name[SET_TEXT];
+    int nearest = 0, least = SET_TEXT;
+
+    if (config->error[0] != '\0')
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
+    for (int i = 0; i < row_count; i++) {
+        int d = distance(name, rows[i].shown.name);
+        if (d < least) {
+            least = d;
+            nearest = i;
+        }
+    }
+    snprintf(config->error, sizeof config->error, "%.100s is not a setting (nearest: %s; 'huddle info' lists them)", assignment,
+             rows[nearest].shown.name);
+}
+
+static void take_assignment(struct config *config, const char *assignment, const char *origin)
+{
+    size_t length = strcspn(assignment, "=");
+
+    if (assignment[length] != '=')
+        return;
+    int i = find(assignment, length);
+    if (i >= 0)
+        take(config, i, assignment + length + 1, origin);
+    else
+        complain_unknown(config, assignment);
+}
+
+void hud_config_read(const char *const *host, struct config *config)
+{
+    int count;
+
+    memset(config, 0, sizeof *config);
+    hud_settings(&count);
+    for (int i = 0; i < count; i++)
+        take(config, i, rows[i].shown.preset, "default");
+    for (char **e = environ; e && *e; e++)
+        if (strncmp(*e, "HUDDLE_", 7) == 0 || strncmp(*e, "HUDDLE=", 7) == 0)
+            take_assignment(config, *e, "environment");
+    for (; host && *host; host++)
+        take_assignment(config, *host, "host");
+}
+
+int hud_config_forced(const struct config *config, int coll_kind)
+{
+    static const int set_of[COLL_KINDS] = { [COLL_BARRIER] = SET_BARRIER, [COLL_BCAST] = SET_BCAST };
+    long left = config->number[set_of[coll_kind]];
+
+    if (left == CHOICE_AUTO || left == CHOICE_MPI)
+        return left == CHOICE_AUTO ? -1 : -2;
+    left -= CHOICE_FIRST;
+    for (int a = 0; hud_shm_algs[a]; a++)
+        if (hud_coll_kind(hud_shm_algs[a]->coll) == coll_kind && left-- == 0)
+            return a;
+    return -1;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* context.c - making and ending one rank's context. */
+#include "core/context.h"
+#include "core/budget.h"
+#include "core/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int hud_context_create(const struct hud_host *host, hud_context **out)
+{
+    static const struct hud_host nobody;
+    struct hud_context *c = NULL;
+
+    if (!out)
+        return HUD_ERR_ARGUMENT;
+    *out = NULL;
+    c = aligned_alloc(HUD_LINE, (sizeof *c + HUD_LINE - 1) / HUD_LINE * HUD_LINE);
+    if (!c)
+        return HUD_ERR_MEMORY;
+    memset(c, 0, sizeof *c);
+    if (pthread_mutex_init(&c->lock, NULL) != 0 || hud_peers_init(&c->peers) != 0) {
+        free(c);
+        return HUD_ERR_MEMORY;
+    }
+    c->host = host ? *host : nobody;
+    snprintf(c->host_name, sizeof c->host_name, "%s", c->host.name ? c->host.name : "no MPI");
+    c->host.name = c->host_name;
+    c->pid = getpid();
+    c->arena.fd = -1;
+    c->stats = &c->early;
+    hud_config_read(c->host.settings, &c->config);
+    c->host.settings = NULL;
+    const char *stats = c->config.text[SET_STATS];
+    c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
+    if (c->config.error[0] != '\0' && c->host.world_rank == 0)
+        hud_context_say(c, REASON_SETTING, c->config.error);
+    *out = c;
+    return HUD_OK;
+}
+
+void hud_context_destroy(hud_context *c)
+{
+    if (!c || c->pid != getpid())
+        return;
+    if (c->timed && (c->host.world_rank == 0 || c->host.world_size == 0))
+        hud_stats_print(c);
+    hud_peers_destroy(&c->peers);
+    hud_arena_destroy(&c->arena);
+    hud_topo_free(c->topo);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+/* Counts of the time before the arena move into it.  The lock is held. */
+static void move_stats(struct hud_context *c)
+{
+    struct stats *to = &c->arena.head->stats;
+
+    for (int k = 0; k < COLL_KINDS; k++) {
+        mem_count(&to->coll[k].calls, mem_count_read(&c->early.coll[k].calls), true);
+        mem_count(&to->coll[k].bytes, mem_count_read(&c->early.coll[k].bytes), true);
+        mem_count(&to->coll[k].ns, mem_count_read(&c->early.coll[k].ns), true);
+        for (int r = 0; r < REASON_COUNT; r++)
+            mem_count(&to->coll[k].became[r], mem_count_read(&c->early.coll[k].became[r]), true);
+    }
+    mem_count(&to->teams_refused, mem_count_read(&c->early.teams_refused), true);
+    c->stats = to;
+}
+
+int hud_context_arena(struct hud_context *c, int team_ranks)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&c->lock);
+    if (!c->arena.head && !c->arena_why) {
+        int ranks = c->host.local_ranks > 0 ? c->host.local_ranks : team_ranks;
+        long wanted = c->config.number[SET_MEMORY];
+        if (hud_arena_create(&c->arena, wanted >= 0 ? (size_t)wanted : hud_budget_default(ranks), &c->arena_why) == 0) {
+            c->arena_why = NULL;
+            move_stats(c);
+        }
+    }
+    if (!c->arena.head)
+        rc = -1;
+    pthread_mutex_unlock(&c->lock);
+    return rc;
+}
+
+const struct topo *hud_context_topo(struct hud_context *c)
+{
+    pthread_mutex_lock(&c->lock);
+    if (!c->topo_loaded) {
+        c->topo = hud_topo_load();
+        c->topo_loaded = true;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return c->topo;
+}
+
+void hud_context_say(struct hud_context *c, enum reason reason, const char *line)
+{
+    pthread_mutex_lock(&c->lock);
+    bool first = !c->said[reason];
+    c->said[reason] = true;
+    pthread_mutex_unlock(&c->lock);
+    if (first)
+        hud_log(&c->config, reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN, "%s; using %s's own collectives",
+                line, c->host.name ? c->host.name : "the caller");
+}

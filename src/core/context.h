@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* context.h - one rank: its settings, arena, peers and statistics. */
+#ifndef HUD_CONTEXT_H
+#define HUD_CONTEXT_H
+
+#include "core/arena.h"
+#include "core/config.h"
+#include "core/peers.h"
+#include "core/stats.h"
+#include "topo/topo.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+struct hud_context {
+    struct hud_host host;
+    char host_name[128];
+    struct config config;
+    pid_t pid;            /* a forked child has another one and must not speak or free */
+    pthread_mutex_t lock; /* for what follows; never held across a round of a set-up, nor while anything waits */
+    struct arena arena;
+    const char *arena_why; /* why there is no arena; NULL: there is one, or nobody has asked */
+    struct peers peers;
+    struct topo *topo; /* loaded when this rank is a team's rank 0 for the first time */
+    bool topo_loaded;
+    struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
+    int seen_ranks;
+    bool said[REASON_COUNT]; /* a line about that reason has been printed */
+    struct stats *stats;     /* in the arena; until there is one, early */
+    struct stats early;
+    bool timed; /* statistics are wanted: measure */
+};
+
+/* The arena, made at first use: 0, or -1 and context->arena_why.  team_ranks: for the budget, where the host does not know the node's ranks. */
+int hud_context_arena(struct hud_context *context, int team_ranks);
+
+/* The machine as this rank sees it, or NULL. */
+const struct topo *hud_context_topo(struct hud_context *context);
+
+/* One warning per reason and context. */
+void hud_context_say(struct hud_context *context, enum reason reason, const char *line);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hello.c - the first round of a team's set-up: facts about this rank, and the verdict over all ranks' facts. */
+#define _GNU_SOURCE
+#include "core/log.h"
+#include "core/setup.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fixed size");
+
+static uint64_t hash(uint64_t h, const char *text)
+{
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 1099511628211ULL;
+    return h;
+}
+
+/* Ranks share memory if they share a kernel; a host name of its own makes a node of its own (containers, tests). */
+static uint64_t node_identity(void)
+{
+    char host[256] = "", boot[64] = "";
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    if (f) {
+        if (!fgets(boot, sizeof boot, f))
+            boot[0] = '\0';
+        fclose(f);
+    }
+    gethostname(host, sizeof host - 1);
+    return hash(hash(14695981039346656037ULL, host), boot);
+}
+
+/* What must be the same for two ranks to understand each other's slices. */
+static uint64_t version(void)
+{
+    uint64_t h = hash(14695981039346656037ULL, hud_version());
+
+    for (int a = 0; hud_shm_algs[a]; a++)
+        h = hash(hash(h, hud_shm_algs[a]->coll), hud_shm_algs[a]->name);
+    return h;
+}
+
+void hud_hello_make(struct hud_team *team, union hello *hello)
+{
+    struct hud_context *c = team->context;
+
+    memset(hello, 0, sizeof *hello);
+    hello->is.version = version();
+    hello->is.node = node_identity();
+    hello->is.quota = hud_topo_cpu_quota();
+    hud_topo_allowed(&hello->is.cpus);
+    memcpy(hello->is.settings, c->config.digest, sizeof hello->is.settings);
+    if (c->config.error[0] != '\0') {
+        hello->is.reason = REASON_SETTING;
+        hello->is.complaint = (uint32_t)hash(1, c->config.error) | 1;
+    } else if (c->config.number[SET_ON] == SWITCH_OFF) {
+        hello->is.reason = REASON_OFF;
+    } else if (hud_context_arena(c, team->size) != 0) {
+        hello->is.reason = REASON_ARENA;
+    } else {
+        hud_peers_card(&c->peers, &c->arena, &hello->is.card);
+        pthread_mutex_lock(&c->lock);
+        hello->is.offer_bytes = hud_layout_offer(&c->config, team->size, hud_arena_free_bytes(&c->arena));
+        pthread_mutex_unlock(&c->lock);
+    }
+}
+
+enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who)
+{
+    *bytes = SIZE_MAX;
+    for (int r = 0; r < ranks; r++) {
+        *who = r;
+        if (all[r].is.version != all[0].is.version)
+            return REASON_VERSION;
+        if (all[r].is.node != all[0].is.node)
+            return REASON_NODES;
+    }
+    for (int r = 0; r < ranks; r++) {
+        *who = r;
+        if (all[r].is.reason != REASON_NONE)
+            return (enum reason)all[r].is.reason;
+    }
+    for (int r = 0; r < ranks; r++) {
+        *who = r;
+        if (memcmp(all[r].is.settings, all[0].is.settings, sizeof all[0].is.settings) != 0)
+            return REASON_DIFFER;
+        *bytes = all[r].is.offer_bytes < *bytes ? (size_t)all[r].is.offer_bytes : *bytes;
+    }
+    return *bytes != 0 ? REASON_NONE : REASON_LEASE;
+}

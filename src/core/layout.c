@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* layout.c - dividing a slice among the algorithms. */
+#include "core/layout.h"
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + HUD_LINE - 1) / HUD_LINE * HUD_LINE;
+}
+
+void hud_layout_make(const struct config *config, int ranks, size_t most_bytes, bool windows, struct layout *layout)
+{
+    size_t at = round_up(sizeof(struct slice_head)), regions = 0;
+
+    *layout = (struct layout){ .place_offset = at };
+    at += round_up(sizeof(struct place_table) + SHAPE_LEVELS * (size_t)ranks * sizeof(int16_t));
+    for (int a = 0; hud_shm_algs[a]; a++) {
+        const struct alg *alg = hud_shm_algs[a];
+        size_t bytes =
+            at < most_bytes && (windows || !alg->window) ? round_up(alg->slot_bytes(config->param[a], ranks, most_bytes - at)) : 0;
+        layout->offset[a] = at;
+        layout->bytes[a] = bytes;
+        at += bytes;
+        regions += bytes != 0;
+    }
+    layout->total_bytes = regions != 0 ? at : 0;
+}
+
+size_t hud_layout_offer(const struct config *config, int ranks, size_t free_bytes)
+{
+    struct layout control;
+    size_t most = (size_t)config->number[SET_LEASE];
+
+    if (config->number[SET_LEASE] < 0)
+        most = (size_t)256 << 10;
+    hud_layout_make(config, ranks, SIZE_MAX / 2, false, &control);
+    if (free_bytes / 4 >= control.total_bytes && most >= control.total_bytes)
+        return free_bytes / 4 < most ? free_bytes / 4 : most;
+    return free_bytes >= control.total_bytes ? control.total_bytes : 0;
+}

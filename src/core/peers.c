@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peers.c - opening and mapping the other ranks' arenas. */
+#define _GNU_SOURCE
+#include "core/peers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WAIT_SECONDS = 10 }; /* for descriptors, see hud_peers_map */
+
+/* The same for all contexts of a process; a forked child has another pid. */
+static uint64_t process_token(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t token;
+
+    pthread_mutex_lock(&lock);
+    while (token == 0)
+        if (getrandom(&token, sizeof token, 0) != (ssize_t)sizeof token)
+            token = 0;
+    pthread_mutex_unlock(&lock);
+    return token;
+}
+
+static uint64_t inode_of(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
+/* An autobound abstract socket: the kernel picks a name that nobody has. */
+static int open_socket(void)
+{
+    struct sockaddr_un any = { .sun_family = AF_UNIX };
+    int on = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd >= 0 &&
+        (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 || bind(fd, (struct sockaddr *)&any, sizeof any.sun_family) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+int hud_peers_init(struct peers *p)
+{
+    *p = (struct peers){ .sock = -1 };
+    return pthread_mutex_init(&p->lock, NULL) == 0 ? 0 : -1;
+}
+
+void hud_peers_destroy(struct peers *p)
+{
+    for (struct peer *peer = p->first, *next; peer; peer = next) {
+        next = peer->next;
+        if (peer->head && !peer->borrowed)
+            munmap(peer->head, peer->bytes);
+        free(peer);
+    }
+    if (p->sock >= 0)
+        close(p->sock);
+    pthread_mutex_destroy(&p->lock);
+}
+
+static int open_by_proc(const struct peer_card *card)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)card->pid, (int)card->fd);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* Maps fd if it is the card's arena and can neither shrink nor grow.  Closes fd.  NULL: it is not, or there is no address space. */
+static struct arena_head *map_checked(int fd, const unsigned char *nonce, size_t bytes)
+{
+    struct arena_head *head = NULL;
+    struct stat st;
+    int seals = fcntl(fd, F_GET_SEALS);
+
+    if (seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &st) == 0 && (size_t)st.st_size == bytes)
+        head = hud_arena_map(fd, bytes);
+    close(fd);
+    if (head && memcmp(head->nonce, nonce, ARENA_NONCE) != 0) {
+        munmap(head, bytes);
+        head = NULL;
+    }
+    return head;
+}
+
+void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *card)
+{
+    struct sockaddr_un name;
+    socklen_t bytes = sizeof name;
+
+    memset(card, 0, sizeof *card);
+    if (!own->head)
+        return;
+    memcpy(card->nonce, own->head->nonce, ARENA_NONCE);
+    card->bytes = own->bytes;
+    card->address = (uint64_t)(uintptr_t)own->head;
+    card->process = process_token();
+    card->pid_namespace = inode_of("/proc/self/ns/pid");
+    card->user_namespace = inode_of("/proc/self/ns/user");
+    card->pid = (int32_t)getpid();
+    card->fd = own->fd;
+    card->uid = (uint32_t)geteuid();
+    int fd = p->proc_failed || card->pid_namespace == 0 ? -1 : open_by_proc(card);
+    struct arena_head *head = fd >= 0 ? map_checked(fd, card->nonce, own->bytes) : NULL;
+    card->by_proc = head != NULL;
+    if (head)
+        munmap(head, own->bytes);
+    pthread_mutex_lock(&p->lock);
+    if (p->sock < 0)
+        p->sock = open_socket();
+    pthread_mutex_unlock(&p->lock);
+    if (p->sock >= 0 && getsockname(p->sock, (struct sockaddr *)&name, &bytes) == 0) {
+        size_t head_bytes = offsetof(struct sockaddr_un, sun_path) + 1;
+        if (bytes > head_bytes && bytes - head_bytes < PEER_SOCKET)
+            memcpy(card->socket, name.sun_path + 1, bytes - head_bytes);
+    }
+}
+
+/* The lock is held. */
+static struct peer *find(struct peers *p, const unsigned char *nonce)
+{
+    struct peer *peer = p->first;
+
+    while (peer && memcmp(peer->nonce, nonce, ARENA_NONCE) != 0)
+        peer = peer->next;
+    return peer;
+}
+
+/* The lock is held.  The peer of that nonce, made if it is new; NULL: out of memory. */
+static struct peer *find_or_add(struct peers *p, const unsigned char *nonce)
+{
+    struct peer *peer = find(p, nonce);
+
+    if (!peer && (peer = calloc(1, sizeof *peer)) != NULL) {
+        memcpy(peer->nonce, nonce, ARENA_NONCE);
+        peer->next = p->first;
+        p->first = peer;
+    }
+    return peer;
+}
+
+/* Records a mapping; another thread may have been faster, then the new one goes. */
+static void record(struct peers *p, const unsigned char *nonce, struct arena_head *head, size_t bytes, bool borrowed)
+{
+    pthread_mutex_lock(&p->lock);
+    struct peer *peer = find_or_add(p, nonce);
+    if (peer && !peer->head) {
+        peer->head = head;
+        peer->bytes = bytes;
+        peer->borrowed = borrowed;
+        head = NULL;
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (head && !borrowed)
+        munmap(head, bytes);
+}
+
+static struct arena_head *known(struct peers *p, const unsigned char *nonce)
+{
+    pthread_mutex_lock(&p->lock);
+    struct peer *peer = find(p, nonce);
+    struct arena_head *head = peer ? peer->head : NULL;
+    pthread_mutex_unlock(&p->lock);
+    return head;
+}
+
+/* First time only: marks our descriptor as sent to that peer. */
+static bool must_send(struct peers *p, const unsigned char *nonce)
+{
+    pthread_mutex_lock(&p->lock);
+    struct peer *peer = find_or_add(p, nonce);
+    bool first = peer && !peer->sent;
+    pthread_mutex_unlock(&p->lock);
+    return first;
+}
+
+static void mark_sent(struct peers *p, const unsigned char *nonce)
+{
+    pthread_mutex_lock(&p->lock);
+    struct peer *peer = find(p, nonce);
+    if (peer)
+        peer->sent = true;
+    pthread_mutex_unlock(&p->lock);
+}
+
+union control {
+    char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+    struct cmsghdr align;
+};
+
+/* 1: sent; 0: its queue is full; -1: nobody is there. */
+static int send_own(struct peers *p, const struct arena *own, const struct peer_card *to)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    struct {
+        unsigned char nonce[ARENA_NONCE];
+        uint64_t bytes;
+    } message = { .bytes = own->bytes };
+    struct iovec iov = { &message, sizeof message };
+    union control control = { .bytes = { 0 } };
+    struct msghdr msg = {
+        .msg_name = &address, .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(sizeof(int))
+    };
+
+    memcpy(message.nonce, own->head->nonce, ARENA_NONCE);
+    memcpy(address.sun_path + 1, to->socket, PEER_SOCKET);
+    msg.msg_namelen = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strnlen(to->socket, PEER_SOCKET));
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &own->fd, sizeof(int));
+    if (sendmsg(p->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+        return 1;
+    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
+}
+
+/* Takes one descriptor that arrived; false: none is waiting.  It is believed if its sender has our uid or knows a nonce that this team expects. */
+static bool receive(struct peers *p, const struct peer_card *cards, int ranks)
+{
+    struct {
+        unsigned char nonce[ARENA_NONCE];
+        uint64_t bytes;
+    } message;
+    struct iovec iov = { &message, sizeof message };
+    union control control;
+    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
+    bool trusted = false;
+    int fd = -1;
+
+    ssize_t n = recvmsg(p->sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0)
+        return errno == EINTR;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+            memcpy(&fd, CMSG_DATA(c), sizeof fd);
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred from;
+            memcpy(&from, CMSG_DATA(c), sizeof from);
+            trusted = from.uid == geteuid();
+        }
+    }
+    for (int r = 0; n == (ssize_t)sizeof message && r < ranks; r++)
+        trusted = trusted || memcmp(cards[r].nonce, message.nonce, ARENA_NONCE) == 0;
+    if (fd < 0)
+        return true;
+    if (n != (ssize_t)sizeof message || !trusted) {
+        close(fd);
+        return true;
+    }
+    struct arena_head *head = map_checked(fd, message.nonce, message.bytes);
+    if (head)
+        record(p, message.nonce, head, message.bytes, false);
+    return true;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Everybody sends to everybody and receives from everybody; all members are here at the same time, so no queue stays full. */
+static void exchange_descriptors(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me,
+                                 void (*progress)(void *arg), void *arg)
+{
+    double until = seconds() + WAIT_SECONDS;
+
+    for (bool done = false; !done && seconds() < until;) {
+        done = true;
+        for (int i = 1; i < ranks; i++) {
+            const struct peer_card *card = &cards[(me + i) % ranks];
+            if (must_send(p, card->nonce)) {
+                int sent = send_own(p, own, card);
+                if (sent < 0)
+                    return;
+                if (sent > 0)
+                    mark_sent(p, card->nonce);
+                else
+                    done = false;
+            }
+        }
+        while (receive(p, cards, ranks))
+            ;
+        for (int r = 0; done && r < ranks; r++)
+            done = r == me || known(p, cards[r].nonce);
+        if (progress)
+            progress(arg);
+        struct pollfd ready = { .fd = p->sock, .events = POLLIN };
+        if (!done)
+            poll(&ready, 1, 1);
+    }
+}
+
+/* All members see one /proc and may use it. */
+static bool proc_serves(const struct peer_card *cards, int ranks)
+{
+    bool serves = true;
+
+    for (int r = 0; r < ranks; r++)
+        serves = serves && cards[r].by_proc && cards[r].pid_namespace == cards[0].pid_namespace &&
+                 cards[r].user_namespace == cards[0].user_namespace && cards[r].uid == cards[0].uid;
+    return serves;
+}
+
+static void map_one(struct peers *p, const struct peer_card *own, const struct peer_card *card, bool by_proc)
+{
+    struct arena_head *head = NULL;
+
+    if (card->process == own->process && card->pid == own->pid && card->pid_namespace == own->pid_namespace) {
+        record(p, card->nonce, (struct arena_head *)(uintptr_t)card->address, card->bytes, true);
+        return;
+    }
+    int fd = by_proc ? open_by_proc(card) : -1;
+    if (fd >= 0)
+        head = map_checked(fd, card->nonce, card->bytes);
+    if (head)
+        record(p, card->nonce, head, card->bytes, false);
+    else if (by_proc)
+        p->proc_failed = true;
+}
+
+int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me, void (*progress)(void *arg),
+                  void *arg, char **base)
+{
+    bool by_proc = proc_serves(cards, ranks), threads = true;
+    int out = 0;
+
+    for (int r = 0; r < ranks; r++) {
+        if (r != me && !known(p, cards[r].nonce))
+            map_one(p, &cards[me], &cards[r], by_proc);
+        threads = threads && cards[r].process == cards[me].process && cards[r].pid == cards[me].pid;
+    }
+    if (!by_proc && !threads && p->sock >= 0)
+        exchange_descriptors(p, own, cards, ranks, me, progress, arg);
+    for (int r = ranks - 1; r >= 0; r--) {
+        base[r] = r == me ? (char *)own->head : (char *)known(p, cards[r].nonce);
+        if (!base[r])
+            out = r + 1;
+    }
+    return out;
+}

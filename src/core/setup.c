@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * setup.c - a team's lease, in two allgathers of the host's own.
+ *
+ *   round 1   every rank says who it is, where its arena is and how much it offers (hello.c); all reach the same verdict
+ *   between   each rank maps the arenas it has not mapped yet, then reserves, commits and zeroes the smallest offer of its own arena;
+ *             rank 0 writes into its slice where the ranks are, as it sees the machine
+ *   round 2   (status, offset): one refusal refuses for all
+ *
+ * A refusal holds for the team's life, so that no later call can find the ranks of two minds.  No lock is held across a round.
+ */
+#include "core/setup.h"
+#include "core/log.h"
+#include "core/presence.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct setup {
+    struct hud_team *team;
+    union hello *hello;     /* [size] */
+    struct peer_card *card; /* [size] */
+    struct reply *reply;    /* [size] */
+    char **base;            /* [size] arenas */
+    size_t bytes, offset;   /* of the slice */
+    int who;                /* the rank that a refusal is about */
+};
+
+static struct place_table *place_of(const struct hud_team *team, char *slice)
+{
+    return (struct place_table *)(void *)(slice + team->layout.place_offset);
+}
+
+/* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer: known without asking them. */
+static bool all_present(struct hud_team *team)
+{
+    const struct hud_exchange *x = &team->exchange;
+
+    for (int r = 0; x->world_rank && r < team->size; r++) {
+        int world = x->world_rank(x->arg, r);
+        if (world < 0 || (hud_presence_known() && r != team->rank && !hud_presence_of(world)))
+            return false;
+    }
+    return true;
+}
+
+/* Rank 0 writes the placement of all into its slice. */
+static void write_place(struct setup *s, char *slice)
+{
+    struct hud_team *team = s->team;
+    struct place_table *table = place_of(team, slice);
+    const struct topo *machine = hud_context_topo(team->context);
+    const char *off = team->context->config.text[SET_LEVELS_OFF];
+    struct topo_cpus *cpus = malloc((size_t)team->size * sizeof *cpus);
+    struct shape_place place = { .unit = NULL };
+
+    table->levels = 0;
+    for (int r = 0; cpus && r < team->size; r++)
+        cpus[r] = s->hello[r].is.cpus;
+    if (machine && cpus && hud_topo_place(machine, cpus, team->size, off, &place) == 0) {
+        int levels = place.levels < SHAPE_LEVELS ? place.levels : SHAPE_LEVELS;
+        hud_topo_kept(machine, off, table->name);
+        for (int i = 0; i < levels * team->size; i++)
+            table->unit[i] = (int16_t)(place.unit[i] <= INT16_MAX ? place.unit[i] : -1);
+        table->levels = levels;
+    }
+    free((void *)(uintptr_t)place.unit);
+    free(cpus);
+}
+
+static int read_place(struct hud_team *team)
+{
+    const struct place_table *table = place_of(team, team->slices[0]);
+    int count = table->levels * team->size;
+    int *unit = malloc(((size_t)count + 1) * sizeof *unit);
+
+    if (!unit)
+        return -1;
+    for (int i = 0; i < count; i++)
+        unit[i] = table->unit[i];
+    struct shape_place place = { .ranks = team->size, .levels = table->levels, .unit = unit };
+    team->levels = table->levels;
+    memcpy(team->place_name, table->name, sizeof team->place_name);
+    int rc = hud_shape_groups_build(&place, &team->groups);
+    free(unit);
+    return rc;
+}
+
+/* Ranks that would wait for a processor that another waiting rank holds. */
+static bool is_crowded(const struct setup *s)
+{
+    struct hud_context *c = s->team->context;
+    int size = s->team->size, quota = INT_MAX;
+    int local = c->host.local_ranks > size ? c->host.local_ranks : size;
+    const struct topo_cpus *own = &s->hello[s->team->rank].is.cpus;
+    struct topo_cpus all = { { 0 } };
+    bool same = true;
+
+    for (int r = 0; r < size; r++) {
+        const struct topo_cpus *cpus = &s->hello[r].is.cpus;
+        for (int w = 0; w < TOPO_CPUS / 64; w++)
+            all.word[w] |= cpus->word[w];
+        same = same && memcmp(cpus, own, sizeof *own) == 0;
+        quota = s->hello[r].is.quota < quota ? s->hello[r].is.quota : quota;
+    }
+    pthread_mutex_lock(&c->lock);
+    for (int w = 0; w < TOPO_CPUS / 64; w++)
+        c->seen_cpus.word[w] |= all.word[w];
+    c->seen_ranks = size > c->seen_ranks ? size : c->seen_ranks;
+    bool seen_all = c->seen_ranks >= local;
+    int seen = hud_topo_cpus_count(&c->seen_cpus);
+    pthread_mutex_unlock(&c->lock);
+    if (size > hud_topo_cpus_count(&all) || size > quota)
+        return true;
+    return seen_all ? local > seen : same && local > hud_topo_cpus_count(own);
+}
+
+static void set_policy(const struct setup *s)
+{
+    struct hud_team *team = s->team;
+    const struct hud_context *c = team->context;
+    long wait = c->config.number[SET_WAIT];
+    bool yield = wait == WAIT_YIELD || (wait == WAIT_AUTO && is_crowded(s));
+
+    team->policy = (struct mem_policy){ .polls = wait == WAIT_SLEEP || yield ? 0 : 256,
+                                        .yields = wait == WAIT_SLEEP  ? 0
+                                                  : yield             ? 512
+                                                  : wait == WAIT_POLL ? UINT_MAX
+                                                                      : 4096,
+                                        .sleep_ns = 1000000,
+                                        .progress = c->host.progress,
+                                        .arg = c->host.arg };
+}
+
+/* Between the rounds. */
+static enum reason prepare(struct setup *s)
+{
+    struct hud_team *team = s->team;
+    struct hud_context *c = team->context;
+    const char *why = "";
+
+    for (int r = 0; r < team->size; r++)
+        s->card[r] = s->hello[r].is.card;
+    int missing = hud_peers_map(&c->peers, &c->arena, s->card, team->size, team->rank, c->host.progress, c->host.arg, s->base);
+    if (missing != 0) {
+        s->who = missing - 1;
+        return REASON_REACH;
+    }
+    hud_layout_make(&c->config, team->size, s->bytes, true, &team->layout);
+    if (team->layout.total_bytes == 0)
+        return REASON_LEASE;
+    pthread_mutex_lock(&c->lock);
+    s->offset = hud_arena_reserve(&c->arena, team->layout.total_bytes, team->size, &why);
+    pthread_mutex_unlock(&c->lock);
+    if (s->offset == 0) {
+        hud_log(&c->config, LOG_INFO, "no lease of %zu bytes: %s", team->layout.total_bytes, why);
+        return REASON_LEASE;
+    }
+    if (team->rank == 0)
+        write_place(s, s->base[0] + s->offset);
+    return REASON_NONE;
+}
+
+/* After the second round: everything is there. */
+static enum reason take_up(struct setup *s)
+{
+    struct hud_team *team = s->team;
+    size_t mask = ~(hud_arena_alignment(team->context->arena.bytes) - 1);
+
+    for (int r = 0; r < team->size; r++)
+        team->slices[r] = s->base[r] + s->reply[r].offset;
+    team->offset = s->offset;
+    team->bytes = team->layout.total_bytes;
+    for (int a = 0; hud_shm_algs[a]; a++)
+        team->row_kind[a] = hud_coll_kind(hud_shm_algs[a]->coll);
+    set_policy(s);
+    team->mem = (struct mem){ .rank = team->rank, .size = team->size, .slices = team->slices, .home_mask = mask, .policy = &team->policy };
+    return REASON_NONE;
+}
+
+static bool gather(struct hud_team *team, const void *mine, size_t bytes, void *all)
+{
+    return team->exchange.allgather(team->exchange.arg, mine, bytes, all) == 0;
+}
+
+static enum reason run_rounds(struct setup *s)
+{
+    struct hud_team *team = s->team;
+    struct reply mine;
+
+    hud_hello_make(team, &s->hello[team->rank]);
+    union hello own = s->hello[team->rank];
+    if (!gather(team, &own, sizeof own, s->hello))
+        return REASON_EXCHANGE;
+    enum reason reason = hud_hello_verdict(s->hello, team->size, &s->bytes, &s->who);
+    if (reason != REASON_NONE)
+        return reason;
+    mine = (struct reply){ .reason = prepare(s), .offset = s->offset };
+    if (!gather(team, &mine, sizeof mine, s->reply))
+        reason = REASON_EXCHANGE;
+    for (int r = 0; reason == REASON_NONE && r < team->size; r++) {
+        reason = (enum reason)s->reply[r].reason;
+        s->who = reason != REASON_NONE && r != team->rank ? r : s->who;
+    }
+    return reason == REASON_NONE ? take_up(s) : reason;
+}
+
+/* One line, by one rank, for what a user should know; the rest is for statistics. */
+static void explain(const struct setup *s, enum reason reason)
+{
+    struct hud_team *team = s->team;
+    struct hud_context *c = team->context;
+    char line[2 * SET_TEXT];
+    int settings;
+    const struct setting *table = hud_settings(&settings);
+
+    if (reason == REASON_SETTING && team->rank == s->who && c->host.world_rank != 0) {
+        hud_context_say(c, reason, c->config.error);
+    } else if (reason == REASON_DIFFER && team->rank == 0) {
+        int i = 0;
+        while (i < settings - 1 && s->hello[0].is.settings[i] == s->hello[s->who].is.settings[i])
+            i++;
+        snprintf(line, sizeof line, "%s has different values on ranks 0 and %d (accepted: the same value on all ranks)", table[i].name,
+                 s->who);
+        hud_context_say(c, reason, line);
+    } else if (reason == REASON_ARENA && team->rank == s->who) {
+        snprintf(line, sizeof line, "rank %d has no shared memory: %s", team->rank, c->arena_why);
+        hud_context_say(c, reason, line);
+    } else if (reason == REASON_REACH && team->rank == s->who) {
+        hud_context_say(c, reason, "the shared memory of this rank cannot be reached by others");
+    } else if (reason == REASON_VERSION && team->rank == 0) {
+        hud_context_say(c, reason, "ranks run different versions of huddle");
+    }
+}
+
+static bool allocate(struct setup *s)
+{
+    size_t ranks = (size_t)s->team->size;
+
+    s->hello = calloc(ranks, sizeof *s->hello);
+    s->card = calloc(ranks, sizeof *s->card);
+    s->reply = calloc(ranks, sizeof *s->reply);
+    s->base = calloc(ranks, sizeof *s->base);
+    s->team->slices = calloc(ranks, sizeof *s->team->slices);
+    return s->hello && s->card && s->reply && s->base && s->team->slices;
+}
+
+static void refuse(struct hud_team *team, enum reason reason)
+{
+    team->state = TEAM_REFUSED;
+    team->reason = reason;
+    mem_count(&team->context->stats->teams_refused, 1, team->context->host.threads);
+    hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks is left to the MPI: %s", team->size, hud_reason_text[reason]);
+}
+
+void hud_team_setup(struct hud_team *team)
+{
+    struct setup s = { .team = team };
+    struct hud_context *c = team->context;
+    enum reason reason = team->size == 1 ? REASON_ONE_RANK : all_present(team) ? REASON_NONE : REASON_ABSENT;
+
+    if (reason == REASON_NONE) {
+        reason = allocate(&s) ? run_rounds(&s) : REASON_PRIVATE;
+        if (reason == REASON_NONE && read_place(team) != 0)
+            reason = REASON_PRIVATE;
+        explain(&s, reason);
+    }
+    if (reason == REASON_NONE) {
+        team->state = TEAM_READY;
+    } else {
+        pthread_mutex_lock(&c->lock);
+        if (s.offset != 0)
+            hud_arena_release(&c->arena, s.offset);
+        pthread_mutex_unlock(&c->lock);
+        refuse(team, reason);
+    }
+    free(s.hello);
+    free(s.card);
+    free(s.reply);
+    free(s.base);
+}
+
+void hud_team_leave(struct hud_team *team)
+{
+    struct hud_context *c = team->context;
+
+    team->mem.offset = 0;
+    hud_shm_vacate_leave(&team->mem);
+    pthread_mutex_lock(&c->lock);
+    hud_arena_leave(&c->arena, team->offset, team->size);
+    pthread_mutex_unlock(&c->lock);
+}

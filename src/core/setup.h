@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * setup.h - what ranks tell each other when a team is set up, and the verdict that all of them reach alike.
+ */
+#ifndef HUD_SETUP_H
+#define HUD_SETUP_H
+
+#include "core/team.h"
+
+enum { HELLO_BYTES = 1024 };
+
+/* First round: presence, arena, bytes on offer, affinity, settings.  Its size never changes, so that versions can tell each other apart. */
+union hello {
+    struct {
+        uint64_t version;   /* of huddle and of what a slice holds */
+        uint64_t node;      /* boot and host name */
+        uint32_t reason;    /* why this rank cannot take part, or REASON_NONE */
+        uint32_t complaint; /* hash of the line about a bad setting, 0: none */
+        uint64_t offer_bytes;
+        int32_t quota;               /* processors the cgroup allows */
+        uint32_t settings[SET_MOST]; /* digests */
+        struct peer_card card;
+        struct topo_cpus cpus;
+    } is;
+    unsigned char bytes[HELLO_BYTES];
+};
+
+/* Second round. */
+struct reply {
+    uint32_t reason; /* REASON_NONE: the slice is there and all arenas are mapped */
+    uint64_t offset; /* of the slice in the arena */
+};
+
+void hud_hello_make(struct hud_team *team, union hello *hello);
+
+/* Pure: every rank gets the same answer from the same hellos.  *bytes: of the slice; *who: the rank that a refusal is about. */
+enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* team.c - the public calls on a team: set up at the first collective, choose, run, count. */
+#include "core/choose.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+int hud_team_create(hud_context *context, const struct hud_exchange *exchange, hud_team **out)
+{
+    struct hud_team *team;
+
+    if (!out)
+        return HUD_ERR_ARGUMENT;
+    *out = NULL;
+    if (!context || !exchange || !exchange->rank || !exchange->size || !exchange->allgather)
+        return HUD_ERR_ARGUMENT;
+    team = calloc(1, sizeof *team);
+    if (!team)
+        return HUD_ERR_MEMORY;
+    team->context = context;
+    team->exchange = *exchange;
+    team->rank = exchange->rank(exchange->arg);
+    team->size = exchange->size(exchange->arg);
+    *out = team;
+    return HUD_OK;
+}
+
+void hud_team_free(hud_team *team)
+{
+    if (!team || team->context->pid != getpid())
+        return;
+    if (team->state == TEAM_READY)
+        hud_team_leave(team);
+    hud_shape_groups_free(&team->groups);
+    free(team->slices);
+    free(team);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void count(struct hud_team *team, enum coll_kind kind, size_t bytes, enum reason became)
+{
+    struct stats_coll *s = &team->context->stats->coll[kind];
+    bool threads = team->context->host.threads != 0;
+
+    mem_count(&s->calls, 1, threads);
+    mem_count(&s->bytes, bytes, threads);
+    mem_count(&s->became[became], 1, threads);
+}
+
+/* Runs a call that every rank of the team makes alike. */
+static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
+{
+    enum reason reason;
+    int row;
+
+    if (__builtin_expect(team->state == TEAM_NEW, 0))
+        hud_team_setup(team);
+    reason = team->reason;
+    row = team->state == TEAM_READY ? hud_choose(team, kind, call, &reason) : -1;
+    if (row < 0) {
+        count(team, kind, call->buf.bytes, reason);
+        return HUD_PASS;
+    }
+    count(team, kind, call->buf.bytes, REASON_NONE);
+    uint64_t start = team->context->timed ? now_ns() : 0;
+    call->op = ++team->op[row];
+    team->mem.offset = team->layout.offset[row];
+    team->mem.truncated = false;
+    hud_shm_algs[row]->run(&team->mem, call);
+    if (team->context->timed)
+        mem_count(&team->context->stats->coll[kind].ns, now_ns() - start, team->context->host.threads != 0);
+    return team->mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;
+}
+
+int hud_barrier(hud_team *team)
+{
+    struct coll call = { .root = 0 };
+
+    return team ? run(team, COLL_BARRIER, &call) : HUD_ERR_ARGUMENT;
+}
+
+int hud_bcast(hud_team *team, const struct hud_view *view, int root)
+{
+    if (!team || !view || root < 0 || root >= team->size)
+        return HUD_ERR_ARGUMENT;
+    if (view->bytes == 0) {
+        count(team, COLL_BCAST, 0, REASON_NONE);
+        return HUD_OK;
+    }
+    struct coll call = { .buf = *view, .root = root };
+    return run(team, COLL_BCAST, &call);
+}

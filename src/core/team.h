@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* team.h - an ordered set of ranks and what they share: a slice of each member's arena. */
+#ifndef HUD_TEAM_H
+#define HUD_TEAM_H
+
+#include "core/context.h"
+#include "core/layout.h"
+
+enum team_state { TEAM_NEW, TEAM_READY, TEAM_REFUSED };
+
+struct hud_team {
+    struct hud_context *context;
+    struct hud_exchange exchange;
+    int rank, size;
+    enum team_state state;
+    enum reason reason; /* TEAM_REFUSED: why, the same on all ranks */
+    /* TEAM_READY: */
+    struct mem mem;
+    struct mem_policy policy;
+    char **slices;        /* [size] where this process maps them */
+    size_t offset, bytes; /* of the own slice in the own arena */
+    struct layout layout;
+    int row_kind[SET_ALGS]; /* collective of each row of alg.def */
+    uint64_t op[SET_ALGS];  /* operations that each algorithm has done in this team */
+    struct shape_groups groups;
+    int levels;                               /* of place_name */
+    char place_name[SHAPE_LEVELS][TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
+};
+
+/*
+ * The two rounds of a team's set-up (setup.c).  Collective over the team.  Leaves the team READY or REFUSED, the same on every rank.
+ */
+void hud_team_setup(struct hud_team *team);
+
+/* Undoes what a READY team holds; its slice is left, not freed.  Local. */
+void hud_team_leave(struct hud_team *team);
+
+#endif

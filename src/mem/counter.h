@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * counter.h - statistics in shared memory: one process counts, another may read at any time and sees some recent value.
+ * No order is promised, and none is needed.
+ */
+#ifndef HUD_COUNTER_H
+#define HUD_COUNTER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct {
+    _Atomic uint64_t value;
+} mem_counter;
+
+static inline uint64_t mem_count_read(mem_counter *c)
+{
+    return atomic_load_explicit(&c->value, memory_order_relaxed);
+}
+
+/* threads: others of this process may count in the same counter at once. */
+static inline void mem_count(mem_counter *c, uint64_t by, bool threads)
+{
+    if (threads)
+        atomic_fetch_add_explicit(&c->value, by, memory_order_relaxed);
+    else
+        atomic_store_explicit(&c->value, mem_count_read(c) + by, memory_order_relaxed);
+}
+
+#endif
