@@ -39,25 +39,30 @@ def show_pages(members):
     """Where each member's slice lies; nodes are counted, so that one line says it even for long slices."""
     rows = []
     for member in members:
-        lease = member["team"]["lease"]
-        pages = lease["pages"]
-        nodes = ", ".join(f"{pages.count(n)} on {n}" if n >= 0 else f"{pages.count(n)} not known" for n in sorted(set(pages)))
-        rows.append([member["rank"], member["cpu"] if member["cpu"] >= 0 else "any", lease["home"] if lease["home"] >= 0 else "any",
-                     bytes_text(lease["bytes"]), nodes, lease["elsewhere"]])
+        lease, pages = member["team"]["lease"], member["team"]["pages"]
+        nodes = ", ".join(f"{pages['nodes'].count(n)} on {n}" if n >= 0 else f"{pages['nodes'].count(n)} not present" for n in sorted(set(pages["nodes"])))
+        rows.append([member["rank"], member["cpu"] if member["cpu"] >= 0 else "any", pages["own_node"] if pages["own_node"] >= 0 else "any",
+                     bytes_text(lease["bytes"]), nodes or "not known", pages["elsewhere"]])
     table(["rank", "processor", "own node", "slice", "pages on nodes", "elsewhere"], rows, right=(0, 1, 2, 3, 5))
 
 
 def show_team(team):
     first = team["members"][0]["team"]
-    bound = "bound to cores in turn" if team["bind"] == "core" else "unbound"
-    heading(f"A team of {team['ranks']} processes, {bound}")
-    if "reason" in first:
-        print(f"  takes no calls: {first['reason']}")
+    heading(f"A team of {team['ranks']} processes, {'bound to cores in turn' if team['bind'] == 'core' else 'unbound'}")
+    if first["state"] != "ready":
+        print(f"  takes no calls: {first.get('reason', first['state'])}")
         return
     calls = sum(m["calls"] for m in team["members"])
-    print(f"  {sum(m['taken'] for m in team['members'])} of {calls} barriers and broadcasts taken, every byte right")
-    table(["level", "groups"], [[level["name"], " | ".join(ranges_text(group) for group in level["groups"])] for level in first["levels"]])
+    print(f"  {sum(m['taken'] for m in team['members'])} of {calls} barriers and broadcasts taken, every byte right; a waiting rank begins with: {first['waits']}")
+    table(["level", "groups"], [[level["level"], " | ".join(ranges_text(group) for group in level["groups"])] for level in first["levels"]])
     show_pages(team["members"])
+
+
+def show_settings(settings):
+    heading("Settings (huddle settings says what each does)")
+    if settings["error"]:
+        print(f"  {settings['error']}: huddle takes no calls")
+    table(["setting", "value", "from"], [[s["name"], s["value"], s["origin"]] for s in settings["settings"]])
 
 
 def show(facts, layout):
@@ -68,8 +73,7 @@ def show(facts, layout):
     table(["mpi", "launcher", "front end"], [[m["mpi"], m["command"], m["path"] or f"none built ({m['front_end']})"] for m in facts["mpis"]])
     heading("Algorithms")
     table(["collective", "algorithm", "what it does"], [[a["collective"], a["name"], a["doc"]] for a in facts["algorithms"]])
-    heading("Settings (huddle settings says what each does)")
-    table(["setting", "value", "from"], [[s["name"], s["value"], s["origin"]] for s in facts["settings"]])
+    show_settings(facts["settings"])
 
 
 def main(options, _command, layout):

@@ -18,7 +18,7 @@ def add_arguments(parser):
 
 def wanted(options, layout):
     """The variables to set, in order."""
-    known = [row["name"] for row in layout.ask("info", "settings")] if options.set else []
+    known = [row["name"] for row in layout.ask("info", "settings")["settings"]] if options.set else []
     variables = {}
     for pair in options.set:
         name, equals, value = pair.partition("=")

@@ -36,16 +36,19 @@ def markdown(rows):
     return PAGE + "\n".join(lines) + "\n"
 
 
-def show(rows):
+def show(rows, error):
+    if error:
+        print(f"{error}: huddle takes no calls")
     table(["setting", "value", "from", "what it does"], [[r["name"], r["value"], r["origin"], r["doc"]] for r in rows])
 
 
 def main(options, _command, layout):
-    rows = layout.ask("info", "settings")
+    answer = layout.ask("info", "settings")
+    rows = answer["settings"]
     if options.json:
-        print(json.dumps(rows, indent=2))
+        print(json.dumps(answer, indent=2))
     elif options.markdown:
         print(markdown(rows), end="")
     else:
-        show(rows)
+        show(rows, answer["error"])
     return 0
