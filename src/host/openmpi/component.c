@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * component.c - `coll` component "huddle" of Open MPI.
+ *
+ * When        In MPI_Init the framework registers and opens the component before the modex, so a rank announces itself before any other
+ *             can ask for it.  A communicator asks it (comm_query) when it is made.  MPI_Finalize first waits for all ranks of the job
+ *             (a PMIx fence), then frees every communicator, then closes the component: the context prints the statistics after all
+ *             ranks have stopped counting.
+ * Collective  Nothing here: a team is set up in the first collective that uses it.
+ * Stepping aside
+ *             Inter-communicators and single ranks are not taken; the whole component is not where fault tolerance is on or where
+ *             Open MPI's objects are not laid out as in the headers (living.c).  All of this is the same on every rank of a job.
+ */
+#include "component.h"
+
+#include "core/presence.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Above tuned (30), sync (50) and what others switch on; below vendors' libraries that a site has installed on purpose (hcoll, 90). */
+static int priority = 70;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below: sessions make communicators in several threads */
+static hud_context *context;                             /* made for the first communicator */
+static bool declined;                                    /* the check of the first communicator failed */
+
+void hud_openmpi_warn(const char *format, ...)
+{
+    const char *level = getenv("HUDDLE_LOG"), *rank = getenv("PMIX_RANK");
+    va_list args;
+
+    if ((level != NULL && (strcmp(level, "quiet") == 0 || strcmp(level, "error") == 0)) || (rank != NULL && strcmp(rank, "0") != 0))
+        return;
+    char line[256];
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    fprintf(stderr, "huddle: %s\n", line);
+}
+
+static int component_register(void)
+{
+    const mca_base_component_t *self = &mca_coll_huddle_component.collm_version;
+
+    mca_base_component_var_register(self, "priority", "Priority of the component, 0 to 100", MCA_BASE_VAR_TYPE_INT, NULL, 0, 0,
+                                    OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY, &priority);
+    return hud_openmpi_settings_register(self);
+}
+
+static int component_open(void)
+{
+    const char *misfit = hud_openmpi_misfit();
+
+    if (misfit != NULL) {
+        hud_openmpi_warn("this Open MPI differs from the one the component was built for (%s); not used", misfit);
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    if (compat_fault_tolerant()) {
+        hud_openmpi_warn("fault tolerance is on; not used");
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    declined = false;
+    hud_presence_announce();
+    return OMPI_SUCCESS;
+}
+
+static int component_close(void)
+{
+    hud_context_destroy(context);
+    context = NULL;
+    hud_openmpi_settings_drop();
+    return OMPI_SUCCESS;
+}
+
+static int init_query(bool progress_threads, bool mpi_threads)
+{
+    (void)progress_threads, (void)mpi_threads;
+    return OMPI_SUCCESS;
+}
+
+static void progress(void *arg)
+{
+    (void)arg;
+    opal_progress();
+}
+
+/* "Open MPI 4.1.4" of "Open MPI v4.1.4, package: ..." */
+static void name_library(char name[64])
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING], version[32];
+    int length;
+
+    if (MPI_Get_library_version(text, &length) == MPI_SUCCESS && sscanf(text, "Open MPI v%31[^, ]", version) == 1)
+        snprintf(name, 64, "Open MPI %s", version);
+    else
+        snprintf(name, 64, "Open MPI");
+}
+
+static void create_context(const ompi_communicator_t *comm)
+{
+    static char name[64];
+    const char *misfit = hud_openmpi_misfit_of(comm);
+
+    declined = misfit != NULL;
+    if (misfit != NULL) {
+        hud_openmpi_warn("this Open MPI differs from the one the component was built for (%s); not used", misfit);
+        return;
+    }
+    name_library(name);
+    struct hud_host host = {
+        .name = name,
+        .world_rank = (int)OMPI_PROC_MY_NAME->vpid,
+        .world_size = (int)ompi_process_info.num_procs,
+        .local_ranks = (int)ompi_process_info.num_local_peers + 1,
+        .threads = ompi_mpi_thread_multiple,
+        .progress = progress,
+        .settings = hud_openmpi_settings_given(),
+    };
+    declined = hud_context_create(&host, &context) != HUD_OK;
+}
+
+static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *of)
+{
+    *of = priority;
+    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    if (context == NULL && !declined)
+        create_context(comm);
+    hud_context *ours = context;
+    pthread_mutex_unlock(&lock);
+    return ours == NULL ? NULL : hud_module_create(ours);
+}
+
+mca_coll_base_component_t mca_coll_huddle_component = {
+    .collm_version = {
+        COMPAT_COLL_VERSION,
+        .mca_component_name = "huddle",
+        MCA_BASE_MAKE_VERSION(component, HUD_VERSION_MAJOR, HUD_VERSION_MINOR, HUD_VERSION_PATCH),
+        .mca_open_component = component_open,
+        .mca_close_component = component_close,
+        .mca_register_component_params = component_register,
+    },
+    .collm_data = { .param_field = MCA_BASE_METADATA_PARAM_NONE },
+    .collm_init_query = init_query,
+    .collm_comm_query = comm_query,
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * living.c - is the Open MPI in this process laid out as the headers we were compiled with?
+ *
+ * Sites build Open MPI with other options (CUDA, debugging, PERUSE, fault tolerance), and those move fields.  Every field that the
+ * component reads is checked against an object whose value is known, or stands between two such fields.
+ */
+#include "component.h"
+
+#include <string.h>
+
+/* Predefined types: name, size, no gaps. */
+static bool type_fits(const ompi_datatype_t *type, const char *name, size_t bytes)
+{
+    const opal_datatype_t *t = &type->super;
+    return strcmp(type->name, name) == 0 && t->size == bytes && t->true_lb == 0 && t->true_ub == (ptrdiff_t)bytes && t->lb == 0 &&
+           t->ub == (ptrdiff_t)bytes && opal_datatype_is_contiguous_memory_layout(t, 2);
+}
+
+const char *hud_openmpi_misfit(void)
+{
+    if (!type_fits(&ompi_mpi_int.dt, "MPI_INT", sizeof(int)) || !type_fits(&ompi_mpi_double.dt, "MPI_DOUBLE", sizeof(double)))
+        return "datatypes";
+    if (mca_coll_base_module_t_class.cls_sizeof < sizeof(opal_object_t) || mca_coll_base_module_t_class.cls_sizeof > hud_module_room())
+        return "coll module";
+    if (opal_convertor_t_class.cls_sizeof < sizeof(opal_object_t) || opal_convertor_t_class.cls_sizeof > VIEW_CONVERTOR_ROOM)
+        return "convertor";
+    return NULL;
+}
+
+const char *hud_openmpi_misfit_of(const ompi_communicator_t *comm)
+{
+    ompi_group_t *group = comm->c_local_group;
+
+    if (comm == &ompi_mpi_comm_world.comm && strcmp(comm->c_name, "MPI_COMM_WORLD") != 0)
+        return "communicator's name";
+    if (group == NULL || group != comm->c_remote_group || group->grp_my_rank != comm->c_my_rank || comm->c_my_rank < 0 ||
+        comm->c_my_rank >= group->grp_proc_count)
+        return "communicator's group";
+    if (comm->errhandler_type != OMPI_ERRHANDLER_TYPE_COMM) /* the last known field before c_coll */
+        return "communicator's error handler";
+    opal_process_name_t me = ompi_group_get_proc_name(group, comm->c_my_rank);
+    if (me.jobid != OMPI_PROC_MY_NAME->jobid || me.vpid != OMPI_PROC_MY_NAME->vpid)
+        return "process's name";
+    if (comm == &ompi_mpi_comm_world.comm && (int64_t)ompi_process_info.num_procs != group->grp_proc_count)
+        return "job's size";
+    if ((int64_t)ompi_process_info.num_local_peers >= (int64_t)ompi_process_info.num_procs)
+        return "node's ranks";
+    return NULL;
+}
