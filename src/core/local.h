@@ -11,6 +11,11 @@ static inline int local_claim(atomic_flag *flag)
     return !atomic_flag_test_and_set(flag);
 }
 
+static inline void local_release(atomic_flag *flag)
+{
+    atomic_flag_clear(flag);
+}
+
 /* A counter that many read and few raise. */
 static inline unsigned local_read(atomic_uint *counter)
 {

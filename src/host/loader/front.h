@@ -4,9 +4,11 @@
  * asked for one exported function.
  *
  * Open MPI's component:  int huddle_openmpi_inject(void);
- * Wrappers over PMPI_*:  int huddle_mpich_attach(void *mpi, const struct hud_front **front);
+ *     Returns 0 when done, anything else when it has said why not.
+ * Wrappers over PMPI_*:  const char *huddle_mpich_attach(void *mpi, const char *version, const struct hud_front **front);
+ *     mpi is dlopen's handle of the MPI's library, version what MPI_Get_library_version says.  Returns NULL when done, else why not.
  *
- * Both return 0 when done, anything else when they have said why not.  They are called at most once, before the MPI initialises.
+ * They are called at most once, before the MPI initialises.
  */
 #ifndef HUD_FRONT_H
 #define HUD_FRONT_H
@@ -27,6 +29,6 @@ struct hud_front {
 #define HUD_MPICH_ENTRY "huddle_mpich_attach"
 
 typedef int hud_openmpi_entry(void);
-typedef int hud_mpich_entry(void *mpi, const struct hud_front **front); /* mpi: dlopen's handle of the MPI's library */
+typedef const char *hud_mpich_entry(void *mpi, const char *version, const struct hud_front **front);
 
 #endif

@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +24,13 @@
 
 enum { VERSION_BYTES = 8192 }; /* MPICH's MPI_MAX_LIBRARY_VERSION_STRING, the largest */
 
-static bool plug_component(void *end, void *mpi);
-static bool plug_wrappers(void *end, void *mpi);
+static const char *plug_component(void *end, void *mpi, const char *version);
+static const char *plug_wrappers(void *end, void *mpi, const char *version);
 
 /* The MPIs that have a front end: library, how its version begins, the front end's file beside this library, how it is plugged in. */
 static const struct front_end {
     const char *soname, *version, *file;
-    bool (*plug)(void *end, void *mpi);
+    const char *(*plug)(void *end, void *mpi, const char *version); /* NULL, or why not */
 } front_ends[] = {
     { "libmpi.so.40", "Open MPI v4.1.", "openmpi-4.1/mca_coll_huddle.so", plug_component },
     { "libmpi.so.40", "Open MPI v5.0.", "openmpi-5.0/mca_coll_huddle.so", plug_component },
@@ -66,47 +67,52 @@ static bool speaks_for_the_job(void)
     return true;
 }
 
-/* "huddle: <version, first line of it>: <why>", by one rank. */
+/* "huddle: <first words of the version>: <why>", by one rank. */
 static void left_alone(const char *version, const char *why)
 {
-    char line[512];
+    char name[80], line[512];
+    size_t used = 0;
 
     if (setting_is("HUDDLE_LOG", "quiet") || setting_is("HUDDLE_LOG", "error") || !speaks_for_the_job())
         return;
-    int most = (int)strcspn(version, "\n,");
-    int bytes = snprintf(line, sizeof line, "huddle: %.*s: %s; its own collectives are used\n", most < 80 ? most : 80, version, why);
-    for (char *tab = line; (tab = strchr(tab, '\t'));)
-        *tab = ' ';
+    for (const char *c = version; *c && !strchr("\n,", *c) && used < sizeof name - 1; c++)
+        if (!strchr(" \t", *c) || (used > 0 && name[used - 1] != ' '))
+            name[used++] = *c == '\t' ? ' ' : *c;
+    name[used] = '\0';
+    int bytes = snprintf(line, sizeof line, "huddle: %s: %s; its own collectives are used\n", name, why);
     ssize_t written = write(STDERR_FILENO, line, (size_t)(bytes < (int)sizeof line ? bytes : (int)sizeof line - 1));
     (void)written;
 }
 
-static bool plug_component(void *end, void *mpi)
+static const char *plug_component(void *end, void *mpi, const char *version)
 {
     hud_openmpi_entry *inject = (hud_openmpi_entry *)dlsym(end, HUD_OPENMPI_ENTRY);
 
     (void)mpi;
-    if (inject)
-        inject();
-    return inject != NULL;
+    (void)version;
+    if (!inject)
+        return "its component is not huddle's";
+    inject(); /* says itself why it cannot */
+    return NULL;
 }
 
-static bool plug_wrappers(void *end, void *mpi)
+static const char *plug_wrappers(void *end, void *mpi, const char *version)
 {
     hud_mpich_entry *attach = (hud_mpich_entry *)dlsym(end, HUD_MPICH_ENTRY);
     const struct hud_front *front = NULL;
 
-    if (attach && attach(mpi, &front) == 0) {
+    const char *why = attach ? attach(mpi, version, &front) : "its front end is not huddle's";
+    if (!why) {
         hud_trampolines_divert(front->wrappers);
         local_set(&front_used, (void *)(uintptr_t)front);
     }
-    return attach != NULL;
+    return why;
 }
 
 /* Load the front end from beside this library. */
 static void load(const struct front_end *row, void *mpi, const char *version)
 {
-    char path[PATH_MAX], why[PATH_MAX + 256];
+    char path[PATH_MAX];
     Dl_info self;
 
     if (!dladdr((const void *)front_ends, &self) || !self.dli_fname)
@@ -120,11 +126,9 @@ static void load(const struct front_end *row, void *mpi, const char *version)
         return;
     }
     void *end = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!end || !row->plug(end, mpi)) {
-        const char *error = dlerror();
-        snprintf(why, sizeof why, "its front end does not load (%s)", error ? error : "unknown");
-        left_alone(version, why);
-    }
+    const char *error = end ? row->plug(end, mpi, version) : dlerror();
+    if (error)
+        left_alone(version, error);
 }
 
 static void *find_mpi(const char **soname)

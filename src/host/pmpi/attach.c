@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* attach.c - meeting the MPI: its functions by name, and the wrappers that the loader shall divert to. */
+#include "core/presence.h"
+#include "host/loader/front.h"
+#include "host/pmpi/pmpi.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct calls real;
+
+static const struct call {
+    const char *name;
+    size_t offset;
+} calls[] = {
+#define CALL(name) { "PMPI_" #name, offsetof(struct calls, name) },
+#include "host/pmpi/calls.def"
+#undef CALL
+};
+
+static const struct hud_wrapper wrappers[] = {
+    { "MPI_Barrier", (void (*)(void))hud_wrap_barrier },
+    { "MPI_Bcast", (void (*)(void))hud_wrap_bcast },
+    { "MPI_Bcast_c", (void (*)(void))hud_wrap_bcast_c },
+    { "mpi_barrier_f08_", (void (*)(void))hud_wrap_barrier_f08 },
+    { NULL, NULL },
+};
+
+/* Before this MPI_Init returned, nothing of the MPI may be called; after it, what was bypassed until now is made good. */
+static void initialised(void)
+{
+    hud_life_context();
+}
+
+/* Fault tolerance lets a collective fail on some ranks only, which shared memory cannot notice. */
+static bool fault_tolerant(void)
+{
+    const char *set = getenv("MPIR_CVAR_ENABLE_FT");
+
+    return set && !strchr("0nNfF", *set);
+}
+
+HUD_API hud_mpich_entry huddle_mpich_attach;
+
+HUD_API const char *huddle_mpich_attach(void *mpi, const char *version, const struct hud_front **front)
+{
+    static const struct hud_front ours = { wrappers, initialised };
+
+    if (fault_tolerant())
+        return "fault tolerance is on";
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        void *found = dlsym(mpi, calls[i].name);
+        if (!found)
+            return "too old: huddle needs the functions of MPI 4";
+        memcpy((char *)&real + calls[i].offset, &found, sizeof found);
+    }
+    hud_life_name(version);
+    hud_presence_announce();
+    *front = &ours;
+    return NULL;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * comm.c - what is known of a communicator: an attribute of it, found through a cache of one entry.
+ *
+ * The cache is a thread's own and stamped with a generation that every delete callback raises: handles are reused, and another thread's
+ * callback cannot clear this thread's entry.  Only communicators that carry the attribute are cached, so whatever ends one ends its entries.
+ * Creating it is local.  Whether huddle takes a communicator's collectives is decided by the core, alike on all ranks, in its first one.
+ *
+ * One communicator is in one collective at a time (MPI's rule), so its own state needs no lock; the list of all does, and no MPI function is
+ * called with that lock held.
+ */
+#include "host/pmpi/pmpi.h"
+
+#include "core/local.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static atomic_uint generation = 1;
+static int keyval = MPI_KEYVAL_INVALID;
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct comm list = { .prev = &list, .next = &list };
+
+static _Thread_local struct {
+    MPI_Comm handle;
+    unsigned generation;
+    struct comm *comm;
+} last;
+
+/* ---- the exchange of a team: this communicator ---- */
+
+static int exchange_rank(void *arg)
+{
+    return ((struct comm *)arg)->rank;
+}
+
+static int exchange_size(void *arg)
+{
+    return ((struct comm *)arg)->size;
+}
+
+static int exchange_allgather(void *arg, const void *mine, size_t bytes, void *all)
+{
+    struct comm *c = arg;
+
+    if (bytes > INT_MAX)
+        return 1;
+    return real.Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->handle) != MPI_SUCCESS;
+}
+
+static void translate(struct comm *c)
+{
+    int *own = malloc((size_t)c->size * sizeof *own), *world = malloc((size_t)c->size * sizeof *world);
+    MPI_Group group;
+
+    if (own && world && real.Comm_group(c->handle, &group) == MPI_SUCCESS) {
+        for (int i = 0; i < c->size; i++)
+            own[i] = i;
+        if (real.Group_translate_ranks(group, c->size, own, hud_life_world(), world) == MPI_SUCCESS) {
+            c->world = world;
+            world = NULL;
+        }
+        real.Group_free(&group);
+    }
+    free(own);
+    free(world);
+}
+
+static int exchange_world_rank(void *arg, int rank)
+{
+    struct comm *c = arg;
+
+    if (!c->world)
+        translate(c);
+    return c->world && c->world[rank] >= 0 ? c->world[rank] : -1; /* MPI_UNDEFINED is negative */
+}
+
+/* ---- its life ---- */
+
+static int forget(MPI_Comm handle, int key, void *attribute, void *extra)
+{
+    struct comm *c = attribute;
+
+    (void)handle;
+    (void)key;
+    (void)extra;
+    local_raise(&generation);
+    pthread_mutex_lock(&list_lock);
+    c->prev->next = c->next;
+    c->next->prev = c->prev;
+    pthread_mutex_unlock(&list_lock);
+    hud_team_free(c->team);
+    free(c->world);
+    free(c);
+    return MPI_SUCCESS;
+}
+
+static bool describe(struct comm *c, hud_context *context)
+{
+    struct hud_exchange exchange = { exchange_rank, exchange_size, exchange_allgather, exchange_world_rank, c };
+    int inter;
+
+    if (real.Comm_test_inter(c->handle, &inter) != MPI_SUCCESS || real.Comm_rank(c->handle, &c->rank) != MPI_SUCCESS ||
+        real.Comm_size(c->handle, &c->size) != MPI_SUCCESS)
+        return false;
+    return inter || c->size < 2 || hud_team_create(context, &exchange, &c->team) == HUD_OK;
+}
+
+static struct comm *create(MPI_Comm handle, hud_context *context)
+{
+    struct comm *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->handle = handle;
+    c->prev = c->next = c;
+    if (!describe(c, context) || real.Comm_set_attr(handle, keyval, c) != MPI_SUCCESS) {
+        hud_team_free(c->team);
+        free(c);
+        return NULL;
+    }
+    pthread_mutex_lock(&list_lock);
+    c->next = list.next;
+    c->prev = &list;
+    c->next->prev = list.next = c;
+    pthread_mutex_unlock(&list_lock);
+    return c;
+}
+
+static struct comm *look_up(MPI_Comm handle)
+{
+    unsigned now = local_read(&generation); /* before the look, so that a change after it is noticed */
+    hud_context *context = handle_is_comm(handle) ? hud_life_context() : NULL;
+    void *attribute;
+    int found;
+
+    if (!context || real.Comm_get_attr(handle, keyval, &attribute, &found) != MPI_SUCCESS)
+        return NULL;
+    struct comm *c = found ? attribute : create(handle, context);
+    if (c) {
+        last.handle = handle;
+        last.generation = now;
+        last.comm = c;
+    }
+    return c;
+}
+
+struct comm *hud_comm_find(MPI_Comm handle)
+{
+    return last.handle == handle && last.generation == local_read(&generation) ? last.comm : look_up(handle);
+}
+
+int hud_comm_start(void)
+{
+    return real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
+}
+
+/* Communicators that are still alive, COMM_WORLD among them, outlive the context: they keep their attribute, without a team. */
+void hud_comm_finish(void)
+{
+    local_raise(&generation);
+    pthread_mutex_lock(&list_lock);
+    for (struct comm *c = list.next; c != &list; c = c->next) {
+        hud_team_free(c->team);
+        c->team = NULL;
+    }
+    pthread_mutex_unlock(&list_lock);
+    real.Comm_free_keyval(&keyval);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * life.c - the process's context: created when MPI_Init returns, or by the first collective where that was not seen (mpi_f08's bypasses
+ * C); destroyed in the delete callback of an attribute of COMM_SELF, which MPI_Finalize calls first of all, bypassed or not.  Attributes go in
+ * reverse order, so callbacks of the program that still communicate come before ours.
+ *
+ * Not for every process: without MPI_Init (sessions) there is no COMM_WORLD to name ranks by, and ranks that were spawned
+ * are no part of the job that the launcher named.  Both are the same on all ranks of a COMM_WORLD, and the MPI's own collectives serve them.
+ */
+#include "host/pmpi/pmpi.h"
+
+#include "core/local.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(void *) context; /* hud_context *; NULL before and after its life */
+static bool over;               /* there will be no context (any more); under the lock */
+static char mpi_name[64] = "MPICH ABI";
+static MPI_Group world = MPI_GROUP_NULL;
+static int self_keyval = MPI_KEYVAL_INVALID;
+
+static MPI_Request never; /* a request that is completed by nothing but us: testing it moves the MPI's pending messages */
+static bool threaded;
+static atomic_flag progressing = ATOMIC_FLAG_INIT;
+
+void hud_life_name(const char *version)
+{
+    char number[32];
+
+    if (sscanf(version, "MPICH Version: %31s", number) == 1)
+        snprintf(mpi_name, sizeof mpi_name, "MPICH %s", number);
+    else
+        snprintf(mpi_name, sizeof mpi_name, "%.*s", (int)strcspn(version, "\n"), version);
+}
+
+MPI_Group hud_life_world(void)
+{
+    return world;
+}
+
+/* ---- progress ---- */
+
+static int never_query(void *extra, MPI_Status *status)
+{
+    (void)extra;
+    (void)status;
+    return MPI_SUCCESS;
+}
+
+static int never_free(void *extra)
+{
+    (void)extra;
+    return MPI_SUCCESS;
+}
+
+static int never_cancel(void *extra, int complete)
+{
+    (void)extra;
+    (void)complete;
+    return MPI_SUCCESS;
+}
+
+/* MPI forbids two threads to test one request at a time; one at a time moves the messages of all. */
+static void progress(void *arg)
+{
+    MPI_Request request = never;
+    int done;
+
+    (void)arg;
+    if (threaded && !local_claim(&progressing))
+        return;
+    real.Test(&request, &done, MPI_STATUS_IGNORE);
+    if (threaded)
+        local_release(&progressing);
+}
+
+/* ---- end ---- */
+
+static int finish(MPI_Comm self, int key, void *attribute, void *extra)
+{
+    (void)self;
+    (void)key;
+    (void)attribute;
+    (void)extra;
+    pthread_mutex_lock(&lock);
+    hud_context *ending = local_get(&context);
+    local_set(&context, NULL);
+    over = true;
+    pthread_mutex_unlock(&lock);
+    if (!ending)
+        return MPI_SUCCESS;
+    hud_comm_finish();
+    hud_type_finish();
+    hud_context_destroy(ending);
+    real.Grequest_complete(never);
+    real.Wait(&never, MPI_STATUS_IGNORE);
+    real.Group_free(&world);
+    real.Comm_free_keyval(&self_keyval);
+    return MPI_SUCCESS;
+}
+
+/* ---- start ---- */
+
+/* The packed form must be the bare bytes: other ranks may see the same message as contiguous. */
+static bool packs_bare_bytes(void)
+{
+    const int given[2] = { 0x01020304, 0x05060708 };
+    MPI_Count position = 0;
+    char packed[64] = "";
+
+    return real.Pack_c(given, 2, MPI_INT, packed, sizeof packed, &position, MPI_COMM_SELF) == MPI_SUCCESS && position == sizeof given &&
+           memcmp(packed, given, sizeof given) == 0;
+}
+
+static bool is_spawned(void)
+{
+    MPI_Comm parent;
+
+    return real.Comm_get_parent(&parent) != MPI_SUCCESS || parent != MPI_COMM_NULL;
+}
+
+static int number_of(const char *variable)
+{
+    const char *text = getenv(variable);
+
+    return text ? atoi(text) : 0;
+}
+
+static hud_context *create(void)
+{
+    struct hud_host host = { .name = mpi_name, .progress = progress, .local_ranks = number_of("MPI_LOCALNRANKS") };
+    hud_context *created = NULL;
+    int level;
+
+    real.Query_thread(&level);
+    threaded = level == MPI_THREAD_MULTIPLE;
+    host.threads = threaded;
+    real.Comm_rank(MPI_COMM_WORLD, &host.world_rank);
+    real.Comm_size(MPI_COMM_WORLD, &host.world_size);
+    if (hud_comm_start() || hud_type_start() || real.Comm_group(MPI_COMM_WORLD, &world) ||
+        real.Grequest_start(never_query, never_free, never_cancel, NULL, &never))
+        return NULL;
+    if (real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &self_keyval, NULL) || real.Comm_set_attr(MPI_COMM_SELF, self_keyval, NULL))
+        return NULL;
+    hud_context_create(&host, &created);
+    return created;
+}
+
+/* Under the lock.  Calls nothing of the MPI outside MPI_Init .. MPI_Finalize. */
+static hud_context *start(void)
+{
+    int initialised, finalised;
+
+    if (over || real.Initialized(&initialised) != MPI_SUCCESS || !initialised)
+        return NULL;
+    if (real.Finalized(&finalised) != MPI_SUCCESS || finalised || is_spawned() || !packs_bare_bytes()) {
+        over = true;
+        return NULL;
+    }
+    hud_context *created = create();
+    over = !created;
+    local_set(&context, created);
+    return created;
+}
+
+hud_context *hud_life_context(void)
+{
+    hud_context *here = local_get(&context);
+
+    if (here)
+        return here;
+    pthread_mutex_lock(&lock);
+    here = local_get(&context);
+    if (!here)
+        here = start();
+    pthread_mutex_unlock(&lock);
+    return here;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * message.c - a user's buffer as a view of huddle.
+ *
+ * Contiguous: the bytes themselves.  Otherwise whole elements are packed and unpacked by the MPI, whose packed form is the bare bytes in
+ * the order of the signature (life.c checks that).  MPI has no partial pack, and the cuts are the sender's: so a piece of an element is cut from a
+ * packed copy of it, and put by packing what is there, replacing the piece, and unpacking.  Elements too large for that are staged: the
+ * whole message is packed in private memory, obtained before shared memory is touched.
+ */
+#include "host/pmpi/pmpi.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void pack_elements(const struct message *m, size_t element, size_t count, void *packed)
+{
+    MPI_Count position = 0, bytes = (MPI_Count)count * m->type.bytes;
+
+    real.Pack_c(m->first + (MPI_Count)element * m->type.extent, (MPI_Count)count, m->handle, packed, bytes, &position, m->comm);
+}
+
+static void unpack_elements(const struct message *m, size_t element, size_t count, const void *packed)
+{
+    MPI_Count position = 0, bytes = (MPI_Count)count * m->type.bytes;
+
+    real.Unpack_c(packed, bytes, &position, m->first + (MPI_Count)element * m->type.extent, (MPI_Count)count, m->handle, m->comm);
+}
+
+static size_t pack(const struct hud_view *view, void *dst, size_t offset, size_t most)
+{
+    const struct message *m = view->host;
+    size_t bytes = (size_t)m->type.bytes, element = offset / bytes, inside = offset % bytes;
+    size_t whole = smaller(most, view->bytes - offset) / bytes;
+    char one[ELEMENT_MOST];
+
+    if (inside == 0 && whole > 0) {
+        pack_elements(m, element, whole, dst);
+        return whole * bytes;
+    }
+    size_t piece = smaller(most, bytes - inside);
+    pack_elements(m, element, 1, one);
+    memcpy(dst, one + inside, piece);
+    return piece;
+}
+
+static void unpack(const struct hud_view *view, const void *src, size_t offset, size_t most)
+{
+    const struct message *m = view->host;
+    size_t bytes = (size_t)m->type.bytes;
+    const char *from = src;
+    char one[ELEMENT_MOST];
+
+    for (size_t done; most > 0; from += done, offset += done, most -= done) {
+        size_t element = offset / bytes, inside = offset % bytes;
+        done = inside == 0 ? most / bytes * bytes : 0;
+        if (done > 0) {
+            unpack_elements(m, element, done / bytes, from);
+            continue;
+        }
+        done = smaller(most, bytes - inside);
+        pack_elements(m, element, 1, one);
+        memcpy(one + inside, from, done);
+        unpack_elements(m, element, 1, one);
+    }
+}
+
+static size_t pack_staged(const struct hud_view *view, void *dst, size_t offset, size_t most)
+{
+    struct message *m = view->host;
+    size_t piece = smaller(most, view->bytes - offset);
+
+    if (!m->packed)
+        pack_elements(m, 0, (size_t)m->count, m->stage);
+    m->packed = true;
+    memcpy(dst, m->stage + offset, piece);
+    return piece;
+}
+
+static void unpack_staged(const struct hud_view *view, const void *src, size_t offset, size_t bytes)
+{
+    struct message *m = view->host;
+
+    memcpy(m->stage + offset, src, bytes);
+    if (m->filled < offset + bytes)
+        m->filled = offset + bytes;
+}
+
+/* The view of what is not one run of memory. */
+static bool open_packed(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, size_t bytes, struct message *m)
+{
+    m->first = buffer;
+    m->count = count;
+    m->handle = handle;
+    m->comm = comm;
+    m->stage = m->type.staged ? malloc(bytes) : NULL;
+    m->filled = 0;
+    m->packed = false;
+    m->view = (struct hud_view){ buffer, bytes, m->type.staged ? pack_staged : pack, m->type.staged ? unpack_staged : unpack, m };
+    return !m->type.staged || m->stage;
+}
+
+bool hud_message_open(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *m)
+{
+    MPI_Count bytes;
+
+    m->stage = NULL;
+    if (count <= 0 || buffer == MPI_IN_PLACE || !hud_type_find(handle, &m->type))
+        return false;
+    if (__builtin_mul_overflow(count, m->type.bytes, &bytes) || bytes <= 0)
+        return false;
+    if (!m->type.run || (count > 1 && m->type.extent != m->type.bytes))
+        return open_packed(buffer, count, handle, comm, (size_t)bytes, m);
+    m->view = (struct hud_view){ .base = (char *)buffer + m->type.begin, .bytes = (size_t)bytes };
+    return m->view.base != NULL; /* a null buffer: the MPI's own check answers */
+}
+
+void hud_message_close(struct message *m)
+{
+    if (!m->stage)
+        return;
+    if (m->filled > 0)
+        unpack_elements(m, 0, m->filled / (size_t)m->type.bytes, m->stage);
+    free(m->stage);
+}

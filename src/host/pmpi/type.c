@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * type.c - what is known of a datatype: whether an element's bytes are one run of memory, in order.
+ *
+ * size == extent does not tell that (a structure may permute its members), so constructors are decoded.  Those that are not decoded count as
+ * not contiguous and are packed, which is always right.  Predefined types are in a table; for others the answer is an attribute of the type,
+ * set once and never replaced, so that threads may read it.
+ */
+#include "host/pmpi/pmpi.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static int keyval = MPI_KEYVAL_INVALID;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- predefined types: the low byte of the handle is an index, the next the size ---- */
+
+#define T(type) [(type)&0xff] = (type)
+static const MPI_Datatype predefined[256] = {
+    T(MPI_CHAR),
+    T(MPI_SIGNED_CHAR),
+    T(MPI_UNSIGNED_CHAR),
+    T(MPI_BYTE),
+    T(MPI_WCHAR),
+    T(MPI_SHORT),
+    T(MPI_UNSIGNED_SHORT),
+    T(MPI_INT),
+    T(MPI_UNSIGNED),
+    T(MPI_LONG),
+    T(MPI_UNSIGNED_LONG),
+    T(MPI_FLOAT),
+    T(MPI_DOUBLE),
+    T(MPI_LONG_DOUBLE),
+    T(MPI_LONG_LONG_INT),
+    T(MPI_UNSIGNED_LONG_LONG),
+    T(MPI_PACKED),
+    T(MPI_2INT),
+    T(MPI_COMPLEX),
+    T(MPI_DOUBLE_COMPLEX),
+    T(MPI_LOGICAL),
+    T(MPI_REAL),
+    T(MPI_DOUBLE_PRECISION),
+    T(MPI_INTEGER),
+    T(MPI_2INTEGER),
+    T(MPI_2REAL),
+    T(MPI_2DOUBLE_PRECISION),
+    T(MPI_CHARACTER),
+    T(MPI_REAL4),
+    T(MPI_REAL8),
+    T(MPI_COMPLEX8),
+    T(MPI_COMPLEX16),
+    T(MPI_INTEGER1),
+    T(MPI_INTEGER2),
+    T(MPI_INTEGER4),
+    T(MPI_INTEGER8),
+    T(MPI_INT8_T),
+    T(MPI_INT16_T),
+    T(MPI_INT32_T),
+    T(MPI_INT64_T),
+    T(MPI_UINT8_T),
+    T(MPI_UINT16_T),
+    T(MPI_UINT32_T),
+    T(MPI_UINT64_T),
+    T(MPI_C_BOOL),
+    T(MPI_C_FLOAT_COMPLEX),
+    T(MPI_C_DOUBLE_COMPLEX),
+    T(MPI_AINT),
+    T(MPI_OFFSET),
+    T(MPI_COUNT),
+};
+#undef T
+
+/* ---- decoding ---- */
+
+struct run {
+    MPI_Count begin, bytes, extent;
+};
+
+/* A derived type taken apart. */
+struct parts {
+    MPI_Count integers_count, addresses_count, large_count, types_count;
+    int *integers;
+    MPI_Aint *addresses;
+    MPI_Count *large;
+    MPI_Datatype *types;
+};
+
+static bool run_of(MPI_Datatype type, struct run *run);
+
+/* `count` elements in a row, the first at `at`, after what is in the run. */
+static bool append(struct run *run, MPI_Count at, const struct run *element, MPI_Count count)
+{
+    MPI_Count begin = at + element->begin;
+
+    if (count == 0 || element->bytes == 0)
+        return true;
+    if ((count > 1 && element->extent != element->bytes) || (run->bytes > 0 && begin != run->begin + run->bytes))
+        return false;
+    if (run->bytes == 0)
+        run->begin = begin;
+    run->bytes += count * element->bytes;
+    return true;
+}
+
+static bool decode_same(const struct parts *p, struct run *run)
+{
+    struct run child;
+
+    return run_of(p->types[0], &child) && append(run, 0, &child, 1);
+}
+
+static bool decode_contiguous(const struct parts *p, struct run *run)
+{
+    struct run child;
+
+    return run_of(p->types[0], &child) && append(run, 0, &child, p->integers[0]);
+}
+
+static bool blocks(const struct parts *p, const struct run *child, MPI_Count stride, struct run *run)
+{
+    MPI_Count count = p->integers[0], length = p->integers[1];
+
+    return (count < 2 || stride == length * child->extent) && append(run, 0, child, count * length);
+}
+
+static bool decode_vector(const struct parts *p, struct run *run)
+{
+    struct run child;
+
+    return run_of(p->types[0], &child) && blocks(p, &child, p->integers[2] * child.extent, run);
+}
+
+static bool decode_hvector(const struct parts *p, struct run *run)
+{
+    struct run child;
+
+    return run_of(p->types[0], &child) && blocks(p, &child, p->addresses[0], run);
+}
+
+static bool decode_struct(const struct parts *p, struct run *run)
+{
+    struct run child;
+
+    for (MPI_Count i = 0; i < p->types_count; i++)
+        if (!run_of(p->types[i], &child) || !append(run, p->addresses[i], &child, p->integers[1 + i]))
+            return false;
+    return true;
+}
+
+static const struct decoder {
+    int combiner;
+    bool (*decode)(const struct parts *parts, struct run *run);
+} decoders[] = {
+    { MPI_COMBINER_DUP, decode_same },      { MPI_COMBINER_RESIZED, decode_same },    { MPI_COMBINER_CONTIGUOUS, decode_contiguous },
+    { MPI_COMBINER_VECTOR, decode_vector }, { MPI_COMBINER_HVECTOR, decode_hvector }, { MPI_COMBINER_STRUCT, decode_struct },
+};
+
+/* Predefined, though not all of them have a name: their bytes are in order, but may hold gaps (MPI_DOUBLE_INT). */
+static bool is_basic(int combiner)
+{
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+           combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+/* The types inside are new handles, to be freed unless predefined. */
+static void release(const struct parts *p)
+{
+    for (MPI_Count i = 0; i < p->types_count; i++) {
+        MPI_Count integers, addresses, large, types;
+        int combiner = MPI_COMBINER_NAMED;
+        real.Type_get_envelope_c(p->types[i], &integers, &addresses, &large, &types, &combiner);
+        if (!is_basic(combiner))
+            real.Type_free(&p->types[i]);
+    }
+}
+
+static bool take_apart(MPI_Datatype type, const struct decoder *decoder, struct parts *p, struct run *run)
+{
+    bool one = false;
+
+    p->integers = calloc((size_t)p->integers_count + 1, sizeof *p->integers);
+    p->addresses = calloc((size_t)p->addresses_count + 1, sizeof *p->addresses);
+    p->types = calloc((size_t)p->types_count + 1, sizeof *p->types);
+    if (p->integers && p->addresses && p->types &&
+        real.Type_get_contents_c(type, p->integers_count, p->addresses_count, 0, p->types_count, p->integers, p->addresses, NULL,
+                                 p->types) == MPI_SUCCESS) {
+        one = decoder->decode(p, run);
+        release(p);
+    }
+    free(p->integers);
+    free(p->addresses);
+    free(p->types);
+    return one;
+}
+
+/* True: the type's bytes are one run. */
+static bool run_of(MPI_Datatype type, struct run *run)
+{
+    struct parts p;
+    MPI_Count lower, size;
+    int combiner;
+
+    if (real.Type_get_envelope_c(type, &p.integers_count, &p.addresses_count, &p.large_count, &p.types_count, &combiner) ||
+        real.Type_get_extent_c(type, &lower, &run->extent) || real.Type_size_c(type, &size))
+        return false;
+    run->begin = run->bytes = 0;
+    if (is_basic(combiner)) {
+        run->bytes = size;
+        return run->extent == size;
+    }
+    for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++)
+        if (decoders[i].combiner == combiner && p.large_count == 0)
+            return take_apart(type, &decoders[i], &p, run);
+    return false;
+}
+
+/* ---- finding ---- */
+
+static int forget(MPI_Datatype type, int key, void *attribute, void *extra)
+{
+    (void)type;
+    (void)key;
+    (void)extra;
+    free(attribute);
+    return MPI_SUCCESS;
+}
+
+/* MPI_Pack_size refuses what is not committed, as a collective would. */
+static bool describe(MPI_Datatype handle, struct type *type)
+{
+    MPI_Count packed, lower, true_begin, true_bytes;
+    struct run run;
+
+    if (real.Pack_size_c(1, handle, MPI_COMM_SELF, &packed) || real.Type_size_c(handle, &type->bytes) ||
+        real.Type_get_extent_c(handle, &lower, &type->extent) || real.Type_get_true_extent_c(handle, &true_begin, &true_bytes))
+        return false;
+    type->run = run_of(handle, &run) && run.bytes == type->bytes && run.begin == true_begin && run.bytes == true_bytes;
+    type->begin = true_begin;
+    type->staged = type->bytes > ELEMENT_MOST;
+    return true;
+}
+
+/* Under the lock: looks again, for another thread may have been here. */
+static struct type *create(MPI_Datatype handle)
+{
+    struct type *type = NULL;
+    int found;
+
+    if (real.Type_get_attr(handle, keyval, &type, &found) != MPI_SUCCESS || found)
+        return type;
+    type = malloc(sizeof *type);
+    if (type && describe(handle, type) && real.Type_set_attr(handle, keyval, type) == MPI_SUCCESS)
+        return type;
+    free(type);
+    return NULL;
+}
+
+bool hud_type_find(MPI_Datatype handle, struct type *type)
+{
+    struct type *known = NULL;
+    int found;
+
+    if (predefined[handle & 0xff] == handle && handle != 0) {
+        MPI_Count bytes = handle >> 8 & 0xff;
+        *type = (struct type){ .bytes = bytes, .extent = bytes, .run = true };
+        return true;
+    }
+    if (!handle_is_type(handle) || real.Type_get_attr(handle, keyval, &known, &found) != MPI_SUCCESS)
+        return false;
+    if (!found) {
+        pthread_mutex_lock(&lock);
+        known = create(handle);
+        pthread_mutex_unlock(&lock);
+    }
+    if (known)
+        *type = *known;
+    return known != NULL;
+}
+
+int hud_type_start(void)
+{
+    return real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &keyval, NULL);
+}
+
+void hud_type_finish(void)
+{
+    real.Type_free_keyval(&keyval);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wrap.c - the wrapped MPI functions.  What huddle does not take goes to PMPI_* with the caller's own arguments, so that the MPI's own
+ * checks answer for what is wrong with them.
+ */
+#include "host/pmpi/pmpi.h"
+
+int hud_wrap_barrier(MPI_Comm handle)
+{
+    struct comm *comm = hud_comm_find(handle);
+
+    if (comm && comm->team && hud_barrier(comm->team) == HUD_OK)
+        return MPI_SUCCESS;
+    return real.Barrier(handle);
+}
+
+/* mpi_f08's barrier does not pass through C; its communicator is a structure of one integer. */
+void hud_wrap_barrier_f08(const MPI_Comm *handle, MPI_Fint *error)
+{
+    int code = hud_wrap_barrier(*handle);
+
+    if (error)
+        *error = code;
+}
+
+/* The MPI's codes for what huddle itself found wrong. */
+static int fail(struct comm *comm, int status)
+{
+    int code = status == HUD_ERR_TRUNCATE ? MPI_ERR_TRUNCATE : status == HUD_ERR_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
+
+    real.Comm_call_errhandler(comm->handle, code);
+    return code;
+}
+
+/* True: done, with an MPI code. */
+static bool take_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm handle, int *code)
+{
+    struct comm *comm = hud_comm_find(handle);
+    struct message message;
+
+    if (!comm || !comm->team || root < 0 || root >= comm->size || !hud_message_open(buffer, count, type, handle, &message))
+        return false;
+    int status = hud_bcast(comm->team, &message.view, root);
+    hud_message_close(&message);
+    if (status == HUD_PASS)
+        return false;
+    *code = status == HUD_OK ? MPI_SUCCESS : fail(comm, status);
+    return true;
+}
+
+int hud_wrap_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    int code;
+
+    return take_bcast(buffer, count, type, root, comm, &code) ? code : real.Bcast(buffer, count, type, root, comm);
+}
+
+int hud_wrap_bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    int code;
+
+    return take_bcast(buffer, count, type, root, comm, &code) ? code : real.Bcast_c(buffer, count, type, root, comm);
+}
