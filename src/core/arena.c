@@ -135,13 +135,23 @@ int hud_arena_create(struct arena *a, size_t bytes, const char **why)
     a->head = hud_arena_map(a->fd, a->bytes);
     a->extents = malloc(sizeof *a->extents);
     if (a->head && a->extents && commit(a, 0, head_bytes) == 0 && fill_head(a) == 0) {
+        mem_hold(&a->head->holders);
         *a->extents = (struct extent){ .offset = head_bytes, .bytes = a->bytes - head_bytes, .state = FREE };
         a->committed_bytes = head_bytes;
         mem_count(&a->head->stats.arena_bytes, a->bytes, true);
         return 0;
     }
+    if (a->head)
+        munmap(a->head, a->bytes); /* its pages may not be there: not to be touched */
+    a->head = NULL;
     hud_arena_destroy(a);
     return -1;
+}
+
+void hud_arena_drop(struct arena_head *head, size_t bytes)
+{
+    if (mem_drop(&head->holders))
+        munmap(head, bytes);
 }
 
 void hud_arena_destroy(struct arena *a)
@@ -151,7 +161,7 @@ void hud_arena_destroy(struct arena *a)
         free(e);
     }
     if (a->head)
-        munmap(a->head, a->bytes);
+        hud_arena_drop(a->head, a->bytes);
     if (a->fd >= 0) {
         struct stat st;
         if (fstat(a->fd, &st) == 0 && st.st_dev == a->device && st.st_ino == a->inode)

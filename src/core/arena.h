@@ -22,6 +22,7 @@ enum { ARENA_NONCE = 16 };
 struct arena_head {
     struct mem_home home;
     unsigned char nonce[ARENA_NONCE]; /* tells this arena from a file that happens to have its descriptor's number */
+    mem_counter holders;              /* contexts of the owner's process that use its mapping; the last one unmaps it */
     _Alignas(HUD_LINE) struct stats stats;
 };
 
@@ -47,6 +48,9 @@ void *hud_arena_map(int fd, size_t bytes);
 /* Makes an arena of `bytes` (whole pages).  Returns 0, or -1 with *why a static line. */
 int hud_arena_create(struct arena *a, size_t bytes, const char **why);
 void hud_arena_destroy(struct arena *a);
+
+/* Drops one hold on a mapping of the owner's process. */
+void hud_arena_drop(struct arena_head *head, size_t bytes);
 
 size_t hud_arena_free_bytes(struct arena *a); /* the largest slice that could be reserved; collects what all members have left */
 

@@ -63,7 +63,9 @@ void hud_peers_destroy(struct peers *p)
 {
     for (struct peer *peer = p->first, *next; peer; peer = next) {
         next = peer->next;
-        if (peer->head && !peer->borrowed)
+        if (peer->head && peer->borrowed)
+            hud_arena_drop(peer->head, peer->bytes);
+        else if (peer->head)
             munmap(peer->head, peer->bytes);
         free(peer);
     }
@@ -165,7 +167,9 @@ static void record(struct peers *p, const unsigned char *nonce, struct arena_hea
         head = NULL;
     }
     pthread_mutex_unlock(&p->lock);
-    if (head && !borrowed)
+    if (head && borrowed)
+        hud_arena_drop(head, bytes);
+    else if (head)
         munmap(head, bytes);
 }
 
@@ -324,7 +328,9 @@ static void map_one(struct peers *p, const struct peer_card *own, const struct p
     struct arena_head *head = NULL;
 
     if (card->process == own->process && card->pid == own->pid && card->pid_namespace == own->pid_namespace) {
-        record(p, card->nonce, (struct arena_head *)(uintptr_t)card->address, card->bytes, true);
+        head = (struct arena_head *)(uintptr_t)card->address;
+        mem_hold(&head->holders);
+        record(p, card->nonce, head, card->bytes, true);
         return;
     }
     int fd = by_proc ? open_by_proc(card) : -1;

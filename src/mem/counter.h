@@ -28,4 +28,16 @@ static inline void mem_count(mem_counter *c, uint64_t by, bool threads)
         atomic_store_explicit(&c->value, mem_count_read(c) + by, memory_order_relaxed);
 }
 
+/* References to a mapping that threads of one process share. */
+static inline void mem_hold(mem_counter *references)
+{
+    atomic_fetch_add_explicit(&references->value, 1, memory_order_relaxed);
+}
+
+/* True for the caller that drops the last one: all others' accesses happened before. */
+static inline bool mem_drop(mem_counter *references)
+{
+    return atomic_fetch_sub_explicit(&references->value, 1, memory_order_acq_rel) == 1;
+}
+
 #endif
