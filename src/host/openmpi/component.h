@@ -37,8 +37,10 @@ struct view_state {
         opal_convertor_t convertor;
         char room[VIEW_CONVERTOR_ROOM]; /* a build of Open MPI for CUDA has a longer one */
     };
-    unsigned char spill[VIEW_SPILL]; /* packed bytes [spill_from, spill_from + spill_bytes) on their way in or out in parts */
+    unsigned char spill[VIEW_SPILL]; /* packed bytes [spill_from, spill_from + spill_bytes): an element that did not fit */
     size_t spill_from, spill_bytes;
+    char *stage; /* packed bytes [0, staged_bytes) that wait to be unpacked; NULL: they do not wait */
+    size_t staged_bytes;
 };
 
 /* The view of a buffer; state must outlive it.  hud_view_close afterwards. */

@@ -11,13 +11,16 @@
  */
 #include "component.h"
 
-/* Open the convertor for this use, unless it is. */
-static void turn_to(struct view_state *s, enum view_use use)
+#include <stdlib.h>
+#include <string.h>
+
+/* Open the convertor for this use; false: it was open. */
+static bool turn_to(struct view_state *s, enum view_use use)
 {
     opal_convertor_t *c = &s->convertor;
 
     if (s->use == use)
-        return;
+        return false;
     hud_view_close(s);
     OBJ_CONSTRUCT(c, opal_convertor_t);
     if (use == VIEW_PACKS)
@@ -25,7 +28,8 @@ static void turn_to(struct view_state *s, enum view_use use)
     else
         opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, s->type, (size_t)s->count, s->buffer, 0, c);
     s->use = use;
-    s->spill_bytes = 0;
+    s->staged_bytes = s->spill_from = s->spill_bytes = 0;
+    return true;
 }
 
 static size_t pack_at(struct view_state *s, void *dst, size_t offset_bytes, size_t most_bytes)
@@ -67,38 +71,32 @@ static void unpack_at(struct view_state *s, const void *src, size_t offset_bytes
     opal_convertor_unpack(&s->convertor, &from, &pieces, &bytes);
 }
 
-static void unpack_spill(struct view_state *s)
+/* Open MPI's convertor overruns a buffer of its own when a piece ends within an element longer than this (MPI_C_LONG_DOUBLE_COMPLEX). */
+enum { SAFE_TO_CUT = 16 };
+
+static bool has_long_elements(const opal_datatype_t *type)
 {
-    if (s->spill_bytes > 0)
-        unpack_at(s, s->spill, s->spill_from, s->spill_bytes);
-    s->spill_bytes = 0;
+    for (uint32_t i = 0, used = type->bdt_used; used != 0; i++, used >>= 1) {
+        if ((used & 1) != 0 && opal_datatype_basicDatatypes[i]->size > SAFE_TO_CUT)
+            return true;
+    }
+    return false;
 }
 
-/* The convertor takes an element in two parts, but not in three: pieces that might lie within one are gathered first. */
+/* Types of long elements are gathered in private memory and unpacked at the end. */
 static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
 {
     struct view_state *s = view->host;
-    const char *from = src;
 
-    turn_to(s, VIEW_UNPACKS);
-    if (offset_bytes != s->spill_from + s->spill_bytes)
-        unpack_spill(s);
-    while (bytes > 0) {
-        if (s->spill_bytes == 0 && (bytes >= sizeof s->spill || offset_bytes + bytes >= view->bytes)) {
-            unpack_at(s, from, offset_bytes, bytes);
-            return;
-        }
-        size_t room = sizeof s->spill - s->spill_bytes, part = bytes < room ? bytes : room;
-        if (s->spill_bytes == 0)
-            s->spill_from = offset_bytes;
-        memcpy(s->spill + s->spill_bytes, from, part);
-        s->spill_bytes += part;
-        from += part;
-        offset_bytes += part;
-        bytes -= part;
-        if (s->spill_bytes == sizeof s->spill || offset_bytes >= view->bytes)
-            unpack_spill(s);
+    if (turn_to(s, VIEW_UNPACKS) && has_long_elements(s->type))
+        s->stage = malloc(view->bytes);
+    if (s->stage == NULL) {
+        unpack_at(s, src, offset_bytes, bytes);
+        return;
     }
+    memcpy(s->stage + offset_bytes, src, bytes);
+    if (s->staged_bytes < offset_bytes + bytes)
+        s->staged_bytes = offset_bytes + bytes;
 }
 
 void hud_view_open(void *buffer, int count, const ompi_datatype_t *type, struct view_state *state, struct hud_view *view)
@@ -112,7 +110,7 @@ void hud_view_open(void *buffer, int count, const ompi_datatype_t *type, struct 
     state->buffer = buffer;
     state->count = count;
     state->type = t;
-    state->spill_from = state->spill_bytes = 0;
+    state->stage = NULL;
     view->pack = pack;
     view->unpack = unpack;
     view->host = state;
@@ -120,9 +118,12 @@ void hud_view_open(void *buffer, int count, const ompi_datatype_t *type, struct 
 
 void hud_view_close(struct view_state *state)
 {
-    if (state->use == VIEW_UNPACKS)
-        unpack_spill(state);
-    if (state->use != VIEW_IDLE)
-        OBJ_DESTRUCT(&state->convertor);
+    if (state->use == VIEW_IDLE)
+        return;
+    if (state->stage != NULL)
+        unpack_at(state, state->stage, 0, state->staged_bytes);
+    free(state->stage);
+    state->stage = NULL;
+    OBJ_DESTRUCT(&state->convertor);
     state->use = VIEW_IDLE;
 }
