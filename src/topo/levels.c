@@ -5,7 +5,7 @@
  * Source  paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors), "Building the groups", step 1.
  * Rules   candidates are taken by importance: NUMA nodes, sockets, L3, dies, L2, hwloc's groups (from the smallest up).  One is left out if
  *         no two cores share a unit of it, if one unit is the whole machine, or if it and a level taken before do not nest; one
- *         with the units of a level taken before only adds its name to it.  So what is kept nests, whichever way the machine is built:
+ *         whose units are units of a level taken before adds nothing, but its name if they are the same.  So what is kept nests, whichever way the machine is built:
  *         NUMA nodes below sockets or above them, groups below an L3, dies of a part of the sockets.
  */
 #include "topo/machine.h"
@@ -39,7 +39,7 @@ static bool is_hidden(hwloc_topology_t machine, int depth, hwloc_obj_t node)
     return false;
 }
 
-/* Numbers the units by their lowest processor, so that equal units are equal tables. */
+/* Numbers the units by their lowest processor, as people expect. */
 static void renumber(struct topo_units *units)
 {
     int16_t number[TOPO_CPUS];
@@ -96,6 +96,15 @@ static bool nests(const struct topo_units *low, const struct topo_units *high)
     return true;
 }
 
+/* Every unit is one of the others. */
+static bool repeats(const struct topo_units *units, const struct topo_units *others)
+{
+    for (int c = 0; c < TOPO_CPUS; c++)
+        if (units->of[c] >= 0 && others->of[c] < 0)
+            return false;
+    return nests(units, others) && nests(others, units);
+}
+
 static bool is_useful(const struct topo_units *units, const struct topo_units *cores, const struct topo_cpus *cpus)
 {
     return !nests(units, cores) && !(units->count == 1 && covers(units, cpus));
@@ -106,18 +115,16 @@ static void take(struct topo *t, enum topo_kind kind, const struct topo_units *u
 {
     int at = 0;
 
-    for (int l = 0; l < t->levels; l++) {
-        struct topo_level *level = &t->level[l];
-        bool above = nests(&level->units, units), below = nests(units, &level->units);
-
-        if (units->count == level->units.count && !memcmp(units->of, level->units.of, sizeof units->of)) {
-            level->also |= 1U << kind;
+    for (int l = 0; l < t->levels; l++)
+        if (repeats(units, &t->level[l].units)) {
+            t->level[l].also |= units->count == t->level[l].units.count ? 1U << kind : 0;
             return;
         }
-        if (!above && !below)
+    while (at < t->levels && nests(&t->level[at].units, units))
+        at++;
+    for (int l = at; l < t->levels; l++)
+        if (!nests(units, &t->level[l].units))
             return;
-        at = above ? l + 1 : at;
-    }
     if (t->levels == TOPO_MOST_LEVELS)
         return;
     memmove(&t->level[at + 1], &t->level[at], (size_t)(t->levels - at) * sizeof t->level[0]);

@@ -57,8 +57,8 @@ char *hud_topo_json(const struct topo *t);
 void hud_topo_allowed(struct topo_cpus *cpus); /* affinity of the calling thread; all ones: unbound, or not known */
 int hud_topo_cpus_count(const struct topo_cpus *cpus);
 int hud_topo_numa_nodes(void); /* of the machine, >= 1 */
-int hud_topo_home_node(
-    const struct topo_cpus *cpus); /* the OS number of the one NUMA node that holds them all, -1: several, or not known */
+/* The OS number of the one NUMA node that holds them all, -1: several, or not known. */
+int hud_topo_home_node(const struct topo_cpus *cpus);
 /* Processors the job's ranks may use at once: the affinity union is the caller's; this is the cgroup's CPU quota, rounded up; INT_MAX: none. */
 int hud_topo_cpu_quota(void);
 

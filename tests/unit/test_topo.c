@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_topo.c - active levels of described machines, of saved real ones where they are at hand (HUDDLE_TEST_TOPOLOGIES names their
+ * folder), and of this one; groups of ranks placed on them.
+ */
+#define _GNU_SOURCE /* setenv, sched_setaffinity */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "topo/topo.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KUNPENG "pack:2 l3:2 [numa(memory=126GB)] group:8 l2:4(size=512KB) core:1 pu:1"
+
+static struct topo_cpus cpus_of(int first, int last)
+{
+    struct topo_cpus cpus = { { 0 } };
+
+    for (int c = first; c <= last; c++)
+        cpus.word[c / 64] |= (uint64_t)1 << (c % 64);
+    return cpus;
+}
+
+static int unit_of(const struct topo *t, int level, int cpu)
+{
+    struct topo_cpus cpus = cpus_of(cpu, cpu);
+
+    return hud_topo_unit(t, level, &cpus);
+}
+
+/* "l3:16 numa:2": name and units of each level, lowest first. */
+static void expect_levels(const struct topo *t, const char *wanted)
+{
+    char text[256] = "";
+
+    for (int l = 0; l < hud_topo_levels(t); l++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s:%d", l ? " " : "", hud_topo_level_name(t, l),
+                 hud_topo_level_units(t, l));
+    assert_string_equal(text, wanted);
+}
+
+/* Units are numbered 0, 1, ... in the order of their processors, and a higher level never divides a lower one's unit. */
+static void check_nesting(const struct topo *t)
+{
+    for (int l = 0; l < hud_topo_levels(t); l++) {
+        int above[TOPO_CPUS], seen = 0;
+
+        for (int c = 0; c < TOPO_CPUS; c++) {
+            int unit = unit_of(t, l, c), higher = l + 1 < hud_topo_levels(t) ? unit_of(t, l + 1, c) : 0;
+
+            assert_true(unit <= seen);
+            if (unit == seen)
+                above[seen++] = higher;
+            assert_true(unit < 0 || above[unit] == higher);
+        }
+        assert_int_equal(seen, hud_topo_level_units(t, l));
+    }
+}
+
+static void synthetic_machines(void **state)
+{
+    static const struct {
+        const char *machine, *levels;
+    } rows[] = {
+        { "core:1 pu:1", "" },
+        { "pack:1 core:1 pu:2", "" },
+        { "pack:1 [numa] l3:1 core:8 pu:2", "" },                               /* all levels are the whole machine */
+        { "pack:2 l2:4 core:1 pu:2", "socket:2" },                              /* L2 is shared by threads of one core only */
+        { "pack:1 l2:4 core:2 pu:1", "l2:4" },                                  /* clusters of two cores */
+        { "pack:2 [numa] core:4 pu:2", "numa:2" },                              /* a socket that is a node is a node */
+        { "pack:2 numa:2 core:32 pu:1", "numa:4 socket:2" },                    /* the paper's machine */
+        { KUNPENG, "group:32 numa:4 socket:2" },                                /* L3 = NUMA node; clusters of 4 cores below */
+        { "pack:2 [numa] l3:8 core:8 pu:2", "l3:16 numa:2" },                   /* EPYC, one node a socket */
+        { "pack:2 group:4 [numa] l3:2 core:8 pu:2", "l3:16 numa:8 socket:2" },  /* EPYC, four nodes a socket */
+        { "pack:2 die:2 core:4 pu:1", "die:4 socket:2" },                       /* dies without memory of their own */
+        { "group:2 [numa] pack:2 core:4 pu:1", "socket:4 numa:2" },             /* nodes above sockets */
+        { "[numa] pack:2 [numa] core:4 pu:1", "numa:2" },                       /* memory of the whole machine besides */
+        { "pack:2 [numa][numa(memory=16GB)] l3:2 core:4 pu:1", "l3:4 numa:2" }, /* two kinds of memory */
+        { "pack:2 [numa] group:2 [numa] core:4 pu:1", "numa:4 socket:2" },      /* per socket and per half */
+        { "group:2 group:2 pack:2 die:2 [numa] l3:2 l2:2 core:2 pu:1", "l2:64 l3:32 numa:16 socket:8 group:4 group:2" },
+        { "pack:2 core:1 pu:2", "" }, /* sockets of one core */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct topo *t = hud_topo_load_described(rows[i].machine);
+
+        assert_non_null(t);
+        expect_levels(t, rows[i].levels);
+        check_nesting(t);
+        hud_topo_free(t);
+    }
+    assert_null(hud_topo_load_described("pack:nonsense"));
+    assert_null(hud_topo_load_described("/nowhere/machine.xml"));
+}
+
+/* Neither the order of the processors nor HWLOC_* of the job changes what a description says. */
+static void interleaved_processors(void **state)
+{
+    struct topo *t;
+
+    (void)state;
+    setenv("HWLOC_SYNTHETIC", "pack:1 core:1 pu:1", 1);
+    t = hud_topo_load_described("pack:2 [numa] core:4 pu:1(indexes=1,3,5,7,0,2,4,6)");
+    unsetenv("HWLOC_SYNTHETIC");
+    assert_non_null(t);
+    expect_levels(t, "numa:2");
+    for (int c = 0; c < 8; c++)
+        assert_int_equal(unit_of(t, 0, c), c % 2);
+    hud_topo_free(t);
+}
+
+/* One object of the dump below, with those within it. */
+#define OBJECT(type, index, cpus, node, within)                                                                                            \
+    "<object type=\"" type "\" os_index=\"" index "\" cpuset=\"" cpus "\" complete_cpuset=\"" cpus "\" nodeset=\"" node                    \
+    "\" complete_nodeset=\"" node "\" allowed_cpuset=\"0x3\" allowed_nodeset=\"0x1\">" within "</object>"
+#define CORE(index, cpu, node) OBJECT("Core", index, cpu, node, OBJECT("PU", index, cpu, node, ""))
+
+/*
+ * Sockets of two cores each, 0-1 2-3 4-5; memory per core in the first, one node for both others: so nodes and sockets do not nest, and
+ * the nodes win.  The process that saved it was allowed processors 0 and 1 only.
+ */
+#define MACHINE(cpus, nodes, within)                                                                                                       \
+    "<?xml version=\"1.0\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology version=\"2.0\">" OBJECT("Machine", "0", cpus, nodes,       \
+                                                                                                        within) "</topology>"
+
+static const char odd_nodes[] =
+    MACHINE("0x3f", "0x7",
+            OBJECT("Package", "0", "0x3", "0x3",
+                   OBJECT("Group", "10", "0x1", "0x1", OBJECT("NUMANode", "0", "0x1", "0x1", "") CORE("0", "0x1", "0x1"))
+                       OBJECT("Group", "11", "0x2", "0x2", OBJECT("NUMANode", "1", "0x2", "0x2", "") CORE("1", "0x2", "0x2")))
+                OBJECT("Group", "12", "0x3c", "0x4",
+                       OBJECT("NUMANode", "2", "0x3c", "0x4", "")
+                           OBJECT("Package", "1", "0xc", "0x4", CORE("2", "0x4", "0x4") CORE("3", "0x8", "0x4"))
+                               OBJECT("Package", "2", "0x30", "0x4", CORE("4", "0x10", "0x4") CORE("5", "0x20", "0x4"))));
+
+/* Two sockets of two clusters, which are dies in the first and groups in the second: neither level repeats the other. */
+#define CLUSTER(cpus, c0, cpu0, c1, cpu1) OBJECT("Group", c0, cpus, "0x1", CORE(c0, cpu0, "0x1") CORE(c1, cpu1, "0x1"))
+static const char odd_dies[] = MACHINE(
+    "0xff", "0x1",
+    OBJECT("NUMANode", "0", "0xff", "0x1", "") OBJECT("Package", "0", "0xf", "0x1",
+                                                      OBJECT("Die", "0", "0x3", "0x1", CORE("0", "0x1", "0x1") CORE("1", "0x2", "0x1"))
+                                                          OBJECT("Die", "1", "0xc", "0x1", CORE("2", "0x4", "0x1") CORE("3", "0x8", "0x1")))
+        OBJECT("Package", "1", "0xf0", "0x1", CLUSTER("0x30", "4", "0x10", "5", "0x20") CLUSTER("0xc0", "6", "0x40", "7", "0x80")));
+
+static void expect_dump(const char *dump, const char *levels)
+{
+    char path[] = "/tmp/huddle-test-XXXXXX.xml";
+    int fd = mkstemps(path, 4);
+    struct topo *t;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, dump, strlen(dump)), strlen(dump));
+    close(fd);
+    t = hud_topo_load_described(path);
+    unlink(path);
+    assert_non_null(t);
+    expect_levels(t, levels);
+    check_nesting(t);
+    hud_topo_free(t);
+}
+
+static void odd_machines(void **state)
+{
+    (void)state;
+    expect_dump(odd_nodes, "numa:3");
+    expect_dump(odd_dies, "die:2 group:2 socket:2");
+}
+
+static void units_of_processors(void **state)
+{
+    struct topo *t = hud_topo_load_described("pack:2 numa:2 core:4 pu:1"); /* 16 processors */
+    struct topo_cpus cpus;
+
+    (void)state;
+    assert_non_null(t);
+    cpus = cpus_of(4, 7);
+    assert_int_equal(hud_topo_unit(t, 0, &cpus), 1);
+    assert_int_equal(hud_topo_unit(t, 1, &cpus), 0);
+    cpus = cpus_of(2, 5); /* half of two nodes of one socket */
+    assert_int_equal(hud_topo_unit(t, 0, &cpus), -1);
+    assert_int_equal(hud_topo_unit(t, 1, &cpus), 0);
+    cpus = cpus_of(0, 15);
+    assert_int_equal(hud_topo_unit(t, 1, &cpus), -1);
+    cpus = cpus_of(15, 16); /* one that the machine does not have */
+    assert_int_equal(hud_topo_unit(t, 0, &cpus), -1);
+    cpus = cpus_of(1, 0); /* none */
+    assert_int_equal(hud_topo_unit(t, 0, &cpus), -1);
+    memset(&cpus, -1, sizeof cpus);
+    assert_int_equal(hud_topo_unit(t, 0, &cpus), -1);
+    hud_topo_free(t);
+}
+
+static void levels_switched_off(void **state)
+{
+    struct topo *t = hud_topo_load_described("pack:2 numa:2 l3:2 core:2 pu:1");
+    struct topo_cpus cpus[2] = { cpus_of(0, 0), cpus_of(4, 4) };
+    char names[SHAPE_LEVELS][TOPO_NAME];
+    struct shape_place place;
+
+    (void)state;
+    assert_non_null(t);
+    assert_int_equal(hud_topo_kept(t, NULL, names), 3);
+    assert_string_equal(names[0], "l3");
+    assert_int_equal(hud_topo_kept(t, "", names), 3);
+    assert_int_equal(hud_topo_kept(t, "l3,socket", names), 1);
+    assert_string_equal(names[0], "numa");
+    assert_int_equal(hud_topo_kept(t, "numa,l3,socket,die", names), 0);
+    assert_int_equal(hud_topo_place(t, cpus, 2, "l3,socket", &place), 0);
+    assert_int_equal(place.levels, 1);
+    assert_int_equal(place.ranks, 2);
+    assert_int_equal(place.unit[0], 0);
+    assert_int_equal(place.unit[1], 1);
+    free((void *)(uintptr_t)place.unit);
+    hud_topo_free(t);
+
+    assert_true(hud_topo_names_valid(NULL) && hud_topo_names_valid("") && hud_topo_names_valid("l2,l3,die,group,numa,socket"));
+    assert_false(hud_topo_names_valid("l4") || hud_topo_names_valid("numa,") || hud_topo_names_valid(",") || hud_topo_names_valid("num") ||
+                 hud_topo_names_valid("numa socket"));
+}
+
+/* Ranks on the Kunpeng: bound to cores, one to a NUMA node, one to a socket, one to nothing, one across two NUMA nodes. */
+static void ranks_bound_in_many_ways(void **state)
+{
+    struct topo *t = hud_topo_load_described(KUNPENG);
+    const struct topo_cpus cpus[] = { cpus_of(0, 0),   cpus_of(1, 1),   cpus_of(0, 31),  cpus_of(0, 63), cpus_of(0, 127),
+                                      cpus_of(30, 33), cpus_of(64, 64), cpus_of(96, 99), cpus_of(98, 99) };
+    /* group (0,1)(7,8), numa (0,2), socket 0 (0,3,5), socket 1 (6,7); rank 4 joins at the top */
+    static const int leader[][9] = { { 0, 0, 2, 3, 4, 5, 6, 7, 7 },
+                                     { 0, -1, 0, 3, 4, 5, 6, 7, -1 },
+                                     { 0, -1, -1, 0, 4, 0, 6, 6, -1 },
+                                     { 0, -1, -1, -1, 0, -1, 0, -1, -1 } };
+    struct shape_place place;
+    struct shape_groups g;
+
+    (void)state;
+    assert_non_null(t);
+    assert_int_equal(hud_topo_place(t, cpus, 9, "", &place), 0);
+    assert_int_equal(hud_shape_groups_build(&place, &g), 0);
+    assert_int_equal(g.levels, 4);
+    for (int l = 0; l < g.levels; l++)
+        for (int r = 0; r < 9; r++) {
+            int of = g.level[l].group_of[r];
+            assert_int_equal(of < 0 ? -1 : g.level[l].members[g.level[l].first[of]], leader[l][r]);
+        }
+    hud_shape_groups_free(&g);
+    free((void *)(uintptr_t)place.unit);
+    hud_topo_free(t);
+}
+
+static void a_machine_as_json(void **state)
+{
+    struct topo *t = hud_topo_load_described(KUNPENG);
+    char *text;
+    json_t *machine;
+    const char *name, *also, *unit, *near;
+    int sockets, cores, node;
+    json_int_t bytes;
+
+    (void)state;
+    assert_non_null(t);
+    text = hud_topo_json(t);
+    assert_non_null(text);
+    machine = json_loads(text, 0, NULL);
+    assert_non_null(machine);
+    assert_int_equal(json_array_size(json_object_get(machine, "numa_nodes")), 4);
+    assert_int_equal(json_array_size(json_object_get(machine, "levels")), 3);
+    assert_int_equal(json_unpack(json_array_get(json_object_get(machine, "numa_nodes"), 3), "{s:i, s:I, s:s}", "node", &node, "bytes",
+                                 &bytes, "processors", &near),
+                     0);
+    assert_int_equal(node, 3);
+    assert_int_equal(bytes, 126LL * 1000 * 1000 * 1000);
+    assert_string_equal(near, "96-127");
+    assert_int_equal(json_unpack(machine, "{s:i, s:i, s:[{}, {s:s, s:[s!], s:[s, s]}]}", "sockets", &sockets, "cores", &cores, "levels",
+                                 "name", &name, "also", &also, "units", &unit, &near),
+                     0);
+    assert_int_equal(sockets, 2);
+    assert_int_equal(cores, 128);
+    assert_string_equal(name, "numa");
+    assert_string_equal(also, "l3");
+    assert_string_equal(unit, "0-31");
+    assert_string_equal(near, "32-63");
+    json_decref(machine);
+    free(text);
+    hud_topo_free(t);
+}
+
+static void saved_machines(void **state)
+{
+    static const struct {
+        const char *file, *levels;
+    } rows[] = {
+        { "16amd64-4distances.xml", "numa:8 group:2" },
+        { "16em64t-4s2c2t-offlines.xml", "socket:4" },
+        { "192em64t-24n8c2t.xml", "numa:24" },
+        { "64intel64-3g2n+2n-irregulargroups+pci.xml", "numa:8 group:3" }, /* two nodes are in no group */
+        { "kunpeng920-2s-128c.xml", "group:32 numa:4 socket:2" },
+    };
+    const char *folder = getenv("HUDDLE_TEST_TOPOLOGIES");
+
+    (void)state;
+    folder = folder ? folder : HUD_TOPOLOGIES;
+    if (access(folder, R_OK))
+        skip();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char path[PATH_MAX];
+        struct topo *t;
+
+        snprintf(path, sizeof path, "%s/%s", folder, rows[i].file);
+        if (access(path, R_OK))
+            continue;
+        t = hud_topo_load_described(path);
+        assert_non_null(t);
+        expect_levels(t, rows[i].levels);
+        check_nesting(t);
+        hud_topo_free(t);
+    }
+}
+
+static void this_machine(void **state)
+{
+    struct topo_cpus all, one, now;
+    struct topo *t = hud_topo_load();
+
+    (void)state;
+    assert_non_null(t);
+    check_nesting(t);
+    hud_topo_allowed(&all);
+    assert_in_range(hud_topo_cpus_count(&all), 1, TOPO_CPUS);
+    for (int c = 0; c < TOPO_CPUS; c++) {
+        one = cpus_of(c, c);
+        if (!(all.word[c / 64] >> (c % 64) & 1) || sched_setaffinity(0, sizeof one, (cpu_set_t *)&one))
+            continue;
+        hud_topo_allowed(&now);
+        assert_memory_equal(&now, &one, sizeof one);
+        assert_int_equal(hud_topo_cpus_count(&now), 1);
+        for (int l = 0; l < hud_topo_levels(t); l++)
+            assert_true(hud_topo_unit(t, l, &now) < hud_topo_level_units(t, l));
+    }
+    sched_setaffinity(0, sizeof all, (cpu_set_t *)&all);
+    assert_true(hud_topo_numa_nodes() >= 1);
+    assert_true(hud_topo_home_node(&all) >= 0 || hud_topo_numa_nodes() > 1);
+    assert_true(hud_topo_cpu_quota() >= 1);
+    hud_topo_free(t);
+}
+
+/* With rank 0 bound to one processor, the others' processors are still seen. */
+static void loaded_while_bound(void **state)
+{
+    struct topo_cpus all, one = { { 0 } }, after;
+    struct topo *whole = hud_topo_load(), *bound;
+    char *a, *b;
+
+    (void)state;
+    hud_topo_allowed(&all);
+    for (int c = TOPO_CPUS - 1; c >= 0; c--)
+        if (all.word[c / 64] >> (c % 64) & 1)
+            one = cpus_of(c, c);
+    assert_int_equal(sched_setaffinity(0, sizeof one, (cpu_set_t *)&one), 0);
+    bound = hud_topo_load();
+    hud_topo_allowed(&after);
+    sched_setaffinity(0, sizeof all, (cpu_set_t *)&all);
+    assert_memory_equal(&after, &one, sizeof one);
+    assert_non_null(whole);
+    assert_non_null(bound);
+    a = hud_topo_json(whole);
+    b = hud_topo_json(bound);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    hud_topo_free(whole);
+    hud_topo_free(bound);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(synthetic_machines),  cmocka_unit_test(interleaved_processors), cmocka_unit_test(odd_machines),
+        cmocka_unit_test(units_of_processors), cmocka_unit_test(levels_switched_off),    cmocka_unit_test(ranks_bound_in_many_ways),
+        cmocka_unit_test(a_machine_as_json),   cmocka_unit_test(saved_machines),         cmocka_unit_test(this_machine),
+        cmocka_unit_test(loaded_while_bound),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
