@@ -172,7 +172,7 @@ static struct line *shared_line(int rank, MPI_Win *window)
     MPI_Comm_free(&node);
     struct line *line = (struct line *)(((uintptr_t)base + sizeof(struct line) - 1) & ~(uintptr_t)(sizeof(struct line) - 1));
     if (rank == 0)
-        atomic_store(&line->ball, 0);
+        line_reset(line);
     max_of(0);
     return line;
 }

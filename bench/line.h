@@ -28,6 +28,12 @@ static inline int64_t clock_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* Before anybody measures. */
+static inline void line_reset(struct line *line)
+{
+    atomic_store(&line->ball, 0);
+}
+
 /* Pins the caller to the first (side 0) or last (side 1) processor that it may use; *before is for restoring. */
 static inline void line_pin(int side, cpu_set_t *before)
 {

@@ -4,6 +4,7 @@ import json
 import os
 
 from . import mpis
+from .layout import Trouble
 from .text import bytes_text, heading, ranges_text, table
 
 
@@ -14,6 +15,8 @@ def add_arguments(parser):
 
 
 def collect(options, layout):
+    if options.ranks is not None and options.ranks < 1:
+        raise Trouble("--ranks: a team has at least 1 process", 2)
     ranks = options.ranks or max(2, min(8, len(os.sched_getaffinity(0))))
     return {
         "version": layout.ask("version"),

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command `huddle` as users call it.  test_cli.py BUILD."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+HUDDLE = os.path.join(BUILD, "bin", "huddle")
+
+# What launchers answer to --version, and what huddle makes of it.
+LAUNCHERS = {
+    "mpirun": ("mpirun (Open MPI) 5.0.7\n\nReport bugs to ...\n", "Open MPI 5.0.7", "openmpi-5.0"),
+    "mpiexec": ("Intel(R) MPI Library for Linux* OS, Version 2021.19 Build 20260101\n", "Intel MPI 2021.19", "mpich"),
+    "mpiexec.hydra": ("HYDRA build details:\n    Version:                                 4.0.2\n", "MPICH 4.0.2", "mpich"),
+    "mpirun.mpich": ("something else entirely\n", None, None),
+}
+
+
+def clean_environment(**more):
+    return {**{k: v for k, v in os.environ.items() if not k.startswith("HUDDLE") and k != "LD_PRELOAD"}, **more}
+
+
+def huddle(*words, **environment):
+    return subprocess.run([HUDDLE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment(**environment), timeout=120, check=False)
+
+
+def seen_by_command(*options, **environment):
+    """The environment that a command of `huddle run` sees."""
+    answer = huddle("run", *options, "--", "env", "-0", **environment)
+    assert answer.returncode == 0, answer.stderr
+    return dict(pair.split("=", 1) for pair in answer.stdout.split("\0") if pair)
+
+
+class Run(unittest.TestCase):
+    def test_sets_the_loader_and_a_job_of_its_own(self):
+        first, second = seen_by_command(), seen_by_command()
+        self.assertTrue(os.path.isfile(first["LD_PRELOAD"]))
+        self.assertRegex(first["HUDDLE_JOB"], r"^[0-9a-f]{16}$")
+        self.assertNotEqual(first["HUDDLE_JOB"], second["HUDDLE_JOB"])
+        self.assertEqual({"LD_PRELOAD", "HUDDLE_JOB"}, {k for k in first if k.startswith("HUDDLE") or k == "LD_PRELOAD"})
+
+    def test_keeps_what_was_preloaded(self):
+        self.assertRegex(seen_by_command(LD_PRELOAD="libm.so.6")["LD_PRELOAD"], r"libhuddle-loader\.so:libm\.so\.6$")
+
+    def test_settings_and_statistics(self):
+        seen = seen_by_command("--set", "HUDDLE_MEMORY=1M", "--stats=out.json")
+        self.assertEqual("1M", seen["HUDDLE_MEMORY"])
+        self.assertEqual("json:" + os.path.abspath("out.json"), seen["HUDDLE_STATS"])
+        self.assertEqual("1", seen_by_command("--stats")["HUDDLE_STATS"])
+
+    def test_becomes_the_command(self):
+        answer = huddle("run", "--", "sh", "-c", "echo \"$@\"; exit 7", "sh", "--", "--explain")
+        self.assertEqual((7, "-- --explain\n"), (answer.returncode, answer.stdout))
+
+    def test_errors_are_one_line(self):
+        for words, status, said in ((("run",), 2, "nothing to run"), (("run", "--"), 2, "nothing to run"), (("run", "--", "no-such-command"), 127, "no-such-command"),
+                                    (("run", "--set", "HUDDLE_MEMRY=1", "--", "true"), 2, "HUDDLE_MEMRY"), (("run", "--set", "HUDDLE_MEMORY", "--", "true"), 2, "NAME=VALUE")):
+            answer = huddle(*words)
+            with self.subTest(words=words):
+                self.assertEqual(status, answer.returncode)
+                self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+                self.assertIn(said, answer.stderr)
+
+    def test_explain_runs_nothing(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            file = os.path.join(scratch, "made")
+            answer = huddle("run", "--explain", "--set", "HUDDLE_LOG=info", "--", "touch", file)
+            self.assertFalse(os.path.exists(file))
+        for words in ("HUDDLE_LOG=info", "LD_PRELOAD=", "HUDDLE_JOB=", "touch"):
+            self.assertIn(words, answer.stdout)
+
+
+class Info(unittest.TestCase):
+    def test_a_team_of_processes(self):
+        facts = json.loads(huddle("info", "--json", "--ranks", "5").stdout)
+        members = facts["team"]["members"]
+        self.assertEqual(list(range(5)), [m["rank"] for m in members])
+        self.assertEqual(1, len({(m["calls"], m["taken"]) for m in members}), "all decide alike")
+        self.assertGreater(members[0]["taken"], 0)
+        lowest = members[0]["team"]["levels"][0]["groups"]
+        self.assertEqual(list(range(5)), sorted(rank for group in lowest for rank in group))
+        self.assertTrue(facts["machine"]["numa_nodes"])
+
+    def test_text(self):
+        answer = huddle("info", "--ranks", "3", "--bind", "none")
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        for words in ("Machine:", "A team of 3 processes, unbound", "pages on nodes", "MPIs on PATH", "HUDDLE_MEMORY"):
+            self.assertIn(words, answer.stdout)
+
+    def test_bad_setting_is_told(self):
+        answer = huddle("info", HUDDLE_MEMORY="lots")
+        self.assertEqual(0, answer.returncode)
+        self.assertIn("takes no calls", answer.stdout)
+        self.assertIn("HUDDLE_MEMORY=lots", answer.stdout)
+
+    def test_bad_ranks(self):
+        self.assertNotEqual(0, huddle("info", "--ranks", "0").returncode)
+
+    def test_mpis_on_path(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, (says, _, _) in LAUNCHERS.items():
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(f"#!/bin/sh\ncat <<'EOF'\n{says}EOF\n")
+                os.chmod(os.path.join(folder, name), 0o755)
+            facts = json.loads(huddle("info", "--json", PATH=folder + ":" + os.environ["PATH"]).stdout)
+        found = {m["launcher"]: (m["mpi"], m["front_end"]) for m in facts["mpis"] if m["command"].startswith(folder)}
+        self.assertEqual({name: tuple(wanted) for name, (_, *wanted) in LAUNCHERS.items() if wanted[0]}, found)
+
+
+class Settings(unittest.TestCase):
+    def test_value_and_where_from(self):
+        rows = {r["name"]: r for r in json.loads(huddle("settings", "--json", HUDDLE_MEMORY="2M").stdout)["settings"]}
+        self.assertEqual(("2M", "environment"), (rows["HUDDLE_MEMORY"]["value"], rows["HUDDLE_MEMORY"]["origin"]))
+        self.assertEqual("default", rows["HUDDLE_BARRIER"]["origin"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the documents name exists: files, commands of `huddle`, their options, settings; and docs/settings.md is what the library says."""
+import json
+import os
+import re
+import subprocess
+
+import tree
+
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+NAMED_FILE = re.compile(r"`((?:src|include|cli|bench|docs|tests|examples|\.ci|cmake)/[\w./+-]*\w)`")
+COMMAND = re.compile(r"(?:^|[\s`/])huddle ((?:run|info|settings|[a-z]+)\b[^`\n#]*)")
+VARIABLE = re.compile(r"\bHUDDLE(?:_[A-Z_]*[A-Z])?\b(?!\w|\*|_)")
+PAGE = "docs/settings.md"
+
+
+def huddle(build, *words):
+    answer = subprocess.run([os.path.join(build, "bin", "huddle"), *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return answer.returncode, answer.stdout
+
+
+def in_code(text):
+    """What stands in fenced blocks or between backquotes."""
+    fenced = re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    rest = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    return "\n".join(fenced + re.findall(r"`([^`\n]+)`", rest))
+
+
+def check_command(build, words, helps):
+    """words: what follows `huddle` in a document."""
+    name, *rest = words.split(" -- ")[0].split()
+    if name not in helps:
+        status, helps[name] = huddle(build, name, "--help")
+        if status != 0:
+            helps[name] = None
+    if helps[name] is None:
+        return f"no command 'huddle {name}'"
+    unknown = [word for word in re.findall(r"--[a-z]+", " ".join(rest)) if word not in helps[name]]
+    return f"'huddle {name}' has no {unknown[0]}" if unknown else None
+
+
+def check_page(root, build):
+    path = os.path.join(root, PAGE)
+    status, page = huddle(build, "settings", "--markdown")
+    if status != 0:
+        return [f"huddle settings --markdown: status {status}"]
+    if not os.path.exists(path) or tree.read(root, PAGE) != page:
+        return [f"{PAGE} is not what the library says: build/bin/huddle settings --markdown >{PAGE}"]
+    return []
+
+
+def check(root, build):
+    complaints, helps = check_page(root, build), {}
+    known = {row["name"] for row in json.loads(huddle(build, "settings", "--json")[1])["settings"]}
+    for path in tree.files(root):
+        if not path.endswith(".md"):
+            continue
+        text = tree.read(root, path)
+        there = os.path.join(root, os.path.dirname(path))
+        complaints += [f"{path}: no file {link}" for link in LINK.findall(text) if not os.path.exists(os.path.join(there, link))]
+        complaints += [f"{path}: no file {name}" for name in NAMED_FILE.findall(text) if not os.path.exists(os.path.join(root, name))]
+        complaints += [f"{path}: {line}" for words in COMMAND.findall(in_code(text)) if (line := check_command(build, words, helps))]
+        complaints += [f"{path}: no setting {name}" for name in sorted(set(VARIABLE.findall(text)) - known)]
+    return complaints

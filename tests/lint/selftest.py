@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every lint finds what it is for: each case puts one bad file into a small good tree."""
+import os
+import sys
+import tempfile
+import unittest
+
+import form
+import includes
+import tokens
+
+SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
+
+# lint, path, text, a word of the complaint
+BAD = (
+    (includes, "src/mem/a.c", '#include "core/b.h"\n', "mem may not include core/b.h"),
+    (includes, "src/alg/a.h", '#include "core/b.h"\n', "alg may not include"),
+    (includes, "src/topo/a.c", '#include "alg/alg.h"\n', "topo may not include"),
+    (includes, "src/core/a.c", '#include "host/b.h"\n', "core may not include"),
+    (includes, "src/core/a.c", "#include <mpi.h>\n", "includes mpi.h"),
+    (includes, "src/alg/bcast/a.c", '#include "shape/shape.h"\n', "sees alg/alg.h only"),
+    (tokens, "src/core/a.c", "volatile int x;\n", "volatile"),
+    (tokens, "src/core/a.c", "void f(void) { atomic_thread_fence(0); }\n", "atomic_thread_fence"),
+    (tokens, "src/core/a.c", "#include <stdatomic.h>\n", "stdatomic.h"),
+    (tokens, "src/core/a.c", "static atomic_flag f;\n", "core/local.h"),
+    (tokens, "src/alg/bcast/a.c", "static int calls;\n", "no state"),
+    (tokens, "src/alg/bcast/a.c", "void *p = malloc(1);\n", "malloc"),
+    (tokens, "src/core/a.c", 'const char *p = "/ro' + 'ot/x";\n', "path of some machine"),
+    (tokens, "README.md", "see ../sha" + "red/x\n", "beside the project"),
+    (tokens, "cli/a.py", "# TO" + "DO: all of it\n", "unfinished"),
+    (tokens, "test", "pip install -i pypi." + "org\n", "registry"),
+    (form, "src/core/a.c", "int x;\n", "SPDX"),
+    (form, "src/core/a.c", SPDX + "int x;\n" * 500, "more than 400"),
+    (form, "src/alg/bcast/a.c", SPDX + "int x;\n" * 170, "lines of code"),
+    (form, "src/core/a.c", SPDX + "void f(void)\n{\n" + "    f();\n" * 60 + "}\n", "a function of 62 lines"),
+)
+GOOD = (
+    (includes, "src/core/a.c", '#include "mem/b.h"\n#include "topo/c.h"\n'),
+    (includes, "src/host/x/a.c", '#include <mpi.h>\n#include "core/b.h"\n'),
+    (tokens, "src/mem/a.c", "volatile int x;\n"),
+    (tokens, "src/core/a.c", '#include "core/local.h"\nstatic atomic_flag f;\n'),
+    (tokens, "src/core/a.c", "/* volatile, and a futex */ const char *s = \"volatile\";\n"),
+    (tokens, "src/alg/bcast/a.c", "static const int table[] = { 1 };\nstatic bool f(int x)\n{\n    return x == 1;\n}\n"),
+    (form, "src/alg/bcast/a.c", SPDX + "/*\n" + " * why\n" * 200 + " */\nint x;\n"),
+)
+
+
+def complaints_about(lint, path, text):
+    with tempfile.TemporaryDirectory() as root:
+        for room in ("core", "mem", "alg", "topo", "host"):
+            os.makedirs(os.path.join(root, "src", room))
+        os.makedirs(os.path.join(root, ".ci"))
+        for name in form.COMMANDS:
+            with open(os.path.join(root, name), "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\n")
+            os.chmod(os.path.join(root, name), 0o755)
+        os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+        with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+            file.write(text)
+        return "\n".join(lint.check(root))
+
+
+class Lints(unittest.TestCase):
+    def test_bad_is_found(self):
+        for lint, path, text, words in BAD:
+            with self.subTest(lint=lint.__name__, words=words):
+                self.assertIn(words, complaints_about(lint, path, text))
+
+    def test_good_passes(self):
+        for lint, path, text in GOOD:
+            with self.subTest(lint=lint.__name__, path=path):
+                self.assertEqual("", complaints_about(lint, path, text))
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    unittest.main()
