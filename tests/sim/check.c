@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check.c - runs every algorithm, alone and mixed with the others, under the race checker.
+ *
+ *   sim_check [--algorithm COLL/NAME|all] [--ranks N] [--seed N | --seeds N] [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
+ *
+ * Exit status 0: clean; 1: a report was printed; 2: bad arguments; 3: the mutated line was never reached.
+ */
+#include "sequence.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CLEAN, FOUND, USAGE, NOT_REACHED };
+
+struct check {
+    const struct alg *only;
+    bool mixed, given; /* only the mixture; an algorithm or the mixture was named */
+    int ranks;         /* 0: many */
+    uint64_t first_seed, seeds;
+    long seconds; /* 0: no limit */
+    char *mutate_file;
+    int mutate_line, mutate;
+    struct sequence_sums sums;
+    time_t began;
+};
+
+static const int rank_counts[] = { 2, 3, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32 };
+
+static void list(void)
+{
+    for (int a = 0; hud_sim_algs[a]; a++)
+        printf("%s/%s\n", hud_sim_algs[a]->coll, hud_sim_algs[a]->name);
+}
+
+static bool find_algorithm(struct check *k, const char *name)
+{
+    char full[128];
+
+    k->given = true;
+    k->mixed = strcmp(name, "all") == 0;
+    for (int a = 0; hud_sim_algs[a]; a++) {
+        snprintf(full, sizeof full, "%s/%s", hud_sim_algs[a]->coll, hud_sim_algs[a]->name);
+        if (strcmp(full, name) == 0)
+            k->only = hud_sim_algs[a];
+    }
+    return k->mixed || k->only;
+}
+
+/* FILE:LINE, FILE:LINE:R, FILE:LINE:A; cuts the argument */
+static bool parse_mutation(struct check *k, char *text)
+{
+    char *line = strchr(text, ':'), *kind = line ? strchr(line + 1, ':') : NULL;
+
+    if (!line)
+        return false;
+    *line = '\0';
+    k->mutate_file = text;
+    k->mutate_line = atoi(line + 1);
+    k->mutate = kind ? (kind[1] == 'R' ? SIM_DROP_RELEASE : SIM_DROP_ACQUIRE) : SIM_DROP_RELEASE | SIM_DROP_ACQUIRE;
+    return k->mutate_line > 0;
+}
+
+static bool parse(struct check *k, int argc, char **argv)
+{
+    static const struct option options[] = { { "algorithm", required_argument, NULL, 'a' },
+                                             { "ranks", required_argument, NULL, 'r' },
+                                             { "seed", required_argument, NULL, 's' },
+                                             { "seeds", required_argument, NULL, 'n' },
+                                             { "seconds", required_argument, NULL, 't' },
+                                             { "mutate", required_argument, NULL, 'm' },
+                                             { "list", no_argument, NULL, 'l' },
+                                             { NULL, 0, NULL, 0 } };
+    bool good = true;
+
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (o == 'l') {
+            list();
+            exit(CLEAN);
+        }
+        if (o == 'a')
+            good = good && find_algorithm(k, optarg);
+        else if (o == 'r')
+            good = good && (k->ranks = atoi(optarg)) > 0;
+        else if (o == 's')
+            k->first_seed = strtoull(optarg, NULL, 10), k->seeds = 1;
+        else if (o == 'n')
+            k->seeds = strtoull(optarg, NULL, 10);
+        else if (o == 't')
+            k->seconds = atol(optarg);
+        else if (o == 'm')
+            good = good && parse_mutation(k, optarg);
+        else
+            good = false;
+    }
+    return good && optind == argc;
+}
+
+static bool out_of_time(const struct check *k)
+{
+    return k->seconds != 0 && time(NULL) - k->began >= k->seconds;
+}
+
+static bool run_one(struct check *k, const struct alg *only, int ranks, uint64_t seed)
+{
+    const struct sequence_options options = {
+        .ranks = ranks, .only = only, .seed = seed, .mutate_file = k->mutate_file, .mutate_line = k->mutate_line, .mutate = k->mutate
+    };
+
+    return sequence_run(&options, &k->sums, stdout);
+}
+
+/* Each algorithm alone, then all mixed; or what was asked for. */
+static bool run_seed(struct check *k, int ranks, uint64_t seed)
+{
+    for (int a = 0; hud_sim_algs[a]; a++)
+        if ((!k->given || hud_sim_algs[a] == k->only) && !run_one(k, hud_sim_algs[a], ranks, seed))
+            return false;
+    return (k->given && !k->mixed) || run_one(k, NULL, ranks, seed);
+}
+
+static bool run_all(struct check *k)
+{
+    for (uint64_t seed = k->first_seed; seed < k->first_seed + k->seeds; seed++)
+        for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++) {
+            if (out_of_time(k))
+                return true;
+            if (k->ranks != 0 && i != 0)
+                break;
+            if (!run_seed(k, k->ranks != 0 ? k->ranks : rank_counts[i], seed))
+                return false;
+        }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct check k = { .seeds = 15, .began = time(NULL) };
+
+    if (!parse(&k, argc, argv)) {
+        fprintf(
+            stderr,
+            "usage: %s [--algorithm COLL/NAME|all] [--ranks N] [--seed N | --seeds N] [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]\n",
+            argv[0]);
+        return USAGE;
+    }
+    bool clean = run_all(&k);
+    printf("%lu runs, %lu calls (%lu truncated), %lu events%s\n", k.sums.runs, k.sums.calls, k.sums.truncated, k.sums.events,
+           clean ? ", clean" : "");
+    if (clean && k.mutate_file && k.sums.mutated == 0) {
+        printf("%s:%d was never reached\n", k.mutate_file, k.mutate_line);
+        return NOT_REACHED;
+    }
+    return clean ? CLEAN : FOUND;
+}

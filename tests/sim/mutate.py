@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Drops the happens-before of one labelled call at a time, in every algorithm, and asks the checker to find it.
+
+usage: mutate.py --checker SIM_CHECK [--seeds N] [--quick] [FILE...]
+
+The value still moves; only the order is gone.  Prints a table; exit status 1 names every edge whose loss the checker did not find: it is not
+needed, or the tests do not reach the place where it is.
+--quick takes the first line of each label.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lint"))
+from lint_edges import labelled_files, read  # noqa: E402
+
+CLEAN, FOUND = 0, 1
+
+
+def program_of(path):
+    """The name by which the checker knows what runs this file."""
+    return "core/vacate" if path.parent.name == "core" else f"{path.parent.name}/{path.stem}"
+
+
+def mutations(path, quick):
+    seen = set()
+    for site in read(path)[1]:
+        for label in site.labels:
+            if not (quick and label in seen):
+                yield site, label
+            seen.add(label)
+
+
+def run(checker, seeds, path, site, label):
+    """(verdict, the report's first line)"""
+    where = f"{path.relative_to(ROOT)}:{site.line}:{label[0]}"
+    # the algorithm alone; if that does not find it, mixed with the others
+    for program in (program_of(path), "all"):
+        done = subprocess.run([checker, "--algorithm", program, "--seeds", str(seeds), "--mutate", where], capture_output=True, text=True)
+        if done.returncode != CLEAN:
+            break
+    first = (done.stdout + done.stderr).splitlines()[:1]
+    return done.returncode, first[0] if first else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--checker", required=True)
+    parser.add_argument("--seeds", type=int, default=15)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    args = parser.parse_args()
+    surviving = []
+    count = 0
+    for path in [p.resolve() for p in args.files] or labelled_files():
+        for site, label in mutations(path, args.quick):
+            status, report = run(args.checker, args.seeds, path, site, label)
+            count += 1
+            name = f"{path.relative_to(ROOT)}:{site.line}"
+            verdict = {FOUND: "found", CLEAN: "SURVIVES"}.get(status, f"ERROR {status}")
+            print(f"{name:36} mem_{site.call:6} {label:4} {verdict:9} {report}", flush=True)
+            if status != FOUND:
+                surviving.append(f"{name} {label}")
+    for name in surviving:
+        print(f"not found: {name}")
+    print(f"{count} mutations, {count - len(surviving)} found")
+    return 1 if surviving or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sequence.h - a random sequence of collective calls on one lease, made from a seed and run under the checker.
+ *
+ * The seed decides all: groups, scheduling, parameters, size of the lease, and each call's algorithm, root, bytes, views.
+ */
+#ifndef HUD_SEQUENCE_H
+#define HUD_SEQUENCE_H
+
+#include "sim/sim.h"
+
+#include <stdio.h>
+
+struct sequence_options {
+    int ranks;
+    const struct alg *only; /* NULL: all algorithms, mixed */
+    uint64_t seed;
+    const char *mutate_file; /* as in struct sim_options */
+    int mutate_line, mutate;
+};
+
+/* What was done, added up over runs. */
+struct sequence_sums {
+    unsigned long runs, calls, truncated, events, mutated;
+};
+
+/* True: clean, or nothing to run (no algorithm works in the lease).  Else the report went to `to`. */
+bool sequence_run(const struct sequence_options *options, struct sequence_sums *sums, FILE *to);
+
+#endif

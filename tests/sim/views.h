@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * views.h - a user's buffer of one rank: contiguous, or elements of 12 bytes in steps of 16 whose pack takes less than it is asked for.
+ */
+#ifndef HUD_VIEWS_H
+#define HUD_VIEWS_H
+
+#include "sim/sim.h"
+
+struct user_buffer {
+    struct sim *s; /* for the cuts of pack */
+    struct hud_view view;
+    size_t room_bytes;
+    unsigned char memory[];
+};
+
+/* A buffer of a rank for views of at most most_bytes. */
+struct user_buffer *user_buffer_create(struct sim *s, size_t most_bytes);
+/* The view of the next call; fills the memory with bytes that no message has. */
+void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed);
+/* The place of byte `at` of the message. */
+unsigned char *user_buffer_at(struct user_buffer *b, size_t at);
+
+#endif
