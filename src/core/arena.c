@@ -238,7 +238,10 @@ size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const ch
 
     bytes = (bytes + a->page_bytes - 1) / a->page_bytes * a->page_bytes;
     *why = "the arena is full";
-    if (!ledger || (e = find_free(a, bytes)) == NULL)
+    if (!ledger)
+        return 0;
+    collect(a);
+    if ((e = find_free(a, bytes)) == NULL)
         return 0;
     *why = "out of memory";
     if (e->offset + bytes > a->committed_bytes) {

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_arena.c - the ledger of an arena, and the layout and the offer of slices. */
+#include "core/arena.h"
+#include "core/layout.h"
+#include "core/vacate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MB = 1 << 20 };
+
+static struct arena arena;
+static const char *why;
+
+static int make(void **state)
+{
+    (void)state;
+    return hud_arena_create(&arena, 1 * MB, &why);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    hud_arena_destroy(&arena);
+    return 0;
+}
+
+/* A mem whose team is this rank's slice alone. */
+static struct mem alone(char **slice)
+{
+    static const struct mem_policy policy;
+
+    return (struct mem){ .rank = 0, .size = 1, .slices = slice, .home_mask = ~(hud_arena_alignment(arena.bytes) - 1), .policy = &policy };
+}
+
+static void slices_do_not_overlap_and_are_zero(void **state)
+{
+    size_t a = hud_arena_reserve(&arena, 100000, 1, &why), b = hud_arena_reserve(&arena, 5000, 1, &why);
+
+    (void)state;
+    assert_true(a != 0 && b >= a + 100000);
+    for (size_t i = 0; i < 100000; i++)
+        assert_int_equal(((char *)arena.head + a)[i], 0);
+    memset((char *)arena.head + a, 7, 100000);
+    hud_arena_release(&arena, a);
+    assert_int_equal(hud_arena_reserve(&arena, 90000, 1, &why), a);
+    assert_int_equal(((char *)arena.head + a)[50000], 0);
+    hud_arena_release(&arena, a);
+    hud_arena_release(&arena, b);
+    assert_int_equal(mem_count_read(&arena.head->stats.leased_bytes), 0);
+}
+
+static void full_arena_refuses(void **state)
+{
+    size_t whole = hud_arena_free_bytes(&arena), a = hud_arena_reserve(&arena, whole, 1, &why);
+
+    (void)state;
+    assert_true(a != 0);
+    assert_int_equal(hud_arena_reserve(&arena, 1, 1, &why), 0);
+    assert_string_equal(why, "the arena is full");
+    assert_int_equal(hud_arena_free_bytes(&arena), 0);
+    hud_arena_release(&arena, a);
+    assert_int_equal(hud_arena_free_bytes(&arena), whole);
+}
+
+/* A slice of three members is free again when the third has left, not before; neighbours join. */
+static void left_slices_wait_for_all(void **state)
+{
+    size_t whole = hud_arena_free_bytes(&arena), a = hud_arena_reserve(&arena, whole / 2, 1, &why);
+    char *slice = (char *)arena.head + a;
+    struct mem m = alone(&slice);
+
+    (void)state;
+    hud_arena_leave(&arena, a, 3);
+    for (int left = 0; left < 3; left++) {
+        assert_true(hud_arena_free_bytes(&arena) < whole);
+        hud_shm_vacate_leave(&m);
+    }
+    assert_int_equal(hud_arena_free_bytes(&arena), whole);
+}
+
+static void ten_thousand_cycles_do_not_grow(void **state)
+{
+    size_t whole = hud_arena_free_bytes(&arena);
+
+    (void)state;
+    for (int i = 0; i < 10000; i++) {
+        size_t a = hud_arena_reserve(&arena, 4096u * (1u + (unsigned)i % 40), 1, &why);
+        char *slice = (char *)arena.head + a;
+        struct mem m = alone(&slice);
+        assert_true(a != 0);
+        hud_arena_leave(&arena, a, 1);
+        hud_shm_vacate_leave(&m);
+    }
+    assert_int_equal(hud_arena_free_bytes(&arena), whole);
+    assert_true(arena.committed_bytes <= MB / 2);
+}
+
+static void home_of_a_flag_is_its_arena(void **state)
+{
+    size_t a = hud_arena_reserve(&arena, 4096, 1, &why);
+    uintptr_t flag = (uintptr_t)arena.head + a + 640;
+
+    (void)state;
+    assert_ptr_equal((void *)(flag & ~(hud_arena_alignment(arena.bytes) - 1)), arena.head);
+    hud_arena_release(&arena, a);
+}
+
+/* The program closed our descriptor and opened a file of its own under its number: that file must not be touched. */
+static void a_stolen_descriptor_is_left_alone(void **state)
+{
+    struct arena a;
+    char name[] = "/tmp/huddle-test-XXXXXX";
+    int file = mkstemp(name);
+
+    (void)state;
+    assert_int_equal(hud_arena_create(&a, 1 * MB, &why), 0);
+    assert_int_equal(dup2(file, a.fd), a.fd);
+    assert_int_equal(hud_arena_reserve(&a, 65536, 1, &why), 0);
+    assert_int_equal(lseek(file, 0, SEEK_END), 0);
+    hud_arena_destroy(&a);
+    close(file);
+    unlink(name);
+}
+
+/* Beyond RLIMIT_FSIZE a file that grows raises SIGXFSZ: asked about first. */
+static void file_size_limit_is_no_signal(void **state)
+{
+    int status;
+
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit most = { 65536, 65536 };
+        struct arena a;
+        setrlimit(RLIMIT_FSIZE, &most);
+        _exit(hud_arena_create(&a, 1 * MB, &why) == -1 ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
+{
+    struct config config;
+    struct layout control, whole;
+
+    (void)state;
+    hud_config_read(NULL, &config);
+    hud_layout_make(&config, 8, SIZE_MAX / 2, false, &control);
+    assert_int_equal(hud_layout_offer(&config, 8, 10 * MB), 256 << 10);
+    assert_int_equal(hud_layout_offer(&config, 8, 400 << 10), 100 << 10);
+    assert_int_equal(hud_layout_offer(&config, 8, 2 * control.total_bytes), control.total_bytes);
+    assert_int_equal(hud_layout_offer(&config, 8, control.total_bytes - 1), 0);
+    hud_layout_make(&config, 8, 256 << 10, true, &whole);
+    assert_true(whole.total_bytes <= 256 << 10 && whole.total_bytes > 200 << 10);
+    for (int a = 0; hud_shm_algs[a]; a++)
+        assert_true(whole.bytes[a] != 0 && whole.offset[a] % HUD_LINE == 0);
+    hud_layout_make(&config, 8, control.total_bytes, true, &whole);
+    assert_true(whole.total_bytes <= control.total_bytes);
+}
+
+/* Paper 01, "Segment": W ceil(4p/W) + q W + p s (W + f) is 780 KiB for p = 8, s = 8, f = 8K, q = 2, W = 4K.  A control block is a page there, so that it can be
+   placed; here it is a line for each 4K of a slice that is placed as a whole. */
+static void queue_takes_no_more_than_the_paper(void **state)
+{
+    enum { P = 8, S = 8, F = 8192, Q = 2, W = 4096 };
+    static const char *const settings[] = { "HUDDLE_BCAST_QUEUE_FRAGMENT=8K", "HUDDLE_BCAST_QUEUE_BUFFERS=8", "HUDDLE_BCAST_QUEUE_SETS=2",
+                                            NULL };
+    size_t paper = W * ((4 * P + W - 1) / W) + Q * W + P * S * (W + F);
+    struct config config;
+    struct layout layout;
+
+    (void)state;
+    assert_int_equal(paper, 780 << 10);
+    hud_config_read(settings, &config);
+    assert_string_equal(config.error, "");
+    hud_layout_make(&config, P, 1 * MB, true, &layout);
+    for (int a = 0; hud_shm_algs[a]; a++)
+        if (strcmp(hud_shm_algs[a]->name, "queue") == 0) {
+            assert_int_equal(layout.bytes[a], 2 * HUD_LINE + S * F + S * F / W * HUD_LINE);
+            assert_true(P * layout.bytes[a] <= paper);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slices_do_not_overlap_and_are_zero), cmocka_unit_test(full_arena_refuses),
+        cmocka_unit_test(left_slices_wait_for_all),           cmocka_unit_test(ten_thousand_cycles_do_not_grow),
+        cmocka_unit_test(home_of_a_flag_is_its_arena),        cmocka_unit_test(a_stolen_descriptor_is_left_alone),
+        cmocka_unit_test(file_size_limit_is_no_signal),       cmocka_unit_test(offers_are_a_quarter_then_control_lines_then_nothing),
+        cmocka_unit_test(queue_takes_no_more_than_the_paper),
+    };
+
+    return cmocka_run_group_tests(tests, make, end);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_config.c - settings: defaults, units, words, what is refused and how it is said. */
+#include "core/coll.h"
+#include "core/config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct config config;
+
+/* Reads with these host settings and nothing in the environment. */
+static void read_host(const char *const *settings)
+{
+    hud_config_read(settings, &config);
+}
+
+#define READ(...) read_host((const char *const[]){ __VA_ARGS__, NULL })
+
+static void defaults_are_fine(void **state)
+{
+    (void)state;
+    hud_config_read(NULL, &config);
+    assert_string_equal(config.error, "");
+    assert_int_equal(config.number[SET_ON], SWITCH_ON);
+    assert_int_equal(config.number[SET_MEMORY], -1);
+    assert_int_equal(config.number[SET_LEASE], 256 << 10);
+    assert_int_equal(hud_config_forced(&config, COLL_BCAST), -1);
+    assert_string_equal(config.origin[SET_MEMORY], "default");
+}
+
+static void units_scale(void **state)
+{
+    (void)state;
+    READ("HUDDLE_MEMORY=3M", "HUDDLE_LEASE=17k", "HUDDLE_BCAST_QUEUE_FRAGMENT=8K");
+    assert_string_equal(config.error, "");
+    assert_int_equal(config.number[SET_MEMORY], 3 << 20);
+    assert_int_equal(config.number[SET_LEASE], 17 << 10);
+    for (int a = 0; hud_shm_algs[a]; a++)
+        if (strcmp(hud_shm_algs[a]->name, "queue") == 0)
+            assert_int_equal(config.param[a][0], 8192);
+}
+
+static void words_choose(void **state)
+{
+    (void)state;
+    READ("HUDDLE_BARRIER=mpi", "HUDDLE_BCAST=queue", "HUDDLE=0");
+    assert_string_equal(config.error, "");
+    assert_int_equal(hud_config_forced(&config, COLL_BARRIER), -2);
+    assert_string_equal(hud_shm_algs[hud_config_forced(&config, COLL_BCAST)]->name, "queue");
+    assert_int_equal(config.number[SET_ON], SWITCH_OFF);
+}
+
+/* One line: the variable, the value, what is accepted. */
+static void bad_values_are_named(void **state)
+{
+    static const char *const bad[][3] = {
+        { "HUDDLE_MEMORY=lots", "lots", "number of bytes" },
+        { "HUDDLE_MEMORY=-1", "-1", "number of bytes" },
+        { "HUDDLE_MEMORY=3X", "3X", "number of bytes" },
+        { "HUDDLE_MEMORY=3KB", "3KB", "number of bytes" },
+        { "HUDDLE_MEMORY=99999999999G", "99999999999G", "to" },
+        { "HUDDLE_MEMORY=", "HUDDLE_MEMORY=", "number of bytes" },
+        { "HUDDLE_BCAST=fast", "fast", "inline" },
+        { "HUDDLE_STATS=json:", "json:", "json:FILE" },
+        { "HUDDLE_LEVELS_OFF=numa,moon", "moon", "socket" },
+        { "HUDDLE_BCAST_QUEUE_SETS=0", "=0", "from 1 to 8" },
+        { "HUDDLE_BCAST_QUEUE_SETS=2K", "2K", "from 1 to 8" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        READ(bad[i][0]);
+        assert_non_null(strstr(config.error, bad[i][1]));
+        assert_non_null(strstr(config.error, bad[i][2]));
+        assert_memory_equal(config.error, bad[i][0], strcspn(bad[i][0], "="));
+        assert_null(strchr(config.error, '\n'));
+    }
+}
+
+static void unknown_names_are_refused_with_the_nearest(void **state)
+{
+    (void)state;
+    READ("HUDDLE_MEMROY=3M");
+    assert_non_null(strstr(config.error, "HUDDLE_MEMROY"));
+    assert_non_null(strstr(config.error, "HUDDLE_MEMORY"));
+    setenv("HUDDLE_NOSUCH", "1", 1);
+    hud_config_read(NULL, &config);
+    unsetenv("HUDDLE_NOSUCH");
+    assert_non_null(strstr(config.error, "HUDDLE_NOSUCH"));
+}
+
+static void host_wins_over_environment(void **state)
+{
+    (void)state;
+    setenv("HUDDLE_LEASE", "64K", 1);
+    hud_config_read(NULL, &config);
+    assert_int_equal(config.number[SET_LEASE], 64 << 10);
+    assert_string_equal(config.origin[SET_LEASE], "environment");
+    READ("HUDDLE_LEASE=128K");
+    unsetenv("HUDDLE_LEASE");
+    assert_int_equal(config.number[SET_LEASE], 128 << 10);
+    assert_string_equal(config.origin[SET_LEASE], "host");
+}
+
+/* Ranks compare digests: equal for equal meanings, different otherwise, absent where ranks may differ. */
+static void digests_tell_values_apart(void **state)
+{
+    uint32_t once;
+
+    (void)state;
+    READ("HUDDLE_LEASE=64K");
+    once = config.digest[SET_LEASE];
+    READ("HUDDLE_LEASE=65536");
+    assert_int_equal(config.digest[SET_LEASE], once);
+    READ("HUDDLE_LEASE=128K");
+    assert_int_not_equal(config.digest[SET_LEASE], once);
+    READ("HUDDLE_LOG=debug", "HUDDLE_STATS=1");
+    assert_int_equal(config.digest[SET_LOG], 0);
+    assert_int_equal(config.digest[SET_STATS], 0);
+}
+
+static void every_row_is_whole(void **state)
+{
+    int count;
+    const struct setting *rows = hud_settings(&count);
+
+    (void)state;
+    assert_true(count > SET_FIXED && count <= SET_MOST);
+    for (int i = 0; i < count; i++) {
+        assert_non_null(rows[i].name);
+        assert_non_null(rows[i].mca);
+        assert_non_null(rows[i].preset);
+        assert_non_null(rows[i].accepted);
+        assert_true(strlen(rows[i].doc) > 10);
+        assert_null(strchr(rows[i].mca, '_') == rows[i].mca ? rows[i].mca : NULL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_fine),
+        cmocka_unit_test(units_scale),
+        cmocka_unit_test(words_choose),
+        cmocka_unit_test(bad_values_are_named),
+        cmocka_unit_test(unknown_names_are_refused_with_the_nearest),
+        cmocka_unit_test(host_wins_over_environment),
+        cmocka_unit_test(digests_tell_values_apart),
+        cmocka_unit_test(every_row_is_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_setup.c - the verdict over all ranks' hellos, and reaching arenas of other processes by /proc and by sockets. */
+#include "core/peers.h"
+#include "core/setup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 3 };
+
+static union hello hellos[RANKS];
+static size_t bytes;
+static int who;
+
+static int reset(void **state)
+{
+    (void)state;
+    memset(hellos, 0, sizeof hellos);
+    for (int r = 0; r < RANKS; r++) {
+        hellos[r].is.version = 7;
+        hellos[r].is.node = 5;
+        hellos[r].is.offer_bytes = 4096u * (unsigned)(r + 2);
+    }
+    return 0;
+}
+
+static void least_offer_is_taken(void **state)
+{
+    (void)state;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_NONE);
+    assert_int_equal(bytes, 8192);
+    hellos[1].is.offer_bytes = 0;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_LEASE);
+}
+
+static void refusals_name_the_rank(void **state)
+{
+    (void)state;
+    hellos[2].is.settings[3] = 1;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_DIFFER);
+    assert_int_equal(who, 2);
+    hellos[1].is.reason = REASON_ARENA;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
+    assert_int_equal(who, 1);
+    hellos[2].is.node = 6;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_NODES);
+    hellos[1].is.version = 8;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_VERSION);
+}
+
+/* Two processes swap cards over a shared page and map each other's arena; each reads what the other wrote. */
+static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
+{
+    struct arena own;
+    struct peers peers;
+    const char *why;
+    char *base[2];
+
+    if (hud_peers_init(&peers) != 0 || hud_arena_create(&own, 1 << 20, &why) != 0)
+        return 1;
+    size_t offset = hud_arena_reserve(&own, 4096, 2, &why);
+    ((char *)own.head)[offset] = (char)(40 + me);
+    hud_peers_card(&peers, &own, &cards[me]);
+    if (!cards[me].by_proc)
+        return 2;
+    if (!by_proc)
+        cards[me].by_proc = 0;
+    for (__atomic_add_fetch(stage, 1, __ATOMIC_SEQ_CST); __atomic_load_n(stage, __ATOMIC_SEQ_CST) < 2;)
+        usleep(100);
+    if (hud_peers_map(&peers, &own, cards, 2, me, NULL, NULL, base) != 0)
+        return 3;
+    int rc = base[1 - me][offset] == (char)(40 + 1 - me) && base[me] == (char *)own.head ? 0 : 4;
+    for (__atomic_add_fetch(stage, 1, __ATOMIC_SEQ_CST); __atomic_load_n(stage, __ATOMIC_SEQ_CST) < 4;)
+        usleep(100);
+    hud_peers_destroy(&peers);
+    hud_arena_destroy(&own);
+    return rc;
+}
+
+static void reach(bool by_proc)
+{
+    struct shared {
+        struct peer_card cards[2];
+        int stage;
+    } *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int status;
+
+    pid_t child = fork();
+    if (child == 0)
+        _exit(swap(by_proc, shared->cards, &shared->stage, 1));
+    assert_int_equal(swap(by_proc, shared->cards, &shared->stage, 0), 0);
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    munmap(shared, sizeof *shared);
+}
+
+static void arenas_are_reached_by_proc(void **state)
+{
+    (void)state;
+    reach(true);
+}
+
+static void arenas_are_reached_by_sockets(void **state)
+{
+    (void)state;
+    reach(false);
+}
+
+/* Another PID namespace's descriptor number opens a wrong file here: the nonce tells. */
+static void a_wrong_file_is_refused(void **state)
+{
+    struct arena own, other;
+    struct peers peers;
+    const char *why;
+    struct peer_card cards[2];
+    char *base[2];
+
+    (void)state;
+    assert_int_equal(hud_peers_init(&peers), 0);
+    assert_int_equal(hud_arena_create(&own, 1 << 20, &why), 0);
+    assert_int_equal(hud_arena_create(&other, 1 << 20, &why), 0);
+    hud_peers_card(&peers, &own, &cards[0]);
+    hud_peers_card(&peers, &other, &cards[1]);
+    cards[1].process ^= 1;
+    cards[1].nonce[0] ^= 1;
+    assert_int_equal(hud_peers_map(&peers, &own, cards, 2, 0, NULL, NULL, base), 2);
+    assert_true(peers.proc_failed);
+    hud_peers_destroy(&peers);
+    hud_arena_destroy(&own);
+    hud_arena_destroy(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(least_offer_is_taken, reset), cmocka_unit_test_setup(refusals_name_the_rank, reset),
+        cmocka_unit_test(arenas_are_reached_by_proc),        cmocka_unit_test(arenas_are_reached_by_sockets),
+        cmocka_unit_test(a_wrong_file_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
