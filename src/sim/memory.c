@@ -75,7 +75,7 @@ static void touch(struct mem *m, const struct spot *spot, size_t bytes, access_f
     size_t at = 0;
     const struct sim_event *other = access(&spot->owner->bytes, spot->at, spot->at + bytes, &m->self->now, m->self->clock, &at);
 
-    hud_sim_race(m->s, &m->self->now, other, "arena", spot->owner->number, at);
+    hud_sim_race(m->s, &m->self->now, other, "the arena", spot->owner->number, at);
 }
 
 /* Plain bytes must not be a flag's. */
@@ -111,7 +111,7 @@ static void touch_user(struct mem *m, const struct hud_view *view, size_t offset
     if (!holds(owner, view))
         hud_sim_fail(s, "no user's buffer: rank %d %s at %s:%d\n", now->rank, now->what, now->file, now->line);
     size_t first = (size_t)((uintptr_t)view->base - (uintptr_t)owner->buf.base) + offset_bytes;
-    hud_sim_race(s, now, access(&owner->user, first, first + bytes, now, m->self->clock, &at), "user buffer", owner->number, at);
+    hud_sim_race(s, now, access(&owner->user, first, first + bytes, now, m->self->clock, &at), "the user buffer", owner->number, at);
 }
 
 void hud_sim_own(struct mem *m, const char *what)
@@ -120,8 +120,8 @@ void hud_sim_own(struct mem *m, const char *what)
     size_t at = 0;
 
     r->now = sim_event_of(r, what, "call", (int)m->calls);
-    hud_sim_race(m->s, &r->now, hud_bytes_read(&r->user, 0, SIZE_MAX, &r->now, r->clock, &at), "user buffer", r->number, at);
-    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->user, 0, SIZE_MAX, &r->now, r->clock, &at), "user buffer", r->number, at);
+    hud_sim_race(m->s, &r->now, hud_bytes_read(&r->user, 0, SIZE_MAX, &r->now, r->clock, &at), "the user buffer", r->number, at);
+    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->user, 0, SIZE_MAX, &r->now, r->clock, &at), "the user buffer", r->number, at);
 }
 
 /* ---- flags ---- */
@@ -172,7 +172,7 @@ static void check_write(struct mem *m, const struct sim_flag *flag, const struct
     const struct sim_event *now = &m->self->now;
 
     if (!(add && last->add) && !order_before(&last->by, m->self->number, m->self->clock))
-        hud_sim_race(m->s, now, &last->by, "arena (a flag)", spot->owner->number, spot->at);
+        hud_sim_race(m->s, now, &last->by, "a flag in the arena", spot->owner->number, spot->at);
     if ((int64_t)(v - last->value) <= 0)
         hud_sim_fail(m->s, "a flag must grow: rank %d %s %llu at %s:%d over %llu by rank %d at %s:%d\n", now->rank, now->what,
                      (unsigned long long)v, now->file, now->line, (unsigned long long)last->value, last->by.rank,

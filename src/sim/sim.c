@@ -105,13 +105,13 @@ void hud_sim_fail(struct sim *s, const char *format, ...)
         hud_sched_abandon(s->current);
 }
 
-void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_event *other, const char *where, int owner, size_t at)
+void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_event *other, const char *what, int owner, size_t at)
 {
     if (other)
         hud_sim_fail(s,
-                     "race on byte %zu of rank %d's %s: no chain of posts and awaits connects\n"
+                     "race on %s of rank %d at byte %zu: no chain of posts and awaits connects\n"
                      "  rank %d %s at %s:%d\n  rank %d %s at %s:%d\n",
-                     at, owner, where, other->rank, other->what, other->file, other->line, by->rank, by->what, by->file, by->line);
+                     what, owner, at, other->rank, other->what, other->file, other->line, by->rank, by->what, by->file, by->line);
 }
 
 const char *hud_sim_report(const struct sim *s)

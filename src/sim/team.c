@@ -144,7 +144,7 @@ void hud_sim_lease(struct mem *m)
     size_t first = m->team->offset_bytes, end = first + m->team->bytes, at = 0;
 
     hud_sched_event(m, "zeroes its slice", "lease", 0);
-    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->bytes, first, end, &r->now, r->clock, &at), "arena", r->number, at);
+    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->bytes, first, end, &r->now, r->clock, &at), "the arena", r->number, at);
     for (size_t line = first / HUD_LINE; line < end / HUD_LINE; line++) {
         hud_flag_free(r->arena[line]);
         r->arena[line] = NULL;

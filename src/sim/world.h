@@ -93,8 +93,8 @@ void hud_sched_abandon(struct sim_rank *r) __attribute__((noreturn));
 
 /* ---- sim.c ---- */
 
-/* Reports unless `other` is NULL: `by` uses what `other` used, with no order. */
-void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_event *other, const char *where, int owner, size_t at);
+/* Reports unless `other` is NULL: `by` uses what `other` used, with no order; `what` of the rank `owner`, at this byte. */
+void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_event *other, const char *what, int owner, size_t at);
 
 /* ---- memory.c ---- */
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.c - runs every algorithm, alone and mixed with the others, under the race checker.
+ * check.c - runs every algorithm, alone and mixed with the others, and the core's protocol of leaving a team, under the race checker.
  *
- *   sim_check [--algorithm COLL/NAME|all] [--ranks N] [--seed N | --seeds N] [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
+ *   sim_check [--algorithm COLL/NAME|all|core/vacate] [--ranks N] [--seed N | --seeds N] [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
  *
  * Exit status 0: clean; 1: a report was printed; 2: bad arguments; 3: the mutated line was never reached.
  */
+#include "leases.h"
 #include "sequence.h"
 
 #include <getopt.h>
@@ -17,8 +18,8 @@ enum { CLEAN, FOUND, USAGE, NOT_REACHED };
 
 struct check {
     const struct alg *only;
-    bool mixed, given; /* only the mixture; an algorithm or the mixture was named */
-    int ranks;         /* 0: many */
+    bool mixed, leases, given; /* of what was named, if anything was */
+    int ranks;                 /* 0: many */
     uint64_t first_seed, seeds;
     long seconds; /* 0: no limit */
     char *mutate_file;
@@ -33,6 +34,7 @@ static void list(void)
 {
     for (int a = 0; hud_sim_algs[a]; a++)
         printf("%s/%s\n", hud_sim_algs[a]->coll, hud_sim_algs[a]->name);
+    puts("all\ncore/vacate");
 }
 
 static bool find_algorithm(struct check *k, const char *name)
@@ -41,12 +43,13 @@ static bool find_algorithm(struct check *k, const char *name)
 
     k->given = true;
     k->mixed = strcmp(name, "all") == 0;
+    k->leases = strcmp(name, "core/vacate") == 0;
     for (int a = 0; hud_sim_algs[a]; a++) {
         snprintf(full, sizeof full, "%s/%s", hud_sim_algs[a]->coll, hud_sim_algs[a]->name);
         if (strcmp(full, name) == 0)
             k->only = hud_sim_algs[a];
     }
-    return k->mixed || k->only;
+    return k->mixed || k->leases || k->only;
 }
 
 /* FILE:LINE, FILE:LINE:R, FILE:LINE:A; cuts the argument */
@@ -103,22 +106,30 @@ static bool out_of_time(const struct check *k)
     return k->seconds != 0 && time(NULL) - k->began >= k->seconds;
 }
 
-static bool run_one(struct check *k, const struct alg *only, int ranks, uint64_t seed)
+typedef bool run_fn(const struct sequence_options *options, struct sequence_sums *sums, FILE *to);
+
+static bool run_one(struct check *k, run_fn *run, const struct alg *only, int ranks, uint64_t seed)
 {
     const struct sequence_options options = {
         .ranks = ranks, .only = only, .seed = seed, .mutate_file = k->mutate_file, .mutate_line = k->mutate_line, .mutate = k->mutate
     };
 
-    return sequence_run(&options, &k->sums, stdout);
+    return run(&options, &k->sums, stdout);
 }
 
-/* Each algorithm alone, then all mixed; or what was asked for. */
+/* Each algorithm alone, all mixed, and leases; or what was asked for. */
 static bool run_seed(struct check *k, int ranks, uint64_t seed)
 {
-    for (int a = 0; hud_sim_algs[a]; a++)
-        if ((!k->given || hud_sim_algs[a] == k->only) && !run_one(k, hud_sim_algs[a], ranks, seed))
-            return false;
-    return (k->given && !k->mixed) || run_one(k, NULL, ranks, seed);
+    bool clean = true;
+
+    for (int a = 0; clean && hud_sim_algs[a]; a++)
+        if (!k->given || hud_sim_algs[a] == k->only)
+            clean = run_one(k, sequence_run, hud_sim_algs[a], ranks, seed);
+    if (clean && (!k->given || k->mixed))
+        clean = run_one(k, sequence_run, NULL, ranks, seed);
+    if (clean && (!k->given || k->leases))
+        clean = run_one(k, leases_run, NULL, ranks, seed);
+    return clean;
 }
 
 static bool run_all(struct check *k)
@@ -140,10 +151,10 @@ int main(int argc, char **argv)
     struct check k = { .seeds = 15, .began = time(NULL) };
 
     if (!parse(&k, argc, argv)) {
-        fprintf(
-            stderr,
-            "usage: %s [--algorithm COLL/NAME|all] [--ranks N] [--seed N | --seeds N] [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]\n",
-            argv[0]);
+        fprintf(stderr,
+                "usage: %s [--algorithm COLL/NAME|all|core/vacate] [--ranks N] [--seed N | --seeds N] [--seconds N] [--mutate "
+                "FILE:LINE[:R|:A]] [--list]\n",
+                argv[0]);
         return USAGE;
     }
     bool clean = run_all(&k);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * leases.c - a member leaves its team when its own last call returns, whatever the others still do; it leases its slice again when
+ * all have left.
+ *
+ * Teams differ, so that nothing but the departures orders one team's last accesses before the next lease: a gather comes after the zeroing only.
+ */
+#include "leases.h"
+
+#include "core/vacate.h"
+#include "sim/grow.h"
+
+#include <string.h>
+
+enum { ROUNDS = 10, LEASE_BYTES = 64 << 10, MESSAGE_BYTES = 100, ALGS = 32 };
+
+struct round {
+    int size, *members, *index; /* index[rank]: its number in the team, -1: not a member */
+    struct shape_groups groups;
+    struct sim_team *team;
+    int root;
+    unsigned first; /* algorithm of the first call */
+};
+
+struct leases {
+    uint64_t random;
+    int ranks, algs;
+    long param[ALGS][ALG_PARAMS];
+    size_t offset_bytes[ALGS], slot_bytes[ALGS];
+    struct round round[ROUNDS];
+    unsigned char (*user)[MESSAGE_BYTES]; /* [ranks] */
+};
+
+static uint64_t below(struct leases *l, uint64_t end)
+{
+    l->random = l->random * 6364136223846793005u + 1442695040888963407u;
+    return (l->random >> 33) % end;
+}
+
+static void make_layout(struct leases *l)
+{
+    size_t at = sizeof(struct slice_head);
+
+    for (; hud_sim_algs[l->algs]; l->algs++) {
+        const struct alg *alg = hud_sim_algs[l->algs];
+        long *param = l->param[l->algs];
+        for (int p = 0; alg->params && alg->params[p].name; p++)
+            param[p] = alg->params[p].preset;
+        l->offset_bytes[l->algs] = at;
+        l->slot_bytes[l->algs] = alg->slot_bytes(param, l->ranks, LEASE_BYTES - at);
+        at += l->slot_bytes[l->algs];
+    }
+}
+
+static void make_round(struct leases *l, struct sim *sim, struct round *r)
+{
+    r->members = hud_must(calloc((size_t)l->ranks, sizeof *r->members));
+    r->index = hud_must(calloc((size_t)l->ranks, sizeof *r->index));
+    for (int rank = 0; rank < l->ranks; rank++) {
+        bool member = below(l, 3) != 0 || (rank == l->ranks - 1 && r->size == 0);
+        r->index[rank] = member ? r->size : -1;
+        if (member)
+            r->members[r->size++] = rank;
+    }
+    r->root = (int)below(l, (uint64_t)r->size);
+    r->first = (unsigned)below(l, (uint64_t)l->algs);
+    r->team = hud_sim_team_create(sim, r->size, r->members, 0, LEASE_BYTES);
+    const struct shape_place unbound = { .ranks = r->size };
+    if (hud_shape_groups_build(&unbound, &r->groups) != 0)
+        hud_must(NULL);
+}
+
+static void free_round(struct round *r)
+{
+    hud_shape_groups_free(&r->groups);
+    free(r->members);
+    free(r->index);
+}
+
+/* One call of each algorithm: the last may be any, so that members leave while others are still in it. */
+static void use(struct leases *l, const struct round *r, struct mem *m, unsigned char *user)
+{
+    for (int i = 0; i < l->algs; i++) {
+        int a = (int)(r->first + (unsigned)i) % l->algs;
+        struct coll c = { .buf = { .base = user, .bytes = MESSAGE_BYTES }, .root = r->root, .op = 1, .groups = &r->groups };
+        c.param = l->param[a];
+        c.slot_bytes = l->slot_bytes[a];
+        if (hud_sim_algs[a]->accepts(&c, r->size))
+            hud_sim_call(m, hud_sim_algs[a], &c, l->offset_bytes[a]);
+    }
+}
+
+static void body(struct sim *sim, int rank, void *arg)
+{
+    struct leases *l = arg;
+    struct mem *held = NULL;
+
+    (void)sim;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct round *r = &l->round[i];
+        if (r->index[rank] < 0)
+            continue;
+        struct mem *m = hud_sim_team_mem(r->team, r->index[rank]);
+        while (held && !hud_sim_vacate_done(held, mem_size(held)))
+            ;
+        hud_sim_lease(m);
+        hud_sim_gather(m);
+        use(l, r, m, l->user[rank]);
+        hud_sim_vacate_leave(m);
+        held = m;
+    }
+}
+
+bool leases_run(const struct sequence_options *o, struct sequence_sums *sums, FILE *to)
+{
+    struct leases l = { .random = o->seed * 7919 + (uint64_t)o->ranks, .ranks = o->ranks };
+    const struct sim_options options = { .ranks = o->ranks,
+                                         .arena_bytes = LEASE_BYTES,
+                                         .seed = o->seed,
+                                         .strategy = (enum sim_strategy)(o->seed % SIM_STRATEGIES),
+                                         .mutate_file = o->mutate_file,
+                                         .mutate_line = o->mutate_line,
+                                         .mutate = o->mutate };
+    struct sim *sim = hud_sim_create(&options);
+
+    l.user = hud_must(calloc((size_t)o->ranks, sizeof *l.user));
+    make_layout(&l);
+    for (int i = 0; i < ROUNDS; i++) {
+        make_round(&l, sim, &l.round[i]);
+        sums->calls += (unsigned long)l.algs;
+    }
+    bool clean = hud_sim_run(sim, body, &l);
+    if (!clean)
+        fprintf(to, "%s  in leases after leases, %d ranks, seed %llu (%s scheduling)\n", hud_sim_report(sim), o->ranks,
+                (unsigned long long)o->seed, hud_sim_strategies[options.strategy]);
+    sums->runs++;
+    sums->events += hud_sim_events(sim);
+    sums->mutated += hud_sim_mutated(sim);
+    hud_sim_free(sim);
+    for (int i = 0; i < ROUNDS; i++)
+        free_round(&l.round[i]);
+    free(l.user);
+    return clean;
+}
