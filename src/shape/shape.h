@@ -28,7 +28,7 @@ struct shape_level {
     int *first;    /* [groups + 1] group g has members[first[g]] .. members[first[g + 1] - 1] */
     int *members;  /* ascending, so that the leader comes first */
     int groups;
-    int from;      /* level of the shape_place whose units these are, -1: the top that holds everybody left */
+    int from; /* level of the shape_place whose units these are, -1: the top that holds everybody left */
 };
 
 struct shape_groups {

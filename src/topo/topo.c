@@ -15,15 +15,18 @@
 
 /* ---- loading ----------------------------------------------------------------------------------------------------------- */
 
+/* Besides the processors of others: what leaves the threads alone, and saves time.  An MPI may have brought an hwloc older than our header. */
 static unsigned long load_flags(void)
 {
     unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 
 #if HWLOC_API_VERSION >= 0x00020500
-    flags |= HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
+    if (hwloc_get_api_version() >= 0x00020500)
+        flags |= HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
 #endif
 #if HWLOC_API_VERSION >= 0x00020800
-    flags |= HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
+    if (hwloc_get_api_version() >= 0x00020800)
+        flags |= HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
 #endif
     return flags;
 }

@@ -92,11 +92,12 @@ static bool any_meet(const int *unit, const bool *leads, int ranks)
 }
 
 /* Participants are the leaders so far; two share a group exactly if they meet; then only the lowest of each group leads on. */
-static void check_level(const struct shape_groups *g, int level, const int *unit, bool *leads)
+static void check_level(const struct shape_groups *g, int level, int from, const int *unit, bool *leads)
 {
     const int *of = g->level[level].group_of;
 
     assert_true(level < g->levels);
+    assert_int_equal(g->level[level].from, from);
     check_tables(g, level);
     for (int a = 0; a < g->ranks; a++) {
         assert_int_equal(of[a] >= 0, leads[a]);
@@ -121,9 +122,9 @@ void check_groups(const struct shape_place *place, const struct shape_groups *g)
         leads[r] = true;
     for (int l = 0; l < place->levels && l < SHAPE_LEVELS; l++)
         if (any_meet(place->unit + l * place->ranks, leads, g->ranks))
-            check_level(g, level++, place->unit + l * place->ranks, leads);
+            check_level(g, level++, l, place->unit + l * place->ranks, leads);
     if (any_meet(NULL, leads, g->ranks) || g->ranks == 1)
-        check_level(g, level++, NULL, leads);
+        check_level(g, level++, -1, NULL, leads);
     assert_int_equal(level, g->levels);
     assert_true(level <= SHAPE_LEVELS);
     assert_int_equal(g->level[level - 1].groups, 1);

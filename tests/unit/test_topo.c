@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KUNPENG "pack:2 l3:2 [numa(memory=126GB)] group:8 l2:4(size=512KB) core:1 pu:1"
+#define KUNPENG "pack:2 l3:2 [numa(memory=126000000000)] group:8 l2:4(size=512KB) core:1 pu:1"
 
 static struct topo_cpus cpus_of(int first, int last)
 {
@@ -123,7 +123,7 @@ static void interleaved_processors(void **state)
 /* One object of the dump below, with those within it. */
 #define OBJECT(type, index, cpus, node, within)                                                                                            \
     "<object type=\"" type "\" os_index=\"" index "\" cpuset=\"" cpus "\" complete_cpuset=\"" cpus "\" nodeset=\"" node                    \
-    "\" complete_nodeset=\"" node "\" allowed_cpuset=\"0x3\" allowed_nodeset=\"0x1\">" within "</object>"
+    "\" complete_nodeset=\"" node "\" allowed_cpuset=\"0x3\" allowed_nodeset=\"0x1\">\n" within "</object>\n"
 #define CORE(index, cpu, node) OBJECT("Core", index, cpu, node, OBJECT("PU", index, cpu, node, ""))
 
 /*
@@ -131,8 +131,8 @@ static void interleaved_processors(void **state)
  * the nodes win.  The process that saved it was allowed processors 0 and 1 only.
  */
 #define MACHINE(cpus, nodes, within)                                                                                                       \
-    "<?xml version=\"1.0\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology version=\"2.0\">" OBJECT("Machine", "0", cpus, nodes,       \
-                                                                                                        within) "</topology>"
+    "<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n" OBJECT("Machine", "0", cpus, nodes, \
+                                                                                                              within) "</topology>"
 
 static const char odd_nodes[] =
     MACHINE("0x3f", "0x7",
@@ -279,7 +279,7 @@ static void a_machine_as_json(void **state)
                                  &bytes, "processors", &near),
                      0);
     assert_int_equal(node, 3);
-    assert_int_equal(bytes, 126LL * 1000 * 1000 * 1000);
+    assert_int_equal(bytes, 126000000000LL);
     assert_string_equal(near, "96-127");
     assert_int_equal(json_unpack(machine, "{s:i, s:i, s:[{}, {s:s, s:[s!], s:[s, s]}]}", "sockets", &sockets, "cores", &cores, "levels",
                                  "name", &name, "also", &also, "units", &unit, &near),
