@@ -18,6 +18,7 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
 #define FIBER_ASAN 1
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
@@ -114,6 +115,9 @@ void hud_fiber_free(fiber *f)
         return;
 #ifdef FIBER_TSAN
     __tsan_destroy_fiber(f->tsan_inside);
+#endif
+#ifdef FIBER_ASAN
+    __asan_unpoison_memory_region(f->map, f->map_bytes); // frames that were never left
 #endif
     munmap(f->map, f->map_bytes);
     delete f;

@@ -88,8 +88,8 @@ void hud_sched_block(struct sim_rank *r);
 void hud_sched_moved(struct sim *s);
 /* Runs all ranks to their end, or to the first report. */
 void hud_sched_run(struct sim *s);
-/* Ends the current rank's part in a failed run; does not return. */
-void hud_sched_abandon(struct sim_rank *r) __attribute__((noreturn));
+/* Ends the current rank's part in a failed run.  Does not return; not declared so: the address sanitizer would clean up a stack left by a jump. */
+void hud_sched_abandon(struct sim_rank *r);
 
 /* ---- sim.c ---- */
 
