@@ -40,7 +40,8 @@ struct shape_groups {
 /*
  * A rank that spans units at a level (unbound, half bound) is grouped at the first level that holds it, at the latest at the top.
  * Until then it is a group of its own, so group_of is >= 0 at all levels 0 .. top[rank], and only there.
- * A level at which no group has two members is left out.  ranks >= 1; of more than SHAPE_LEVELS - 1 levels the lowest count.  Returns 0, or -1: out of memory (*groups is empty).
+ * A level at which no group has two members is left out; of the others the lowest SHAPE_LEVELS - 1 are kept, and the top above them.
+ * ranks >= 1.  Returns 0, or -1: out of memory (*groups is empty).
  */
 int hud_shape_groups_build(const struct shape_place *place, struct shape_groups *groups);
 void hud_shape_groups_free(struct shape_groups *groups);

@@ -116,6 +116,28 @@ static void spanning(void **state)
     expect((int[]){ -1, 0, 0, -1, 1, 1, 0, 0, 0, -1, 1, 1 }, 6, 2, "0 1,2 3 4,5 | 0,1 3 4 | 0,3,4"); /* rank 3 overlaps both sockets */
 }
 
+/* Pairs, pairs of pairs, ...: more levels than there is room for, so the top holds what is left. */
+static void too_many_levels(void **state)
+{
+    enum { LEVELS = 10, RANKS = 1 << LEVELS };
+    static int unit[LEVELS * RANKS];
+    struct shape_place place = { .ranks = RANKS, .levels = LEVELS, .unit = unit };
+    struct shape_groups g;
+    int count;
+
+    (void)state;
+    for (int l = 0; l < LEVELS; l++)
+        for (int r = 0; r < RANKS; r++)
+            unit[l * RANKS + r] = r >> (l + 1);
+    assert_int_equal(hud_shape_groups_build(&place, &g), 0);
+    assert_int_equal(g.levels, SHAPE_LEVELS);
+    for (int l = 0; l < SHAPE_LEVELS - 1; l++)
+        assert_int_equal(g.level[l].groups, RANKS >> (l + 1));
+    shape_members(&g, SHAPE_LEVELS - 1, 0, &count);
+    assert_int_equal(count, RANKS >> (SHAPE_LEVELS - 1));
+    hud_shape_groups_free(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +146,7 @@ int main(void)
         cmocka_unit_test(one_rank),
         cmocka_unit_test(flat),
         cmocka_unit_test(spanning),
+        cmocka_unit_test(too_many_levels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
