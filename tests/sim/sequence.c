@@ -15,7 +15,8 @@ enum {
     ALGS = 32,            /* most algorithms in alg.def */
     CALLS = 88,           /* of each algorithm: more than two rounds of any ring */
     MOST_BYTES = 1 << 20, /* of a message */
-    WORK_BYTES = 8 << 20  /* of messages in one run, times ranks */
+    WORK_BYTES = 8 << 20, /* of messages in one run, times ranks */
+    TEXTS = 1 << 16       /* messages begin at one of so many places of a text */
 };
 
 struct step {
@@ -38,6 +39,7 @@ struct sequence {
     struct shape_groups groups;
     struct step *steps;
     int count;
+    unsigned char *text;
     struct user_buffer **user; /* [ranks] */
     struct sim_team *team;
 };
@@ -202,21 +204,33 @@ static void make_steps(struct sequence *q)
     }
 }
 
-/* ---- one rank ---- */
-
-/* Never a byte that an empty buffer holds; alike at no two offsets that an algorithm could confuse. */
-static unsigned char message(const struct step *s, size_t at)
+/* Bytes 0..127: never what an empty buffer holds. */
+static void make_text(struct sequence *q)
 {
-    return (unsigned char)((((uint32_t)at + 40503u * (uint32_t)s->op) * 0x9e3779b1u) >> 25);
+    uint32_t x = 1;
+
+    q->text = hud_must(malloc(q->most_bytes + TEXTS));
+    for (size_t i = 0; i < q->most_bytes + TEXTS; i++) {
+        x = x * 1664525u + 1013904223u;
+        q->text[i] = (unsigned char)(x >> 25);
+    }
 }
 
-static void check_message(struct sim *sim, const struct step *s, int rank, struct user_buffer *b)
+/* ---- one rank ---- */
+
+static const unsigned char *message(const struct sequence *q, const struct step *s)
 {
-    for (size_t i = 0; i < b->view.bytes; i++)
-        if (*user_buffer_at(b, i) != message(s, i))
-            hud_sim_fail(sim, "wrong result: byte %zu of %zu at rank %d after %s/%s, operation %llu, root %d, is %u, not %u\n", i,
-                         b->view.bytes, rank, s->alg->coll, s->alg->name, (unsigned long long)s->op, s->root, *user_buffer_at(b, i),
-                         message(s, i));
+    return q->text + (uint32_t)s->op * 40503u % TEXTS;
+}
+
+static void check_message(struct sim *sim, const struct sequence *q, const struct step *s, int rank)
+{
+    const struct user_buffer *b = q->user[rank];
+    size_t wrong = user_buffer_differs(b, message(q, s));
+
+    if (wrong < b->view.bytes)
+        hud_sim_fail(sim, "wrong result: byte %zu of %zu at rank %d after %s/%s, operation %llu, root %d\n", wrong, b->view.bytes, rank,
+                     s->alg->coll, s->alg->name, (unsigned long long)s->op, s->root);
 }
 
 static void run_step(struct sim *sim, struct sequence *q, const struct step *s, int rank)
@@ -228,15 +242,15 @@ static void run_step(struct sim *sim, struct sequence *q, const struct step *s, 
     if (data) {
         user_buffer_reset(b, shorter ? s->shorter_bytes : s->bytes, hud_sim_random(sim, 2) == 0);
         c.buf = b->view;
-        for (size_t i = 0; rank == s->root && i < s->bytes; i++)
-            *user_buffer_at(b, i) = message(s, i);
+        if (rank == s->root)
+            user_buffer_fill(b, message(q, s));
     }
     int status = hud_sim_call(hud_sim_team_mem(q->team, rank), s->alg, &c, s->offset_bytes);
     if (status != (shorter ? HUD_ERR_TRUNCATE : HUD_OK))
         hud_sim_fail(sim, "wrong status: %d at rank %d after %s/%s, its view holds %zu of %zu bytes\n", status, rank, s->alg->coll,
                      s->alg->name, c.buf.bytes, s->bytes);
     if (data)
-        check_message(sim, s, rank, b);
+        check_message(sim, q, s, rank);
 }
 
 static void body(struct sim *sim, int rank, void *arg)
@@ -304,6 +318,7 @@ bool sequence_run(const struct sequence_options *options, struct sequence_sums *
     make_groups(&q);
     make_layout(&q);
     make_steps(&q);
+    make_text(&q);
     bool clean = q.count == 0 || run(&q, sums, to);
     for (int i = 0; i < q.count; i++) {
         sums->calls++;
@@ -311,5 +326,6 @@ bool sequence_run(const struct sequence_options *options, struct sequence_sums *
     }
     hud_shape_groups_free(&q.groups);
     free(q.steps);
+    free(q.text);
     return clean;
 }

@@ -13,29 +13,39 @@ static size_t place(size_t at)
     return at / ELEMENT * STEP + at % ELEMENT;
 }
 
+/* Bytes from `at` to the end of its element, at most `most`. */
+static size_t run(size_t at, size_t most)
+{
+    size_t rest = ELEMENT - at % ELEMENT;
+
+    return rest < most ? rest : most;
+}
+
 /* Whole elements if it can, or any cut at all. */
 static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
 {
     struct user_buffer *b = view->host;
     size_t taken = most_bytes, beyond = (offset_bytes + most_bytes) % ELEMENT;
-    unsigned char *to = dst;
 
     if (hud_sim_random(b->s, 2) == 0)
         taken = 1 + hud_sim_random(b->s, most_bytes - 1);
     else if (offset_bytes + most_bytes < view->bytes && beyond < most_bytes)
         taken -= beyond;
-    for (size_t i = 0; i < taken; i++)
-        to[i] = b->memory[place(offset_bytes + i)];
+    for (size_t i = 0, n; i < taken; i += n) {
+        n = run(offset_bytes + i, taken - i);
+        memcpy((char *)dst + i, b->memory + place(offset_bytes + i), n);
+    }
     return taken;
 }
 
 static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
 {
     struct user_buffer *b = view->host;
-    const unsigned char *from = src;
 
-    for (size_t i = 0; i < bytes; i++)
-        b->memory[place(offset_bytes + i)] = from[i];
+    for (size_t i = 0, n; i < bytes; i += n) {
+        n = run(offset_bytes + i, bytes - i);
+        memcpy(b->memory + place(offset_bytes + i), (const char *)src + i, n);
+    }
 }
 
 struct user_buffer *user_buffer_create(struct sim *s, size_t most_bytes)
@@ -59,7 +69,26 @@ void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed)
     memset(b->memory, NOTHING, place(bytes) + STEP < b->room_bytes ? place(bytes) + STEP : b->room_bytes);
 }
 
-unsigned char *user_buffer_at(struct user_buffer *b, size_t at)
+void user_buffer_fill(struct user_buffer *b, const unsigned char *message)
 {
-    return &b->memory[b->view.pack ? place(at) : at];
+    if (b->view.pack)
+        unpack(&b->view, message, 0, b->view.bytes);
+    else
+        memcpy(b->memory, message, b->view.bytes);
+}
+
+size_t user_buffer_differs(const struct user_buffer *b, const unsigned char *message)
+{
+    size_t bytes = b->view.bytes;
+
+    for (size_t i = 0, n; i < bytes; i += n) {
+        n = b->view.pack ? run(i, bytes - i) : bytes;
+        const unsigned char *got = b->memory + (b->view.pack ? place(i) : i);
+        if (memcmp(got, message + i, n) == 0)
+            continue;
+        while (*got == message[i])
+            got++, i++;
+        return i;
+    }
+    return bytes;
 }

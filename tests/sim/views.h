@@ -18,7 +18,9 @@ struct user_buffer {
 struct user_buffer *user_buffer_create(struct sim *s, size_t most_bytes);
 /* The view of the next call; fills the memory with bytes that no message has. */
 void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed);
-/* The place of byte `at` of the message. */
-unsigned char *user_buffer_at(struct user_buffer *b, size_t at);
+/* Puts view.bytes bytes of a message into it. */
+void user_buffer_fill(struct user_buffer *b, const unsigned char *message);
+/* The first byte that is not the message's; view.bytes: none. */
+size_t user_buffer_differs(const struct user_buffer *b, const unsigned char *message);
 
 #endif
