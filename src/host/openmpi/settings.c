@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char **values; /* where Open MPI keeps the parameters' values, in the order of the table */
 static int *handles;  /* its names for the parameters */
@@ -17,8 +18,10 @@ static char **given;
 static int register_one(const mca_base_component_t *component, const struct setting *s, char **value)
 {
     char doc[1024];
+    size_t length = strlen(s->doc);
+    const char *stop = length > 0 && s->doc[length - 1] == '.' ? "" : ".";
 
-    snprintf(doc, sizeof doc, "%s  Accepted: %s.  As the environment variable %s.", s->doc, s->accepted, s->name);
+    snprintf(doc, sizeof doc, "%s%s  Accepted: %s.  As the environment variable %s.", s->doc, stop, s->accepted, s->name);
     *value = (char *)(uintptr_t)s->preset;
     return mca_base_component_var_register(component, s->mca, doc, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_5,
                                            MCA_BASE_VAR_SCOPE_READONLY, value);
