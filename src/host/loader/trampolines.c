@@ -13,6 +13,7 @@
 #include "core/local.h"
 #include "host/loader/loader.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,10 +54,26 @@ static const char *const names[NAMES] = {
 
 static _Atomic(void *) targets[NAMES];
 
+#define EXPORT __attribute__((visibility("default")))
+EXPORT uintptr_t MPI_Bcast FIVE;
+
+/*
+ * MPI_Bcast_c of an MPI that has none (Open MPI 4 and 5).  A program that uses the name only where it is defined (mpi4py: a weak symbol)
+ * finds ours, so it must work.  More than an int counts is an error, as it would have been without the name.
+ */
+static uintptr_t bcast_c_by_bcast FIVE
+{
+    enum { MPI_ERR_COUNT_OF_ALL = 2 }; /* the same number in Open MPI, MPICH and MPI 5's standard ABI */
+
+    return b <= INT_MAX ? MPI_Bcast(a, b, c, d, e) : MPI_ERR_COUNT_OF_ALL;
+}
+
 static void *look_up(int at, void *caller)
 {
     void *next = hud_loader_next(names[at], caller);
 
+    if (!next && at == AT_MPI_Bcast_c)
+        next = (void *)(uintptr_t)bcast_c_by_bcast;
     if (!next) {
         fprintf(stderr, "huddle: %s is called, and no MPI in this process defines it\n", names[at]);
         abort(); /* without us the dynamic linker would have ended it */
@@ -80,7 +97,6 @@ void hud_trampolines_divert(const struct hud_wrapper *wrappers)
                 local_set(&targets[at], (void *)wrappers->function);
 }
 
-#define EXPORT __attribute__((visibility("default")))
 #define JUMP(name, parameters, arguments) ((uintptr_t(*) parameters)target(AT_##name, __builtin_return_address(0))) arguments
 
 #define INITIALISER(name, parameters, arguments)                                                                                           \
