@@ -47,16 +47,26 @@ class Jobs:
         with tempfile.TemporaryDirectory(prefix="huddle-") as scratch:
             file = os.path.join(scratch, "stats.json")
             before = [self.huddle, "run", f"--stats={file}", "--"] if huddle else []
-            try:
-                job = subprocess.run([*before, *command], cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=limit_s, check=False)
-            except subprocess.TimeoutExpired as error:
-                raise JobFailed(f"{' '.join(command)}: no end after {limit_s} s") from error
-            if job.returncode != 0:
-                raise JobFailed(f"{' '.join([*before, *command])}: status {job.returncode}\n{(job.stdout + job.stderr)[-2000:]}")
-            statistics = None
-            if huddle:
-                statistics = json.load(open(file, encoding="utf-8")) if os.path.exists(file) else {}
-            return job.stdout, statistics
+            output = self.finish(subprocess.Popen([*before, *command], cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), limit_s)
+            statistics = {} if huddle else None
+            if huddle and os.path.exists(file):
+                with open(file, encoding="utf-8") as written:
+                    statistics = json.load(written)
+            return output, statistics
+
+    @staticmethod
+    def finish(job, limit_s):
+        """Waits; a launcher that is told to end takes its ranks along, one that is killed may not."""
+        words, late = " ".join(job.args), False
+        try:
+            output, errors = job.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            late = True
+            job.terminate()
+            output, errors = job.communicate()
+        if late or job.returncode != 0:
+            raise JobFailed(f"{words}: {f'no end after {limit_s} s' if late else f'status {job.returncode}'}\n{(output + errors)[-2000:]}")
+        return output
 
 
 def taken(statistics, collective):
