@@ -30,7 +30,7 @@ class Site(NamedTuple):
 
 def read(path):
     """The declared edges of a file, and its sites; a line that has labels but no call is a site with call ''."""
-    text = open(path, encoding="utf-8").read()
+    text = pathlib.Path(path).read_text(encoding="utf-8")
     # the head is the first comment after the licence line
     comments = [m for m in re.finditer(r"/\*.*?\*/", text, re.S) if "SPDX" not in m[0]]
     head = comments[0].end() if comments else 0

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Drops the happens-before of one labelled call at a time, in every algorithm, and asks the checker to find it.
 
-usage: mutate.py --checker SIM_CHECK [--seeds N] [--quick] [FILE...]
+usage: mutate.py --checker SIM_CHECK [--seeds N] [FILE...]     (no FILE: all algorithms, and the core's one protocol)
 
 The value still moves; only the order is gone.  Prints a table; exit status 1 names every edge whose loss the checker did not find: it is not
 needed, or the tests do not reach the place where it is.
---quick takes the first line of each label.
 """
 import argparse
 import pathlib
@@ -25,13 +24,10 @@ def program_of(path):
     return "core/vacate" if path.parent.name == "core" else f"{path.parent.name}/{path.stem}"
 
 
-def mutations(path, quick):
-    seen = set()
+def mutations(path):
     for site in read(path)[1]:
         for label in site.labels:
-            if not (quick and label in seen):
-                yield site, label
-            seen.add(label)
+            yield site, label
 
 
 def run(checker, seeds, path, site, label):
@@ -50,13 +46,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--checker", required=True)
     parser.add_argument("--seeds", type=int, default=15)
-    parser.add_argument("--quick", action="store_true")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
     surviving = []
     count = 0
     for path in [p.resolve() for p in args.files] or labelled_files():
-        for site, label in mutations(path, args.quick):
+        for site, label in mutations(path):
             status, report = run(args.checker, args.seeds, path, site, label)
             count += 1
             name = f"{path.relative_to(ROOT)}:{site.line}"

@@ -65,6 +65,26 @@ static void right_barrier(struct mem *m, const struct coll *c)
         ;
 }
 
+/* A flag is never seen to go back, nor older than what is known to have happened: else this leaves its region. */
+static void sees_no_past(struct mem *m, const struct coll *c)
+{
+    mem_flag *zero = &slot_of(m, 0)->full;
+    uint64_t first;
+
+    if (mem_rank(m) == 0) {
+        mem_post(m, zero, 2 * c->op - 1);
+        mem_post(m, zero, 2 * c->op);
+    }
+    first = mem_peek(m, zero);
+    if (mem_peek(m, zero) < first)
+        slot_of(m, -1);
+    right_barrier(m, c);
+    if (mem_peek(m, zero) < 2 * c->op)
+        slot_of(m, -1);
+    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    wait_all(m, c->op);
+}
+
 /* ---- order ---- */
 
 static void never_posts(struct mem *m, const struct coll *c)
@@ -114,6 +134,24 @@ static void writes_payload_late(struct mem *m, const struct coll *c)
     } else {
         mem_await(m, &root->full, c->op);
         mem_get(m, &root->full.payload[3]);
+    }
+}
+
+/* What it writes after its first post is ordered by the second only. */
+static void awaits_too_little(struct mem *m, const struct coll *c)
+{
+    struct slot *root = slot_of(m, c->root);
+
+    if (is_root(m, c)) {
+        mem_post(m, &root->full, 2 * c->op - 1);
+        mem_put(m, &root->word, 1);
+        mem_post(m, &root->full, 2 * c->op);
+        wait_all(m, c->op);
+    } else {
+        mem_await(m, &slot_of(m, c->root)->full, 2 * c->op - 1);
+        mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+        mem_await(m, &root->full, 2 * c->op - 1);
+        mem_get(m, &root->word);
     }
 }
 
@@ -364,11 +402,13 @@ int main(void)
         TRIAL("bcast", right_bcast, CALLS, 0, NULL),
         TRIAL("barrier", right_barrier, CALLS, 0, NULL),
         TRIAL("bcast", reads_user_in_time, CALLS, 0, NULL),
+        TRIAL("barrier", sees_no_past, CALLS, 0, NULL),
         TRIAL("bcast", never_posts, 1, 2, "deadlock: 2 of 3 ranks"),
         TRIAL("bcast", never_waits, 1, 2, "race on the arena"),
         TRIAL("bcast", reuses_early, CALLS, 2, "race on the arena"),
         TRIAL("barrier", overlaps, 1, 2, "race on the arena"),
         TRIAL("bcast", writes_payload_late, 1, 2, "race on the arena"),
+        TRIAL("bcast", awaits_too_little, 1, 2, "race on the arena"),
         TRIAL("barrier", breaks_promise, 1, 1, "broken promise"),
         TRIAL("bcast", returns_without_root, 1, 1, "broken promise"),
         TRIAL("bcast", trusts_a_peek, 1, 2, "race on the arena"),
