@@ -26,6 +26,11 @@ def in_code(text):
     return "\n".join(fenced + re.findall(r"`([^`\n]+)`", rest))
 
 
+def given_in(text, name):
+    """The document itself holds that file, as an example: its head names it."""
+    return re.search(rf"^ \* \S*{re.escape(os.path.basename(name))} - ", text, re.MULTILINE)
+
+
 def check_command(build, words, helps):
     """words: what follows `huddle` in a document."""
     name, *rest = words.split(" -- ")[0].split()
@@ -58,7 +63,7 @@ def check(root, build):
         text = tree.read(root, path)
         there = os.path.join(root, os.path.dirname(path))
         complaints += [f"{path}: no file {link}" for link in LINK.findall(text) if not os.path.exists(os.path.join(there, link))]
-        complaints += [f"{path}: no file {name}" for name in NAMED_FILE.findall(text) if not os.path.exists(os.path.join(root, name))]
+        complaints += [f"{path}: no file {name}" for name in NAMED_FILE.findall(text) if not (os.path.exists(os.path.join(root, name)) or given_in(text, name))]
         complaints += [f"{path}: {line}" for words in COMMAND.findall(in_code(text)) if (line := check_command(build, words, helps))]
         complaints += [f"{path}: no setting {name}" for name in sorted(set(VARIABLE.findall(text)) - known)]
     return complaints
