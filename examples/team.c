@@ -26,7 +26,7 @@ static struct page {
     atomic_int arrived, left; /* ranks in the running allgather */
     atomic_int wrong;
     char cell[RANKS_MOST][CELL_BYTES];
-} *page;
+} * page;
 static int ranks = 4, operations = 1000;
 
 /* The calling rank's number travels in the exchange's arg. */
@@ -70,7 +70,8 @@ static bool broadcast(hud_team *team, int rank, int i)
         return false;
     memset(buffer, rank == root ? i & 255 : 255 - (i & 255), bytes);
     int rc = hud_bcast(team, &view, root);
-    bool fine = rc == HUD_PASS || (rc == HUD_OK && buffer[0] == (i & 255) && buffer[bytes / 2] == (i & 255) && buffer[bytes - 1] == (i & 255));
+    bool fine =
+        rc == HUD_PASS || (rc == HUD_OK && buffer[0] == (i & 255) && buffer[bytes / 2] == (i & 255) && buffer[bytes - 1] == (i & 255));
     free(buffer);
     return fine;
 }

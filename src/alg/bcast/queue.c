@@ -36,7 +36,7 @@ static const struct alg_param params[] = {
     [SETS] = { "sets", "1", "q, sets of buffers that the root refills as a whole", 1, SETS_MOST, 3, NULL },
     [TREE] = { "tree", "", "who announces fragments to whom", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names },
     [DEGREE] = { "degree", "1", "children of a rank in the trees kary, balanced and knomial", 2, 64, 2, NULL },
-    { NULL },
+    { .name = NULL },
 };
 
 struct notice { /* the payload of a control word */
