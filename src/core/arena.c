@@ -53,6 +53,20 @@ void *hud_arena_map(int fd, size_t bytes)
     return NULL;
 }
 
+/* In pieces, each tried a few times: kernels before 6.2 undo the whole of one allocation at any signal. */
+enum { COMMIT_BYTES = 256 << 10, COMMIT_TRIES = 20 };
+
+static int allocate(int fd, size_t from, size_t bytes)
+{
+    for (int tries = 0; tries < COMMIT_TRIES; tries++) {
+        if (fallocate(fd, 0, (off_t)from, (off_t)bytes) == 0)
+            return 0;
+        if (errno != EINTR)
+            return -1;
+    }
+    return -1;
+}
+
 /* Commits [from, to) of the arena's file.  The owner's allocation is the first touch; the mapping's policy says where. */
 static int commit(struct arena *a, size_t from, size_t to)
 {
@@ -69,12 +83,13 @@ static int commit(struct arena *a, size_t from, size_t to)
             (void)mbind((char *)a->head + from, to - from, MPOL_PREFERRED, mask, NODES, 0);
         }
     }
-    for (;;) {
-        if (fallocate(a->fd, 0, (off_t)from, (off_t)(to - from)) == 0)
-            return 0;
-        if (errno != EINTR)
+    while (from < to) {
+        size_t piece = to - from < COMMIT_BYTES ? to - from : COMMIT_BYTES;
+        if (allocate(a->fd, from, piece) != 0)
             return -1;
+        from += piece;
     }
+    return 0;
 }
 
 static int fill_head(struct arena *a)
@@ -211,7 +226,7 @@ size_t hud_arena_free_bytes(struct arena *a)
     return most;
 }
 
-/* Counts where the pages of a new slice lie. */
+/* Counts where new pages lie. */
 static void verify(struct arena *a, size_t offset, size_t bytes)
 {
     size_t pages = bytes / a->page_bytes;
@@ -219,7 +234,8 @@ static void verify(struct arena *a, size_t offset, size_t bytes)
 
     if (nodes && a->node >= 0 && hud_arena_pages(a, offset, bytes, nodes) == 0)
         for (size_t i = 0; i < pages; i++)
-            mem_count(nodes[i] == a->node ? &a->head->stats.pages_home : &a->head->stats.pages_elsewhere, 1, true);
+            if (nodes[i] >= 0)
+                mem_count(nodes[i] == a->node ? &a->head->stats.pages_home : &a->head->stats.pages_elsewhere, 1, true);
     free(nodes);
 }
 
@@ -231,40 +247,64 @@ static struct extent *find_free(struct arena *a, size_t bytes)
     return NULL;
 }
 
+/* Leaves the first `bytes` of a free extent and makes a free one of the rest. */
+static int split(struct extent *e, size_t bytes)
+{
+    struct extent *rest;
+
+    if (e->bytes == bytes)
+        return 0;
+    rest = malloc(sizeof *rest);
+    if (!rest)
+        return -1;
+    *rest = (struct extent){ .offset = e->offset + bytes, .bytes = e->bytes - bytes, .state = FREE, .next = e->next };
+    e->bytes = bytes;
+    e->next = rest;
+    return 0;
+}
+
+/* Commits the arena up to `end`, if the memory limits of all committers allow. */
+static int grow(struct arena *a, size_t end, int committers)
+{
+    size_t from = a->committed_bytes;
+
+    if (end <= from)
+        return 0;
+    if (hud_budget_left() / (size_t)(committers > 0 ? committers : 1) < end - from || commit(a, from, end) != 0)
+        return -1;
+    a->committed_bytes = end;
+    memset((char *)a->head + from, 0, end - from);
+    verify(a, from, end - from);
+    return 0;
+}
+
+static void enter_ledger(struct stats *ledger, size_t bytes)
+{
+    uint64_t peak = mem_count_read(&ledger->leased_peak_bytes);
+
+    mem_count(&ledger->leases, 1, true);
+    mem_count(&ledger->leased_bytes, bytes, true);
+    if (mem_count_read(&ledger->leased_bytes) > peak)
+        mem_count(&ledger->leased_peak_bytes, mem_count_read(&ledger->leased_bytes) - peak, true);
+}
+
 size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const char **why)
 {
-    struct extent *e, *rest;
-    struct stats *ledger = a->head ? &a->head->stats : NULL;
+    struct extent *e;
 
     bytes = (bytes + a->page_bytes - 1) / a->page_bytes * a->page_bytes;
     *why = "the arena is full";
-    if (!ledger)
+    if (!a->head)
         return 0;
     collect(a);
     if ((e = find_free(a, bytes)) == NULL)
         return 0;
     *why = "out of memory";
-    if (e->offset + bytes > a->committed_bytes) {
-        size_t fresh = e->offset + bytes - a->committed_bytes;
-        if (hud_budget_left() / (size_t)(committers > 0 ? committers : 1) < fresh || commit(a, a->committed_bytes, e->offset + bytes) != 0)
-            return 0;
-        a->committed_bytes = e->offset + bytes;
-    }
-    if (e->bytes > bytes) {
-        rest = malloc(sizeof *rest);
-        if (!rest)
-            return 0;
-        *rest = (struct extent){ .offset = e->offset + bytes, .bytes = e->bytes - bytes, .state = FREE, .next = e->next };
-        e->bytes = bytes;
-        e->next = rest;
-    }
+    if (grow(a, e->offset + bytes, committers) != 0 || split(e, bytes) != 0)
+        return 0;
     e->state = LEASED;
     memset((char *)a->head + e->offset, 0, bytes);
-    verify(a, e->offset, bytes);
-    mem_count(&ledger->leases, 1, true);
-    mem_count(&ledger->leased_bytes, bytes, true);
-    if (mem_count_read(&ledger->leased_bytes) > mem_count_read(&ledger->leased_peak_bytes))
-        mem_count(&ledger->leased_peak_bytes, mem_count_read(&ledger->leased_bytes) - mem_count_read(&ledger->leased_peak_bytes), true);
+    enter_ledger(&a->head->stats, bytes);
     return e->offset;
 }
 

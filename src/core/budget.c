@@ -6,6 +6,7 @@
  * failing.  So the limit minus the usage (without inactive page cache) of every ancestor is looked at first.  Best effort: others may allocate meanwhile.
  */
 #include "core/budget.h"
+#include "topo/cgroup.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -50,25 +51,26 @@ struct limit {
     size_t whole, left; /* bytes: the least limit, the least room below a limit */
 };
 
-/* v1 and v2 name their files differently. */
+/* Versions 1 and 2 name their files differently. */
 static const struct names {
     const char *limit, *usage, *inactive;
-} v1 = { "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file" },
-  v2 = { "memory.max", "memory.current", "inactive_file" };
+} names_of[2] = { { "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file" },
+                  { "memory.max", "memory.current", "inactive_file" } };
 
-static void look_at(const char *folder, const struct names *names, struct limit *least)
+/* arg: the least so far */
+static void look_at(const char *folder, bool version_2, void *arg)
 {
-    char path[2 * PATH_MAX];
+    const struct names *names = &names_of[version_2];
+    struct limit *least = arg;
+    char path[4 * PATH_MAX + 32];
 
     snprintf(path, sizeof path, "%s/%s", folder, names->limit);
     long long limit = read_number(path);
-    if (limit < 0 || limit > LLONG_MAX / 2)
-        return;
     snprintf(path, sizeof path, "%s/%s", folder, names->usage);
     long long usage = read_number(path);
     snprintf(path, sizeof path, "%s/memory.stat", folder);
     long long inactive = read_key(path, names->inactive);
-    if (usage < 0)
+    if (limit < 0 || limit > LLONG_MAX / 2 || usage < 0)
         return;
     usage -= inactive > 0 && inactive < usage ? inactive : 0;
     size_t left = usage < limit ? (size_t)(limit - usage) : 0;
@@ -76,46 +78,16 @@ static void look_at(const char *folder, const struct names *names, struct limit 
     least->left = left < least->left ? left : least->left;
 }
 
-/* From the cgroup itself up to the mount point. */
-static void climb(const char *mount, char *group, const struct names *names, struct limit *least)
-{
-    char folder[PATH_MAX];
-
-    for (;;) {
-        snprintf(folder, sizeof folder, "%s%s", mount, strcmp(group, "/") == 0 ? "" : group);
-        look_at(folder, names, least);
-        char *slash = strrchr(group, '/');
-        if (!slash || group[1] == '\0')
-            return;
-        *(slash == group ? slash + 1 : slash) = '\0';
-    }
-}
-
 static struct limit limits(void)
 {
     struct limit least = { SIZE_MAX, SIZE_MAX };
     long long total = read_key("/proc/meminfo", "MemTotal"), available = read_key("/proc/meminfo", "MemAvailable");
-    char line[PATH_MAX];
-    FILE *f = fopen("/proc/self/cgroup", "re");
 
     if (total > 0)
         least.whole = (size_t)total << 10;
     if (available > 0)
         least.left = (size_t)available << 10;
-    while (f && fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = '\0';
-        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!group)
-            continue;
-        *group++ = '\0';
-        if (controllers[1] == '\0') {
-            climb("/sys/fs/cgroup", group, &v2, &least);
-        } else if (strstr(controllers + 1, "memory")) {
-            climb("/sys/fs/cgroup/memory", group, &v1, &least);
-        }
-    }
-    if (f)
-        fclose(f);
+    hud_cgroup_visit("", "memory", look_at, &least);
     return least;
 }
 

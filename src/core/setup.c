@@ -111,7 +111,7 @@ static bool is_crowded(const struct setup *s)
     bool seen_all = c->seen_ranks >= local;
     int seen = hud_topo_cpus_count(&c->seen_cpus);
     pthread_mutex_unlock(&c->lock);
-    if (size > hud_topo_cpus_count(&all) || size > quota)
+    if (size > hud_topo_cpus_count(&all) || local > quota)
         return true;
     return seen_all ? local > seen : same && local > hud_topo_cpus_count(own);
 }

@@ -7,10 +7,10 @@
  */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "topo/sys.h"
+#include "topo/cgroup.h"
 
 #include <hwloc/bitmap.h>
 #include <limits.h>
-#include <mntent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,32 +124,6 @@ int hud_sys_home_node(const char *root, const struct topo_cpus *cpus)
 
 /* ---- CPU quota ------------------------------------------------------------------------------------------------------------ */
 
-/* The cgroup of this process in the hierarchy that has a controller; "": version 2's.  False: in none. */
-static bool find_group(const char *root, const char *controller, char group[PATH_MAX])
-{
-    char path[PATH_BYTES], line[PATH_BYTES];
-    bool found = false;
-    FILE *f;
-
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    f = fopen(path, "re");
-    while (f && !found && fgets(line, sizeof line, f)) { /* 4:cpu,cpuacct:/user.slice */
-        char *names = strchr(line, ':'), *end = names ? strchr(names + 1, ':') : NULL;
-
-        line[strcspn(line, "\n")] = '\0';
-        if (!end || strlen(end + 1) >= PATH_MAX)
-            continue;
-        *end = '\0';
-        found = names[1] == '\0' && !*controller;
-        for (char *rest, *name = strtok_r(names + 1, ",", &rest); name && *controller; name = strtok_r(NULL, ",", &rest))
-            found = found || !strcmp(name, controller);
-        strcpy(group, strstr(end + 1, "/..") ? "/" : end + 1); /* a group outside of our namespace cannot be seen */
-    }
-    if (f)
-        fclose(f);
-    return found;
-}
-
 /* Processors that one cgroup's own limit allows, rounded up; INT_MAX: no limit. */
 static int folder_quota(const char *folder, bool version_2)
 {
@@ -174,44 +148,19 @@ static int folder_quota(const char *folder, bool version_2)
     return cpus < INT_MAX ? (int)cpus : INT_MAX;
 }
 
-/* The least over a group and all above it, up to where they are mounted. */
-static int climb(const char *root, const char *mount, char *group, bool version_2)
+/* arg: the least so far */
+static void look_at(const char *folder, bool version_2, void *arg)
 {
-    int least = INT_MAX;
+    int quota = folder_quota(folder, version_2), *least = arg;
 
-    for (;;) {
-        char folder[PATH_BYTES], *slash = strrchr(group, '/');
-        int quota;
-
-        snprintf(folder, sizeof folder, "%s%s%s", root, mount, group);
-        quota = folder_quota(folder, version_2);
-        least = quota < least ? quota : least;
-        if (!slash)
-            return least;
-        *slash = '\0';
-    }
+    *least = quota < *least ? quota : *least;
 }
 
 int hud_sys_cpu_quota(const char *root)
 {
-    char path[PATH_BYTES], text[PATH_BYTES], group[PATH_MAX];
     int least = INT_MAX;
-    struct mntent entry;
-    FILE *mounts;
 
-    snprintf(path, sizeof path, "%s/proc/self/mounts", root);
-    mounts = setmntent(path, "re");
-    while (mounts && getmntent_r(mounts, &entry, text, sizeof text)) {
-        bool version_2 = !strcmp(entry.mnt_type, "cgroup2");
-        bool version_1 = !strcmp(entry.mnt_type, "cgroup") && hasmntopt(&entry, "cpu");
-
-        if ((version_1 || version_2) && find_group(root, version_2 ? "" : "cpu", group)) {
-            int quota = climb(root, entry.mnt_dir, group, version_2);
-            least = quota < least ? quota : least;
-        }
-    }
-    if (mounts)
-        endmntent(mounts);
+    hud_cgroup_visit(root, "cpu", look_at, &least);
     return least;
 }
 

@@ -1,21 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/groups.c - arrive up the groups of the memory hierarchy, leave by one flag that all ranks poll.
+ * barrier/groups.c - arrive up the groups of the memory hierarchy, leave by a flag that all ranks below poll.
  *
  * Source    paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors), "Barrier"; its sense and states, which
  *           flip or count, are counters of the operation here, so back-to-back calls need no second phase.
- * Shape     p ranks in L levels of groups; a leader scans its group, then arrives one level up.  p - 1 + (p - 1) line transfers.
+ *           Ours: a top group of at most `exchange` members does not gather at rank 0: each tells all the others, and releases its own
+ *           ranks below: one line transfer less on the path.  exchange = 1 is the paper's form.
+ * Shape     p ranks in L levels of groups; a leader scans its group, then arrives one level up.
  * Cost      T = sum over levels of (l + (c - 2) g) + l + (p - 2) g    ns; l one line transfer, c group size, g one more overlapped line
+ *           two ranks that exchange: l
  * Accepts   any number of ranks and groups.
  *
- * Line                    written by   read by              value k means
- *   slot[r].arrive[level]   r            r's group's leader   r, and all below it, have entered operation k
- *   slot[0].leave           rank 0       all others           everybody has entered operation k
+ * Line                    written by   read by                       value k means
+ *   slot[r].arrive[level]   r            r's group's leader; at a      r, and all below it, have entered operation k
+ *                                        top that exchanges: its members
+ *   slot[h].leave           h            all others; at a top that     everybody has entered operation k
+ *                                        exchanges: all below h
  *
  * Edges     R1 -> A1   a member's (and its members') entry  happens before  its leader's arrival one level up
- *           R2 -> A2   rank 0's view of all entries         happens before  every exit
+ *           R2 -> A2   the entries that a top member has seen  happen before  the other top members' exits
+ *           R3 -> A3   a top member's view of all entries      happens before  the exits below it
  */
 #include "alg/alg.h"
+
+enum param { EXCHANGE };
+
+static const struct alg_param params[] = {
+    [EXCHANGE] = { "exchange", "1", "members of the top group, at most, that tell each other instead of rank 0", 1, 64, 4, NULL },
+    { .name = NULL },
+};
 
 struct slot {
     mem_flag leave;
@@ -34,28 +47,79 @@ static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
     return sizeof(struct slot) <= most_bytes ? sizeof(struct slot) : 0;
 }
 
-static void run(struct mem *m, const struct coll *c)
+/* The top group, and whether its members tell each other. */
+struct top {
+    int level, count;
+    const int *members;
+    bool exchanges;
+};
+
+static struct top top_of(const struct coll *c)
 {
-    const struct shape_groups *g = c->groups;
+    struct top top = { .level = c->groups->levels - 1 };
+
+    top.members = shape_members(c->groups, top.level, 0, &top.count);
+    top.exchanges = top.count > 1 && top.count <= c->param[EXCHANGE];
+    return top;
+}
+
+/* The rank whose flag lets this one go: rank 0, or the member of an exchanging top above it. */
+static int head_of(const struct shape_groups *g, const struct top *top, int rank)
+{
+    int count;
+
+    if (!top->exchanges)
+        return 0;
+    while (g->top[rank] < top->level)
+        rank = *shape_members(g, g->top[rank], rank, &count);
+    return rank;
+}
+
+/* The top members tell each other. */
+static void meet(struct mem *m, const struct coll *c, const struct top *top)
+{
     int me = mem_rank(m);
     struct slot *mine = mem_slot(m, me);
-    struct slot *first = mem_slot(m, 0);
 
-    for (int level = 0; level <= g->top[me]; level++) {
-        int count;
-        const int *members = shape_members(g, level, me, &count);
+    mem_post(m, &mine->arrive[top->level], c->op); /* R2 */
+    for (int i = 0; i < top->count; i++) {
+        struct slot *other = mem_slot(m, top->members[i]);
+        if (top->members[i] != me)
+            mem_await(m, &other->arrive[top->level], c->op); /* A2 */
+    }
+}
 
-        if (members[0] != me) {
+/* A leader waits for its group; false: this rank does not lead it. */
+static bool gather(struct mem *m, const struct coll *c, int level)
+{
+    int count;
+    const int *members = shape_members(c->groups, level, mem_rank(m), &count);
+
+    for (int i = 1; members[0] == mem_rank(m) && i < count; i++) {
+        struct slot *member = mem_slot(m, members[i]);
+        mem_await(m, &member->arrive[level], c->op); /* A1 */
+    }
+    return members[0] == mem_rank(m);
+}
+
+static void run(struct mem *m, const struct coll *c)
+{
+    struct top top = top_of(c);
+    int me = mem_rank(m);
+    struct slot *mine = mem_slot(m, me);
+
+    for (int level = 0; level <= c->groups->top[me]; level++) {
+        if (level == top.level && top.exchanges) {
+            meet(m, c, &top);
+        } else if (!gather(m, c, level)) {
+            struct slot *head = mem_slot(m, head_of(c->groups, &top, me));
             mem_post(m, &mine->arrive[level], c->op); /* R1 */
-            mem_await(m, &first->leave, c->op);       /* A2 */
+            mem_await(m, &head->leave, c->op);        /* A3 */
             return;
         }
-        for (int i = 1; i < count; i++) {
-            struct slot *member = mem_slot(m, members[i]);
-            mem_await(m, &member->arrive[level], c->op); /* A1 */
-        }
     }
-    mem_post(m, &mine->leave, c->op); /* R2 */
+    if (top.level > 0 || !top.exchanges)
+        mem_post(m, &mine->leave, c->op); /* R3 */
 }
 
 ALG_DEFINE(barrier, groups) = {
@@ -63,6 +127,7 @@ ALG_DEFINE(barrier, groups) = {
     .name = "groups",
     .doc = "arrive up the groups of the memory hierarchy, leave by one flag",
     .source = "paper 03, Barrier",
+    .params = params,
     .accepts = accepts,
     .slot_bytes = slot_bytes,
     .run = run,
