@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* faults.c - what the checker must report, and what it must not.  The table at the end says which is which. */
+#include "faults.h"
+
+static struct slot *slot_of(struct mem *m, int rank)
+{
+    return mem_slot(m, rank);
+}
+
+static bool is_root(struct mem *m, const struct coll *c)
+{
+    return mem_rank(m) == c->root;
+}
+
+/* ---- right ones ---- */
+
+static void wait_all(struct mem *m, uint64_t op)
+{
+    for (int r = 0; r < mem_size(m); r++)
+        if (r != mem_rank(m))
+            mem_await(m, &slot_of(m, r)->done, op);
+}
+
+/* The root publishes its slot, all copy from it; before it does so again, all must be done. */
+void right_bcast(struct mem *m, const struct coll *c)
+{
+    struct slot *mine = slot_of(m, mem_rank(m)), *root = slot_of(m, c->root);
+
+    if (is_root(m, c)) {
+        wait_all(m, c->op - 1);
+        mem_in(m, mine->data, &c->buf, 0, c->buf.bytes);
+        mem_post(m, &mine->full, c->op);
+    } else {
+        mem_await(m, &root->full, c->op);
+        mem_out(m, &c->buf, root->data, 0, c->buf.bytes);
+    }
+    mem_post(m, &mine->done, c->op);
+}
+
+/* Central counter, polled.  The wrong ones below end with it where they would break their promise, too. */
+void right_barrier(struct mem *m, const struct coll *c)
+{
+    mem_flag *met = &slot_of(m, 0)->met;
+
+    mem_add(m, met, 1);
+    while (mem_peek(m, met) < c->op * (uint64_t)mem_size(m))
+        ;
+}
+
+/* The last to come knows from the sum that all are there. */
+static void right_counter(struct mem *m, const struct coll *c)
+{
+    uint64_t all = c->op * (uint64_t)mem_size(m);
+
+    if (mem_add(m, &slot_of(m, 0)->met, 1) == all)
+        mem_post(m, &slot_of(m, 0)->full, c->op);
+    else
+        mem_await(m, &slot_of(m, 0)->full, c->op);
+}
+
+/* A flag is never seen to go back, nor older than what is known to have happened: else this leaves its region. */
+static void sees_no_past(struct mem *m, const struct coll *c)
+{
+    mem_flag *zero = &slot_of(m, 0)->full;
+    uint64_t first;
+
+    if (mem_rank(m) == 0) {
+        mem_post(m, zero, 2 * c->op - 1);
+        mem_post(m, zero, 2 * c->op);
+    }
+    first = mem_peek(m, zero);
+    if (mem_peek(m, zero) < first)
+        slot_of(m, -1);
+    right_barrier(m, c);
+    if (mem_peek(m, zero) < 2 * c->op)
+        slot_of(m, -1);
+    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    wait_all(m, c->op);
+}
+
+/* ---- order ---- */
+
+static void never_posts(struct mem *m, const struct coll *c)
+{
+    if (!is_root(m, c))
+        mem_await(m, &slot_of(m, c->root)->full, c->op);
+}
+
+static void never_waits(struct mem *m, const struct coll *c)
+{
+    struct slot *root = slot_of(m, c->root);
+
+    if (is_root(m, c))
+        mem_in(m, root->data, &c->buf, 0, c->buf.bytes);
+    else
+        mem_out(m, &c->buf, root->data, 0, c->buf.bytes);
+    right_barrier(m, c);
+}
+
+static void reuses_early(struct mem *m, const struct coll *c)
+{
+    struct slot *root = slot_of(m, c->root);
+
+    if (is_root(m, c)) {
+        mem_in(m, root->data, &c->buf, 0, c->buf.bytes);
+        mem_post(m, &root->full, c->op);
+    } else {
+        mem_await(m, &root->full, c->op);
+        mem_out(m, &c->buf, root->data, 0, c->buf.bytes);
+    }
+}
+
+/* In one byte. */
+static void overlaps(struct mem *m, const struct coll *c)
+{
+    mem_copy(m, slot_of(m, 0)->data + 8 + 7 * mem_rank(m), slot_of(m, mem_rank(m))->data + 128, 8);
+    right_barrier(m, c);
+}
+
+static void writes_payload_late(struct mem *m, const struct coll *c)
+{
+    struct slot *root = slot_of(m, c->root);
+
+    if (is_root(m, c)) {
+        mem_post(m, &root->full, c->op);
+        mem_put(m, &root->full.payload[3], 7);
+    } else {
+        mem_await(m, &root->full, c->op);
+        mem_get(m, &root->full.payload[3]);
+    }
+}
+
+/* What it writes after its first post is ordered by the second only. */
+static void awaits_too_little(struct mem *m, const struct coll *c)
+{
+    struct slot *root = slot_of(m, c->root);
+
+    if (is_root(m, c)) {
+        mem_post(m, &root->full, 2 * c->op - 1);
+        mem_put(m, &root->word, 1);
+        mem_post(m, &root->full, 2 * c->op);
+        wait_all(m, c->op);
+    } else {
+        mem_await(m, &slot_of(m, c->root)->full, 2 * c->op - 1);
+        mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+        mem_await(m, &root->full, 2 * c->op - 1);
+        mem_get(m, &root->word);
+    }
+}
+
+static void breaks_promise(struct mem *m, const struct coll *c)
+{
+    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    mem_await(m, &slot_of(m, (mem_rank(m) + 1) % mem_size(m))->done, c->op);
+}
+
+static void returns_without_root(struct mem *m, const struct coll *c)
+{
+    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+}
+
+/* Two ranks post their flags, look at each other's, and write if it is not there: right only if a peek always saw the newest. */
+static void trusts_a_peek(struct mem *m, const struct coll *c)
+{
+    int me = mem_rank(m);
+
+    if (me < 2) {
+        mem_post(m, &slot_of(m, me)->done, c->op);
+        if (mem_peek(m, &slot_of(m, 1 - me)->done) < c->op)
+            mem_put(m, &slot_of(m, 0)->word, 1);
+    }
+    right_barrier(m, c);
+}
+
+/* ---- flags ---- */
+
+static void two_writers(struct mem *m, const struct coll *c)
+{
+    mem_post(m, &slot_of(m, 0)->full, c->op * 10 + (uint64_t)mem_rank(m));
+    right_barrier(m, c);
+}
+
+static void does_not_grow(struct mem *m, const struct coll *c)
+{
+    mem_post(m, &slot_of(m, mem_rank(m))->full, c->op);
+    mem_post(m, &slot_of(m, mem_rank(m))->full, c->op);
+}
+
+static void puts_a_flag(struct mem *m, const struct coll *c)
+{
+    mem_post(m, &slot_of(m, mem_rank(m))->full, c->op);
+    mem_put(m, (uint64_t *)(void *)&slot_of(m, mem_rank(m))->full, c->op + 1);
+}
+
+static void polls_for_ever(struct mem *m, const struct coll *c)
+{
+    while (mem_peek(m, &slot_of(m, 0)->full) < c->op)
+        ;
+}
+
+/* ---- memory ---- */
+
+static void dereferences(struct mem *m, const struct coll *c)
+{
+    mem_post(m, &slot_of(m, mem_rank(m))->full, c->op);
+    slot_of(m, mem_rank(m))->word = c->op;
+}
+
+static void leaves_its_region(struct mem *m, const struct coll *c)
+{
+    (void)c;
+    mem_put(m, &slot_of(m, mem_rank(m))->word + sizeof(struct slot) / 8, 1);
+}
+
+static void copies_private(struct mem *m, const struct coll *c)
+{
+    unsigned char local[8] = { 0 };
+
+    (void)c;
+    mem_copy(m, slot_of(m, mem_rank(m))->data, local, sizeof local);
+}
+
+/* The others read the root's own buffer, and the root does not wait for them. */
+static void reads_user_late(struct mem *m, const struct coll *c)
+{
+    struct slot *mine = slot_of(m, mem_rank(m)), *root = slot_of(m, c->root);
+
+    if (is_root(m, c)) {
+        mem_put(m, &root->word, (uint64_t)(uintptr_t)c->buf.base);
+        mem_post(m, &root->full, c->op);
+        wait_all(m, c->op); /* but they say so before they read */
+        return;
+    }
+    mem_await(m, &root->full, c->op);
+    struct hud_view roots = { .base = (void *)(uintptr_t)mem_get(m, &root->word), .bytes = c->buf.bytes };
+    mem_post(m, &mine->done, c->op);
+    mem_in(m, mine->data, &roots, 0, roots.bytes);
+    mem_out(m, &c->buf, mine->data, 0, roots.bytes);
+}
+
+/* The same, and right: they say so after it. */
+static void reads_user_in_time(struct mem *m, const struct coll *c)
+{
+    struct slot *mine = slot_of(m, mem_rank(m)), *root = slot_of(m, c->root);
+
+    if (is_root(m, c)) {
+        mem_put(m, &root->word, (uint64_t)(uintptr_t)c->buf.base);
+        mem_post(m, &root->full, c->op);
+        wait_all(m, c->op);
+        return;
+    }
+    mem_await(m, &root->full, c->op);
+    struct hud_view roots = { .base = (void *)(uintptr_t)mem_get(m, &root->word), .bytes = c->buf.bytes };
+    mem_in(m, mine->data, &roots, 0, roots.bytes);
+    mem_post(m, &mine->done, c->op);
+    mem_out(m, &c->buf, mine->data, 0, roots.bytes);
+}
+
+/* ---- */
+
+#define FAULT(coll_, function, calls_, lines_, expected_, ...)                                                                             \
+    {                                                                                                                                      \
+        .alg = { .coll = coll_, .name = #function, .run = function }, .calls = calls_, .lines = lines_, .expected = expected_, __VA_ARGS__ \
+    }
+
+const struct fault faults[] = {
+    FAULT("bcast", right_bcast, FAULT_CALLS, 0, NULL),
+    FAULT("barrier", right_barrier, FAULT_CALLS, 0, NULL),
+    FAULT("barrier", right_counter, FAULT_CALLS, 0, NULL),
+    FAULT("bcast", reads_user_in_time, FAULT_CALLS, 0, NULL),
+    FAULT("barrier", sees_no_past, FAULT_CALLS, 0, NULL),
+    FAULT("bcast", never_posts, 1, 2, "deadlock: 2 of 3 ranks", .always = true),
+    FAULT("bcast", never_waits, 1, 2, "race on the arena", .always = true),
+    FAULT("bcast", reuses_early, FAULT_CALLS, 2, "race on the arena"),
+    FAULT("barrier", overlaps, 1, 2, "race on the arena", .always = true),
+    FAULT("bcast", writes_payload_late, 1, 2, "race on the arena"),
+    FAULT("bcast", awaits_too_little, 1, 2, "race on the arena", .always = true),
+    FAULT("barrier", breaks_promise, 1, 1, "broken promise", .always = true),
+    FAULT("bcast", returns_without_root, 1, 1, "broken promise"),
+    FAULT("bcast", trusts_a_peek, 1, 2, "race on the arena"),
+    FAULT("bcast", two_writers, 1, 2, "race on a flag"),
+    FAULT("bcast", does_not_grow, 1, 2, "must grow", .always = true),
+    FAULT("bcast", puts_a_flag, 1, 1, "plain access to a flag", .always = true),
+    FAULT("barrier", polls_for_ever, 1, 1, "no end", .always = true),
+    FAULT("bcast", dereferences, 1, 1, "plain access to shared memory", .always = true),
+    FAULT("bcast", leaves_its_region, 1, 1, "outside its region", .always = true),
+    FAULT("bcast", copies_private, 1, 1, "not shared memory", .always = true),
+    FAULT("bcast", reads_user_late, 1, 1, "race on the user buffer"),
+    FAULT("nothing", right_barrier, 1, 0, "no contract"),
+    { .calls = 0 },
+};
