@@ -22,6 +22,7 @@ struct setup {
     union hello *hello;     /* [size] */
     struct peer_card *card; /* [size] */
     struct reply *reply;    /* [size] */
+    int *unit, *groups;     /* memory for read_place */
     char **base;            /* [size] arenas */
     size_t bytes, offset;   /* of the slice */
     int who;                /* the rank that a refusal is about */
@@ -69,22 +70,19 @@ static void write_place(struct setup *s, char *slice)
     free(cpus);
 }
 
-static int read_place(struct hud_team *team)
+/* All ranks read rank 0's table, into memory that was there before the rounds: nothing can fail any more. */
+static void read_place(struct setup *s)
 {
+    struct hud_team *team = s->team;
     const struct place_table *table = place_of(team, team->slices[0]);
-    int count = table->levels * team->size;
-    int *unit = malloc(((size_t)count + 1) * sizeof *unit);
 
-    if (!unit)
-        return -1;
-    for (int i = 0; i < count; i++)
-        unit[i] = table->unit[i];
-    struct shape_place place = { .ranks = team->size, .levels = table->levels, .unit = unit };
     team->levels = table->levels;
     memcpy(team->place_name, table->name, sizeof team->place_name);
-    int rc = hud_shape_groups_build(&place, &team->groups);
-    free(unit);
-    return rc;
+    for (int i = 0; i < table->levels * team->size; i++)
+        s->unit[i] = table->unit[i];
+    struct shape_place place = { .ranks = team->size, .levels = table->levels, .unit = s->unit };
+    hud_shape_groups_build_in(&place, s->groups, &team->groups);
+    s->groups = NULL;
 }
 
 /* Ranks that would wait for a processor that another waiting rank holds. */
@@ -163,7 +161,7 @@ static enum reason prepare(struct setup *s)
 }
 
 /* After the second round: everything is there. */
-static enum reason take_up(struct setup *s)
+static void take_up(struct setup *s)
 {
     struct hud_team *team = s->team;
     size_t mask = ~(hud_arena_alignment(team->context->arena.bytes) - 1);
@@ -174,9 +172,9 @@ static enum reason take_up(struct setup *s)
     team->bytes = team->layout.total_bytes;
     for (int a = 0; hud_shm_algs[a]; a++)
         team->row_kind[a] = hud_coll_kind(hud_shm_algs[a]->coll);
+    read_place(s);
     set_policy(s);
     team->mem = (struct mem){ .rank = team->rank, .size = team->size, .slices = team->slices, .home_mask = mask, .policy = &team->policy };
-    return REASON_NONE;
 }
 
 static bool gather(struct hud_team *team, const void *mine, size_t bytes, void *all)
@@ -203,7 +201,9 @@ static enum reason run_rounds(struct setup *s)
         reason = (enum reason)s->reply[r].reason;
         s->who = reason != REASON_NONE && r != team->rank ? r : s->who;
     }
-    return reason == REASON_NONE ? take_up(s) : reason;
+    if (reason == REASON_NONE)
+        take_up(s);
+    return reason;
 }
 
 /* One line, by one rank, for what a user should know; the rest is for statistics. */
@@ -242,8 +242,10 @@ static bool allocate(struct setup *s)
     s->card = calloc(ranks, sizeof *s->card);
     s->reply = calloc(ranks, sizeof *s->reply);
     s->base = calloc(ranks, sizeof *s->base);
+    s->unit = calloc(SHAPE_LEVELS * ranks, sizeof *s->unit);
+    s->groups = calloc(hud_shape_groups_ints(s->team->size, INT16_MAX + 1), sizeof *s->groups);
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
-    return s->hello && s->card && s->reply && s->base && s->team->slices;
+    return s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->team->slices;
 }
 
 static void refuse(struct hud_team *team, enum reason reason)
@@ -262,8 +264,6 @@ void hud_team_setup(struct hud_team *team)
 
     if (reason == REASON_NONE) {
         reason = allocate(&s) ? run_rounds(&s) : REASON_PRIVATE;
-        if (reason == REASON_NONE && read_place(team) != 0)
-            reason = REASON_PRIVATE;
         explain(&s, reason);
     }
     if (reason == REASON_NONE) {
@@ -279,6 +279,8 @@ void hud_team_setup(struct hud_team *team)
     free(s.card);
     free(s.reply);
     free(s.base);
+    free(s.unit);
+    free(s.groups);
 }
 
 void hud_team_leave(struct hud_team *team)

@@ -26,15 +26,13 @@ static int count_units(const struct shape_place *place)
     return units;
 }
 
-/* One block holds the three tables of a level. */
-static int allocate(struct shape_level *l, int ranks, int participants)
+/* The next table of a level, out of the block. */
+static int *carve(int **block, int count)
 {
-    l->group_of = malloc(((size_t)ranks + 2 * (size_t)participants + 1) * sizeof(int));
-    if (!l->group_of)
-        return -1;
-    l->first = l->group_of + ranks;
-    l->members = l->first + participants + 1;
-    return 0;
+    int *table = *block;
+
+    *block += count;
+    return table;
 }
 
 /* Numbers the groups of a level; group_at[unit] is scratch.  unit NULL: all are in one unit. */
@@ -76,26 +74,26 @@ static void list_members(struct shape_level *l, int ranks)
 }
 
 /* Adds a level above those there are, unless it would group nobody.  from -1: the top, which is always added. */
-static int add_level(struct shape_groups *g, const struct shape_place *place, int from, int units, int *group_at)
+static void add_level(struct shape_groups *g, const struct shape_place *place, int from, int units, int *group_at, int **block)
 {
     const int *unit = from >= 0 ? place->unit + from * place->ranks : NULL;
     struct shape_level *l = &g->level[g->levels];
-    int participants = g->levels ? g->level[g->levels - 1].groups : g->ranks;
+    int participants = g->levels ? g->level[g->levels - 1].groups : g->ranks, *at = *block;
 
-    if (allocate(l, g->ranks, participants))
-        return -1;
+    l->group_of = carve(&at, g->ranks);
     l->groups = number_groups(g, unit, units, group_at, l->group_of);
     if (unit && l->groups == participants) {
-        free(l->group_of);
         memset(l, 0, sizeof *l);
-        return 0;
+        return;
     }
+    l->first = carve(&at, participants + 1);
+    l->members = carve(&at, participants);
+    *block = at;
     list_members(l, g->ranks);
     l->from = from;
     g->levels++;
     for (int i = 0; i < l->groups; i++)
         g->top[l->members[l->first[i]]] = g->levels;
-    return 0;
 }
 
 static bool has_top(const struct shape_groups *g)
@@ -103,32 +101,40 @@ static bool has_top(const struct shape_groups *g)
     return g->levels > 0 && g->level[g->levels - 1].groups == 1;
 }
 
-int hud_shape_groups_build(const struct shape_place *place, struct shape_groups *groups)
+size_t hud_shape_groups_ints(int ranks, int units)
 {
-    int units = count_units(place), failed;
-    int *group_at = malloc((size_t)units * sizeof *group_at);
+    return (size_t)ranks + SHAPE_LEVELS * (3 * (size_t)ranks + 1) + (size_t)units;
+}
+
+void hud_shape_groups_build_in(const struct shape_place *place, int *block, struct shape_groups *groups)
+{
+    int units = count_units(place), *group_at;
 
     memset(groups, 0, sizeof *groups);
     groups->ranks = place->ranks;
-    groups->top = calloc((size_t)place->ranks, sizeof *groups->top);
-    failed = !group_at || !groups->top;
-    for (int i = 0; i < place->levels && groups->levels < SHAPE_LEVELS - 1 && !failed && !has_top(groups); i++)
-        failed = add_level(groups, place, i, units, group_at);
-    if (!failed && !has_top(groups))
-        failed = add_level(groups, place, -1, units, group_at);
-    free(group_at);
-    if (failed) {
-        hud_shape_groups_free(groups);
-        return -1;
-    }
+    groups->top = carve(&block, place->ranks);
+    memset(groups->top, 0, (size_t)place->ranks * sizeof *groups->top);
+    group_at = carve(&block, units);
+    for (int i = 0; i < place->levels && groups->levels < SHAPE_LEVELS - 1 && !has_top(groups); i++)
+        add_level(groups, place, i, units, group_at, &block);
+    if (!has_top(groups))
+        add_level(groups, place, -1, units, group_at, &block);
     groups->top[0] = groups->levels - 1; /* there is no further level for the leader of the top */
+}
+
+int hud_shape_groups_build(const struct shape_place *place, struct shape_groups *groups)
+{
+    int *block = malloc(hud_shape_groups_ints(place->ranks, count_units(place)) * sizeof *block);
+
+    memset(groups, 0, sizeof *groups);
+    if (!block)
+        return -1;
+    hud_shape_groups_build_in(place, block, groups);
     return 0;
 }
 
 void hud_shape_groups_free(struct shape_groups *groups)
 {
-    for (int i = 0; i < groups->levels; i++)
-        free(groups->level[i].group_of);
-    free(groups->top);
+    free(groups->top); /* where the block begins */
     memset(groups, 0, sizeof *groups);
 }

@@ -10,6 +10,7 @@
 #define HUD_SHAPE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { SHAPE_LEVELS = 8 }; /* most levels of groups: L2, L3, die, NUMA, socket, node, and room */
 
@@ -44,6 +45,9 @@ struct shape_groups {
  * ranks >= 1.  Returns 0, or -1: out of memory (*groups is empty).
  */
 int hud_shape_groups_build(const struct shape_place *place, struct shape_groups *groups);
+/* The same in memory that the caller has allocated, so that it cannot fail; the groups own it.  Integers it needs, for units below `units`: */
+size_t hud_shape_groups_ints(int ranks, int units);
+void hud_shape_groups_build_in(const struct shape_place *place, int *block, struct shape_groups *groups);
 void hud_shape_groups_free(struct shape_groups *groups);
 
 /* The members of rank's group at a level at which it takes part, its leader first; *count of them. */
