@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cases: a program, an MPI, a trouble, and what must come of it.
+
+Trouble is made by wrappers: `outside` around the whole job (launcher included), `each` around every rank.  A wrapper is a command that ends
+where the wrapped one begins; one that needs what this machine or user lacks raises NotHere, and the case is skipped with that line.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from typing import Callable, Optional, Sequence
+
+OPEN = ("ompi4", "ompi5")
+MPICH = ("mpich4", "mpich5", "intel")
+ALL = OPEN + MPICH
+BOTH = ("ompi4", "mpich5")  # one of each front end, where the MPI does not matter
+
+# A rank's number in the job, in a shell, whichever launcher started it.
+RANK = "${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-$PMI_RANK}}"
+DIFFERENTIAL = ("{bin}/differential", "--brief", "--mixed-empty")
+
+
+class NotHere(Exception):
+    """This machine or user cannot make the trouble."""
+
+
+def nothing(_):
+    return []
+
+
+@dataclass
+class Case:
+    group: str
+    name: str
+    mpis: Sequence[str]
+    ranks: int
+    command: Sequence[str] = DIFFERENTIAL
+    env: dict = field(default_factory=dict)
+    launch: dict = field(default_factory=dict)        # MPI or ABI -> more words for its launcher
+    bind: bool = False
+    outside: Callable = nothing
+    each: Callable = nothing
+    prepare: Callable = nothing                       # before and
+    clean: Callable = nothing                         # after, with the case's folder
+    during: Optional[Callable] = None                 # with the running job
+    taken: Optional[bool] = None                      # calls were taken, and none but also_passed passed on; None: not looked at
+    passed: str = ""                                  # at least one call was passed on for a reason like this
+    also_passed: Sequence[str] = ("one rank",)
+    collectives: Sequence[str] = ("barrier", "bcast")
+    says: Sequence[str] = ()                          # the "huddle: " lines, one each
+    says_each: bool = False                           # each rank may say them
+    prints: Sequence[str] = ()
+    fails: bool = False
+    seconds: float = 90
+    full: bool = False
+
+
+# ---- wrappers and troubles ----
+
+def need(tool):
+    if not shutil.which(tool):
+        raise NotHere(f"no {tool} here")
+
+
+def works(*command):
+    if subprocess.run(command, capture_output=True).returncode != 0:
+        raise NotHere("not allowed here: " + " ".join(command))
+
+
+def on_ranks(test, *wrapper):
+    """Only ranks whose number passes the shell test get the wrapper: on_ranks('-eq 1', 'env', 'A=1')."""
+    return lambda words: ["sh", "-c", f'if [ {RANK} {test} ]; then exec {" ".join(wrapper).format(**words)} "$@"; else exec "$@"; fi', "on-rank"]
+
+
+def odd(*wrapper):
+    return lambda words: ["sh", "-c", f'if [ $(({RANK} % 2)) = 1 ]; then exec {" ".join(wrapper).format(**words)} "$@"; else exec "$@"; fi', "odd"]
+
+
+def every(*wrapper):
+    return lambda words: [word.format(**words) for word in wrapper]
+
+
+def namespaces(kinds, script):
+    """Each rank in namespaces of its own, after a shell script run there."""
+    def wrap(_):
+        need("unshare")
+        works("unshare", *kinds, "true")
+        return ["unshare", *kinds, "sh", "-c", f'{script}; exec "$@"', "namespace"]
+    return wrap
+
+
+def one_namespace(test, kinds, script="true"):
+    def wrap(_):
+        need("unshare")
+        works("unshare", *kinds, "true")
+        return ["sh", "-c", f'if [ {RANK} {test} ]; then exec unshare {" ".join(kinds)} sh -c \'{script}; exec "$@"\' namespace "$@"; else exec "$@"; fi',
+                "one-namespace"]
+    return wrap
+
+
+def as_node(strict=False):
+    """The shared tool that gives each 'node' a host name of its own."""
+    tool = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../shared/tools", "as-strict-node" if strict else "as-node"))
+    if not os.path.exists(tool):
+        return None
+    return {
+        "ompi4": ["--mca", "plm_rsh_agent", tool, "-H", "nodeA:2,nodeB:2", "--mca", "btl_tcp_if_include", "lo"],
+        "ompi5": ["--prtemca", "plm_ssh_agent", tool, "-H", "nodeA:2,nodeB:2", "--mca", "btl_tcp_if_include", "lo"],
+        "mpich4": ["-launcher", "ssh", "-launcher-exec", tool, "-hosts", "nodeA,nodeB", "-ppn", "2"],
+        "mpich5": ["-launcher", "ssh", "-launcher-exec", tool, "-hosts", "nodeA,nodeB", "-ppn", "2"],
+    }
+
+
+def nodes_exist(_):
+    if as_node() is None:
+        raise NotHere("no as-node tool here")
+
+
+CGROUPS = (  # v1, v2: where, the limit, the usage
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ("/sys/fs/cgroup", "memory.max", "memory.current"),
+)
+
+
+def in_cgroup(limit_bytes, command):
+    """Every rank joins a memory cgroup of the case's own.  `command` may name {limit} and {usage}, its files."""
+    def path(folder):
+        return os.path.join(folder, "cgroup")
+
+    def prepare(folder):
+        for top, limit, usage in CGROUPS:
+            group = os.path.join(top, "test-" + os.path.basename(folder))
+            try:
+                os.mkdir(group)
+                with open(os.path.join(group, limit), "w") as file:
+                    file.write(str(limit_bytes))
+            except OSError:
+                if os.path.isdir(group):
+                    os.rmdir(group)
+                continue
+            os.symlink(group, path(folder))
+            for name, file in (("limit", limit), ("usage", usage)):
+                os.symlink(os.path.join(group, file), os.path.join(folder, name))
+            return
+        raise NotHere("no memory cgroup can be made here")
+
+    def clean(folder):
+        for _ in range(50 if os.path.islink(path(folder)) else 0):
+            try:
+                return os.rmdir(os.readlink(path(folder)))
+            except OSError:
+                time.sleep(0.1)
+
+    def each(words):
+        return ["sh", "-c", f'echo $$ >{path(words["folder"])}/cgroup.procs && exec "$@"', "cgroup"]
+
+    return dict(prepare=prepare, each=each, clean=clean, command=command)
+
+
+def kill_one_rank(job):
+    """SIGKILL to a rank once the job is under way; then the launcher has 30 s to end everything."""
+    from run import marked
+    until = time.monotonic() + 20
+    while time.monotonic() < until and "sizes" not in job.text():
+        time.sleep(0.1)
+    program = [pid for pid, line in marked(job.mark).items() if line.split(" ")[0].endswith("/differential")]
+    os.kill(max(program), signal.SIGKILL)
+    job.process.wait(30)
+
+
+def bad_setting(name, value, accepted):
+    return Case("settings", f"{name}={value}", BOTH, 2, env={name: value}, taken=False, passed="bad setting",
+                says=[f"{name}.*{value}.*{accepted}.*own collectives"])
+
+
+def differing(name, value, reason):
+    """Rank 1 alone has a value of its own."""
+    return Case("settings", f"{name}={value} on one rank", BOTH, 3, each=on_ranks("-eq 1", "env", f"{name}={value}"), taken=False, passed=reason,
+                says=[f"{name}.*accepted.*own collectives"])
+
+
+def fits_in(size):
+    """The whole job sees a /dev/shm of that size, and no room left in it."""
+    return namespaces(["--mount"], f"mount -t tmpfs -o size={size} none /dev/shm && cat /dev/zero >/dev/shm/full 2>/dev/null; true")
+
+
+NODES = as_node() or {}
+TCP = {"openmpi": ["--mca", "btl", "tcp,self"]}
+# The MPIs' own ways to read another process fail in such places.
+NO_CMA = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_smsc": "^cma", "MPIR_CVAR_CH4_CMA_ENABLE": "0", "UCX_TLS": "tcp,self"}
+MEMORY_CALLS = "mbind,move_pages,get_mempolicy,set_mempolicy"
+
+CASES = [
+    # The differential program under every MPI, its calls taken.
+    Case("differential", "2 ranks", ALL, 2, ["{bin}/differential", "--mixed-empty"], bind=True, taken=True),
+    Case("differential", "3 ranks", ("ompi4", "mpich4"), 3, taken=True),
+    Case("differential", "8 ranks", ALL, 8, taken=True, seconds=150),
+    Case("differential", "one rank", BOTH, 1),
+    Case("differential", "64 ranks", ("ompi4",), 64, [*DIFFERENTIAL, "--most", "5000"], taken=True, seconds=200),
+    Case("differential", "300 ranks", ("ompi4",), 300, [*DIFFERENTIAL, "--most", "5000"], taken=True, seconds=900, full=True),
+    Case("differential", "soak", ALL, 4, ["{bin}/differential", "--mixed-empty", "--seconds", "60", "--seed", "{seed}"], taken=True, seconds=400, full=True),
+    Case("differential", "8 ranks, all sizes", ALL, 8, ["{bin}/differential", "--mixed-empty"], taken=True, seconds=500, full=True),
+
+    # What MPI programs do to a collective library.
+    Case("programs", "progress", ALL, 2, ["{bin}/progress"], taken=True),
+    Case("programs", "progress, 4 ranks", BOTH, 4, ["{bin}/progress"], taken=True),
+    Case("programs", "threads", ALL, 2, ["{bin}/threads"], taken=True),
+    Case("programs", "threads, 4 ranks", ("ompi4", "intel"), 4, ["{bin}/threads"], taken=True),
+    Case("programs", "fork", ALL, 2, ["{bin}/forker"], taken=True),
+    Case("programs", "truncation", ALL, 3, ["{bin}/truncate"], taken=True),
+    Case("programs", "intercommunicators", ALL, 4, ["{bin}/inter"], taken=True),
+    Case("programs", "spawn", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn"]),
+    Case("programs", "killed", ALL, 4, ["{bin}/differential", "--mixed-empty", "--seconds", "60"], during=kill_one_rank, fails=True),
+
+    # Communicators that come and go, and as many as there can be (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
+    Case("communicators", "10,000 cycles", ALL, 2, ["{bin}/dups", "--cycles", "10000"], bind=True, taken=True),
+    Case("communicators", "2,000 cycles, 4 ranks", ("ompi4",), 4, ["{bin}/dups", "--cycles", "2000"], taken=True),
+    Case("communicators", "10,000 alive", OPEN, 2, ["{bin}/dups", "--live", "10000"], taken=True, passed="no lease", bind=True),
+    Case("communicators", "as many alive as there can be", ("mpich4", "mpich5"), 2, ["{bin}/dups", "--live", "3000"], taken=True, bind=True,
+         also_passed=("no lease",)),
+    Case("communicators", "1,000 alive", ("intel",), 2, ["{bin}/dups", "--live", "1000"], taken=True, bind=True, also_passed=("no lease",)),
+
+    # Settings: one line that names variable, value and what is accepted; the program goes on.
+    bad_setting("HUDDLE_MEMORY", "lots", "bytes"),
+    bad_setting("HUDDLE_MEMORY", "-5", "bytes"),
+    bad_setting("HUDDLE_MEMORY", "99999999999999999999", "bytes"),
+    bad_setting("HUDDLE_BARRIER", "fastest", "groups"),
+    bad_setting("HUDDLE_BCAST", "", "auto"),
+    bad_setting("HUDDLE_LEVELS_OFF", "l3,l9", "numa"),
+    bad_setting("HUDDLE_BARIER", "auto", "HUDDLE_BARRIER"),
+    bad_setting("HUDDLE_LOG", "loud", "quiet"),
+    differing("HUDDLE_MEMORY", "123456", "settings differ"),
+    differing("HUDDLE_BCAST", "mpi", "settings differ"),
+    differing("HUDDLE_LEVELS_OFF", "l3", "settings differ"),
+    differing("HUDDLE_BARRIER", "wrong", "bad setting"),
+    Case("settings", "all wrong alike, quiet", BOTH, 2, env={"HUDDLE_BCAST": "x", "HUDDLE_LOG": "quiet"}, taken=False, passed="bad setting"),
+    Case("settings", "HUDDLE=off", BOTH, 2, ["{bin}/differential", "--brief"], env={"HUDDLE": "off"}),
+    Case("settings", "barriers left to the MPI", BOTH, 2, env={"HUDDLE_BARRIER": "mpi"}, taken=False, passed="left to the MPI", collectives=("barrier",)),
+    Case("settings", "inline only", BOTH, 2, env={"HUDDLE_BCAST": "inline"}, taken=True, passed="no algorithm", collectives=("bcast",)),
+    Case("settings", "queue only", BOTH, 4, env={"HUDDLE_BCAST": "queue"}, taken=True),
+    Case("settings", "levels off", BOTH, 4, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}, taken=True),
+    Case("settings", "waits that sleep", BOTH, 4, env={"HUDDLE_WAIT": "sleep"}, taken=True),
+    Case("settings", "statistics that cannot be written", BOTH, 2, env={"HUDDLE_STATS": "json:/nonexistent/file"}, says=["HUDDLE_STATS.*/nonexistent/file"]),
+
+    # Where ranks run.
+    Case("bindings", "one rank bound, the others not", BOTH, 3, each=on_ranks("-eq 1", "taskset", "-c", "0"), taken=True),
+    Case("bindings", "all on one processor", BOTH, 3, each=every("taskset", "-c", "0"), taken=True),
+    Case("bindings", "overlapping", BOTH, 3, each=on_ranks("-lt 2", "taskset", "-c", "1"), taken=True),
+
+    # Memory that is not there.
+    Case("memory", "budget of one page", BOTH, 2, env={"HUDDLE_MEMORY": "4K"}, taken=False, passed="no shared memory",
+         says=["shared memory.*own collectives"]),
+    Case("memory", "budget of a few pages", BOTH, 2, env={"HUDDLE_MEMORY": "48K"}, also_passed=("one rank", "no lease")),
+    Case("memory", "budget for some communicators", BOTH, 4, env={"HUDDLE_MEMORY": "400K"}, taken=True, also_passed=("one rank", "no lease")),
+    Case("memory", "/dev/shm full", ("ompi4",), 2, outside=fits_in("64k"), launch=TCP, taken=True),
+    Case("memory", "cgroup all but full", ALL, 3, env={"HUDDLE_MEMORY": "10M", "HUDDLE_LEASE": "10M"},
+         **in_cgroup(300 << 20, ["{bin}/tight", "4000000", "{folder}/limit", "{folder}/usage"])),
+    Case("memory", "cgroup that fits", BOTH, 2, taken=True, **in_cgroup(400 << 20, DIFFERENTIAL)),
+
+    # What a container or an administrator forbids, on all ranks or on one.
+    Case("forbidden", "memfd", BOTH, 3, each=every("{tools}/forbid", "memfd_create"), taken=False, passed="no shared memory",
+         says=["memfd_create.*own collectives"]),
+    Case("forbidden", "memfd on one rank", BOTH, 3, each=on_ranks("-eq 2", "{tools}/forbid", "memfd_create"), taken=False, passed="no shared memory",
+         says=["rank 2.*memfd_create.*own collectives"]),
+    Case("forbidden", "fallocate", BOTH, 2, each=every("{tools}/forbid", "fallocate"), taken=False, passed="no shared memory",
+         says=["shared memory.*own collectives"]),
+    Case("forbidden", "memory policies", BOTH, 3, each=every("{tools}/forbid", MEMORY_CALLS), taken=True),
+    Case("forbidden", "reading another process", BOTH, 2, each=every("{tools}/forbid", "process_vm_readv"), taken=True, env=NO_CMA),
+    Case("forbidden", "/proc", BOTH, 3, each=namespaces(["--mount"], "mount -t tmpfs none /proc"), taken=True, env=NO_CMA),
+    Case("forbidden", "/proc on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--mount"], "mount -t tmpfs none /proc"), taken=True, env=NO_CMA),
+    Case("forbidden", "/sys", BOTH, 3, each=namespaces(["--mount"], "mount -t tmpfs none /sys"), taken=True),
+
+    # Ranks that do not see one system.
+    Case("namespaces", "PID on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--pid", "--fork", "--mount-proc", "--kill-child"]), taken=True, env=NO_CMA),
+    Case("namespaces", "PID on every rank", BOTH, 3, each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "true"), taken=True, env=NO_CMA,
+         launch=TCP),
+    Case("namespaces", "user on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--user", "--map-root-user"]), taken=True, env=NO_CMA),
+    Case("namespaces", "user on every rank", BOTH, 3, each=namespaces(["--user", "--map-root-user"], "true"), taken=True, env=NO_CMA),
+    Case("namespaces", "network on one rank", ("mpich4", "mpich5"), 3, each=one_namespace("-eq 1", ["--net"], "ip link set lo up"), taken=False, passed="ranks without huddle here"),
+    Case("namespaces", "host name on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--uts"], "hostname elsewhere"), taken=False, passed="spans nodes"),
+
+    # Ranks that do not use huddle.
+    Case("without", "one rank without huddle", BOTH, 3, each=on_ranks("-eq 1", "env", "-u", "LD_PRELOAD"), taken=False, passed="ranks without huddle here",
+         command=["{bin}/differential", "--brief"]),
+    Case("without", "rank 0 without huddle", BOTH, 3, each=on_ranks("-eq 0", "env", "-u", "LD_PRELOAD"), command=["{bin}/differential", "--brief"]),
+    Case("without", "HUDDLE=off on one rank", BOTH, 3, each=on_ranks("-eq 1", "env", "HUDDLE=off"), taken=False, command=["{bin}/differential", "--brief"],
+         passed="ranks without huddle here|switched off"),
+
+    # Several nodes on one machine.
+    Case("nodes", "two host names", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, launch=NODES, prepare=nodes_exist, taken=False,
+         passed="spans nodes|ranks without huddle here", command=[*DIFFERENTIAL, "--most", "5000"], seconds=120),
+    Case("nodes", "two cliques", ("mpich4", "mpich5"), 4, env={"MPIR_CVAR_NUM_CLIQUES": "2"}),
+    Case("nodes", "odd and even cliques", ("mpich5",), 4, env={"MPIR_CVAR_ODD_EVEN_CLIQUES": "1"}),
+]

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the cases of cases.py: an MPI program under an MPI with huddle, often in some trouble, and what must come of it.
+
+    run.py --build BUILD [--full] [--only TEXT] [--list] [--plain] GROUP...
+
+A case is good if the job ends in time with the expected status, says just the expected "huddle: " lines, its statistics show calls taken or passed
+on for the expected reason, and nothing is left: no process of the job, no name of huddle's in /dev/shm.  --plain: without huddle, only the
+programs' own checks (are the tests right?).
+"""
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+import peers
+from cases import CASES, Case, NotHere
+
+MARK = "MPI_TEST_CASE"  # in the environment of every process of a case
+
+
+def marked(mark):
+    """Processes that carry the mark, by pid."""
+    wanted = f"{MARK}={mark}".encode()
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if wanted in file.read().split(b"\0"):
+                    with open(f"/proc/{pid}/cmdline", "rb") as line:
+                        found[int(pid)] = line.read().replace(b"\0", b" ").decode(errors="replace").strip()
+        except OSError:
+            pass  # gone, or not ours
+    return found
+
+
+def kill_all(mark):
+    for pid in marked(mark):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def leftovers(mark):
+    """What a job leaves behind, as text; launchers get a moment to reap."""
+    for _ in range(50):
+        if not marked(mark):
+            break
+        time.sleep(0.1)
+    left = [f"process {pid} ({line})" for pid, line in marked(mark).items() if line]
+    left += [f"/dev/shm/{name}" for name in os.listdir("/dev/shm") if "huddle" in name]
+    kill_all(mark)
+    return left
+
+
+class Job:
+    """One case under one MPI, started."""
+
+    def __init__(self, setting, case: Case, mpi, folder):
+        self.case, self.mpi, self.folder, self.mark = case, mpi, folder, uuid.uuid4().hex
+        self.stats = os.path.join(folder, "stats.json")
+        programs = os.path.join(setting.build, "tests", "mpi")
+        words = {"bin": os.path.join(programs, peers.abi(mpi)), "tools": programs, "folder": folder, "seed": str(time.time_ns() % 10**6)}
+        launch, env = peers.launcher(setting.wheels, mpi, case.ranks, case.bind, case.launch.get(mpi, case.launch.get(peers.abi(mpi), ())))
+        command = [word.format(**words) for word in case.command if not (setting.plain and word == "--mixed-empty")]
+        command = case.outside(words) + ([] if setting.plain else [setting.huddle, "run", "--"]) + launch + case.each(words) + command
+        self.env = {**os.environ, **env, MARK: self.mark, "HUDDLE_STATS": "json:" + self.stats, **case.env}
+        if setting.plain:
+            self.env = {name: value for name, value in self.env.items() if not name.startswith("HUDDLE")}
+        self.command = command
+        self.output = open(os.path.join(folder, "output"), "w+b")
+        self.process = subprocess.Popen(command, env=self.env, cwd=folder, stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT,
+                                        start_new_session=True)
+
+    def text(self):
+        with open(self.output.name, "rb") as file:
+            return file.read().decode(errors="replace")
+
+    def wait(self):
+        """Exit status; None: it ran past its time and was killed."""
+        try:
+            if self.case.during:
+                self.case.during(self)
+            return self.process.wait(self.case.seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            if self.process.poll() is None:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                kill_all(self.mark)
+                self.process.wait()
+            self.output.close()
+
+
+def judge_lines(case, text):
+    lines = [line[line.index("huddle: "):] for line in text.splitlines() if "huddle: " in line]
+    wanted = list(case.says)
+    for line in lines:
+        match = next((pattern for pattern in wanted if re.search(pattern, line)), None)
+        if match is None:
+            yield f"unexpected line: {line}"
+        elif not case.says_each:
+            wanted.remove(match)
+    if not case.says_each:
+        yield from (f"no line like: {pattern}" for pattern in wanted)
+    elif not lines:
+        yield f"no line like: {case.says}"
+
+
+def judge_statistics(case, job):
+    if case.taken is None and not case.passed:
+        return
+    try:
+        with open(job.stats) as file:
+            stats = json.load(file)
+    except (OSError, ValueError) as error:
+        yield f"no statistics: {error}"
+        return
+    for name, one in stats["collectives"].items():
+        if name not in case.collectives:
+            continue
+        reasons = {why: count for why, count in one.get("passed", {}).items() if count and why not in case.also_passed}
+        if case.taken is True and (one["taken"] == 0 or (reasons and not case.passed)):
+            yield f"{name}: {one['taken']} of {one['calls']} taken, passed {one.get('passed')}"
+        if case.taken is False and one["taken"]:
+            yield f"{name}: {one['taken']} taken, none expected"
+        if case.passed and not any(re.search(case.passed, why) for why in reasons):
+            yield f"{name}: passed for {reasons}, not for '{case.passed}'"
+        if one["calls"] != one["taken"] + sum(one.get("passed", {}).values()):
+            yield f"{name}: {one} does not add up"
+
+
+def run_case(setting, case, mpi):
+    """Complaints about one case; empty: good."""
+    with tempfile.TemporaryDirectory(prefix="mpi-test-") as folder:
+        os.chmod(folder, 0o755)
+        case.prepare(folder)
+        try:
+            job = Job(setting, case, mpi, folder)
+            status = job.wait()
+            text = job.text()
+            bad = []
+            if status is None:
+                bad.append(f"still running after {case.seconds} s")
+            elif case.fails != (status != 0):
+                bad.append(f"exit status {status}")
+            bad += [f"output lacks: {pattern}" for pattern in case.prints if not re.search(pattern, text)]
+            bad += ["left behind: " + what for what in leftovers(job.mark)]
+            if not setting.plain:
+                bad += list(judge_lines(case, text)) + list(judge_statistics(case, job))
+            if bad:
+                bad += ["command: " + " ".join(job.command)] + ["| " + line for line in text.splitlines()[-25:]]
+            return bad
+        finally:
+            case.clean(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True, help="build tree, or prefix of an installation with the tests' programs below tests/mpi")
+    parser.add_argument("--wheels", help="folder of peers.py setup; default BUILD/peers")
+    parser.add_argument("--full", action="store_true", help="the long cases instead of the normal ones")
+    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--only", default="", help="cases whose 'name mpi' contains this")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("groups", nargs="*")
+    setting = parser.parse_args()
+    setting.build = os.path.abspath(setting.build)
+    setting.wheels = os.path.abspath(setting.wheels or os.path.join(setting.build, "peers"))
+    setting.huddle = os.path.join(setting.build, "bin", "huddle")
+
+    good = failed = skipped = 0
+    for case in CASES:
+        for mpi in case.mpis:
+            name = f"{case.group}: {case.name} {mpi}"
+            if case.full != setting.full or (setting.groups and case.group not in setting.groups) or setting.only not in name:
+                continue
+            if setting.list:
+                print(name)
+                continue
+            start = time.monotonic()
+            try:
+                if not peers.installed(setting.wheels, mpi):
+                    raise NotHere("not installed")
+                bad = run_case(setting, case, mpi)
+            except NotHere as why:
+                print(f"{name:55} skipped: {why}", flush=True)
+                skipped += 1
+                continue
+            print(f"{name:55} {'FAILED' if bad else 'ok'} {time.monotonic() - start:6.1f} s", flush=True)
+            for line in bad:
+                print("    " + line, flush=True)
+            good, failed = good + (not bad), failed + bool(bad)
+    print(f"{good} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 77 if skipped and not good else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tight.c - the first collective comes when the memory cgroup is all but full.
+ *
+ *   tight LEFT_BYTES LIMIT_FILE USAGE_FILE
+ *
+ * Rank 0 takes private memory until LEFT_BYTES are left below the limit.  Who then allocates shared memory without looking is killed.
+ */
+#include "check.h"
+
+enum { STEP = 256 << 10, MOST_STEPS = 8192 };
+
+static long long number_in(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    long long n = 0;
+
+    if (!check(file && fscanf(file, "%lld", &n) == 1, "cannot read %s", path))
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    fclose(file);
+    return n;
+}
+
+/* All pairs, so that the MPI has what it needs for its own messages. */
+static void warm_up(void)
+{
+    enum { BYTES = 20000 };
+    static char out[BYTES], in[BYTES];
+
+    for (int step = 1; step < world_size; step++)
+        for (int i = 0; i < 20; i++)
+            MPI_Sendrecv(out, BYTES, MPI_BYTE, (world_rank + step) % world_size, 1, in, BYTES, MPI_BYTE,
+                         (world_rank + world_size - step) % world_size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 20; i++) {
+        int gathered[64], sum;
+        MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allgather(&i, 1, MPI_INT, gathered, 1, MPI_INT, MPI_COMM_WORLD);
+    }
+}
+
+static void fill_up(long long left, const char *limit, const char *usage)
+{
+    for (int i = 0; i < MOST_STEPS && number_in(limit) - number_in(usage) > left; i++)
+        memset(allocate(STEP), 1, STEP); /* kept to the end */
+    check(number_in(limit) - number_in(usage) < left + STEP, "the cgroup does not fill");
+}
+
+int main(int argc, char **argv)
+{
+    static unsigned char got[10000], want[10000];
+
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    if (argc != 4 || world_size > 64)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    memset(got, 1, sizeof got);
+    pattern(want, sizeof want, 1);
+    warm_up();
+    if (world_rank == 0)
+        fill_up(atoll(argv[1]), argv[2], argv[3]);
+    all_failures();
+    for (int i = 0; i < 20; i++) {
+        size_t bytes = i % 2 ? sizeof got : 100;
+        memset(got, 0, sizeof got);
+        if (world_rank == i % world_size)
+            memcpy(got, want, bytes);
+        MPI_Bcast(got, (int)bytes, MPI_BYTE, i % world_size, MPI_COMM_WORLD);
+        check(memcmp(got, want, bytes) == 0, "bcast %d", i);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    section("tight");
+    return finish("tight");
+}
