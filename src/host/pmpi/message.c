@@ -110,10 +110,14 @@ bool hud_message_open(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Co
     MPI_Count bytes;
 
     m->stage = NULL;
-    if (count <= 0 || buffer == MPI_IN_PLACE || !hud_type_find(handle, &m->type))
+    if (count < 0 || buffer == MPI_IN_PLACE || !hud_type_find(handle, &m->type))
         return false;
-    if (__builtin_mul_overflow(count, m->type.bytes, &bytes) || bytes <= 0)
+    if (__builtin_mul_overflow(count, m->type.bytes, &bytes) || bytes < 0)
         return false;
+    m->view =
+        (struct hud_view){ .base = buffer }; /* nothing to send, said as no element or as empty ones: not all MPIs stand the mixture */
+    if (bytes == 0)
+        return true;
     if (!m->type.run || (count > 1 && m->type.extent != m->type.bytes))
         return open_packed(buffer, count, handle, comm, (size_t)bytes, m);
     m->view = (struct hud_view){ .base = (char *)buffer + m->type.begin, .bytes = (size_t)bytes };

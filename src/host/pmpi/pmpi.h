@@ -95,7 +95,7 @@ struct message {
     bool packed;     /* the stage holds the sender's bytes */
 };
 
-/* False: huddle does not take it (empty, erroneous or absurd); nothing to close. */
+/* False: huddle does not take it (erroneous or absurd); nothing to close. */
 bool hud_message_open(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *message);
 /* Moves what is staged into the user's buffer. */
 void hud_message_close(struct message *message);
