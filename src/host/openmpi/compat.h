@@ -58,7 +58,9 @@ static inline bool compat_on_device(const void *buffer)
     return opal_accelerator.check_addr != NULL && opal_accelerator.check_addr(buffer, &device, &flags) > 0;
 }
 
-#pragma weak ompi_ftmpi_enabled /* absent where Open MPI was built without ULFM */
+/* Absent where Open MPI was built without ULFM. */
+extern bool ompi_ftmpi_enabled __attribute__((weak));
+
 static inline bool compat_fault_tolerant(void)
 {
     return &ompi_ftmpi_enabled != NULL && ompi_ftmpi_enabled;

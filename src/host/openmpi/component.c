@@ -24,9 +24,11 @@
 /* Above tuned (30), sync (50) and what others switch on; below vendors' libraries that a site has installed on purpose (hcoll, 90). */
 static int priority = 70;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below: sessions make communicators in several threads */
-static hud_context *context;                             /* made for the first communicator */
-static bool declined;                                    /* the check of the first communicator failed */
+#define MISFIT_TEXT "this Open MPI differs from the one the component was built for (%s); not used"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest: sessions make communicators in several threads */
+static enum { UNKNOWN, FITS, MISFIT } layout;            /* by the first communicator */
+static hud_context *context;                             /* made for the first communicator that is taken */
 
 void hud_openmpi_warn(const char *format, ...)
 {
@@ -56,14 +58,14 @@ static int component_open(void)
     const char *misfit = hud_openmpi_misfit();
 
     if (misfit != NULL) {
-        hud_openmpi_warn("this Open MPI differs from the one the component was built for (%s); not used", misfit);
+        hud_openmpi_warn(MISFIT_TEXT, misfit);
         return OPAL_ERR_NOT_AVAILABLE;
     }
     if (compat_fault_tolerant()) {
         hud_openmpi_warn("fault tolerance is on; not used");
         return OPAL_ERR_NOT_AVAILABLE;
     }
-    declined = false;
+    layout = UNKNOWN;
     hud_presence_announce();
     return OMPI_SUCCESS;
 }
@@ -100,16 +102,10 @@ static void name_library(char name[64])
         snprintf(name, 64, "Open MPI");
 }
 
-static void create_context(const ompi_communicator_t *comm)
+static void create_context(void)
 {
     static char name[64];
-    const char *misfit = hud_openmpi_misfit_of(comm);
 
-    declined = misfit != NULL;
-    if (misfit != NULL) {
-        hud_openmpi_warn("this Open MPI differs from the one the component was built for (%s); not used", misfit);
-        return;
-    }
     name_library(name);
     struct hud_host host = {
         .name = name,
@@ -120,18 +116,30 @@ static void create_context(const ompi_communicator_t *comm)
         .progress = progress,
         .settings = hud_openmpi_settings_given(),
     };
-    declined = hud_context_create(&host, &context) != HUD_OK;
+    hud_context_create(&host, &context);
+}
+
+/* The context, if huddle takes this communicator. */
+static hud_context *context_for(ompi_communicator_t *comm)
+{
+    if (layout == UNKNOWN) {
+        const char *misfit = hud_openmpi_misfit_of(comm);
+        layout = misfit == NULL ? FITS : MISFIT;
+        if (misfit != NULL)
+            hud_openmpi_warn(MISFIT_TEXT, misfit);
+    }
+    if (layout == MISFIT || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2)
+        return NULL;
+    if (context == NULL)
+        create_context();
+    return context;
 }
 
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *of)
 {
     *of = priority;
-    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2)
-        return NULL;
     pthread_mutex_lock(&lock);
-    if (context == NULL && !declined)
-        create_context(comm);
-    hud_context *ours = context;
+    hud_context *ours = context_for(comm);
     pthread_mutex_unlock(&lock);
     return ours == NULL ? NULL : hud_module_create(ours);
 }

@@ -31,19 +31,20 @@ const char *hud_openmpi_misfit(void)
 const char *hud_openmpi_misfit_of(const ompi_communicator_t *comm)
 {
     ompi_group_t *group = comm->c_local_group;
+    bool world = comm == &ompi_mpi_comm_world.comm;
 
-    if (comm == &ompi_mpi_comm_world.comm && strcmp(comm->c_name, "MPI_COMM_WORLD") != 0)
-        return "communicator's name";
-    if (group == NULL || group != comm->c_remote_group || group->grp_my_rank != comm->c_my_rank || comm->c_my_rank < 0 ||
-        comm->c_my_rank >= group->grp_proc_count)
-        return "communicator's group";
     if (comm->errhandler_type != OMPI_ERRHANDLER_TYPE_COMM) /* the last known field before c_coll */
         return "communicator's error handler";
+    if (world && comm->c_my_rank != (int)OMPI_PROC_MY_NAME->vpid)
+        return "process's name";
+    if (group == NULL || group != comm->c_remote_group || group->grp_my_rank != comm->c_my_rank || comm->c_my_rank < 0 ||
+        comm->c_my_rank >= group->grp_proc_count || (world && group->grp_proc_count != (int)ompi_process_info.num_procs))
+        return "communicator's group";
+    if (world && strcmp(comm->c_name, "MPI_COMM_WORLD") != 0)
+        return "communicator's name";
     opal_process_name_t me = ompi_group_get_proc_name(group, comm->c_my_rank);
     if (me.jobid != OMPI_PROC_MY_NAME->jobid || me.vpid != OMPI_PROC_MY_NAME->vpid)
-        return "process's name";
-    if (comm == &ompi_mpi_comm_world.comm && (int64_t)ompi_process_info.num_procs != group->grp_proc_count)
-        return "job's size";
+        return "group's processes";
     if ((int64_t)ompi_process_info.num_local_peers >= (int64_t)ompi_process_info.num_procs)
         return "node's ranks";
     return NULL;
