@@ -131,8 +131,8 @@ bool leases_run(const struct sequence_options *o, struct sequence_sums *sums, FI
     }
     bool clean = hud_sim_run(sim, body, &l);
     if (!clean)
-        fprintf(to, "%s  in leases after leases, %d ranks, seed %llu (%s scheduling)\n", hud_sim_report(sim), o->ranks,
-                (unsigned long long)o->seed, hud_sim_strategies[options.strategy]);
+        fprintf(to, "%s  %s scheduling; again with:\n  sim_check --algorithm core/vacate --ranks %d --seed %llu\n", hud_sim_report(sim),
+                hud_sim_strategies[options.strategy], o->ranks, (unsigned long long)o->seed);
     sums->runs++;
     sums->events += hud_sim_events(sim);
     sums->mutated += hud_sim_mutated(sim);

@@ -32,6 +32,7 @@ struct step {
 struct sequence {
     const struct sequence_options *options;
     uint64_t random;
+    uint64_t usual, constant; /* root; it is the root of so many eighths of the calls */
     size_t lease_bytes, most_bytes, work_bytes;
     long param[ALGS][ALG_PARAMS];
     size_t offset_bytes[ALGS], slot_bytes[ALGS];
@@ -167,7 +168,7 @@ static bool make_step(struct sequence *q, int a, struct step *s)
     *s = (struct step){ .alg = hud_sim_algs[a], .param = q->param[a], .op = q->op[a] + 1, .shorter = -1 };
     s->offset_bytes = q->offset_bytes[a];
     s->slot_bytes = q->slot_bytes[a];
-    s->root = (int)below(q, below(q, 2) ? 1 : ranks); /* often the same */
+    s->root = (int)(below(q, 8) < q->constant ? q->usual : below(q, ranks));
     if (strcmp(s->alg->coll, "barrier") == 0)
         return s->slot_bytes != 0 && accepts(q, s, 0);
     size_t most = q->work_bytes / ranks < MOST_BYTES ? q->work_bytes / ranks : MOST_BYTES;
@@ -192,6 +193,8 @@ static void make_steps(struct sequence *q)
         algs++;
     int most = q->options->only ? CALLS : CALLS * algs;
     q->work_bytes = WORK_BYTES;
+    q->usual = below(q, (uint64_t)q->options->ranks);
+    q->constant = 4 * below(q, 3);
     q->steps = hud_must(calloc((size_t)most, sizeof *q->steps));
     for (int i = 0; i < most; i++) {
         int a = (int)below(q, (uint64_t)algs);
@@ -269,9 +272,10 @@ static void report(const struct sequence *q, const struct sim *sim, FILE *to)
     const struct sequence_options *o = q->options;
 
     fprintf(to, "%s", hud_sim_report(sim));
-    fprintf(to, "  in %s/%s, %d ranks, seed %llu (%s groups, %s scheduling, lease of %zu bytes, %d calls)\n",
-            o->only ? o->only->coll : "all", o->only ? o->only->name : "all", o->ranks, (unsigned long long)o->seed,
-            names[o->seed % STRUCTURES], hud_sim_strategies[o->seed / STRUCTURES % SIM_STRATEGIES], q->lease_bytes, q->count);
+    fprintf(to, "  %s groups, %s scheduling, lease of %zu bytes, %d calls; again with:\n", names[o->seed % STRUCTURES],
+            hud_sim_strategies[o->seed / STRUCTURES % SIM_STRATEGIES], q->lease_bytes, q->count);
+    fprintf(to, "  sim_check --algorithm %s%s%s --ranks %d --seed %llu\n", o->only ? o->only->coll : "all", o->only ? "/" : "",
+            o->only ? o->only->name : "", o->ranks, (unsigned long long)o->seed);
     for (int a = 0; hud_sim_algs[a]; a++)
         for (int p = 0; hud_sim_algs[a]->params && hud_sim_algs[a]->params[p].name; p++)
             fprintf(to, "  %s/%s %s = %ld\n", hud_sim_algs[a]->coll, hud_sim_algs[a]->name, hud_sim_algs[a]->params[p].name,
