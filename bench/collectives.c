@@ -4,6 +4,8 @@
  *
  *   collectives [--bytes 8,4096,...] [--figure-ms 40] [--least 15] [--most 2000]
  *
+ * Sizes are multiples of 8, so that every byte is compared.
+ *
  * Single shots: all ranks wait for the same moment of CLOCK_MONOTONIC (one node, one clock), make one call, and the slowest rank's end counts.
  * Each broadcast carries bytes that no earlier one had, and every rank compares all of them.  A shot for which a rank came too late is not
  * counted; the pause before the next grows until all are in time.  The median over the shots is the figure; beside it stands the line transfer
@@ -148,7 +150,7 @@ static int parse_sizes(const char *list, long *sizes)
             return -1;
     }
     for (int i = 0; i < n; i++)
-        if (sizes[i] < 0 || sizes[i] > INT_MAX)
+        if (sizes[i] < 0 || sizes[i] > INT_MAX || sizes[i] % 8 != 0)
             return -1;
     return n;
 }

@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import tempfile
@@ -12,16 +13,15 @@ class JobFailed(Exception):
     """A job that did not end well; the text holds its last lines."""
 
 
-def processors():
-    return len(os.sched_getaffinity(0))
-
-
 def cores():
     """Cores among the processors that this process may use; hardware threads of one core count once."""
     seen = set()
     for cpu in os.sched_getaffinity(0):
-        files = [f"/sys/devices/system/cpu/cpu{cpu}/topology/{name}" for name in ("physical_package_id", "core_id")]
-        seen.add(tuple(open(f, encoding="ascii").read() for f in files) if all(map(os.path.exists, files)) else cpu)
+        about = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
+        try:
+            seen.add(((about / "physical_package_id").read_text(), (about / "core_id").read_text()))
+        except OSError:
+            seen.add(cpu)
     return len(seen)
 
 

@@ -8,7 +8,7 @@ import tree
 # room -> rooms right below it; what those see, it sees too
 BELOW = {"host": {"core"}, "core": {"alg", "topo", "ops", "cost"}, "alg": {"shape", "mem"}, "topo": {"shape"}, "sim": {"alg", "topo", "cost"},
          "shape": set(), "mem": set(), "ops": set(), "cost": set()}
-MPI_ALLOWED = ("src/host/", "tests/mpi/", "bench/")
+MPI_ALLOWED = ("src/host/", "tests/mpi/", "tests/bench/", "bench/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* corrupt.c - to be preloaded: every broadcast gives the last rank one wrong byte.  A program that verifies its bytes must say so. */
+#include <mpi.h>
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    int code = PMPI_Bcast(buffer, count, type, root, comm), rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    if (count > 0 && rank == size - 1)
+        ((unsigned char *)buffer)[count / 2] ^= 1;
+    return code;
+}
