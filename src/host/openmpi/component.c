@@ -8,8 +8,9 @@
  *             ranks have stopped counting.
  * Collective  Nothing here: a team is set up in the first collective that uses it.
  * Stepping aside
- *             Inter-communicators and single ranks are not taken; the whole component is not where fault tolerance is on or where
- *             Open MPI's objects are not laid out as in the headers (living.c).  All of this is the same on every rank of a job.
+ *             Inter-communicators and single ranks are not taken.  Nothing is where fault tolerance is on, where MPI_Init does not wait for
+ *             all ranks, or where Open MPI's objects are not laid out as in the headers (living.c).  All of this is the same on every
+ *             rank of a job.
  */
 #include "component.h"
 
@@ -53,18 +54,26 @@ static int component_register(void)
     return hud_openmpi_settings_register(self);
 }
 
+/* Why no communicator of this process is taken, the same on every rank of the job; NULL: they may be. */
+static const char *reason_to_stay_out(void)
+{
+    if (compat_fault_tolerant())
+        return "fault tolerance is on";
+    if (ompi_async_mpi_init)
+        return "MPI_Init does not wait for all ranks (async_mpi_init)"; /* some may not have announced themselves */
+    return NULL;
+}
+
 static int component_open(void)
 {
-    const char *misfit = hud_openmpi_misfit();
+    const char *misfit = hud_openmpi_misfit(), *reason = reason_to_stay_out();
 
-    if (misfit != NULL) {
+    if (misfit != NULL)
         hud_openmpi_warn(MISFIT_TEXT, misfit);
+    else if (reason != NULL)
+        hud_openmpi_warn("%s; not used", reason);
+    if (misfit != NULL || reason != NULL)
         return OPAL_ERR_NOT_AVAILABLE;
-    }
-    if (compat_fault_tolerant()) {
-        hud_openmpi_warn("fault tolerance is on; not used");
-        return OPAL_ERR_NOT_AVAILABLE;
-    }
     layout = UNKNOWN;
     hud_presence_announce();
     return OMPI_SUCCESS;
