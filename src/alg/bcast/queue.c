@@ -129,20 +129,6 @@ static uint64_t pass(struct mem *m, const struct queue *q, struct slot *mine, ui
     return at;
 }
 
-/* Fills one fragment's units from the view; packs until it is full or the message ends. */
-static size_t fill(struct mem *m, const struct coll *c, char *data, size_t offset, size_t most)
-{
-    size_t bytes = 0;
-
-    while (bytes < most) {
-        size_t got = mem_in(m, data + bytes, &c->buf, offset + bytes, most - bytes);
-        bytes += got;
-        if (got < most - bytes)
-            break;
-    }
-    return bytes;
-}
-
 static void send(struct mem *m, const struct coll *c, const struct queue *q)
 {
     struct slot *mine = mem_slot(m, mem_rank(m));
@@ -156,7 +142,7 @@ static void send(struct mem *m, const struct coll *c, const struct queue *q)
 
         if (at % q->set_units == 0)
             enter_set(m, q, at);
-        size_t bytes = fill(m, c, data_of(mine, q, at), sent, most);
+        size_t bytes = mem_in(m, data_of(mine, q, at), &c->buf, sent, most); /* whole elements: may be fewer */
         sent += bytes;
         units = units_of(bytes);
         mem_put(m, &notice->bytes, bytes);
