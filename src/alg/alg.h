@@ -31,13 +31,27 @@ struct alg_param {
 struct alg {
     const char *coll, *name, *doc, *source;
     const struct alg_param *params; /* ALG_PARAMS at most, ended by a NULL name; NULL: none */
-    /* Pure; every rank gets the same answer.  c->slot_bytes 0: the lease had no room for this algorithm. */
-    bool (*accepts)(const struct coll *c, int ranks);
-    /* Bytes it wants of each slice, at most most_bytes, a multiple of HUD_LINE; 0: cannot work in that. */
+    size_t fixed_bytes;             /* of its slot; 0: slot_bytes says */
+    /* Bytes of a slot that holds fragments of data, at most most_bytes; 0: cannot work in that.  A team that gets control lines only does without. */
     size_t (*slot_bytes)(const long *param, int ranks, size_t most_bytes);
-    bool window; /* its region holds fragments of data; a team that gets control lines only does without it */
+    /* Pure; every rank gets the same answer.  NULL: takes every call. */
+    bool (*accepts)(const struct coll *c, int ranks);
     void (*run)(struct mem *m, const struct coll *c); /* cannot fail once accepted */
 };
+
+/* What the core asks: bytes of a slot in at most most_bytes, 0: no room; and whether a call can be run. */
+static inline size_t alg_slot_bytes(const struct alg *a, const long *param, int ranks, size_t most_bytes)
+{
+    size_t bytes = a->slot_bytes ? a->slot_bytes(param, ranks, most_bytes) : a->fixed_bytes;
+
+    bytes = (bytes + HUD_LINE - 1) / HUD_LINE * HUD_LINE;
+    return bytes <= most_bytes ? bytes : 0;
+}
+
+static inline bool alg_accepts(const struct alg *a, const struct coll *c, int ranks)
+{
+    return c->slot_bytes != 0 && (!a->accepts || a->accepts(c, ranks));
+}
 
 extern const struct alg *const HUD_BACKEND(algs)[]; /* alg.def, ended by NULL */
 

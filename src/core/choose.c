@@ -7,7 +7,7 @@ static bool takes(const struct hud_team *team, int row, struct coll *call)
 {
     call->param = team->context->config.param[row];
     call->slot_bytes = team->layout.bytes[row];
-    return call->slot_bytes != 0 && hud_shm_algs[row]->accepts(call, team->size);
+    return alg_accepts(hud_shm_algs[row], call, team->size);
 }
 
 /* The built-in table is the order of alg.def: the first row of the collective that takes the call. */

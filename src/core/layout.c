@@ -15,8 +15,7 @@ void hud_layout_make(const struct config *config, int ranks, size_t most_bytes, 
     at += round_up(sizeof(struct place_table) + SHAPE_LEVELS * (size_t)ranks * sizeof(int16_t));
     for (int a = 0; hud_shm_algs[a]; a++) {
         const struct alg *alg = hud_shm_algs[a];
-        size_t bytes =
-            at < most_bytes && (windows || !alg->window) ? round_up(alg->slot_bytes(config->param[a], ranks, most_bytes - at)) : 0;
+        size_t bytes = at < most_bytes && (windows || !alg->slot_bytes) ? alg_slot_bytes(alg, config->param[a], ranks, most_bytes - at) : 0;
         layout->offset[a] = at;
         layout->bytes[a] = bytes;
         at += bytes;

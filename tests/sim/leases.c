@@ -47,7 +47,7 @@ static void make_layout(struct leases *l)
         for (int p = 0; alg->params && alg->params[p].name; p++)
             param[p] = alg->params[p].preset;
         l->offset_bytes[l->algs] = at;
-        l->slot_bytes[l->algs] = alg->slot_bytes(param, l->ranks, LEASE_BYTES - at);
+        l->slot_bytes[l->algs] = alg_slot_bytes(alg, param, l->ranks, LEASE_BYTES - at);
         at += l->slot_bytes[l->algs];
     }
 }
@@ -85,7 +85,7 @@ static void use(struct leases *l, const struct round *r, struct mem *m, unsigned
         struct coll c = { .buf = { .base = user, .bytes = MESSAGE_BYTES }, .root = r->root, .op = 1, .groups = &r->groups };
         c.param = l->param[a];
         c.slot_bytes = l->slot_bytes[a];
-        if (hud_sim_algs[a]->accepts(&c, r->size))
+        if (alg_accepts(hud_sim_algs[a], &c, r->size))
             hud_sim_call(m, hud_sim_algs[a], &c, l->offset_bytes[a]);
     }
 }

@@ -114,7 +114,7 @@ static void make_layout(struct sequence *q)
         if (q->options->only && q->options->only != alg)
             continue;
         q->offset_bytes[a] = at;
-        q->slot_bytes[a] = alg->slot_bytes(q->param[a], q->options->ranks, q->lease_bytes - at);
+        q->slot_bytes[a] = alg_slot_bytes(alg, q->param[a], q->options->ranks, q->lease_bytes - at);
         at += q->slot_bytes[a];
     }
 }
@@ -127,7 +127,7 @@ static bool accepts(const struct sequence *q, const struct step *s, size_t bytes
 
     c.param = s->param;
     c.slot_bytes = s->slot_bytes;
-    return s->alg->accepts(&c, q->options->ranks);
+    return alg_accepts(s->alg, &c, q->options->ranks);
 }
 
 /* A size at one of the corners, or any. */

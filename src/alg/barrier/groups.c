@@ -35,18 +35,6 @@ struct slot {
     mem_flag arrive[SHAPE_LEVELS];
 };
 
-static bool accepts(const struct coll *c, int ranks)
-{
-    (void)ranks;
-    return c->slot_bytes != 0;
-}
-
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
-{
-    (void)param, (void)ranks;
-    return sizeof(struct slot) <= most_bytes ? sizeof(struct slot) : 0;
-}
-
 /* The top group, and whether its members tell each other. */
 struct top {
     int level, count;
@@ -128,7 +116,6 @@ ALG_DEFINE(barrier, groups) = {
     .doc = "arrive up the groups of the memory hierarchy, leave by one flag",
     .source = "paper 03, Barrier",
     .params = params,
-    .accepts = accepts,
-    .slot_bytes = slot_bytes,
+    .fixed_bytes = sizeof(struct slot),
     .run = run,
 };

@@ -36,13 +36,7 @@ struct slot {
 static bool accepts(const struct coll *c, int ranks)
 {
     (void)ranks;
-    return c->slot_bytes != 0 && c->buf.bytes <= sizeof((struct packet *)0)->data;
-}
-
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
-{
-    (void)param, (void)ranks;
-    return sizeof(struct slot) <= most_bytes ? sizeof(struct slot) : 0;
+    return c->buf.bytes <= sizeof((struct packet *)0)->data;
 }
 
 /* Before the first write to a half: everybody has left it. */
@@ -113,6 +107,6 @@ ALG_DEFINE(bcast, inline) = {
     .doc = "the payload travels in the flag's line, fan-out by the groups",
     .source = "this project, after papers 01 (sets) and 03 (groups)",
     .accepts = accepts,
-    .slot_bytes = slot_bytes,
+    .fixed_bytes = sizeof(struct slot),
     .run = run,
 };

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ring.h - positions in a queue of buffers (paper 01, "Segment"): pure arithmetic.
+ *
+ * A ring is q sets of equal length.  Positions count units since the ring began and only grow; position k lies in unit k % units.  A fragment is some
+ * units, and no fragment crosses from one set into the next, so that a set is left, and refilled, as a whole.
+ */
+#ifndef HUD_RING_H
+#define HUD_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RING_UNIT = 4096, RING_UNITS_MOST = 4096 }; /* bytes of a unit; most units */
+
+struct shape_ring {
+    uint64_t set_units, units; /* units 0: there is no room */
+};
+
+static inline uint64_t ring_units_of(uint64_t bytes)
+{
+    return (bytes + RING_UNIT - 1) / RING_UNIT;
+}
+
+/* The ring that fits into room_bytes with each unit's line beside it.  wanted: units, 0 for all that fit. */
+static inline struct shape_ring ring_make(uint64_t room_bytes, uint64_t line_bytes, uint64_t wanted, uint64_t sets)
+{
+    uint64_t units = room_bytes / (RING_UNIT + line_bytes);
+    struct shape_ring ring;
+
+    units = units < RING_UNITS_MOST ? units : RING_UNITS_MOST;
+    ring.set_units = (wanted != 0 && wanted < units ? wanted : units) / sets;
+    ring.units = ring.set_units * sets;
+    return ring;
+}
+
+static inline bool ring_at_set(const struct shape_ring *ring, uint64_t at)
+{
+    return at % ring->set_units == 0;
+}
+
+/* The set that begins at `at` is free when all ranks have left the position returned; 0: it was never used. */
+static inline uint64_t ring_must_have_left(const struct shape_ring *ring, uint64_t at)
+{
+    return at >= ring->units ? at - ring->units + ring->set_units : 0;
+}
+
+/* Units of the next fragment: what is left of the set, in equal parts of at most f. */
+static inline uint64_t ring_next(const struct shape_ring *ring, uint64_t at, uint64_t f)
+{
+    uint64_t left = ring->set_units - at % ring->set_units, parts = (left + f - 1) / f;
+
+    return (left + parts - 1) / parts;
+}
+
+/* Units of the best fragment of an n-byte message: f = sqrt(n t_w / t), paper 01, "Choosing", rule 1.  ratio: t_w / t in bytes. */
+static inline uint64_t ring_fragment(uint64_t n, uint64_t ratio)
+{
+    uint64_t f = 1;
+
+    while (f * RING_UNIT * f * RING_UNIT < n * ratio)
+        f *= 2;
+    return f;
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_ring.c - positions in a queue: fragments fill a set exactly, no fragment crosses one, and a unit is used again only after it was left. */
+#include "shape/ring.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void fragments_fill_sets(void **state)
+{
+    (void)state;
+    for (uint64_t units = 1; units < 70; units++)
+        for (uint64_t sets = 1; sets <= 8 && sets <= units; sets++) {
+            struct shape_ring ring = ring_make(units * (RING_UNIT + 128), 128, 0, sets);
+            assert_true(ring.units <= units && ring.units > units - sets && ring.set_units * sets == ring.units);
+            for (uint64_t f = 1; f < 20; f++)
+                for (uint64_t at = 0, end = 0; at < 3 * ring.units; at += ring_next(&ring, at, f)) {
+                    if (ring_at_set(&ring, at))
+                        end = at + ring.set_units;
+                    assert_true(ring_next(&ring, at, f) >= 1 && ring_next(&ring, at, f) <= f);
+                    assert_true(at + ring_next(&ring, at, f) <= end);
+                }
+        }
+}
+
+/* Entering a set asks for exactly the end of the set that lay in the same units before. */
+static void a_set_waits_for_its_last_use(void **state)
+{
+    struct shape_ring ring = ring_make(12 * (RING_UNIT + 128), 128, 0, 3);
+
+    (void)state;
+    assert_int_equal(ring.set_units, 4);
+    for (uint64_t at = 0; at < 12; at += 4)
+        assert_int_equal(ring_must_have_left(&ring, at), 0);
+    for (uint64_t at = 12; at < 60; at += 4)
+        assert_int_equal(ring_must_have_left(&ring, at), at - 12 + 4);
+}
+
+static void what_is_wanted_limits_a_ring(void **state)
+{
+    (void)state;
+    assert_int_equal(ring_make(1 << 20, 128, 16, 2).units, 16);
+    assert_int_equal(ring_make(1 << 20, 128, 0, 1).units, (1 << 20) / (RING_UNIT + 128));
+    assert_int_equal(ring_make(RING_UNIT, 128, 0, 1).units, 0);
+    assert_int_equal(ring_make(3 * (RING_UNIT + 128), 128, 0, 4).units, 0);
+    assert_int_equal(ring_make(UINT64_MAX / 2, 128, 0, 1).units, RING_UNITS_MOST);
+}
+
+/* Paper 01, "Parameters of the paper's plots": b = 4 MB, t_w = 50 t: f* = 14482 B, 16384 in whole pages. */
+static void best_fragment_is_the_papers(void **state)
+{
+    (void)state;
+    assert_int_equal(ring_fragment(4 << 20, 50) * RING_UNIT, 16384);
+    assert_int_equal(ring_fragment(1, 2560), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fragments_fill_sets),
+        cmocka_unit_test(a_set_waits_for_its_last_use),
+        cmocka_unit_test(what_is_wanted_limits_a_ring),
+        cmocka_unit_test(best_fragment_is_the_papers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
