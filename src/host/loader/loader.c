@@ -173,21 +173,29 @@ void hud_loader_initialised(void)
         front->initialised();
 }
 
+/* The definition that the caller's own libraries hold; NULL too if the caller is this library. */
+static void *next_of_caller(const char *name, void *address)
+{
+    void *map = NULL;
+    Dl_info caller, self;
+
+    if (!dladdr1(address, &caller, &map, RTLD_DL_LINKMAP) || !map || !dladdr((const void *)front_ends, &self) ||
+        caller.dli_fbase == self.dli_fbase)
+        return NULL;
+    const char *path = ((struct link_map *)map)->l_name;
+    void *own = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    return own ? dlsym(own, name) : NULL;
+}
+
 /* The next in the order of libraries; else of the MPI found (its names may be local, as under Python); else of the caller's own libraries. */
 void *hud_loader_next(const char *name, void *address)
 {
-    void *mpi = local_get(&mpi_found), *next = dlsym(RTLD_NEXT, name), *map = NULL;
+    void *mpi = local_get(&mpi_found), *next = dlsym(RTLD_NEXT, name);
     const char *soname;
-    Dl_info info;
 
     if (!next && (mpi || (mpi = find_mpi(&soname))))
         next = dlsym(mpi, name);
-    if (!next && dladdr1(address, &info, &map, RTLD_DL_LINKMAP) && map) {
-        const char *caller = ((struct link_map *)map)->l_name;
-        void *own = *caller ? dlopen(caller, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-        next = own ? dlsym(own, name) : NULL;
-    }
-    return next;
+    return next ? next : next_of_caller(name, address);
 }
 
 __attribute__((constructor)) static void look_when_loaded(void)

@@ -52,41 +52,26 @@ static const char *const names[NAMES] = {
 #undef NAME
 };
 
-static _Atomic(void *) targets[NAMES];
-
-#define EXPORT __attribute__((visibility("default")))
-EXPORT uintptr_t MPI_Bcast FIVE;
-
-/*
- * MPI_Bcast_c of an MPI that has none (Open MPI 4 and 5).  A program that uses the name only where it is defined (mpi4py: a weak symbol)
- * finds ours, so it must work.  More than an int counts is an error, as it would have been without the name.
- */
-static uintptr_t bcast_c_by_bcast FIVE
-{
-    enum { MPI_ERR_COUNT_OF_ALL = 2 }; /* the same number in Open MPI, MPICH and MPI 5's standard ABI */
-
-    return b <= INT_MAX ? MPI_Bcast(a, b, c, d, e) : MPI_ERR_COUNT_OF_ALL;
-}
+/* Each begins as the function that looks the next definition up. */
+#define FIRST(name, parameters, arguments) static uintptr_t first_##name parameters;
+INITIALISERS(FIRST)
+COLLECTIVES(FIRST)
+static _Atomic(void *) targets[NAMES] = {
+#define TARGET(name, parameters, arguments) (void *)first_##name,
+    INITIALISERS(TARGET) COLLECTIVES(TARGET)
+#undef TARGET
+};
 
 static void *look_up(int at, void *caller)
 {
     void *next = hud_loader_next(names[at], caller);
 
-    if (!next && at == AT_MPI_Bcast_c)
-        next = (void *)(uintptr_t)bcast_c_by_bcast;
     if (!next) {
         fprintf(stderr, "huddle: %s is called, and no MPI in this process defines it\n", names[at]);
         abort(); /* without us the dynamic linker would have ended it */
     }
     local_set(&targets[at], next);
     return next;
-}
-
-static inline void *target(int at, void *caller)
-{
-    void *known = local_get(&targets[at]);
-
-    return __builtin_expect(known != NULL, 1) ? known : look_up(at, caller);
 }
 
 void hud_trampolines_divert(const struct hud_wrapper *wrappers)
@@ -97,14 +82,23 @@ void hud_trampolines_divert(const struct hud_wrapper *wrappers)
                 local_set(&targets[at], (void *)wrappers->function);
 }
 
-#define JUMP(name, parameters, arguments) ((uintptr_t(*) parameters)target(AT_##name, __builtin_return_address(0))) arguments
+#define EXPORT __attribute__((visibility("default")))
+#define JUMP(function, parameters, arguments) ((uintptr_t(*) parameters)(function)) arguments
+
+#define LOOK_UP(name, parameters, arguments)                                                                                               \
+    static uintptr_t first_##name parameters                                                                                               \
+    {                                                                                                                                      \
+        return JUMP(look_up(AT_##name, __builtin_return_address(0)), parameters, arguments);                                               \
+    }
+INITIALISERS(LOOK_UP)
+COLLECTIVES(LOOK_UP)
 
 #define INITIALISER(name, parameters, arguments)                                                                                           \
     EXPORT uintptr_t name parameters;                                                                                                      \
     EXPORT uintptr_t name parameters                                                                                                       \
     {                                                                                                                                      \
         hud_loader_attach();                                                                                                               \
-        uintptr_t result = JUMP(name, parameters, arguments);                                                                              \
+        uintptr_t result = JUMP(local_get(&targets[AT_##name]), parameters, arguments);                                                    \
         hud_loader_initialised();                                                                                                          \
         return result;                                                                                                                     \
     }
@@ -114,6 +108,6 @@ INITIALISERS(INITIALISER)
     EXPORT uintptr_t name parameters;                                                                                                      \
     EXPORT uintptr_t name parameters                                                                                                       \
     {                                                                                                                                      \
-        return JUMP(name, parameters, arguments);                                                                                          \
+        return JUMP(local_get(&targets[AT_##name]), parameters, arguments);                                                                \
     }
 COLLECTIVES(COLLECTIVE)

@@ -2,7 +2,7 @@
 /*
  * comm.c - what is known of a communicator: an attribute of it, found through a cache of one entry.
  *
- * The cache is a thread's own and stamped with a generation that every delete callback raises: handles are reused, and another thread's
+ * The cache is a thread's own (where several call at a time) and stamped with a generation that every delete callback raises: handles are reused, and another thread's
  * callback cannot clear this thread's entry.  Only communicators that carry the attribute are cached, so whatever ends one ends its entries.
  * Creating it is local.  Whether huddle takes a communicator's collectives is decided by the core, alike on all ranks, in its first one.
  *
@@ -22,11 +22,13 @@ static int keyval = MPI_KEYVAL_INVALID;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct comm list = { .prev = &list, .next = &list };
 
-static _Thread_local struct {
+struct entry {
     MPI_Comm handle;
     unsigned generation;
     struct comm *comm;
-} last;
+};
+static _Thread_local struct entry last_of_thread;
+static struct entry last_of_all; /* cheaper, and enough where MPI lets one thread call at a time */
 
 /* ---- the exchange of a team: this communicator ---- */
 
@@ -128,7 +130,7 @@ static struct comm *create(MPI_Comm handle, hud_context *context)
     return c;
 }
 
-static struct comm *look_up(MPI_Comm handle)
+static struct comm *look_up(MPI_Comm handle, struct entry *last)
 {
     unsigned now = local_read(&generation); /* before the look, so that a change after it is noticed */
     hud_context *context = handle_is_comm(handle) ? hud_life_context() : NULL;
@@ -139,16 +141,18 @@ static struct comm *look_up(MPI_Comm handle)
         return NULL;
     struct comm *c = found ? attribute : create(handle, context);
     if (c) {
-        last.handle = handle;
-        last.generation = now;
-        last.comm = c;
+        last->handle = handle;
+        last->generation = now;
+        last->comm = c;
     }
     return c;
 }
 
 struct comm *hud_comm_find(MPI_Comm handle)
 {
-    return last.handle == handle && last.generation == local_read(&generation) ? last.comm : look_up(handle);
+    struct entry *last = hud_life_threaded ? &last_of_thread : &last_of_all;
+
+    return last->handle == handle && last->generation == local_read(&generation) ? last->comm : look_up(handle, last);
 }
 
 int hud_comm_start(void)

@@ -24,7 +24,7 @@ static MPI_Group world = MPI_GROUP_NULL;
 static int self_keyval = MPI_KEYVAL_INVALID;
 
 static MPI_Request never; /* a request that is completed by nothing but us: testing it moves the MPI's pending messages */
-static bool threaded;
+bool hud_life_threaded = true;
 static atomic_flag progressing = ATOMIC_FLAG_INIT;
 
 void hud_life_name(const char *version)
@@ -71,10 +71,10 @@ static void progress(void *arg)
     int done;
 
     (void)arg;
-    if (threaded && !local_claim(&progressing))
+    if (hud_life_threaded && !local_claim(&progressing))
         return;
     real.Test(&request, &done, MPI_STATUS_IGNORE);
-    if (threaded)
+    if (hud_life_threaded)
         local_release(&progressing);
 }
 
@@ -137,8 +137,8 @@ static hud_context *create(void)
     int level;
 
     real.Query_thread(&level);
-    threaded = level == MPI_THREAD_MULTIPLE;
-    host.threads = threaded;
+    hud_life_threaded = level == MPI_THREAD_MULTIPLE;
+    host.threads = hud_life_threaded;
     real.Comm_rank(MPI_COMM_WORLD, &host.world_rank);
     real.Comm_size(MPI_COMM_WORLD, &host.world_size);
     if (hud_comm_start() || hud_type_start() || real.Comm_group(MPI_COMM_WORLD, &world) ||

@@ -49,6 +49,8 @@ void hud_wrap_barrier_f08(const MPI_Comm *comm, MPI_Fint *error);
 void hud_life_name(const char *version);
 /* The process's context, created by the first call between MPI_Init and MPI_Finalize.  NULL: outside these, or not for this process. */
 hud_context *hud_life_context(void);
+/* Several threads may call at a time.  Settled when the context is created. */
+extern bool hud_life_threaded;
 /* COMM_WORLD's group; valid while there is a context. */
 MPI_Group hud_life_world(void);
 
@@ -76,6 +78,15 @@ struct type {
 };
 
 enum { ELEMENT_MOST = 4096 }; /* bytes of an element that is packed by itself */
+
+/* The predefined types of one run, by the low byte of the handle; the next byte is the size. */
+extern const MPI_Datatype hud_type_predefined[256];
+
+/* Bytes of a predefined type of one run; 0: another type. */
+static inline MPI_Count hud_type_plain(MPI_Datatype handle)
+{
+    return hud_type_predefined[handle & 0xff] == handle ? handle >> 8 & 0xff : 0;
+}
 
 /* False: not a type, or not one to communicate with: the MPI will say so. */
 bool hud_type_find(MPI_Datatype handle, struct type *type);

@@ -14,10 +14,10 @@
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- predefined types: the low byte of the handle is an index, the next the size ---- */
+/* ---- predefined types ---- */
 
 #define T(type) [(type)&0xff] = (type)
-static const MPI_Datatype predefined[256] = {
+const MPI_Datatype hud_type_predefined[256] = {
     T(MPI_CHAR),
     T(MPI_SIGNED_CHAR),
     T(MPI_UNSIGNED_CHAR),
@@ -258,12 +258,12 @@ static struct type *create(MPI_Datatype handle)
 
 bool hud_type_find(MPI_Datatype handle, struct type *type)
 {
+    MPI_Count plain = hud_type_plain(handle);
     struct type *known = NULL;
     int found;
 
-    if (predefined[handle & 0xff] == handle && handle != 0) {
-        MPI_Count bytes = handle >> 8 & 0xff;
-        *type = (struct type){ .bytes = bytes, .extent = bytes, .run = true };
+    if (plain > 0) {
+        *type = (struct type){ .bytes = plain, .extent = plain, .run = true };
         return true;
     }
     if (!handle_is_type(handle) || real.Type_get_attr(handle, keyval, &known, &found) != MPI_SUCCESS)

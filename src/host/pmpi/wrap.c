@@ -32,16 +32,34 @@ static int fail(struct comm *comm, int status)
     return code;
 }
 
+/* Any type, any count. */
+static int bcast_any(struct comm *comm, void *buffer, MPI_Count count, MPI_Datatype type, int root)
+{
+    struct message message;
+
+    if (!hud_message_open(buffer, count, type, comm->handle, &message))
+        return HUD_PASS;
+    int status = hud_bcast(comm->team, &message.view, root);
+    hud_message_close(&message);
+    return status;
+}
+
 /* True: done, with an MPI code. */
 static bool take_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm handle, int *code)
 {
     struct comm *comm = hud_comm_find(handle);
-    struct message message;
+    struct hud_view view = { .base = buffer };
+    size_t element = (size_t)hud_type_plain(type);
+    int status;
 
-    if (!comm || !comm->team || root < 0 || root >= comm->size || !hud_message_open(buffer, count, type, handle, &message))
+    if (!comm || !comm->team || root < 0 || root >= comm->size)
         return false;
-    int status = hud_bcast(comm->team, &message.view, root);
-    hud_message_close(&message);
+    if (element > 0 && count > 0 && count < 1 << 30 && buffer && buffer != MPI_IN_PLACE) { /* by far the most */
+        view.bytes = (size_t)count * element;
+        status = hud_bcast(comm->team, &view, root);
+    } else {
+        status = bcast_any(comm, buffer, count, type, root);
+    }
     if (status == HUD_PASS)
         return false;
     *code = status == HUD_OK ? MPI_SUCCESS : fail(comm, status);
