@@ -62,10 +62,25 @@ static _Atomic(void *) targets[NAMES] = {
 #undef TARGET
 };
 
+__attribute__((visibility("default"))) uintptr_t MPI_Bcast FIVE;
+
+/*
+ * MPI_Bcast_c of an MPI that has none (Open MPI 4 and 5).  A program that uses the name only where it is defined (mpi4py: a weak symbol)
+ * finds ours, so it must work.  More than an int counts is an error, as it would have been without the name.
+ */
+static uintptr_t bcast_c_by_bcast FIVE
+{
+    enum { MPI_ERR_COUNT_OF_ALL = 2 }; /* the same number in Open MPI, MPICH and MPI 5's standard ABI */
+
+    return b <= INT_MAX ? MPI_Bcast(a, b, c, d, e) : MPI_ERR_COUNT_OF_ALL;
+}
+
 static void *look_up(int at, void *caller)
 {
     void *next = hud_loader_next(names[at], caller);
 
+    if (!next && at == AT_MPI_Bcast_c)
+        next = (void *)(uintptr_t)bcast_c_by_bcast;
     if (!next) {
         fprintf(stderr, "huddle: %s is called, and no MPI in this process defines it\n", names[at]);
         abort(); /* without us the dynamic linker would have ended it */
