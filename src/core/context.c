@@ -60,6 +60,7 @@ static void move_stats(struct hud_context *c)
 
     for (int k = 0; k < COLL_KINDS; k++) {
         mem_count(&to->coll[k].calls, mem_count_read(&c->early.coll[k].calls), true);
+        mem_count(&to->coll[k].empty, mem_count_read(&c->early.coll[k].empty), true);
         mem_count(&to->coll[k].bytes, mem_count_read(&c->early.coll[k].bytes), true);
         mem_count(&to->coll[k].ns, mem_count_read(&c->early.coll[k].ns), true);
         for (int r = 0; r < REASON_COUNT; r++)

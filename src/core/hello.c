@@ -34,7 +34,7 @@ static uint64_t node_identity(void)
 /* What must be the same for two ranks to understand each other's slices. */
 static uint64_t version(void)
 {
-    uint64_t h = hash(14695981039346656037ULL, hud_version());
+    uint64_t h = hash(14695981039346656037ULL, hud_version()) + sizeof(void *);
 
     for (int a = 0; hud_shm_algs[a]; a++)
         h = hash(hash(h, hud_shm_algs[a]->coll), hud_shm_algs[a]->name);
@@ -47,8 +47,14 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
 
     memset(hello, 0, sizeof *hello);
     hello->is.version = version();
-    hello->is.node = node_identity();
-    hello->is.quota = hud_topo_cpu_quota();
+    pthread_mutex_lock(&c->lock);
+    if (c->node == 0) {
+        c->node = node_identity() | 1;
+        c->quota = hud_topo_cpu_quota();
+    }
+    hello->is.node = c->node;
+    hello->is.quota = c->quota;
+    pthread_mutex_unlock(&c->lock);
     hud_topo_allowed(&hello->is.cpus);
     memcpy(hello->is.settings, c->config.digest, sizeof hello->is.settings);
     if (c->config.error[0] != '\0') {

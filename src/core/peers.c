@@ -99,14 +99,32 @@ static struct arena_head *map_checked(int fd, const unsigned char *nonce, size_t
     return head;
 }
 
-void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *card)
+/* The name of the socket that receives descriptors, which is made now; "": there is none. */
+static void name_socket(struct peers *p, char name[PEER_SOCKET])
 {
-    struct sockaddr_un name;
-    socklen_t bytes = sizeof name;
+    struct sockaddr_un address;
+    socklen_t bytes = sizeof address, head_bytes = offsetof(struct sockaddr_un, sun_path) + 1;
 
+    p->sock = open_socket();
+    if (p->sock >= 0 && getsockname(p->sock, (struct sockaddr *)&address, &bytes) == 0 && bytes > head_bytes &&
+        bytes - head_bytes < PEER_SOCKET)
+        memcpy(name, address.sun_path + 1, bytes - head_bytes);
+}
+
+/* Could this process open the own arena as others would? */
+static bool opens_by_proc(const struct arena *own, const struct peer_card *card)
+{
+    int fd = card->pid_namespace != 0 ? open_by_proc(card) : -1;
+    struct arena_head *head = fd >= 0 ? map_checked(fd, card->nonce, own->bytes) : NULL;
+
+    if (head)
+        munmap(head, own->bytes);
+    return head != NULL;
+}
+
+static void fill_card(struct peers *p, const struct arena *own, struct peer_card *card)
+{
     memset(card, 0, sizeof *card);
-    if (!own->head)
-        return;
     memcpy(card->nonce, own->head->nonce, ARENA_NONCE);
     card->bytes = own->bytes;
     card->address = (uint64_t)(uintptr_t)own->head;
@@ -116,20 +134,19 @@ void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *
     card->pid = (int32_t)getpid();
     card->fd = own->fd;
     card->uid = (uint32_t)geteuid();
-    int fd = p->proc_failed || card->pid_namespace == 0 ? -1 : open_by_proc(card);
-    struct arena_head *head = fd >= 0 ? map_checked(fd, card->nonce, own->bytes) : NULL;
-    card->by_proc = head != NULL;
-    if (head)
-        munmap(head, own->bytes);
+    card->by_proc = opens_by_proc(own, card);
+    name_socket(p, card->socket);
+}
+
+void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *card)
+{
     pthread_mutex_lock(&p->lock);
-    if (p->sock < 0)
-        p->sock = open_socket();
+    if (!p->card_known)
+        fill_card(p, own, &p->card);
+    p->card_known = true;
+    *card = p->card;
+    card->by_proc = card->by_proc && !p->proc_failed;
     pthread_mutex_unlock(&p->lock);
-    if (p->sock >= 0 && getsockname(p->sock, (struct sockaddr *)&name, &bytes) == 0) {
-        size_t head_bytes = offsetof(struct sockaddr_un, sun_path) + 1;
-        if (bytes > head_bytes && bytes - head_bytes < PEER_SOCKET)
-            memcpy(card->socket, name.sun_path + 1, bytes - head_bytes);
-    }
 }
 
 /* The lock is held. */
@@ -338,8 +355,11 @@ static void map_one(struct peers *p, const struct peer_card *own, const struct p
         head = map_checked(fd, card->nonce, card->bytes);
     if (head)
         record(p, card->nonce, head, card->bytes, false);
-    else if (by_proc)
+    if (!head && by_proc) {
+        pthread_mutex_lock(&p->lock);
         p->proc_failed = true;
+        pthread_mutex_unlock(&p->lock);
+    }
 }
 
 int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me, void (*progress)(void *arg),

@@ -41,6 +41,8 @@ struct peers {
     struct peer *first;
     int sock;         /* receives descriptors; -1: none */
     bool proc_failed; /* /proc let us down once: not offered again */
+    bool card_known;
+    struct peer_card card; /* of the own arena, once it was asked for */
 };
 
 int hud_peers_init(struct peers *p); /* 0, or -1 */

@@ -34,16 +34,18 @@ static struct place_table *place_of(const struct hud_team *team, char *slice)
 }
 
 /* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer: known without asking them. */
-static bool all_present(struct hud_team *team)
+bool hud_team_is_present(struct hud_team *team)
 {
     const struct hud_exchange *x = &team->exchange;
+    bool all = true;
 
-    for (int r = 0; x->world_rank && r < team->size; r++) {
+    for (int r = 0; team->presence == PRESENCE_UNKNOWN && x->world_rank && all && r < team->size; r++) {
         int world = x->world_rank(x->arg, r);
-        if (world < 0 || (hud_presence_known() && r != team->rank && !hud_presence_of(world)))
-            return false;
+        all = world >= 0 && (!hud_presence_known() || r == team->rank || hud_presence_of(world));
     }
-    return true;
+    if (team->presence == PRESENCE_UNKNOWN)
+        team->presence = all ? PRESENCE_ALL : PRESENCE_SOME;
+    return team->presence == PRESENCE_ALL;
 }
 
 /* Rank 0 writes the placement of all into its slice. */
@@ -260,7 +262,7 @@ void hud_team_setup(struct hud_team *team)
 {
     struct setup s = { .team = team };
     struct hud_context *c = team->context;
-    enum reason reason = team->size == 1 ? REASON_ONE_RANK : all_present(team) ? REASON_NONE : REASON_ABSENT;
+    enum reason reason = team->size == 1 ? REASON_ONE_RANK : hud_team_is_present(team) ? REASON_NONE : REASON_ABSENT;
 
     if (reason == REASON_NONE) {
         reason = allocate(&s) ? run_rounds(&s) : REASON_PRIVATE;

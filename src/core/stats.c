@@ -11,7 +11,7 @@
 /* Sums of plain numbers. */
 struct sums {
     int ranks;
-    uint64_t calls[COLL_KINDS], bytes[COLL_KINDS], ns[COLL_KINDS], became[COLL_KINDS][REASON_COUNT];
+    uint64_t calls[COLL_KINDS], bytes[COLL_KINDS], ns[COLL_KINDS], empty[COLL_KINDS], became[COLL_KINDS][REASON_COUNT];
     uint64_t arena, leased, peak, leases, refused, home, elsewhere;
 };
 
@@ -20,6 +20,7 @@ static void add(struct sums *sums, struct stats *s)
     sums->ranks++;
     for (int k = 0; k < COLL_KINDS; k++) {
         sums->calls[k] += mem_count_read(&s->coll[k].calls);
+        sums->empty[k] += mem_count_read(&s->coll[k].empty);
         sums->bytes[k] += mem_count_read(&s->coll[k].bytes);
         sums->ns[k] += mem_count_read(&s->coll[k].ns);
         for (int r = 0; r < REASON_COUNT; r++)
@@ -57,9 +58,9 @@ static json_t *to_json(const struct hud_context *c, const struct sums *s)
             if (s->became[k][r] != 0)
                 json_object_set_new(passed, hud_reason_text[r], json_integer((json_int_t)s->became[k][r]));
         json_object_set_new(collectives, hud_coll_names[k],
-                            json_pack("{s:I, s:I, s:o, s:I, s:f}", "calls", (json_int_t)s->calls[k], "taken",
-                                      (json_int_t)s->became[k][REASON_NONE], "passed", passed, "bytes", (json_int_t)s->bytes[k], "seconds",
-                                      (double)s->ns[k] * 1e-9));
+                            json_pack("{s:I, s:I, s:o, s:I, s:I, s:f}", "calls", (json_int_t)s->calls[k], "taken",
+                                      (json_int_t)s->became[k][REASON_NONE], "passed", passed, "empty", (json_int_t)s->empty[k], "bytes",
+                                      (json_int_t)s->bytes[k], "seconds", (double)s->ns[k] * 1e-9));
     }
     return json_pack("{s:s, s:i, s:i, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "mpi", c->host.name, "ranks",
                      c->host.world_size > 0 ? c->host.world_size : s->ranks, "ranks_seen", s->ranks, "collectives", collectives, "memory",

@@ -10,7 +10,8 @@
 #include "mem/counter.h"
 
 struct stats_coll {
-    mem_counter calls, bytes, ns;     /* of all calls; ns only while statistics are on */
+    mem_counter calls, bytes, ns;     /* ns only while statistics are on */
+    mem_counter empty;                /* calls of zero bytes, which end at once; not among the calls */
     mem_counter became[REASON_COUNT]; /* [REASON_NONE]: taken */
 };
 

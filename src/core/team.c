@@ -87,14 +87,24 @@ int hud_barrier(hud_team *team)
     return team ? run(team, COLL_BARRIER, &call) : HUD_ERR_ARGUMENT;
 }
 
+/*
+ * Zero bytes end here, before anything is set up or touched: some MPIs return early on count 0, and a rank may describe nothing as five
+ * empty elements.  Only where a member has no huddle must all ranks leave it to the MPI, as that member does.
+ */
+static int end_empty(struct hud_team *team)
+{
+    bool present = hud_team_is_present(team);
+
+    mem_count(&team->context->stats->coll[COLL_BCAST].empty, 1, team->context->host.threads != 0);
+    return present ? HUD_OK : HUD_PASS;
+}
+
 int hud_bcast(hud_team *team, const struct hud_view *view, int root)
 {
     if (!team || !view || root < 0 || root >= team->size)
         return HUD_ERR_ARGUMENT;
-    if (view->bytes == 0) {
-        count(team, COLL_BCAST, 0, REASON_NONE);
-        return HUD_OK;
-    }
+    if (view->bytes == 0)
+        return end_empty(team);
     struct coll call = { .buf = *view, .root = root };
     return run(team, COLL_BCAST, &call);
 }

@@ -13,6 +13,7 @@ struct hud_team {
     struct hud_exchange exchange;
     int rank, size;
     enum team_state state;
+    enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
     enum reason reason; /* TEAM_REFUSED: why, the same on all ranks */
     /* TEAM_READY: */
     struct mem mem;
@@ -26,6 +27,9 @@ struct hud_team {
     int levels;                               /* of place_name */
     char place_name[SHAPE_LEVELS][TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
 };
+
+/* All members use huddle on this node, or nobody can tell.  Local; looked up once: the same on every rank. */
+bool hud_team_is_present(struct hud_team *team);
 
 /*
  * The two rounds of a team's set-up (setup.c).  Collective over the team.  Leaves the team READY or REFUSED, the same on every rank.
