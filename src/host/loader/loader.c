@@ -131,8 +131,20 @@ static void load(const struct front_end *row, void *mpi, const char *version)
         left_alone(version, error);
 }
 
+static int is_mpi(struct dl_phdr_info *object, size_t bytes, void *arg)
+{
+    const char *slash = object->dlpi_name ? strrchr(object->dlpi_name, '/') : NULL;
+
+    (void)bytes;
+    (void)arg;
+    return slash && strncmp(slash + 1, "libmpi", 6) == 0;
+}
+
+/* Most processes have none, and are told so without a look at the file system, which dlopen takes even with RTLD_NOLOAD. */
 static void *find_mpi(const char **soname)
 {
+    if (!dl_iterate_phdr(is_mpi, NULL))
+        return NULL;
     for (size_t i = 0; i < sizeof sonames / sizeof sonames[0]; i++) {
         void *mpi = dlopen(sonames[i], RTLD_LAZY | RTLD_NOLOAD);
         *soname = sonames[i];

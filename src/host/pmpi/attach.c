@@ -27,7 +27,7 @@ static const struct hud_wrapper wrappers[] = {
     { NULL, NULL },
 };
 
-/* Before this MPI_Init returned, nothing of the MPI may be called; after it, what was bypassed until now is made good. */
+/* MPI_Init has returned: the context is created now, so that its attribute of COMM_SELF is the first and goes last (life.c). */
 static void initialised(void)
 {
     hud_life_context();
