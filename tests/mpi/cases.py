@@ -177,9 +177,9 @@ def bad_setting(name, value, accepted):
 
 
 def differing(name, value, reason):
-    """Rank 1 alone has a value of its own."""
-    return Case("settings", f"{name}={value} on one rank", BOTH, 3, each=on_ranks("-eq 1", "env", f"{name}={value}"), taken=False, passed=reason,
-                says=[f"{name}.*accepted.*own collectives"])
+    """Rank 1 alone has a value of its own; teams without it are taken."""
+    return Case("settings", f"{name}={value} on one rank", BOTH, 3, each=on_ranks("-eq 1", "env", f"{name}={value}"), passed=reason,
+                says=[f"{name}=.*accepted.*own collectives"])
 
 
 def fits_in(size):
@@ -263,14 +263,16 @@ CASES = [
     # What a container or an administrator forbids, on all ranks or on one.
     Case("forbidden", "memfd", BOTH, 3, each=every("{tools}/forbid", "memfd_create"), taken=False, passed="no shared memory",
          says=["memfd_create.*own collectives"]),
-    Case("forbidden", "memfd on one rank", BOTH, 3, each=on_ranks("-eq 2", "{tools}/forbid", "memfd_create"), taken=False, passed="no shared memory",
+    Case("forbidden", "memfd on one rank", BOTH, 3, each=on_ranks("-eq 2", "{tools}/forbid", "memfd_create"), passed="no shared memory",
          says=["rank 2.*memfd_create.*own collectives"]),
     Case("forbidden", "fallocate", BOTH, 2, each=every("{tools}/forbid", "fallocate"), taken=False, passed="no shared memory",
          says=["shared memory.*own collectives"]),
     Case("forbidden", "memory policies", BOTH, 3, each=every("{tools}/forbid", MEMORY_CALLS), taken=True),
     Case("forbidden", "reading another process", BOTH, 2, each=every("{tools}/forbid", "process_vm_readv"), taken=True, env=NO_CMA),
-    Case("forbidden", "/proc", BOTH, 3, each=namespaces(["--mount"], "mount -t tmpfs none /proc"), taken=True, env=NO_CMA),
-    Case("forbidden", "/proc on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--mount"], "mount -t tmpfs none /proc"), taken=True, env=NO_CMA),
+    # (MPICH's own start needs /proc)
+    Case("forbidden", "/proc", ("ompi4", "ompi5"), 3, each=namespaces(["--mount"], "mount -t tmpfs none /proc"), taken=True, env=NO_CMA),
+    Case("forbidden", "/proc on one rank", ("ompi4", "ompi5"), 3, each=one_namespace("-eq 1", ["--mount"], "mount -t tmpfs none /proc"), env=NO_CMA,
+         passed="spans nodes"),
     Case("forbidden", "/sys", BOTH, 3, each=namespaces(["--mount"], "mount -t tmpfs none /sys"), taken=True),
 
     # Ranks that do not see one system.
@@ -279,15 +281,17 @@ CASES = [
          launch=TCP),
     Case("namespaces", "user on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--user", "--map-root-user"]), taken=True, env=NO_CMA),
     Case("namespaces", "user on every rank", BOTH, 3, each=namespaces(["--user", "--map-root-user"], "true"), taken=True, env=NO_CMA),
-    Case("namespaces", "network on one rank", ("mpich4", "mpich5"), 3, each=one_namespace("-eq 1", ["--net"], "ip link set lo up"), taken=False, passed="ranks without huddle here"),
-    Case("namespaces", "host name on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--uts"], "hostname elsewhere"), taken=False, passed="spans nodes"),
+    Case("namespaces", "network on one rank", ("mpich4", "mpich5"), 3, each=one_namespace("-eq 1", ["--net"], "ip link set lo up"), passed="ranks without huddle here",
+         command=["{bin}/differential", "--brief"], says=["rank . runs without huddle"], says_each=True),
+    Case("namespaces", "host name on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--uts"], "hostname elsewhere"), passed="spans nodes"),
 
     # Ranks that do not use huddle.
-    Case("without", "one rank without huddle", BOTH, 3, each=on_ranks("-eq 1", "env", "-u", "LD_PRELOAD"), taken=False, passed="ranks without huddle here",
-         command=["{bin}/differential", "--brief"]),
-    Case("without", "rank 0 without huddle", BOTH, 3, each=on_ranks("-eq 0", "env", "-u", "LD_PRELOAD"), command=["{bin}/differential", "--brief"]),
-    Case("without", "HUDDLE=off on one rank", BOTH, 3, each=on_ranks("-eq 1", "env", "HUDDLE=off"), taken=False, command=["{bin}/differential", "--brief"],
-         passed="ranks without huddle here|switched off"),
+    Case("without", "one rank without huddle", BOTH, 3, each=on_ranks("-eq 1", "env", "-u", "LD_PRELOAD"), command=["{bin}/differential", "--brief"],
+         passed="ranks without huddle here", says=["rank 1 runs without huddle"]),
+    Case("without", "rank 0 without huddle", BOTH, 3, each=on_ranks("-eq 0", "env", "-u", "LD_PRELOAD"), command=["{bin}/differential", "--brief"],
+         says=["rank 0 runs without huddle"]),
+    Case("without", "HUDDLE=off on one rank", BOTH, 3, each=on_ranks("-eq 1", "env", "HUDDLE=off"), command=["{bin}/differential", "--brief"],
+         passed="ranks without huddle here", says=["rank 1 runs without huddle"]),
 
     # Several nodes on one machine.
     Case("nodes", "two host names", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, launch=NODES, prepare=nodes_exist, taken=False,
