@@ -38,7 +38,7 @@ def main(source, scratch):
     rows = tree.read(source, "src/alg/alg.def").replace("ALG(bcast,", row + "ALG(bcast,", 1)
     with open(os.path.join(copy, "src/alg/alg.def"), "w", encoding="utf-8") as file:
         file.write(rows)
-    run(copy, "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHUD_WERROR=ON", "-DHUD_TEST_ROOMS=sim")
+    run(copy, "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHUD_WERROR=ON", "-DHUD_TEST_ONLY=sim")
     run(copy, "cmake", "--build", "build", "--target", "sim_check", "example_team")
     run(copy, sys.executable, "tests/lint/lint_edges.py", FILE)
     run(copy, "build/test/sim_check", "--algorithm", "barrier/dissemination", "--seeds", "5")
