@@ -111,7 +111,7 @@ static int exercise(hud_team *team, const struct member *m, int *calls)
 static int member_main(struct member *m, int cpu, FILE *out)
 {
     struct hud_exchange exchange = { .rank = rank_of, .size = size_of, .allgather = allgather, .arg = m };
-    struct hud_host host = { .local_ranks = m->ranks };
+    struct hud_host host = { .world_rank = m->rank, .world_size = m->ranks, .local_ranks = m->ranks };
     hud_context *context = NULL;
     hud_team *team = NULL;
     char *json = NULL;

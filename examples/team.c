@@ -79,7 +79,7 @@ static bool broadcast(hud_team *team, int rank, int i)
 static void *run_rank(void *arg)
 {
     int rank = *(int *)arg;
-    struct hud_host host = { .name = "no MPI", .world_rank = rank, .world_size = ranks, .local_ranks = ranks };
+    struct hud_host host = { .world_rank = rank, .world_size = ranks, .local_ranks = ranks };
     struct hud_exchange exchange = { .rank = my_rank, .size = team_size, .allgather = allgather, .arg = arg };
     hud_context *context;
     hud_team *team;

@@ -236,8 +236,7 @@ static void take(struct config *config, int i, const char *value, const char *or
     }
     config->number[i] = number;
     config->origin[i] = origin;
-    if (i < SET_FIXED)
-        snprintf(config->text[i], SET_TEXT, "%s", value);
+    snprintf(config->text[i], SET_TEXT, "%s", value);
     if (row->alg >= 0)
         config->param[row->alg][row->param] = number;
     if (row->agree) {

@@ -40,7 +40,7 @@ enum config_choice { CHOICE_AUTO, CHOICE_MPI, CHOICE_FIRST }; /* then the collec
 /* Effective values of one context. */
 struct config {
     long number[SET_MOST];            /* WORD: index; BYTES: bytes, -1 for auto */
-    char text[SET_FIXED][SET_TEXT];   /* the values as given, for display and for TEXT */
+    char text[SET_MOST][SET_TEXT];    /* the values as given, for display and for TEXT */
     const char *origin[SET_MOST];     /* "default", "environment", "host" */
     uint32_t digest[SET_MOST];        /* of the value where all ranks must agree, else 0 */
     long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */

@@ -25,6 +25,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
         return HUD_ERR_MEMORY;
     }
     c->host = host ? *host : nobody;
+    c->owner = c->host.name ? c->host_name : "the caller";
     snprintf(c->host_name, sizeof c->host_name, "%s", c->host.name ? c->host.name : "no MPI");
     c->host.name = c->host_name;
     c->pid = getpid();
@@ -106,7 +107,7 @@ void hud_context_say(struct hud_context *c, enum reason reason, const char *line
     bool first = !c->said[reason];
     c->said[reason] = true;
     pthread_mutex_unlock(&c->lock);
-    if (first)
+    if (first && line)
         hud_log(&c->config, reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN, "%s; using %s's own collectives",
                 line, c->host.name ? c->host.name : "the caller");
 }

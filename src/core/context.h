@@ -15,6 +15,7 @@
 struct hud_context {
     struct hud_host host;
     char host_name[128];
+    const char *owner; /* of the collectives that serve when huddle does not, for messages */
     struct config config;
     pid_t pid;            /* a forked child has another one and must not speak or free */
     pthread_mutex_t lock; /* for what follows; never held across a round of a set-up, nor while anything waits */
@@ -39,7 +40,7 @@ int hud_context_arena(struct hud_context *context, int team_ranks);
 /* The machine as this rank sees it, or NULL. */
 const struct topo *hud_context_topo(struct hud_context *context);
 
-/* One warning per reason and context. */
+/* One warning per reason and context; line NULL: another rank has said it. */
 void hud_context_say(struct hud_context *context, enum reason reason, const char *line);
 
 #endif

@@ -47,6 +47,7 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
 
     memset(hello, 0, sizeof *hello);
     hello->is.version = version();
+    hello->is.world_rank = c->host.world_rank;
     pthread_mutex_lock(&c->lock);
     if (c->node == 0) {
         c->node = node_identity() | 1;

@@ -35,11 +35,8 @@ static json_t *settings_json(void)
     if (config)
         hud_config_read(NULL, config);
     for (int i = 0; config && i < count; i++) {
-        char number[32];
-        snprintf(number, sizeof number, "%ld", config->number[i]);
-        const char *value = i < SET_FIXED ? config->text[i] : number;
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", table[i].name, "mca", table[i].mca,
-                                              "value", value, "origin", config->origin[i], "default", table[i].preset, "unit",
+                                              "value", config->text[i], "origin", config->origin[i], "default", table[i].preset, "unit",
                                               table[i].unit, "accepted", table[i].accepted, "doc", table[i].doc));
     }
     json_t *error = config && config->error[0] != '\0' ? json_string(config->error) : json_null();

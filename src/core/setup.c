@@ -208,32 +208,47 @@ static enum reason run_rounds(struct setup *s)
     return reason;
 }
 
-/* One line, by one rank, for what a user should know; the rest is for statistics. */
+/* World rank 0 has said the same line when it read its settings. */
+static bool rank_0_said_it(const struct setup *s)
+{
+    bool said = false;
+
+    for (int r = 0; r < s->team->size; r++)
+        said = said || (s->hello[r].is.world_rank == 0 && s->hello[r].is.complaint == s->hello[s->who].is.complaint);
+    return said;
+}
+
+/* The name of the first setting in which two ranks differ. */
+static const char *differing(const struct setup *s)
+{
+    int i = 0, settings;
+    const struct setting *table = hud_settings(&settings);
+
+    while (i < settings - 1 && s->hello[0].is.settings[i] == s->hello[s->who].is.settings[i])
+        i++;
+    return table[i].name;
+}
+
+/* What a user should know is said in one line by one rank, the others take it as said; the rest is for statistics. */
 static void explain(const struct setup *s, enum reason reason)
 {
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
-    char line[2 * SET_TEXT];
-    int settings;
-    const struct setting *table = hud_settings(&settings);
+    bool ours = team->rank == s->who, first = team->rank == 0;
+    char line[2 * SET_TEXT] = "";
 
-    if (reason == REASON_SETTING && team->rank == s->who && c->host.world_rank != 0) {
-        hud_context_say(c, reason, c->config.error);
-    } else if (reason == REASON_DIFFER && team->rank == 0) {
-        int i = 0;
-        while (i < settings - 1 && s->hello[0].is.settings[i] == s->hello[s->who].is.settings[i])
-            i++;
-        snprintf(line, sizeof line, "%s has different values on ranks 0 and %d (accepted: the same value on all ranks)", table[i].name,
+    if (reason == REASON_SETTING && ours && !rank_0_said_it(s))
+        snprintf(line, sizeof line, "%s", c->config.error);
+    else if (reason == REASON_DIFFER && first)
+        snprintf(line, sizeof line, "%s has different values on ranks 0 and %d (accepted: the same value on all ranks)", differing(s),
                  s->who);
-        hud_context_say(c, reason, line);
-    } else if (reason == REASON_ARENA && team->rank == s->who) {
+    else if (reason == REASON_ARENA && ours)
         snprintf(line, sizeof line, "rank %d has no shared memory: %s", team->rank, c->arena_why);
-        hud_context_say(c, reason, line);
-    } else if (reason == REASON_REACH && team->rank == s->who) {
-        hud_context_say(c, reason, "the shared memory of this rank cannot be reached by others");
-    } else if (reason == REASON_VERSION && team->rank == 0) {
-        hud_context_say(c, reason, "ranks run different versions of huddle");
-    }
+    else if (reason == REASON_REACH && ours)
+        snprintf(line, sizeof line, "the shared memory of rank %d cannot be reached by others", team->rank);
+    else if (reason == REASON_VERSION && first)
+        snprintf(line, sizeof line, "ranks 0 and %d run different versions of huddle", s->who);
+    hud_context_say(c, reason, line[0] != '\0' ? line : NULL);
 }
 
 static bool allocate(struct setup *s)
@@ -266,7 +281,8 @@ void hud_team_setup(struct hud_team *team)
 
     if (reason == REASON_NONE) {
         reason = allocate(&s) ? run_rounds(&s) : REASON_PRIVATE;
-        explain(&s, reason);
+        if (reason != REASON_NONE)
+            explain(&s, reason);
     }
     if (reason == REASON_NONE) {
         team->state = TEAM_READY;

@@ -17,6 +17,7 @@ union hello {
         uint32_t reason;    /* why this rank cannot take part, or REASON_NONE */
         uint32_t complaint; /* hash of the line about a bad setting, 0: none */
         uint64_t offer_bytes;
+        int32_t world_rank;
         int32_t quota;               /* processors the cgroup allows */
         uint32_t settings[SET_MOST]; /* digests */
         struct peer_card card;
