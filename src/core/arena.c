@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum state { FREE, LEASED, LEFT };
@@ -70,9 +69,7 @@ static int allocate(int fd, size_t from, size_t bytes)
 /* Commits [from, to) of the arena's file.  The owner's allocation is the first touch; the mapping's policy says where. */
 static int commit(struct arena *a, size_t from, size_t to)
 {
-    struct stat st;
-
-    if (fstat(a->fd, &st) != 0 || st.st_dev != a->device || st.st_ino != a->inode)
+    if (!descriptor_is_ours(&a->file))
         return -1;
     if (a->node >= 0 && hud_topo_numa_nodes() > 1) {
         enum { WORD = 8 * sizeof(unsigned long), NODES = 1024 };
@@ -85,7 +82,7 @@ static int commit(struct arena *a, size_t from, size_t to)
     }
     while (from < to) {
         size_t piece = to - from < COMMIT_BYTES ? to - from : COMMIT_BYTES;
-        if (allocate(a->fd, from, piece) != 0)
+        if (allocate(a->file.fd, from, piece) != 0)
             return -1;
         from += piece;
     }
@@ -106,7 +103,7 @@ static int fill_head(struct arena *a)
 }
 
 /* A descriptor of `bytes` that can neither shrink nor grow; -1. */
-static int make_file(size_t bytes, struct stat *st)
+static int make_file(size_t bytes)
 {
     struct rlimit most;
     int fd = -1;
@@ -117,7 +114,7 @@ static int make_file(size_t bytes, struct stat *st)
     fd = memfd_create("huddle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -1;
-    if (ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 && fstat(fd, st) == 0)
+    if (ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
         return fd;
     close(fd);
     return -1;
@@ -126,10 +123,9 @@ static int make_file(size_t bytes, struct stat *st)
 int hud_arena_create(struct arena *a, size_t bytes, const char **why)
 {
     struct topo_cpus cpus;
-    struct stat st;
     size_t head_bytes;
 
-    *a = (struct arena){ .fd = -1, .page_bytes = (size_t)sysconf(_SC_PAGESIZE) };
+    *a = (struct arena){ .file.fd = -1, .page_bytes = (size_t)sysconf(_SC_PAGESIZE) };
     head_bytes = (sizeof(struct arena_head) + a->page_bytes - 1) / a->page_bytes * a->page_bytes;
     a->bytes = bytes / a->page_bytes * a->page_bytes;
     *why = "the budget is smaller than two pages";
@@ -139,15 +135,13 @@ int hud_arena_create(struct arena *a, size_t bytes, const char **why)
     if (hud_budget_left() < head_bytes)
         return -1;
     *why = "memfd_create is not allowed here";
-    a->fd = make_file(a->bytes, &st);
-    if (a->fd < 0)
+    a->file = descriptor_of(make_file(a->bytes));
+    if (a->file.fd < 0)
         return -1;
-    a->device = st.st_dev;
-    a->inode = st.st_ino;
     hud_topo_allowed(&cpus);
     a->node = hud_topo_home_node(&cpus);
     *why = "no address space or memory for an arena";
-    a->head = hud_arena_map(a->fd, a->bytes);
+    a->head = hud_arena_map(a->file.fd, a->bytes);
     a->extents = malloc(sizeof *a->extents);
     if (a->head && a->extents && commit(a, 0, head_bytes) == 0 && fill_head(a) == 0) {
         mem_hold(&a->head->holders);
@@ -177,12 +171,8 @@ void hud_arena_destroy(struct arena *a)
     }
     if (a->head)
         hud_arena_drop(a->head, a->bytes);
-    if (a->fd >= 0) {
-        struct stat st;
-        if (fstat(a->fd, &st) == 0 && st.st_dev == a->device && st.st_ino == a->inode)
-            close(a->fd);
-    }
-    *a = (struct arena){ .fd = -1 };
+    descriptor_close(&a->file);
+    *a = (struct arena){ .file.fd = -1 };
 }
 
 static void set_free(struct arena *a, struct extent *e)

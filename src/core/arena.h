@@ -11,10 +11,9 @@
 #ifndef HUD_ARENA_H
 #define HUD_ARENA_H
 
+#include "core/descriptor.h"
 #include "core/stats.h"
 #include "mem/mem.h"
-
-#include <sys/types.h>
 
 enum { ARENA_NONCE = 16 };
 
@@ -32,10 +31,8 @@ struct arena {
     struct arena_head *head; /* NULL: there is no arena */
     size_t bytes, page_bytes;
     size_t committed_bytes; /* from the start; pages beyond were never touched */
-    int fd;
-    dev_t device; /* of fd, so that a program that closed our descriptor costs no file of its own */
-    ino_t inode;
-    int node; /* OS number of the rank's NUMA node; -1: it has not one, pages lie where they are touched */
+    struct descriptor file; /* the memfd; looked at before each use */
+    int node;               /* OS number of the rank's NUMA node; -1: it has not one, pages lie where they are touched */
     struct extent *extents;
 };
 

@@ -8,6 +8,7 @@
  */
 #include "core/config.h"
 #include "core/coll.h"
+#include "core/hash.h"
 #include "topo/topo.h"
 
 #include <errno.h>
@@ -205,15 +206,6 @@ static bool parse_word(const struct row *row, const char *value, long *number)
     return false;
 }
 
-static uint32_t fnv(const char *text)
-{
-    uint32_t h = 2166136261u;
-
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 16777619u;
-    return h;
-}
-
 static void complain(struct config *config, const char *name, const char *value, const char *accepted)
 {
     if (config->error[0] == '\0')
@@ -242,7 +234,7 @@ static void take(struct config *config, int i, const char *value, const char *or
     if (row->agree) {
         char canonical[32];
         snprintf(canonical, sizeof canonical, "%ld", number);
-        config->digest[i] = fnv(row->kind == TEXT ? value : canonical);
+        config->digest[i] = (uint32_t)hash_text(HASH_START, row->kind == TEXT ? value : canonical) | 1;
     }
 }
 

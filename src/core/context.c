@@ -2,7 +2,9 @@
 /* context.c - making and ending one rank's context. */
 #include "core/context.h"
 #include "core/budget.h"
+#include "core/local.h"
 #include "core/log.h"
+#include "core/presence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +31,15 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     snprintf(c->host_name, sizeof c->host_name, "%s", c->host.name ? c->host.name : "no MPI");
     c->host.name = c->host_name;
     c->pid = getpid();
-    c->arena.fd = -1;
-    c->stats = &c->early;
+    c->arena.file.fd = -1;
+    local_set(&c->stats, &c->early);
     hud_config_read(c->host.settings, &c->config);
     c->host.settings = NULL;
     const char *stats = c->config.text[SET_STATS];
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
     if (c->config.error[0] != '\0' && c->host.world_rank == 0)
         hud_context_say(c, REASON_SETTING, c->config.error);
+    hud_presence_look(c->host.world_size);
     *out = c;
     return HUD_OK;
 }
@@ -54,21 +57,19 @@ void hud_context_destroy(hud_context *c)
     free(c);
 }
 
-/* Counts of the time before the arena move into it.  The lock is held. */
+struct stats *hud_context_stats(struct hud_context *c)
+{
+    return local_get(&c->stats);
+}
+
+/* From now on this rank counts in its arena; what it has counted goes there too. */
 static void move_stats(struct hud_context *c)
 {
-    struct stats *to = &c->arena.head->stats;
+    mem_counter *from = (mem_counter *)&c->early, *to = (mem_counter *)&c->arena.head->stats;
 
-    for (int k = 0; k < COLL_KINDS; k++) {
-        mem_count(&to->coll[k].calls, mem_count_read(&c->early.coll[k].calls), true);
-        mem_count(&to->coll[k].empty, mem_count_read(&c->early.coll[k].empty), true);
-        mem_count(&to->coll[k].bytes, mem_count_read(&c->early.coll[k].bytes), true);
-        mem_count(&to->coll[k].ns, mem_count_read(&c->early.coll[k].ns), true);
-        for (int r = 0; r < REASON_COUNT; r++)
-            mem_count(&to->coll[k].became[r], mem_count_read(&c->early.coll[k].became[r]), true);
-    }
-    mem_count(&to->teams_refused, mem_count_read(&c->early.teams_refused), true);
-    c->stats = to;
+    local_set(&c->stats, &c->arena.head->stats);
+    for (size_t i = 0; i < sizeof c->early / sizeof *from; i++)
+        mem_count_move(&from[i], &to[i]);
 }
 
 int hud_context_arena(struct hud_context *c, int team_ranks)
@@ -109,5 +110,5 @@ void hud_context_say(struct hud_context *c, enum reason reason, const char *line
     pthread_mutex_unlock(&c->lock);
     if (first && line)
         hud_log(&c->config, reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN, "%s; using %s's own collectives",
-                line, c->host.name ? c->host.name : "the caller");
+                line, c->owner);
 }

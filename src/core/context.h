@@ -29,10 +29,13 @@ struct hud_context {
     struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
     int seen_ranks;
     bool said[REASON_COUNT]; /* a line about that reason has been printed */
-    struct stats *stats;     /* in the arena; until there is one, early */
-    struct stats early;
-    bool timed; /* statistics are wanted: measure */
+    _Atomic(void *) stats;   /* struct stats *: in the arena; until there is one, early */
+    struct stats early;      /* what another thread counts here while the arena is made is added when statistics are printed */
+    bool timed;              /* statistics are wanted: measure */
 };
+
+/* Where this rank counts. */
+struct stats *hud_context_stats(struct hud_context *context);
 
 /* The arena, made at first use: 0, or -1 and context->arena_why.  team_ranks: for the budget, where the host does not know the node's ranks. */
 int hud_context_arena(struct hud_context *context, int team_ranks);

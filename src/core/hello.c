@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hello.c - the first round of a team's set-up: facts about this rank, and the verdict over all ranks' facts. */
 #define _GNU_SOURCE
+#include "core/hash.h"
 #include "core/log.h"
 #include "core/setup.h"
 
@@ -8,13 +9,6 @@
 #include <unistd.h>
 
 _Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fixed size");
-
-static uint64_t hash(uint64_t h, const char *text)
-{
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211ULL;
-    return h;
-}
 
 /* Ranks share memory if they share a kernel; a host name of its own makes a node of its own (containers, tests). */
 static uint64_t node_identity(void)
@@ -28,17 +22,39 @@ static uint64_t node_identity(void)
         fclose(f);
     }
     gethostname(host, sizeof host - 1);
-    return hash(hash(14695981039346656037ULL, host), boot);
+    return hash_text(hash_text(HASH_START, host), boot);
 }
 
-/* What must be the same for two ranks to understand each other's slices. */
+/* What must be the same for two ranks to understand each other's slices: sizes stand for what they are the sizes of. */
 static uint64_t version(void)
 {
-    uint64_t h = hash(14695981039346656037ULL, hud_version()) + sizeof(void *);
+    uint64_t h = hash_text(HASH_START, hud_version());
 
-    for (int a = 0; hud_shm_algs[a]; a++)
-        h = hash(hash(h, hud_shm_algs[a]->coll), hud_shm_algs[a]->name);
+    h = hash_number(hash_number(h, sizeof(void *)), sizeof(struct arena_head));
+    h = hash_number(hash_number(h, sizeof(mem_flag)), sizeof(struct place_table));
+    for (int a = 0; hud_shm_algs[a]; a++) {
+        const struct alg *alg = hud_shm_algs[a];
+        h = hash_number(hash_text(hash_text(h, alg->coll), alg->name), alg->fixed_bytes);
+    }
     return h;
+}
+
+/* Settings that must agree and are not the default, a line each. */
+static void list_values(const struct config *config, char values[HELLO_VALUES])
+{
+    int count;
+    const struct setting *table = hud_settings(&count);
+    size_t used = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (config->digest[i] == 0 || strcmp(config->text[i], table[i].preset) == 0)
+            continue;
+        int bytes = snprintf(values + used, HELLO_VALUES - used, "%s=%s\n", table[i].name, config->text[i]);
+        if (bytes < 0 || used + (size_t)bytes >= HELLO_VALUES)
+            break;
+        used += (size_t)bytes;
+    }
+    values[used] = '\0';
 }
 
 void hud_hello_make(struct hud_team *team, union hello *hello)
@@ -58,13 +74,16 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     pthread_mutex_unlock(&c->lock);
     hud_topo_allowed(&hello->is.cpus);
     memcpy(hello->is.settings, c->config.digest, sizeof hello->is.settings);
+    list_values(&c->config, hello->is.values);
     if (c->config.error[0] != '\0') {
         hello->is.reason = REASON_SETTING;
-        hello->is.complaint = (uint32_t)hash(1, c->config.error) | 1;
+        hello->is.complaint = (uint32_t)hash_text(HASH_START, c->config.error) | 1;
     } else if (c->config.number[SET_ON] == SWITCH_OFF) {
         hello->is.reason = REASON_OFF;
     } else if (hud_context_arena(c, team->size) != 0) {
         hello->is.reason = REASON_ARENA;
+    } else if (hud_peers_lost(&c->peers)) {
+        hello->is.reason = REASON_REACH;
     } else {
         hud_peers_card(&c->peers, &c->arena, &hello->is.card);
         pthread_mutex_lock(&c->lock);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -55,7 +56,7 @@ static int open_socket(void)
 
 int hud_peers_init(struct peers *p)
 {
-    *p = (struct peers){ .sock = -1 };
+    *p = (struct peers){ .sock.fd = -1 };
     return pthread_mutex_init(&p->lock, NULL) == 0 ? 0 : -1;
 }
 
@@ -69,8 +70,7 @@ void hud_peers_destroy(struct peers *p)
             munmap(peer->head, peer->bytes);
         free(peer);
     }
-    if (p->sock >= 0)
-        close(p->sock);
+    descriptor_close(&p->sock);
     pthread_mutex_destroy(&p->lock);
 }
 
@@ -79,7 +79,7 @@ static int open_by_proc(const struct peer_card *card)
     char path[64];
 
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)card->pid, (int)card->fd);
-    return open(path, O_RDWR | O_CLOEXEC);
+    return open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 /* Maps fd if it is the card's arena and can neither shrink nor grow.  Closes fd.  NULL: it is not, or there is no address space. */
@@ -105,8 +105,9 @@ static void name_socket(struct peers *p, char name[PEER_SOCKET])
     struct sockaddr_un address;
     socklen_t bytes = sizeof address, head_bytes = offsetof(struct sockaddr_un, sun_path) + 1;
 
-    p->sock = open_socket();
-    if (p->sock >= 0 && getsockname(p->sock, (struct sockaddr *)&address, &bytes) == 0 && bytes > head_bytes &&
+    memset(name, 0, PEER_SOCKET);
+    p->sock = descriptor_of(open_socket());
+    if (p->sock.fd >= 0 && getsockname(p->sock.fd, (struct sockaddr *)&address, &bytes) == 0 && bytes > head_bytes &&
         bytes - head_bytes < PEER_SOCKET)
         memcpy(name, address.sun_path + 1, bytes - head_bytes);
 }
@@ -114,7 +115,8 @@ static void name_socket(struct peers *p, char name[PEER_SOCKET])
 /* Could this process open the own arena as others would? */
 static bool opens_by_proc(const struct arena *own, const struct peer_card *card)
 {
-    int fd = card->pid_namespace != 0 ? open_by_proc(card) : -1;
+    /* others may not look into a process that must not be dumped */
+    int fd = card->pid_namespace != 0 && prctl(PR_GET_DUMPABLE) == 1 ? open_by_proc(card) : -1;
     struct arena_head *head = fd >= 0 ? map_checked(fd, card->nonce, own->bytes) : NULL;
 
     if (head)
@@ -132,7 +134,7 @@ static void fill_card(struct peers *p, const struct arena *own, struct peer_card
     card->pid_namespace = inode_of("/proc/self/ns/pid");
     card->user_namespace = inode_of("/proc/self/ns/user");
     card->pid = (int32_t)getpid();
-    card->fd = own->fd;
+    card->fd = own->file.fd;
     card->uid = (uint32_t)geteuid();
     card->by_proc = opens_by_proc(own, card);
     name_socket(p, card->socket);
@@ -143,6 +145,8 @@ void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *
     pthread_mutex_lock(&p->lock);
     if (!p->card_known)
         fill_card(p, own, &p->card);
+    else if (!descriptor_is_ours(&p->sock))
+        name_socket(p, p->card.socket);
     p->card_known = true;
     *card = p->card;
     card->by_proc = card->by_proc && !p->proc_failed;
@@ -244,10 +248,25 @@ static int send_own(struct peers *p, const struct arena *own, const struct peer_
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
     c->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(c), &own->fd, sizeof(int));
-    if (sendmsg(p->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+    memcpy(CMSG_DATA(c), &own->file.fd, sizeof(int));
+    if (sendmsg(p->sock.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return 1;
     return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
+}
+
+static void give_up(struct peers *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->lost = true;
+    pthread_mutex_unlock(&p->lock);
+}
+
+bool hud_peers_lost(struct peers *p)
+{
+    pthread_mutex_lock(&p->lock);
+    bool lost = p->lost;
+    pthread_mutex_unlock(&p->lock);
+    return lost;
 }
 
 /* Takes one descriptor that arrived; false: none is waiting.  It is believed if its sender has our uid or knows a nonce that this team expects. */
@@ -263,7 +282,7 @@ static bool receive(struct peers *p, const struct peer_card *cards, int ranks)
     bool trusted = false;
     int fd = -1;
 
-    ssize_t n = recvmsg(p->sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    ssize_t n = recvmsg(p->sock.fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0)
         return errno == EINTR;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
@@ -277,15 +296,16 @@ static bool receive(struct peers *p, const struct peer_card *cards, int ranks)
     }
     for (int r = 0; n == (ssize_t)sizeof message && r < ranks; r++)
         trusted = trusted || memcmp(cards[r].nonce, message.nonce, ARENA_NONCE) == 0;
-    if (fd < 0)
-        return true;
     if (n != (ssize_t)sizeof message || !trusted) {
-        close(fd);
+        if (fd >= 0)
+            close(fd);
         return true;
     }
-    struct arena_head *head = map_checked(fd, message.nonce, message.bytes);
+    struct arena_head *head = fd >= 0 ? map_checked(fd, message.nonce, message.bytes) : NULL;
     if (head)
         record(p, message.nonce, head, message.bytes, false);
+    else
+        give_up(p); /* out of descriptors or of address space: it will not come again */
     return true;
 }
 
@@ -297,36 +317,50 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* One try for each peer that has not got our descriptor yet; false: some queue was full. */
+static bool send_to_all(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me)
+{
+    bool all = true;
+
+    for (int i = 1; i < ranks; i++) {
+        const struct peer_card *card = &cards[(me + i) % ranks];
+        int sent = must_send(p, card->nonce) ? send_own(p, own, card) : 0;
+        if (sent > 0)
+            mark_sent(p, card->nonce);
+        all = all && (sent != 0 || !must_send(p, card->nonce));
+    }
+    return all;
+}
+
+static bool all_known(struct peers *p, const struct peer_card *cards, int ranks, int me)
+{
+    bool all = true;
+
+    for (int r = 0; all && r < ranks; r++)
+        all = r == me || known(p, cards[r].nonce);
+    return all;
+}
+
 /* Everybody sends to everybody and receives from everybody; all members are here at the same time, so no queue stays full. */
 static void exchange_descriptors(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me,
                                  void (*progress)(void *arg), void *arg)
 {
     double until = seconds() + WAIT_SECONDS;
+    bool sent, got;
 
-    for (bool done = false; !done && seconds() < until;) {
-        done = true;
-        for (int i = 1; i < ranks; i++) {
-            const struct peer_card *card = &cards[(me + i) % ranks];
-            if (must_send(p, card->nonce)) {
-                int sent = send_own(p, own, card);
-                if (sent < 0)
-                    return;
-                if (sent > 0)
-                    mark_sent(p, card->nonce);
-                else
-                    done = false;
-            }
-        }
+    do {
+        sent = send_to_all(p, own, cards, ranks, me);
         while (receive(p, cards, ranks))
             ;
-        for (int r = 0; done && r < ranks; r++)
-            done = r == me || known(p, cards[r].nonce);
+        got = all_known(p, cards, ranks, me);
         if (progress)
             progress(arg);
-        struct pollfd ready = { .fd = p->sock, .events = POLLIN };
-        if (!done)
+        struct pollfd ready = { .fd = p->sock.fd, .events = POLLIN };
+        if (!sent || !got)
             poll(&ready, 1, 1);
-    }
+    } while ((!sent || !got) && !hud_peers_lost(p) && seconds() < until);
+    if (!got)
+        give_up(p);
 }
 
 /* All members see one /proc and may use it. */
@@ -373,7 +407,7 @@ int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_ca
             map_one(p, &cards[me], &cards[r], by_proc);
         threads = threads && cards[r].process == cards[me].process && cards[r].pid == cards[me].pid;
     }
-    if (!by_proc && !threads && p->sock >= 0)
+    if (!by_proc && !threads)
         exchange_descriptors(p, own, cards, ranks, me, progress, arg);
     for (int r = ranks - 1; r >= 0; r--) {
         base[r] = r == me ? (char *)own->head : (char *)known(p, cards[r].nonce);

@@ -39,8 +39,9 @@ struct peer {
 struct peers {
     pthread_mutex_t lock; /* for the list, never held while anything waits */
     struct peer *first;
-    int sock;         /* receives descriptors; -1: none */
-    bool proc_failed; /* /proc let us down once: not offered again */
+    struct descriptor sock; /* receives descriptors of arenas */
+    bool lost;              /* see hud_peers_lost */
+    bool proc_failed;       /* /proc let us down once: not offered again */
     bool card_known;
     struct peer_card card; /* of the own arena, once it was asked for */
 };
@@ -50,6 +51,9 @@ void hud_peers_destroy(struct peers *p);
 
 /* Fills the card of the own arena. */
 void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *card);
+
+/* A descriptor did not arrive, and will not come again: teams of this rank are refused at once, instead of after a wait. */
+bool hud_peers_lost(struct peers *p);
 
 /*
  * Maps every arena of cards[0..ranks-1] that is not mapped yet; base[r] receives where.  Waits, when descriptors must be sent, for the

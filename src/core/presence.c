@@ -2,31 +2,44 @@
 /* presence.c - a named abstract socket per process: bound while it lives, gone with it. */
 #define _GNU_SOURCE
 #include "core/presence.h"
+#include "core/descriptor.h"
+#include "core/hash.h"
 #include "core/local.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Where launchers say which job and which rank this is, in the order of preference; two parts make the job's name. */
+/*
+ * Where launchers say which job and which rank this is.  Hydra names no job, but all ranks of a node inherit one socket to its proxy, and the
+ * socket's inode is unique.
+ */
 static const struct launcher {
     const char *job, *step, *rank;
+    bool is_socket; /* job is the number of a descriptor */
+    bool pmix;      /* serves Open MPI too */
 } launchers[] = {
-    { "PMIX_NAMESPACE", NULL, "PMIX_RANK" },
-    { "HUDDLE_JOB", NULL, "PMI_RANK" },
-    { "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID" },
+    { "HYDI_CONTROL_FD", NULL, "PMI_RANK", true, false },          /* MPICH's Hydra */
+    { "HYDRA_BSTRAP_UPSTREAM_FD", NULL, "PMI_RANK", true, false }, /* Intel's */
+    { "PMIX_NAMESPACE", NULL, "PMIX_RANK", false, true },
+    { "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", false, true },
+    { "HUDDLE_JOB", NULL, "PMI_RANK", false, false },
 };
 
+enum { RANKS_MOST = 1 << 20 }; /* of a job; a higher rank counts as absent */
+
 static char job[80];
-static int sock = -1;
+static int own_rank = -1;                      /* as announced; -1: the name could not be bound */
+static struct descriptor probe = { .fd = -1 }; /* asks for names; there from the start, so that no later shortage changes an answer */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned char *seen; /* a bit per rank of the job that was there */
-static int seen_bytes;
+static unsigned char asked[RANKS_MOST / 8], there[RANKS_MOST / 8]; /* a bit per rank */
 
 static socklen_t address_of(int rank, struct sockaddr_un *address)
 {
@@ -36,30 +49,45 @@ static socklen_t address_of(int rank, struct sockaddr_un *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-/* Short names as they are; long ones by a hash, as an address has 107 bytes. */
-static void set_job(const char *name, const char *step)
+/* The job's name, with the name of the run if 'huddle run' started it; a hash keeps long names apart, as an address has 107 bytes. */
+static bool name_job(const struct launcher *l)
 {
-    unsigned long long h = 14695981039346656037ULL;
+    const char *name = getenv(l->job), *step = l->step ? getenv(l->step) : "", *run = getenv("HUDDLE_JOB");
+    char inode[32];
+    struct stat st;
 
-    for (const char *c = name; *c; c++)
-        h = (h ^ (unsigned char)*c) * 1099511628211ULL;
-    snprintf(job, sizeof job, "%.40s.%llx.%.20s", name, h, step ? step : "");
+    if (!name || !*name || !step)
+        return false;
+    if (l->is_socket) {
+        if (fstat(atoi(name), &st) != 0 || !S_ISSOCK(st.st_mode))
+            return false;
+        snprintf(inode, sizeof inode, "%llu", (unsigned long long)st.st_ino);
+        name = inode;
+    }
+    uint64_t whole = hash_text(hash_text(hash_text(HASH_START, name), step), run ? run : "");
+    snprintf(job, sizeof job, "%.40s.%llx.%.20s", name, (unsigned long long)whole, step);
+    return true;
 }
 
-static int bind_rank(int rank)
+static int new_socket(void)
+{
+    return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+static void bind_rank(int rank)
 {
     struct sockaddr_un address;
     socklen_t bytes = address_of(rank, &address);
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = new_socket();
 
-    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, bytes) != 0) {
+    probe = descriptor_of(new_socket());
+    if (fd >= 0 && probe.fd >= 0 && bind(fd, (struct sockaddr *)&address, bytes) == 0)
+        own_rank = rank;
+    else if (fd >= 0)
         close(fd);
-        fd = -1;
-    }
-    return fd;
 }
 
-void hud_presence_announce(void)
+void hud_presence_announce(enum hud_launchers which)
 {
     static atomic_flag once = ATOMIC_FLAG_INIT;
 
@@ -67,12 +95,11 @@ void hud_presence_announce(void)
         return;
     for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
         const struct launcher *l = &launchers[i];
-        const char *name = getenv(l->job), *step = l->step ? getenv(l->step) : "", *rank = getenv(l->rank);
-        if (!name || !*name || !step || !rank || !*rank)
-            continue;
-        set_job(name, step);
-        sock = bind_rank(atoi(rank));
-        return;
+        const char *rank = getenv(l->rank);
+        if ((which == HUD_LAUNCHERS_HYDRA || l->pmix) && rank && *rank && name_job(l)) {
+            bind_rank(atoi(rank));
+            return;
+        }
     }
 }
 
@@ -81,46 +108,44 @@ bool hud_presence_known(void)
     return job[0] != '\0';
 }
 
+bool hud_presence_is(int rank)
+{
+    return rank >= 0 && rank == own_rank;
+}
+
 /* Connecting a datagram socket succeeds just when the name is bound. */
 static bool is_bound(int rank)
 {
     struct sockaddr_un address;
     socklen_t bytes = address_of(rank, &address);
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool there = fd >= 0 && connect(fd, (struct sockaddr *)&address, bytes) == 0;
+    int rc;
 
-    if (fd >= 0)
-        close(fd);
-    return there;
-}
-
-static bool grow(int rank)
-{
-    int bytes = rank / 8 + 64;
-    unsigned char *more = realloc(seen, (size_t)bytes);
-
-    if (!more)
+    if (!descriptor_is_ours(&probe))
         return false;
-    memset(more + seen_bytes, 0, (size_t)(bytes - seen_bytes));
-    seen = more;
-    seen_bytes = bytes;
-    return true;
+    do
+        rc = connect(probe.fd, (struct sockaddr *)&address, bytes);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0;
 }
 
 bool hud_presence_of(int rank)
 {
-    bool there = false;
-
-    if (rank < 0)
+    if (rank < 0 || rank >= RANKS_MOST || own_rank < 0)
         return false;
+    unsigned char bit = (unsigned char)(1u << rank % 8);
     pthread_mutex_lock(&lock);
-    if (rank / 8 < seen_bytes || grow(rank)) {
-        there = seen[rank / 8] & 1u << rank % 8;
-        if (!there && is_bound(rank)) {
-            there = true;
-            seen[rank / 8] |= (unsigned char)(1u << rank % 8);
-        }
-    }
+    if (!(asked[rank / 8] & bit) && is_bound(rank))
+        there[rank / 8] |= bit;
+    asked[rank / 8] |= bit;
+    bool is = there[rank / 8] & bit;
     pthread_mutex_unlock(&lock);
-    return there;
+    return is;
+}
+
+void hud_presence_look(int world_size)
+{
+    enum { LOOK_MOST = 4096 };
+
+    for (int r = 0; r < world_size && r < LOOK_MOST; r++)
+        (void)hud_presence_of(r);
 }

@@ -33,19 +33,52 @@ static struct place_table *place_of(const struct hud_team *team, char *slice)
     return (struct place_table *)(void *)(slice + team->layout.place_offset);
 }
 
+static bool is_present(const struct hud_team *team, int rank)
+{
+    int world = team->exchange.world_rank(team->exchange.arg, rank);
+
+    return world >= 0 && (!hud_presence_known() || (rank == team->rank ? hud_presence_is(world) : hud_presence_of(world)));
+}
+
 /* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer: known without asking them. */
 bool hud_team_is_present(struct hud_team *team)
 {
-    const struct hud_exchange *x = &team->exchange;
-    bool all = true;
+    int absent = 0;
 
-    for (int r = 0; team->presence == PRESENCE_UNKNOWN && x->world_rank && all && r < team->size; r++) {
-        int world = x->world_rank(x->arg, r);
-        all = world >= 0 && (!hud_presence_known() || r == team->rank || hud_presence_of(world));
+    if (team->presence == PRESENCE_UNKNOWN) {
+        while (team->exchange.world_rank && absent < team->size && is_present(team, absent))
+            absent++;
+        team->presence = !team->exchange.world_rank || absent == team->size ? PRESENCE_ALL : PRESENCE_SOME;
     }
-    if (team->presence == PRESENCE_UNKNOWN)
-        team->presence = all ? PRESENCE_ALL : PRESENCE_SOME;
     return team->presence == PRESENCE_ALL;
+}
+
+/* Where all of the job's ranks are on this node, an absent one is worth a line, by the first that is there. */
+static void explain_absence(struct hud_team *team)
+{
+    const struct hud_host *host = &team->context->host;
+    int absent = 0, present = 0;
+    char line[SET_TEXT];
+
+    while (is_present(team, absent))
+        absent++;
+    while (present < team->rank && !is_present(team, present))
+        present++;
+    int world = team->exchange.world_rank(team->exchange.arg, absent);
+    snprintf(line, sizeof line, "rank %d runs without huddle", world);
+    bool ours = world >= 0 && present == team->rank && host->local_ranks == host->world_size;
+    hud_context_say(team->context, REASON_ABSENT, ours ? line : NULL);
+}
+
+/* Units get the number of the first rank in them: fewer than there are ranks, whatever the machine calls them. */
+static void number_units(const int *unit, int ranks, int16_t *numbered)
+{
+    for (int r = 0; r < ranks; r++) {
+        int first = 0;
+        while (unit[first] != unit[r])
+            first++;
+        numbered[r] = (int16_t)(unit[r] < 0 || first > INT16_MAX ? -1 : first);
+    }
 }
 
 /* Rank 0 writes the placement of all into its slice. */
@@ -64,8 +97,8 @@ static void write_place(struct setup *s, char *slice)
     if (machine && cpus && hud_topo_place(machine, cpus, team->size, off, &place) == 0) {
         int levels = place.levels < SHAPE_LEVELS ? place.levels : SHAPE_LEVELS;
         hud_topo_kept(machine, off, table->name);
-        for (int i = 0; i < levels * team->size; i++)
-            table->unit[i] = (int16_t)(place.unit[i] <= INT16_MAX ? place.unit[i] : -1);
+        for (int i = 0; i < levels; i++)
+            number_units(place.unit + i * team->size, team->size, table->unit + i * team->size);
         table->levels = levels;
     }
     free((void *)(uintptr_t)place.unit);
@@ -218,15 +251,32 @@ static bool rank_0_said_it(const struct setup *s)
     return said;
 }
 
-/* The name of the first setting in which two ranks differ. */
-static const char *differing(const struct setup *s)
+/* "NAME=VALUE" of a setting on a rank. */
+static void value_on(const struct setup *s, const struct setting *setting, int rank, char text[SET_TEXT])
 {
+    size_t name = strlen(setting->name);
+    const char *at = s->hello[rank].is.values;
+
+    while (*at && (strncmp(at, setting->name, name) != 0 || at[name] != '='))
+        at += strcspn(at, "\n") + 1;
+    if (*at)
+        snprintf(text, SET_TEXT, "%.*s", (int)strcspn(at, "\n"), at);
+    else
+        snprintf(text, SET_TEXT, "%s=%s", setting->name, setting->preset);
+}
+
+/* The first setting in which two ranks differ, in words. */
+static void describe_difference(const struct setup *s, char *line, size_t bytes)
+{
+    char value[2][SET_TEXT];
     int i = 0, settings;
     const struct setting *table = hud_settings(&settings);
 
     while (i < settings - 1 && s->hello[0].is.settings[i] == s->hello[s->who].is.settings[i])
         i++;
-    return table[i].name;
+    value_on(s, &table[i], 0, value[0]);
+    value_on(s, &table[i], s->who, value[1]);
+    snprintf(line, bytes, "%s on rank 0, %s on rank %d (accepted: the same value on all ranks)", value[0], value[1], s->who);
 }
 
 /* What a user should know is said in one line by one rank, the others take it as said; the rest is for statistics. */
@@ -235,13 +285,12 @@ static void explain(const struct setup *s, enum reason reason)
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
     bool ours = team->rank == s->who, first = team->rank == 0;
-    char line[2 * SET_TEXT] = "";
+    char line[3 * SET_TEXT] = "";
 
     if (reason == REASON_SETTING && ours && !rank_0_said_it(s))
         snprintf(line, sizeof line, "%s", c->config.error);
     else if (reason == REASON_DIFFER && first)
-        snprintf(line, sizeof line, "%s has different values on ranks 0 and %d (accepted: the same value on all ranks)", differing(s),
-                 s->who);
+        describe_difference(s, line, sizeof line);
     else if (reason == REASON_ARENA && ours)
         snprintf(line, sizeof line, "rank %d has no shared memory: %s", team->rank, c->arena_why);
     else if (reason == REASON_REACH && ours)
@@ -260,7 +309,7 @@ static bool allocate(struct setup *s)
     s->reply = calloc(ranks, sizeof *s->reply);
     s->base = calloc(ranks, sizeof *s->base);
     s->unit = calloc(SHAPE_LEVELS * ranks, sizeof *s->unit);
-    s->groups = calloc(hud_shape_groups_ints(s->team->size, INT16_MAX + 1), sizeof *s->groups);
+    s->groups = calloc(hud_shape_groups_ints(s->team->size, s->team->size), sizeof *s->groups);
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
     return s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->team->slices;
 }
@@ -269,7 +318,7 @@ static void refuse(struct hud_team *team, enum reason reason)
 {
     team->state = TEAM_REFUSED;
     team->reason = reason;
-    mem_count(&team->context->stats->teams_refused, 1, team->context->host.threads);
+    mem_count(&hud_context_stats(team->context)->teams_refused, 1, team->context->host.threads);
     hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks is left to the MPI: %s", team->size, hud_reason_text[reason]);
 }
 
@@ -279,6 +328,8 @@ void hud_team_setup(struct hud_team *team)
     struct hud_context *c = team->context;
     enum reason reason = team->size == 1 ? REASON_ONE_RANK : hud_team_is_present(team) ? REASON_NONE : REASON_ABSENT;
 
+    if (reason == REASON_ABSENT)
+        explain_absence(team);
     if (reason == REASON_NONE) {
         reason = allocate(&s) ? run_rounds(&s) : REASON_PRIVATE;
         if (reason != REASON_NONE)

@@ -39,7 +39,11 @@ static struct sums collect(struct hud_context *c)
 {
     struct sums sums = { .ranks = 0 };
 
-    add(&sums, c->stats);
+    add(&sums, &c->early);
+    if (c->arena.head) {
+        add(&sums, &c->arena.head->stats);
+        sums.ranks--;
+    }
     pthread_mutex_lock(&c->peers.lock);
     for (struct peer *p = c->peers.first; p; p = p->next)
         if (p->head)

@@ -15,6 +15,7 @@ struct stats_coll {
     mem_counter became[REASON_COUNT]; /* [REASON_NONE]: taken */
 };
 
+/* Nothing but counters. */
 struct stats {
     struct stats_coll coll[COLL_KINDS];
     mem_counter arena_bytes, leased_bytes, leased_peak_bytes, leases, teams_refused; /* the ledger */

@@ -47,7 +47,7 @@ static uint64_t now_ns(void)
 
 static void count(struct hud_team *team, enum coll_kind kind, size_t bytes, enum reason became)
 {
-    struct stats_coll *s = &team->context->stats->coll[kind];
+    struct stats_coll *s = &hud_context_stats(team->context)->coll[kind];
     bool threads = team->context->host.threads != 0;
 
     mem_count(&s->calls, 1, threads);
@@ -76,7 +76,7 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     team->mem.truncated = false;
     hud_shm_algs[row]->run(&team->mem, call);
     if (team->context->timed)
-        mem_count(&team->context->stats->coll[kind].ns, now_ns() - start, team->context->host.threads != 0);
+        mem_count(&hud_context_stats(team->context)->coll[kind].ns, now_ns() - start, team->context->host.threads != 0);
     return team->mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }
 
@@ -95,7 +95,7 @@ static int end_empty(struct hud_team *team)
 {
     bool present = hud_team_is_present(team);
 
-    mem_count(&team->context->stats->coll[COLL_BCAST].empty, 1, team->context->host.threads != 0);
+    mem_count(&hud_context_stats(team->context)->coll[COLL_BCAST].empty, 1, team->context->host.threads != 0);
     return present ? HUD_OK : HUD_PASS;
 }
 

@@ -28,6 +28,12 @@ static inline void mem_count(mem_counter *c, uint64_t by, bool threads)
         atomic_store_explicit(&c->value, mem_count_read(c) + by, memory_order_relaxed);
 }
 
+/* What one counter has goes to another; nothing that others count meanwhile is lost. */
+static inline void mem_count_move(mem_counter *from, mem_counter *to)
+{
+    mem_count(to, atomic_exchange_explicit(&from->value, 0, memory_order_relaxed), true);
+}
+
 /* References to a mapping that threads of one process share. */
 static inline void mem_hold(mem_counter *references)
 {

@@ -55,7 +55,7 @@ MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v);
 
 /* Copy in: the view's bytes [offset, offset + most) to shared memory.  Returns the bytes taken: may be less than most, never 0 unless most is. */
 MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes);
-/* Copy out.  What lies beyond the view's end is dropped and the call reports HUD_ERR_TRUNCATE. */
+/* Copy out.  What lies beyond the view's end is dropped, unpack does not hear of it, and the call reports HUD_ERR_TRUNCATE. */
 MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes);
 /* Shared to shared. */
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);

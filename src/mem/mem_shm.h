@@ -120,6 +120,8 @@ MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, s
         m->truncated = true;
         bytes = room;
     }
+    if (bytes == 0)
+        return;
     if (to->unpack)
         to->unpack(to, src, offset_bytes, bytes);
     else

@@ -22,13 +22,14 @@ static inline uint64_t ring_units_of(uint64_t bytes)
     return (bytes + RING_UNIT - 1) / RING_UNIT;
 }
 
-/* The ring that fits into room_bytes with each unit's line beside it.  wanted: units, 0 for all that fit. */
+/* The ring that fits into room_bytes with each unit's line beside it.  wanted: units, 0 for all that fit; at least one a set. */
 static inline struct shape_ring ring_make(uint64_t room_bytes, uint64_t line_bytes, uint64_t wanted, uint64_t sets)
 {
     uint64_t units = room_bytes / (RING_UNIT + line_bytes);
     struct shape_ring ring;
 
     units = units < RING_UNITS_MOST ? units : RING_UNITS_MOST;
+    wanted = wanted != 0 && wanted < sets ? sets : wanted;
     ring.set_units = (wanted != 0 && wanted < units ? wanted : units) / sets;
     ring.units = ring.set_units * sets;
     return ring;

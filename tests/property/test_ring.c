@@ -42,6 +42,7 @@ static void what_is_wanted_limits_a_ring(void **state)
 {
     (void)state;
     assert_int_equal(ring_make(1 << 20, 128, 16, 2).units, 16);
+    assert_int_equal(ring_make(1 << 20, 128, 2, 3).units, 3);
     assert_int_equal(ring_make(1 << 20, 128, 0, 1).units, (1 << 20) / (RING_UNIT + 128));
     assert_int_equal(ring_make(RING_UNIT, 128, 0, 1).units, 0);
     assert_int_equal(ring_make(3 * (RING_UNIT + 128), 128, 0, 4).units, 0);

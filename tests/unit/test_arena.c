@@ -123,7 +123,7 @@ static void a_stolen_descriptor_is_left_alone(void **state)
 
     (void)state;
     assert_int_equal(hud_arena_create(&a, 1 * MB, &why), 0);
-    assert_int_equal(dup2(file, a.fd), a.fd);
+    assert_int_equal(dup2(file, a.file.fd), a.file.fd);
     assert_int_equal(hud_arena_reserve(&a, 65536, 1, &why), 0);
     assert_int_equal(lseek(file, 0, SEEK_END), 0);
     hud_arena_destroy(&a);

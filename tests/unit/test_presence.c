@@ -24,7 +24,7 @@ static pid_t start(const char *job, const char *rank, int *end)
         close(stay[1]);
         setenv("HUDDLE_JOB", job, 1);
         setenv("PMI_RANK", rank, 1);
-        hud_presence_announce();
+        hud_presence_announce(HUD_LAUNCHERS_HYDRA);
         byte = hud_presence_known() ? 'y' : 'n';
         if (write(ready[1], &byte, 1) != 1 || read(stay[0], &byte, 1) > 0)
             _exit(1);
@@ -47,9 +47,10 @@ static void ranks_are_there_while_they_live(void **state)
     (void)state;
     setenv("HUDDLE_JOB", "test-job", 1);
     setenv("PMI_RANK", "0", 1);
-    hud_presence_announce();
+    hud_presence_announce(HUD_LAUNCHERS_HYDRA);
     assert_true(hud_presence_known());
     assert_true(hud_presence_of(0));
+    assert_true(hud_presence_is(0) && !hud_presence_is(3));
     assert_false(hud_presence_of(1));
     assert_false(hud_presence_of(4)); /* of another job */
     assert_false(hud_presence_of(-1));
@@ -68,5 +69,8 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(ranks_are_there_while_they_live) };
 
     unsetenv("PMIX_NAMESPACE");
+    unsetenv("HYDI_CONTROL_FD");
+    unsetenv("HYDRA_BSTRAP_UPSTREAM_FD");
+    unsetenv("SLURM_JOB_ID");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ enum param { FRAGMENT, BUFFERS, SETS, TREE, DEGREE };
 
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once; 0: sqrt(n t_w / t), at most a set", 0, 1 << 24, 0, NULL },
-    [BUFFERS] = { "buffers", "1", "s, buffers of f bytes; 0: what the lease holds", 0, RING_UNITS_MOST, 0, NULL },
+    [BUFFERS] = { "buffers", "1", "s, buffers of f bytes (of 32K where f is 0); 0: what the lease holds", 0, RING_UNITS_MOST, 0, NULL },
     [SETS] = { "sets", "1", "q, sets of buffers that the root refills as a whole", 1, 8, 3, NULL },
     [TREE] = { "tree", "", "who announces fragments to whom", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names },
     [DEGREE] = { "degree", "1", "children of a rank in the trees kary, balanced and knomial", 2, 64, 2, NULL },
@@ -49,7 +49,8 @@ struct slot {
 
 static struct shape_ring ring_of(const long *param, size_t slot_bytes)
 {
-    uint64_t wanted = (uint64_t)param[BUFFERS] * ring_units_of((uint64_t)param[FRAGMENT]);
+    enum { F = 32 << 10 }; /* where f follows from the message */
+    uint64_t wanted = (uint64_t)param[BUFFERS] * ring_units_of(param[FRAGMENT] != 0 ? (uint64_t)param[FRAGMENT] : F);
     size_t room = slot_bytes > sizeof(struct slot) ? slot_bytes - sizeof(struct slot) : 0;
 
     return ring_make(room, sizeof(mem_flag), wanted, (uint64_t)param[SETS]);

@@ -75,7 +75,7 @@ static int component_open(void)
     if (misfit != NULL || reason != NULL)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
-    hud_presence_announce();
+    hud_presence_announce(HUD_LAUNCHERS_PMIX);
     return OMPI_SUCCESS;
 }
 

@@ -56,7 +56,7 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version, const st
         memcpy((char *)&real + calls[i].offset, &found, sizeof found);
     }
     hud_life_name(version);
-    hud_presence_announce();
+    hud_presence_announce(HUD_LAUNCHERS_HYDRA);
     *front = &ours;
     return NULL;
 }

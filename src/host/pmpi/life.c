@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * life.c - the process's context: created when MPI_Init returns, or by the first collective where that was not seen (mpi_f08's bypasses
- * C); destroyed in the delete callback of an attribute of COMM_SELF, which MPI_Finalize calls first of all, bypassed or not.  Attributes go in
- * reverse order, so callbacks of the program that still communicate come before ours.
+ * C); its teams end in the delete callback of an attribute of COMM_SELF, which MPI_Finalize calls first of all, bypassed or not.  Attributes go in
+ * reverse order, so callbacks of the program that still communicate come before ours.  The context itself ends with the process: other ranks
+ * may still count when rank 0 enters MPI_Finalize, and its statistics are theirs too.
  *
  * Not for every process: without MPI_Init (sessions) there is no COMM_WORLD to name ranks by, and ranks that were spawned
  * are no part of the job that the launcher named.  Both are the same on all ranks of a COMM_WORLD, and the MPI's own collectives serve them.
@@ -19,6 +20,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(void *) context; /* hud_context *; NULL before and after its life */
 static bool over;               /* there will be no context (any more); under the lock */
+static hud_context *ended;      /* after MPI_Finalize, until the process ends */
 static char mpi_name[64] = "MPICH ABI";
 static MPI_Group world = MPI_GROUP_NULL;
 static int self_keyval = MPI_KEYVAL_INVALID;
@@ -95,12 +97,18 @@ static int finish(MPI_Comm self, int key, void *attribute, void *extra)
         return MPI_SUCCESS;
     hud_comm_finish();
     hud_type_finish();
-    hud_context_destroy(ending);
+    ended = ending;
     real.Grequest_complete(never);
     real.Wait(&never, MPI_STATUS_IGNORE);
     real.Group_free(&world);
     real.Comm_free_keyval(&self_keyval);
     return MPI_SUCCESS;
+}
+
+__attribute__((destructor)) static void end_of_process(void)
+{
+    hud_context_destroy(ended);
+    ended = NULL;
 }
 
 /* ---- start ---- */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hash.h - FNV-1a, 64 bits: tells texts apart; no secret. */
+#ifndef HUD_HASH_H
+#define HUD_HASH_H
+
+#include <stdint.h>
+
+#define HASH_START 14695981039346656037ULL
+
+static inline uint64_t hash_text(uint64_t h, const char *text)
+{
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 1099511628211ULL;
+    return h * 1099511628211ULL; /* an end, so that "a" "bc" is not "ab" "c" */
+}
+
+static inline uint64_t hash_number(uint64_t h, uint64_t n)
+{
+    for (int i = 0; i < 8; i++, n >>= 8)
+        h = (h ^ (n & 255)) * 1099511628211ULL;
+    return h;
+}
+
+#endif
