@@ -134,7 +134,7 @@ int hud_arena_create(struct arena *a, size_t bytes, const char **why)
     *why = "the memory limit leaves no room";
     if (hud_budget_left() < head_bytes)
         return -1;
-    *why = "memfd_create is not allowed here";
+    *why = "memfd_create failed (not allowed here, or out of descriptors)";
     a->file = descriptor_of(make_file(a->bytes));
     if (a->file.fd < 0)
         return -1;

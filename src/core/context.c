@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* context.c - making and ending one rank's context. */
+#define _GNU_SOURCE
 #include "core/context.h"
 #include "core/budget.h"
+#include "core/hash.h"
 #include "core/local.h"
 #include "core/log.h"
 #include "core/presence.h"
@@ -9,6 +11,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* Ranks share memory if they share a kernel; a host name of its own makes a node of its own (containers, tests). */
+static uint64_t node_identity(void)
+{
+    char host[256] = "", boot[64] = "";
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    if (f) {
+        if (!fgets(boot, sizeof boot, f))
+            boot[0] = '\0';
+        fclose(f);
+    }
+    gethostname(host, sizeof host - 1);
+    return hash_text(hash_text(HASH_START, host), boot);
+}
 
 int hud_context_create(const struct hud_host *host, hud_context **out)
 {
@@ -39,6 +56,8 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
     if (c->config.error[0] != '\0' && c->host.world_rank == 0)
         hud_context_say(c, REASON_SETTING, c->config.error);
+    c->node = node_identity();
+    c->quota = hud_topo_cpu_quota();
     hud_presence_look(c->host.world_size);
     *out = c;
     return HUD_OK;

@@ -22,8 +22,8 @@ struct hud_context {
     struct arena arena;
     const char *arena_why; /* why there is no arena; NULL: there is one, or nobody has asked */
     struct peers peers;
-    uint64_t node;     /* boot and host name, hashed; 0: not asked yet */
-    int quota;         /* processors the cgroup allowed when it was asked */
+    uint64_t node;     /* boot and host name, hashed: the same on ranks that share a kernel */
+    int quota;         /* processors the cgroup allowed when the context was made */
     struct topo *topo; /* loaded when this rank is a team's rank 0 for the first time */
     bool topo_loaded;
     struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */

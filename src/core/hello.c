@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hello.c - the first round of a team's set-up: facts about this rank, and the verdict over all ranks' facts. */
-#define _GNU_SOURCE
 #include "core/hash.h"
 #include "core/log.h"
 #include "core/setup.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 _Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fixed size");
-
-/* Ranks share memory if they share a kernel; a host name of its own makes a node of its own (containers, tests). */
-static uint64_t node_identity(void)
-{
-    char host[256] = "", boot[64] = "";
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-    if (f) {
-        if (!fgets(boot, sizeof boot, f))
-            boot[0] = '\0';
-        fclose(f);
-    }
-    gethostname(host, sizeof host - 1);
-    return hash_text(hash_text(HASH_START, host), boot);
-}
 
 /* What must be the same for two ranks to understand each other's slices: sizes stand for what they are the sizes of. */
 static uint64_t version(void)
@@ -64,14 +47,8 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     memset(hello, 0, sizeof *hello);
     hello->is.version = version();
     hello->is.world_rank = c->host.world_rank;
-    pthread_mutex_lock(&c->lock);
-    if (c->node == 0) {
-        c->node = node_identity() | 1;
-        c->quota = hud_topo_cpu_quota();
-    }
     hello->is.node = c->node;
     hello->is.quota = c->quota;
-    pthread_mutex_unlock(&c->lock);
     hud_topo_allowed(&hello->is.cpus);
     memcpy(hello->is.settings, c->config.digest, sizeof hello->is.settings);
     list_values(&c->config, hello->is.values);

@@ -160,7 +160,7 @@ void hud_loader_attach(void)
     const char *soname;
     int bytes = 0;
 
-    if (local_get(&mpi_found) || setting_is("HUDDLE", "off"))
+    if (local_get(&mpi_found) || setting_is("HUDDLE", "off") || setting_is("HUDDLE", "0"))
         return;
     void *mpi = find_mpi(&soname);
     if (!mpi || !local_claim(&attached))

@@ -41,6 +41,7 @@ struct view_state {
     size_t spill_from, spill_bytes;
     char *stage; /* packed bytes [0, staged_bytes) that wait to be unpacked; NULL: they do not wait */
     size_t staged_bytes;
+    bool failed; /* no memory for a stage: what arrived was dropped */
 };
 
 /* The view of a buffer; state must outlive it.  hud_view_close afterwards. */

@@ -86,6 +86,8 @@ static int module_bcast(void *buffer, int count, ompi_datatype_t *type, int root
         hud_view_open(buffer, count, type, &state, &view);
         status = hud_bcast(m->team, &view, root);
         hud_view_close(&state);
+        if (state.failed)
+            status = HUD_ERR_MEMORY;
     }
     return status == HUD_PASS ? m->bcast(buffer, count, type, root, comm, m->bcast_module) : to_mpi[status];
 }

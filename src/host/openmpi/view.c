@@ -88,8 +88,12 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
 {
     struct view_state *s = view->host;
 
-    if (turn_to(s, VIEW_UNPACKS) && has_long_elements(s->type))
+    if (turn_to(s, VIEW_UNPACKS) && has_long_elements(s->type)) {
         s->stage = malloc(view->bytes);
+        s->failed = s->stage == NULL;
+    }
+    if (s->failed)
+        return;
     if (s->stage == NULL) {
         unpack_at(s, src, offset_bytes, bytes);
         return;
@@ -104,6 +108,7 @@ void hud_view_open(void *buffer, int count, const ompi_datatype_t *type, struct 
     const opal_datatype_t *t = &type->super;
 
     state->use = VIEW_IDLE;
+    state->failed = false;
     *view = (struct hud_view){ .base = (char *)buffer + t->true_lb, .bytes = (size_t)count * t->size };
     if (opal_datatype_is_contiguous_memory_layout(t, count) && !compat_on_device(buffer))
         return;

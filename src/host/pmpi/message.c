@@ -92,7 +92,7 @@ static void unpack_staged(const struct hud_view *view, const void *src, size_t o
 }
 
 /* The view of what is not one run of memory. */
-static bool open_packed(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, size_t bytes, struct message *m)
+static int open_packed(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, size_t bytes, struct message *m)
 {
     m->first = buffer;
     m->count = count;
@@ -102,26 +102,26 @@ static bool open_packed(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_
     m->filled = 0;
     m->packed = false;
     m->view = (struct hud_view){ buffer, bytes, m->type.staged ? pack_staged : pack, m->type.staged ? unpack_staged : unpack, m };
-    return !m->type.staged || m->stage;
+    return !m->type.staged || m->stage ? HUD_OK : HUD_ERR_MEMORY;
 }
 
-bool hud_message_open(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *m)
+int hud_message_open(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *m)
 {
     MPI_Count bytes;
 
     m->stage = NULL;
     if (count < 0 || buffer == MPI_IN_PLACE || !hud_type_find(handle, &m->type))
-        return false;
+        return HUD_PASS;
     if (__builtin_mul_overflow(count, m->type.bytes, &bytes) || bytes < 0)
-        return false;
+        return HUD_PASS;
     m->view =
         (struct hud_view){ .base = buffer }; /* nothing to send, said as no element or as empty ones: not all MPIs stand the mixture */
     if (bytes == 0)
-        return true;
+        return HUD_OK;
     if (!m->type.run || (count > 1 && m->type.extent != m->type.bytes))
         return open_packed(buffer, count, handle, comm, (size_t)bytes, m);
     m->view = (struct hud_view){ .base = (char *)buffer + m->type.begin, .bytes = (size_t)bytes };
-    return m->view.base != NULL; /* a null buffer: the MPI's own check answers */
+    return m->view.base != NULL ? HUD_OK : HUD_PASS; /* a null buffer: the MPI's own check answers */
 }
 
 void hud_message_close(struct message *m)

@@ -106,8 +106,11 @@ struct message {
     bool packed;     /* the stage holds the sender's bytes */
 };
 
-/* False: huddle does not take it (erroneous or absurd); nothing to close. */
-bool hud_message_open(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *message);
+/*
+ * HUD_OK; HUD_PASS: huddle does not take it (erroneous or absurd); HUD_ERR_MEMORY: this rank has no memory to stage it in, which is an error of
+ * the call, as other ranks take it.  Nothing to close but after HUD_OK.
+ */
+int hud_message_open(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *message);
 /* Moves what is staged into the user's buffer. */
 void hud_message_close(struct message *message);
 

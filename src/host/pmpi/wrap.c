@@ -37,9 +37,10 @@ static int bcast_any(struct comm *comm, void *buffer, MPI_Count count, MPI_Datat
 {
     struct message message;
 
-    if (!hud_message_open(buffer, count, type, comm->handle, &message))
-        return HUD_PASS;
-    int status = hud_bcast(comm->team, &message.view, root);
+    int status = hud_message_open(buffer, count, type, comm->handle, &message);
+    if (status != HUD_OK)
+        return status;
+    status = hud_bcast(comm->team, &message.view, root);
     hud_message_close(&message);
     return status;
 }
