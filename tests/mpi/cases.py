@@ -206,8 +206,8 @@ CASES = [
 
     # What MPI programs do to a collective library.
     # (without single copy the sender must move its message itself)
-    Case("programs", "progress", ALL, 2, ["{bin}/progress"], taken=True, env=NO_CMA),
-    Case("programs", "progress, 4 ranks", BOTH, 4, ["{bin}/progress"], taken=True, env=NO_CMA),
+    Case("programs", "progress", ALL, 2, ["{bin}/progress"], taken=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
+    Case("programs", "progress, 4 ranks", BOTH, 4, ["{bin}/progress"], taken=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
     Case("programs", "threads", ALL, 2, ["{bin}/threads"], taken=True),
     Case("programs", "threads, 4 ranks", ("ompi4", "intel"), 4, ["{bin}/threads"], taken=True),
     Case("programs", "fork", ALL, 2, ["{bin}/forker"], taken=True),

@@ -8,7 +8,7 @@
  */
 #include "check.h"
 
-enum { LARGE = 8 << 20, TAG_LARGE = 1, TAG_UNEXPECTED = 2 };
+enum { LARGE = 2 << 20, TAG_LARGE = 1, TAG_UNEXPECTED = 2 };
 
 static void barrier(int sender)
 {
