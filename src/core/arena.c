@@ -142,7 +142,7 @@ int hud_arena_create(struct arena *a, size_t bytes, const char **why)
     a->node = hud_topo_home_node(&cpus);
     *why = "no address space or memory for an arena";
     a->head = hud_arena_map(a->file.fd, a->bytes);
-    a->extents = malloc(sizeof *a->extents);
+    a->extents = calloc(1, sizeof *a->extents); /* an unfinished arena is destroyed too */
     if (a->head && a->extents && commit(a, 0, head_bytes) == 0 && fill_head(a) == 0) {
         mem_hold(&a->head->holders);
         *a->extents = (struct extent){ .offset = head_bytes, .bytes = a->bytes - head_bytes, .state = FREE };

@@ -63,6 +63,9 @@ static bool look(struct mem *m, mem_flag *f, uint64_t least)
     return false;
 }
 
+/* A pending message moves by one piece a call; at one call a sleep it would move at a thousandth of its speed. */
+enum { PROGRESS_PER_SLEEP = 32 };
+
 void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least)
 {
     const struct mem_policy *policy = m->policy;
@@ -71,7 +74,8 @@ void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least)
     for (unsigned yields = 0; !look(m, f, least); yields++) {
         if (yields >= policy->yields) {
             sleep_on(m, f, least);
-            progress(m);
+            for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, f, least); i++)
+                progress(m);
         } else if (yields % per_progress == per_progress - 1) {
             progress(m);
         } else {
