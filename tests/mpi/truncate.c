@@ -55,6 +55,37 @@ static void usable(MPI_Comm comm)
     }
 }
 
+/*
+ * Elements with gaps: packed piece by piece, or staged whole where one is longer than a piece or may not be cut.  Every second item of a
+ * vector is sent; the receiver has fewer elements than the root.
+ */
+static void typed(MPI_Comm comm, int root, MPI_Datatype item, size_t item_bytes, int items, int sent, int expected)
+{
+    size_t element = (size_t)(2 * items - 1) * item_bytes, most = element * (size_t)(world_rank == root ? sent : expected);
+    size_t room = element * (size_t)sent;
+    unsigned char *want = allocate(room), *got = allocate(room);
+    MPI_Datatype type;
+    int class = 0;
+
+    MPI_Type_vector(items, 1, 2, item, &type);
+    MPI_Type_commit(&type);
+    pattern(want, room, (size_t)items);
+    memset(got, 0xA5, room);
+    if (world_rank == root)
+        memcpy(got, want, room);
+    MPI_Error_class(MPI_Bcast(got, world_rank == root ? sent : expected, type, root, comm), &class);
+    check(class == (world_rank == root ? MPI_SUCCESS : MPI_ERR_TRUNCATE), "%d of %d elements: error class %d", expected, sent, class);
+    for (size_t i = 0; world_rank != root && i < room; i++) {
+        bool data = i < most && i % element / item_bytes % 2 == 0, padding = item_bytes == 32 && i % 16 >= 10; /* of a long double */
+        if (!check(got[i] == (data ? want[i] : 0xA5) || (data && padding), "%d of %d elements of %d: byte %zu is wrong", expected, sent,
+                   items, i))
+            break;
+    }
+    MPI_Type_free(&type);
+    free(want);
+    free(got);
+}
+
 int main(int argc, char **argv)
 {
     static const size_t pairs[][2] = { { 100, 10 }, { 112, 111 }, { 70000, 60000 }, { 3 << 20, 2 << 20 }, { (3 << 20) + 5, 300001 } };
@@ -75,6 +106,13 @@ int main(int argc, char **argv)
             }
             usable(comm);
         }
+        for (int root = 0; root < world_size; root++) {
+            typed(comm, root, MPI_INT, sizeof(int), 2048, 16, 1);
+            typed(comm, root, MPI_INT, sizeof(int), 100, 160, 20);
+            typed(comm, root, MPI_C_LONG_DOUBLE_COMPLEX, sizeof(long double _Complex), 40, 30, 7);
+            expected += own && root != world_rank ? 3 : 0;
+        }
+        usable(comm);
     }
     check(handled == expected, "the error handler was called %d times instead of %d", handled, expected);
     MPI_Errhandler_free(&errhandler);
