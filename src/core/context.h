@@ -5,6 +5,7 @@
 
 #include "core/arena.h"
 #include "core/config.h"
+#include "core/local.h"
 #include "core/peers.h"
 #include "core/stats.h"
 #include "topo/topo.h"

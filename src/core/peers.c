@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "core/peers.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,9 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,20 +35,6 @@ static uint64_t inode_of(const char *path)
     struct stat st;
 
     return stat(path, &st) == 0 ? st.st_ino : 0;
-}
-
-/* An autobound abstract socket: the kernel picks a name that nobody has. */
-static int open_socket(void)
-{
-    struct sockaddr_un any = { .sun_family = AF_UNIX };
-    int on = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    if (fd >= 0 &&
-        (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 || bind(fd, (struct sockaddr *)&any, sizeof any.sun_family) != 0)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
 }
 
 int hud_peers_init(struct peers *p)
@@ -99,19 +82,6 @@ static struct arena_head *map_checked(int fd, const unsigned char *nonce, size_t
     return head;
 }
 
-/* The name of the socket that receives descriptors, which is made now; "": there is none. */
-static void name_socket(struct peers *p, char name[PEER_SOCKET])
-{
-    struct sockaddr_un address;
-    socklen_t bytes = sizeof address, head_bytes = offsetof(struct sockaddr_un, sun_path) + 1;
-
-    memset(name, 0, PEER_SOCKET);
-    p->sock = descriptor_of(open_socket());
-    if (p->sock.fd >= 0 && getsockname(p->sock.fd, (struct sockaddr *)&address, &bytes) == 0 && bytes > head_bytes &&
-        bytes - head_bytes < PEER_SOCKET)
-        memcpy(name, address.sun_path + 1, bytes - head_bytes);
-}
-
 /* Could this process open the own arena as others would? */
 static bool opens_by_proc(const struct arena *own, const struct peer_card *card)
 {
@@ -137,7 +107,7 @@ static void fill_card(struct peers *p, const struct arena *own, struct peer_card
     card->fd = own->file.fd;
     card->uid = (uint32_t)geteuid();
     card->by_proc = opens_by_proc(own, card);
-    name_socket(p, card->socket);
+    p->sock = hud_handover_open(card->socket);
 }
 
 void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *card)
@@ -146,7 +116,7 @@ void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *
     if (!p->card_known)
         fill_card(p, own, &p->card);
     else if (!descriptor_is_ours(&p->sock))
-        name_socket(p, p->card.socket);
+        p->sock = hud_handover_open(p->card.socket);
     p->card_known = true;
     *card = p->card;
     card->by_proc = card->by_proc && !p->proc_failed;
@@ -222,38 +192,6 @@ static void mark_sent(struct peers *p, const unsigned char *nonce)
     pthread_mutex_unlock(&p->lock);
 }
 
-union control {
-    char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
-    struct cmsghdr align;
-};
-
-/* 1: sent; 0: its queue is full; -1: nobody is there. */
-static int send_own(struct peers *p, const struct arena *own, const struct peer_card *to)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    struct {
-        unsigned char nonce[ARENA_NONCE];
-        uint64_t bytes;
-    } message = { .bytes = own->bytes };
-    struct iovec iov = { &message, sizeof message };
-    union control control = { .bytes = { 0 } };
-    struct msghdr msg = {
-        .msg_name = &address, .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(sizeof(int))
-    };
-
-    memcpy(message.nonce, own->head->nonce, ARENA_NONCE);
-    memcpy(address.sun_path + 1, to->socket, PEER_SOCKET);
-    msg.msg_namelen = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strnlen(to->socket, PEER_SOCKET));
-    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(c), &own->file.fd, sizeof(int));
-    if (sendmsg(p->sock.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
-        return 1;
-    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
-}
-
 static void give_up(struct peers *p)
 {
     pthread_mutex_lock(&p->lock);
@@ -272,49 +210,24 @@ bool hud_peers_lost(struct peers *p)
 /* Takes one descriptor that arrived; false: none is waiting.  It is believed if its sender has our uid or knows a nonce that this team expects. */
 static bool receive(struct peers *p, const struct peer_card *cards, int ranks)
 {
-    struct {
-        unsigned char nonce[ARENA_NONCE];
-        uint64_t bytes;
-    } message;
-    struct iovec iov = { &message, sizeof message };
-    union control control;
-    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
-    bool trusted = false;
-    int fd = -1;
+    struct arrival a;
 
-    ssize_t n = recvmsg(p->sock.fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (n < 0)
-        return errno == EINTR;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-            memcpy(&fd, CMSG_DATA(c), sizeof fd);
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
-            struct ucred from;
-            memcpy(&from, CMSG_DATA(c), sizeof from);
-            trusted = from.uid == geteuid();
-        }
-    }
-    for (int r = 0; n == (ssize_t)sizeof message && r < ranks; r++)
-        trusted = trusted || memcmp(cards[r].nonce, message.nonce, ARENA_NONCE) == 0;
-    if (n != (ssize_t)sizeof message || !trusted) {
-        if (fd >= 0)
-            close(fd);
+    if (!hud_handover_receive(&p->sock, &a))
+        return false;
+    bool trusted = a.same_user;
+    for (int r = 0; r < ranks; r++)
+        trusted = trusted || memcmp(cards[r].nonce, a.message.nonce, ARENA_NONCE) == 0;
+    if (!trusted || !a.whole) {
+        if (a.fd >= 0)
+            close(a.fd);
         return true;
     }
-    struct arena_head *head = fd >= 0 ? map_checked(fd, message.nonce, message.bytes) : NULL;
+    struct arena_head *head = a.fd >= 0 ? map_checked(a.fd, a.message.nonce, a.message.bytes) : NULL;
     if (head)
-        record(p, message.nonce, head, message.bytes, false);
+        record(p, a.message.nonce, head, a.message.bytes, false);
     else
         give_up(p); /* out of descriptors or of address space: it will not come again */
     return true;
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* One try for each peer that has not got our descriptor yet; false: some queue was full. */
@@ -324,7 +237,7 @@ static bool send_to_all(struct peers *p, const struct arena *own, const struct p
 
     for (int i = 1; i < ranks; i++) {
         const struct peer_card *card = &cards[(me + i) % ranks];
-        int sent = must_send(p, card->nonce) ? send_own(p, own, card) : 0;
+        int sent = must_send(p, card->nonce) ? hud_handover_send(&p->sock, own, card->socket) : 0;
         if (sent > 0)
             mark_sent(p, card->nonce);
         all = all && (sent != 0 || !must_send(p, card->nonce));
@@ -339,6 +252,14 @@ static bool all_known(struct peers *p, const struct peer_card *cards, int ranks,
     for (int r = 0; all && r < ranks; r++)
         all = r == me || known(p, cards[r].nonce);
     return all;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Everybody sends to everybody and receives from everybody; all members are here at the same time, so no queue stays full. */

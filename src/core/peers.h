@@ -9,11 +9,9 @@
 #ifndef HUD_PEERS_H
 #define HUD_PEERS_H
 
-#include "core/arena.h"
+#include "core/handover.h"
 
 #include <pthread.h>
-
-enum { PEER_SOCKET = 16 };
 
 /* What a rank tells of its arena in the first round. */
 struct peer_card {
@@ -23,8 +21,8 @@ struct peer_card {
     uint64_t pid_namespace, user_namespace; /* inode numbers; 0: not known */
     int32_t pid, fd;
     uint32_t uid;
-    uint32_t by_proc;         /* nonzero: it could open its own descriptor by /proc/PID/fd */
-    char socket[PEER_SOCKET]; /* name of its abstract socket, without the leading zero byte; "" none */
+    uint32_t by_proc;           /* nonzero: it could open its own descriptor by /proc/PID/fd */
+    char socket[HANDOVER_NAME]; /* name of its abstract socket, without the leading zero byte; "" none */
 };
 
 struct peer {
