@@ -40,6 +40,11 @@ need_venv() {
     echo "$HUD_WHEELS" >"$stamp"
 }
 
+# need_openmpi_5: the internal headers of Open MPI 5.0, from Debian's packages.  Without them (it says so) its component is not built.
+need_openmpi_5() {
+    sh cmake/fetch-openmpi-5.sh build/ompi-5.0 || true
+}
+
 # quietly COMMAND...: its output is shown only when it fails.
 quietly() {
     local log
