@@ -15,8 +15,8 @@ def add_arguments(parser):
 
 
 def collect(options, layout):
-    if options.ranks is not None and options.ranks < 1:
-        raise Trouble("--ranks: a team has at least 1 process", 2)
+    if options.ranks is not None and not 1 <= options.ranks <= 1024:
+        raise Trouble(f"--ranks {options.ranks}: a team has 1 to 1024 processes", 2)
     ranks = options.ranks or max(2, min(8, len(os.sched_getaffinity(0))))
     return {
         "version": layout.ask("version"),

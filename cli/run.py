@@ -25,6 +25,8 @@ def wanted(options, layout):
         if not equals or name not in known:
             raise Trouble(f"--set {pair}: expected NAME=VALUE with one of {', '.join(known)}", 2)
         variables[name] = value
+    if options.stats == "":
+        raise Trouble("--stats=FILE: the name of the file is missing", 2)
     if options.stats:
         variables["HUDDLE_STATS"] = "1" if options.stats == "1" else "json:" + os.path.abspath(options.stats)
     before = os.environ.get("LD_PRELOAD")
@@ -52,8 +54,11 @@ def main(options, command, layout):
         raise Trouble("nothing to run: huddle run [options] -- COMMAND...", 2)
     if not os.path.isfile(layout.loader):
         raise Trouble(f"the loader is missing: {layout.loader}")
+    if any(c in layout.loader for c in " :\t\n"):  # what separates the names in LD_PRELOAD
+        raise Trouble(f"a path with a space or a colon cannot be preloaded: {layout.loader}; install huddle elsewhere")
     if not shutil.which(command[0]):
-        raise Trouble(f"command not found: {command[0]}", 127)
+        here = os.path.dirname(command[0]) and os.path.exists(command[0])
+        raise Trouble(*((f"cannot be run: {command[0]}", 126) if here else (f"command not found: {command[0]}", 127)))
     try:
         os.execvpe(command[0], command, {**os.environ, **variables})
     except OSError as error:

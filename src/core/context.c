@@ -7,13 +7,14 @@
 #include "core/local.h"
 #include "core/log.h"
 #include "core/presence.h"
+#include "core/setup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* Ranks share memory if they share a kernel; a host name of its own makes a node of its own (containers, tests). */
-static uint64_t node_identity(void)
+static void identify_node(struct hud_context *c)
 {
     char host[256] = "", boot[64] = "";
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -24,7 +25,8 @@ static uint64_t node_identity(void)
         fclose(f);
     }
     gethostname(host, sizeof host - 1);
-    return hash_text(hash_text(HASH_START, host), boot);
+    c->host_id = hash_text(HASH_START, host);
+    c->boot_id = boot[0] != '\0' ? hash_text(HASH_START, boot) | 1 : 0;
 }
 
 int hud_context_create(const struct hud_host *host, hud_context **out)
@@ -39,6 +41,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     if (!c)
         return HUD_ERR_MEMORY;
     memset(c, 0, sizeof *c);
+    local_release(&c->spare_used);
     if (pthread_mutex_init(&c->lock, NULL) != 0 || hud_peers_init(&c->peers) != 0) {
         free(c);
         return HUD_ERR_MEMORY;
@@ -56,8 +59,9 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
     if (c->config.error[0] != '\0' && c->host.world_rank == 0)
         hud_context_say(c, REASON_SETTING, c->config.error);
-    c->node = node_identity();
+    identify_node(c);
     c->quota = hud_topo_cpu_quota();
+    c->spare = calloc((size_t)(c->host.world_size < SPARE_RANKS ? c->host.world_size : SPARE_RANKS), HELLO_BYTES);
     hud_presence_look(c->host.world_size);
     *out = c;
     return HUD_OK;
@@ -72,6 +76,7 @@ void hud_context_destroy(hud_context *c)
     hud_peers_destroy(&c->peers);
     hud_arena_destroy(&c->arena);
     hud_topo_free(c->topo);
+    free(c->spare);
     pthread_mutex_destroy(&c->lock);
     free(c);
 }

@@ -23,9 +23,11 @@ struct hud_context {
     struct arena arena;
     const char *arena_why; /* why there is no arena; NULL: there is one, or nobody has asked */
     struct peers peers;
-    uint64_t node;     /* boot and host name, hashed: the same on ranks that share a kernel */
-    int quota;         /* processors the cgroup allowed when the context was made */
-    struct topo *topo; /* loaded when this rank is a team's rank 0 for the first time */
+    void *spare; /* SPARE_RANKS hellos at most: a rank that has run out of memory still tells the others so */
+    atomic_flag spare_used;
+    uint64_t host_id, boot_id; /* host name and boot, hashed; 0: not known */
+    int quota;                 /* processors the cgroup allowed when the context was made */
+    struct topo *topo;         /* loaded when this rank is a team's rank 0 for the first time */
     bool topo_loaded;
     struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
     int seen_ranks;

@@ -47,7 +47,8 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     memset(hello, 0, sizeof *hello);
     hello->is.version = version();
     hello->is.world_rank = c->host.world_rank;
-    hello->is.node = c->node;
+    hello->is.host_id = c->host_id;
+    hello->is.boot_id = c->boot_id;
     hello->is.quota = c->quota;
     hud_topo_allowed(&hello->is.cpus);
     memcpy(hello->is.settings, c->config.digest, sizeof hello->is.settings);
@@ -71,13 +72,16 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
 
 enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who)
 {
+    uint64_t boot = 0; /* of the first that can tell */
+
     *bytes = SIZE_MAX;
     for (int r = 0; r < ranks; r++) {
         *who = r;
         if (all[r].is.version != all[0].is.version)
             return REASON_VERSION;
-        if (all[r].is.node != all[0].is.node)
+        if (all[r].is.host_id != all[0].is.host_id || (all[r].is.boot_id != 0 && boot != 0 && all[r].is.boot_id != boot))
             return REASON_NODES;
+        boot = boot != 0 ? boot : all[r].is.boot_id;
     }
     for (int r = 0; r < ranks; r++) {
         *who = r;

@@ -25,6 +25,8 @@ struct setup {
     int *unit, *groups;     /* memory for read_place */
     char **base;            /* [size] arenas */
     size_t bytes, offset;   /* of the slice */
+    union hello *spare;     /* in use as hello, or NULL */
+    bool poor;              /* no private memory: hello is the context's spare, to say no in the first round */
     int who;                /* the rank that a refusal is about */
 };
 
@@ -177,7 +179,7 @@ static enum reason prepare(struct setup *s)
         s->card[r] = s->hello[r].is.card;
     int missing = hud_peers_map(&c->peers, &c->arena, s->card, team->size, team->rank, c->host.progress, c->host.arg, s->base);
     if (missing != 0) {
-        s->who = missing - 1;
+        hud_log(&c->config, LOG_INFO, "the arena of rank %d of a team cannot be reached", missing - 1);
         return REASON_REACH;
     }
     hud_layout_make(&c->config, team->size, s->bytes, true, &team->layout);
@@ -222,8 +224,11 @@ static enum reason run_rounds(struct setup *s)
     struct hud_team *team = s->team;
     struct reply mine;
 
-    hud_hello_make(team, &s->hello[team->rank]);
-    union hello own = s->hello[team->rank];
+    union hello own;
+
+    hud_hello_make(team, &own);
+    if (s->poor && own.is.reason == REASON_NONE)
+        own.is.reason = REASON_PRIVATE;
     if (!gather(team, &own, sizeof own, s->hello))
         return REASON_EXCHANGE;
     enum reason reason = hud_hello_verdict(s->hello, team->size, &s->bytes, &s->who);
@@ -234,7 +239,7 @@ static enum reason run_rounds(struct setup *s)
         reason = REASON_EXCHANGE;
     for (int r = 0; reason == REASON_NONE && r < team->size; r++) {
         reason = (enum reason)s->reply[r].reason;
-        s->who = reason != REASON_NONE && r != team->rank ? r : s->who;
+        s->who = r;
     }
     if (reason == REASON_NONE)
         take_up(s);
@@ -294,15 +299,19 @@ static void explain(const struct setup *s, enum reason reason)
     else if (reason == REASON_ARENA && ours)
         snprintf(line, sizeof line, "rank %d has no shared memory: %s", team->rank, c->arena_why);
     else if (reason == REASON_REACH && ours)
-        snprintf(line, sizeof line, "the shared memory of rank %d cannot be reached by others", team->rank);
+        snprintf(line, sizeof line, "rank %d cannot reach the shared memory of others", team->rank);
+    else if (reason == REASON_PRIVATE && ours)
+        snprintf(line, sizeof line, "rank %d is out of private memory", team->rank);
     else if (reason == REASON_VERSION && first)
         snprintf(line, sizeof line, "ranks 0 and %d run different versions of huddle", s->who);
     hud_context_say(c, reason, line[0] != '\0' ? line : NULL);
 }
 
+/* What the set-up needs, before the first round.  False: not even a way to say no. */
 static bool allocate(struct setup *s)
 {
     size_t ranks = (size_t)s->team->size;
+    struct hud_context *c = s->team->context;
 
     s->hello = calloc(ranks, sizeof *s->hello);
     s->card = calloc(ranks, sizeof *s->card);
@@ -311,7 +320,26 @@ static bool allocate(struct setup *s)
     s->unit = calloc(SHAPE_LEVELS * ranks, sizeof *s->unit);
     s->groups = calloc(hud_shape_groups_ints(s->team->size, s->team->size), sizeof *s->groups);
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
-    return s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->team->slices;
+    if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->team->slices)
+        return true;
+    s->poor = true;
+    if (!s->hello && c->spare && s->team->size <= c->host.world_size && s->team->size <= SPARE_RANKS && local_claim(&c->spare_used))
+        s->hello = s->spare = c->spare;
+    return s->hello != NULL;
+}
+
+/* Of a set-up that has ended; the team keeps what is its own. */
+static void release(struct setup *s)
+{
+    if (s->spare)
+        local_release(&s->team->context->spare_used);
+    else
+        free(s->hello);
+    free(s->card);
+    free(s->reply);
+    free(s->base);
+    free(s->unit);
+    free(s->groups);
 }
 
 static void refuse(struct hud_team *team, enum reason reason)
@@ -344,12 +372,7 @@ void hud_team_setup(struct hud_team *team)
         pthread_mutex_unlock(&c->lock);
         refuse(team, reason);
     }
-    free(s.hello);
-    free(s.card);
-    free(s.reply);
-    free(s.base);
-    free(s.unit);
-    free(s.groups);
+    release(&s);
 }
 
 void hud_team_leave(struct hud_team *team)

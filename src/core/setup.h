@@ -7,15 +7,15 @@
 
 #include "core/team.h"
 
-enum { HELLO_BYTES = 1024, HELLO_VALUES = 256 };
+enum { HELLO_BYTES = 1024, HELLO_VALUES = 256, SPARE_RANKS = 4096 };
 
 /* First round: presence, arena, bytes on offer, affinity, settings.  Its size never changes, so that versions can tell each other apart. */
 union hello {
     struct {
-        uint64_t version;   /* of huddle and of what a slice holds */
-        uint64_t node;      /* boot and host name */
-        uint32_t reason;    /* why this rank cannot take part, or REASON_NONE */
-        uint32_t complaint; /* hash of the line about a bad setting, 0: none */
+        uint64_t version;          /* of huddle and of what a slice holds */
+        uint64_t host_id, boot_id; /* boot_id 0: this rank cannot tell */
+        uint32_t reason;           /* why this rank cannot take part, or REASON_NONE */
+        uint32_t complaint;        /* hash of the line about a bad setting, 0: none */
         uint64_t offer_bytes;
         int32_t world_rank;
         int32_t quota;               /* processors the cgroup allows */

@@ -75,7 +75,7 @@ static json_t *to_json(const struct hud_context *c, const struct sums *s)
 
 static void print_table(const struct hud_context *c, const struct sums *s)
 {
-    fprintf(stderr, "huddle: %s, %d of %d ranks seen; sums over ranks\n", c->host.name, s->ranks,
+    fprintf(stderr, "huddle: %s; counts of the %d ranks seen, of %d\n", c->host.name, s->ranks,
             c->host.world_size > 0 ? c->host.world_size : s->ranks);
     fprintf(stderr, "huddle: %-10s %12s %12s %16s %12s  passed on\n", "", "calls", "taken", "bytes", "seconds");
     for (int k = 0; k < COLL_KINDS; k++) {
@@ -90,7 +90,7 @@ static void print_table(const struct hud_context *c, const struct sums *s)
         fprintf(stderr, "%s\n", *between ? "" : "none");
     }
     fprintf(stderr,
-            "huddle: memory     %llu leases, %llu KiB at most of %llu KiB, %llu KiB still leased; pages on their rank's node %llu, "
+            "huddle: memory     %llu leases, %llu KiB at most of %llu KiB, %llu KiB in use at the end; pages on their rank's node %llu, "
             "elsewhere %llu\n",
             (unsigned long long)s->leases, (unsigned long long)s->peak >> 10, (unsigned long long)s->arena >> 10,
             (unsigned long long)s->leased >> 10, (unsigned long long)s->home, (unsigned long long)s->elsewhere);

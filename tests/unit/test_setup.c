@@ -24,7 +24,8 @@ static int reset(void **state)
     memset(hellos, 0, sizeof hellos);
     for (int r = 0; r < RANKS; r++) {
         hellos[r].is.version = 7;
-        hellos[r].is.node = 5;
+        hellos[r].is.host_id = 5;
+        hellos[r].is.boot_id = 9;
         hellos[r].is.offer_bytes = 4096u * (unsigned)(r + 2);
     }
     return 0;
@@ -48,7 +49,9 @@ static void refusals_name_the_rank(void **state)
     hellos[1].is.reason = REASON_ARENA;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
     assert_int_equal(who, 1);
-    hellos[2].is.node = 6;
+    hellos[0].is.boot_id = hellos[2].is.boot_id = 0; /* cannot tell */
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
+    hellos[2].is.boot_id = 8;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_NODES);
     hellos[1].is.version = 8;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_VERSION);
