@@ -188,6 +188,8 @@ static int run(struct bench *b, const long *sizes, int count)
 
     MPI_Get_library_version(version, &length);
     version[strcspn(version, "\n,")] = '\0';
+    for (char *c = version; *c; c++)
+        *c = *c < ' ' ? ' ' : *c; /* MPICH's has a tab, which JSON does not allow */
     if (b->rank == 0)
         printf("{\"mpi\": \"%s\", \"ranks\": %d, \"figures\": [\n", version, b->ranks);
     for (int i = -1; i < count; i++) {
