@@ -69,84 +69,58 @@ static char *data_of(struct slot *slot, const struct shape_ring *ring, uint64_t 
     return (char *)&slot->word[ring->units] + at % ring->units * RING_UNIT;
 }
 
-/* A root enters a set: everybody has left what it held. */
-static void enter_set(struct mem *m, const struct shape_ring *ring, uint64_t at)
+/* The root copies a fragment in; before the first of a set, everybody has left what the set held. */
+static struct notice copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, uint64_t at, size_t sent)
 {
-    uint64_t left = ring_must_have_left(ring, at);
+    enum { RATIO = 2560 }; /* t_w / t */
+    uint64_t f = c->param[FRAGMENT] != 0 ? ring_units_of((uint64_t)c->param[FRAGMENT]) : ring_fragment(c->buf.bytes, RATIO);
+    uint64_t left = ring_at_set(ring, at) ? ring_must_have_left(ring, at) : 0;
+    size_t rest = c->buf.bytes - sent, most = ring_next(ring, at, f) * RING_UNIT;
 
     for (int r = 0; left != 0 && r < mem_size(m); r++) {
         struct slot *other = mem_slot(m, r);
         if (r != mem_rank(m))
             mem_await(m, &other->left, left); /* A2 */
     }
+    size_t bytes =
+        mem_in(m, data_of(mem_slot(m, mem_rank(m)), ring, at), &c->buf, sent, rest < most ? rest : most); /* whole elements: may be fewer */
+    return (struct notice){ bytes, ring_units_of(bytes), rest - bytes };
 }
 
-/* Moves this rank's position past a fragment; at the end of a set, says so. */
-static uint64_t pass(struct mem *m, const struct shape_ring *ring, uint64_t at, uint64_t units)
-{
-    struct slot *mine = mem_slot(m, mem_rank(m));
-
-    at += units;
-    if (ring_at_set(ring, at))
-        mem_post(m, &mine->left, at); /* R2 */
-    return at;
-}
-
-static uint64_t send(struct mem *m, const struct coll *c, const struct shape_ring *ring, uint64_t at)
-{
-    enum { RATIO = 2560 }; /* t_w / t */
-    struct slot *mine = mem_slot(m, mem_rank(m));
-    uint64_t f = c->param[FRAGMENT] != 0 ? ring_units_of((uint64_t)c->param[FRAGMENT]) : ring_fragment(c->buf.bytes, RATIO);
-
-    for (size_t sent = 0; sent < c->buf.bytes;) {
-        size_t rest = c->buf.bytes - sent, most = ring_next(ring, at, f) * RING_UNIT;
-        mem_flag *word = &mine->word[at % ring->units];
-        struct notice *notice = (struct notice *)word->payload;
-
-        if (ring_at_set(ring, at))
-            enter_set(m, ring, at);
-        size_t bytes = mem_in(m, data_of(mine, ring, at), &c->buf, sent, rest < most ? rest : most); /* whole elements: may be fewer */
-        sent += bytes;
-        mem_put(m, &notice->bytes, bytes);
-        mem_put(m, &notice->units, ring_units_of(bytes));
-        mem_put(m, &notice->rest, c->buf.bytes - sent);
-        mem_post(m, word, at + 1); /* R1 */
-        at = pass(m, ring, at, ring_units_of(bytes));
-    }
-    return at;
-}
-
-static uint64_t receive(struct mem *m, const struct coll *c, const struct shape_ring *ring, uint64_t at)
-{
-    struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m), c->root, c->groups };
-    struct slot *mine = mem_slot(m, mem_rank(m)), *root = mem_slot(m, c->root), *parent = mem_slot(m, hud_shape_parent(&t, mem_rank(m)));
-    bool leaf = hud_shape_child(&t, mem_rank(m), 0) < 0;
-
-    for (uint64_t got = 0, rest = 1; rest != 0;) {
-        mem_flag *word = &parent->word[at % ring->units], *own = &mine->word[at % ring->units];
-        const struct notice *notice = (const struct notice *)word->payload;
-
-        mem_await(m, word, at + 1); /* A1 */
-        uint64_t bytes = mem_get(m, &notice->bytes), units = mem_get(m, &notice->units);
-        rest = mem_get(m, &notice->rest);
-        if (!leaf) {
-            mem_copy(m, own->payload, notice, sizeof *notice);
-            mem_post(m, own, at + 1); /* R1 */
-        }
-        mem_out(m, &c->buf, data_of(root, ring, at), got, bytes);
-        got += bytes;
-        at = pass(m, ring, at, units);
-    }
-    return at;
-}
-
+/* Fragments come from the view or from the parent's notices, are announced to the children, then copied out. */
 static void run(struct mem *m, const struct coll *c)
 {
+    struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m), c->root, c->groups };
     struct shape_ring ring = ring_of(c->param, c->slot_bytes);
-    struct slot *mine = mem_slot(m, mem_rank(m));
+    int me = mem_rank(m), above = hud_shape_parent(&t, me);
+    struct slot *mine = mem_slot(m, me), *root = mem_slot(m, c->root), *parent = mem_slot(m, above < 0 ? me : above);
+    bool leaf = hud_shape_child(&t, me, 0) < 0;
     uint64_t at = mem_get(m, &mine->at);
+    struct notice n = { .rest = 1 };
 
-    mem_put(m, &mine->at, mem_rank(m) == c->root ? send(m, c, &ring, at) : receive(m, c, &ring, at));
+    for (size_t done = 0; n.rest != 0; done += n.bytes) {
+        mem_flag *word = &mine->word[at % ring.units], *from = &parent->word[at % ring.units];
+        struct notice *out = (struct notice *)word->payload, *in = (struct notice *)from->payload;
+
+        if (above < 0) {
+            n = copy_in(m, c, &ring, at, done);
+        } else {
+            mem_await(m, from, at + 1); /* A1 */
+            n = (struct notice){ mem_get(m, &in->bytes), mem_get(m, &in->units), mem_get(m, &in->rest) };
+        }
+        if (!leaf) {
+            mem_put(m, &out->bytes, n.bytes);
+            mem_put(m, &out->units, n.units);
+            mem_put(m, &out->rest, n.rest);
+            mem_post(m, word, at + 1); /* R1 */
+        }
+        if (above >= 0)
+            mem_out(m, &c->buf, data_of(root, &ring, at), done, n.bytes);
+        at += n.units;
+        if (ring_at_set(&ring, at))
+            mem_post(m, &mine->left, at); /* R2 */
+    }
+    mem_put(m, &mine->at, at);
 }
 
 ALG_DEFINE(bcast, queue) = {
