@@ -44,7 +44,7 @@ static inline size_t alg_slot_bytes(const struct alg *a, const long *param, int 
 {
     size_t bytes = a->slot_bytes ? a->slot_bytes(param, ranks, most_bytes) : a->fixed_bytes;
 
-    bytes = (bytes + HUD_LINE - 1) / HUD_LINE * HUD_LINE;
+    bytes = mem_lines(bytes);
     return bytes <= most_bytes ? bytes : 0;
 }
 

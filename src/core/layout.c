@@ -2,17 +2,12 @@
 /* layout.c - dividing a slice among the algorithms. */
 #include "core/layout.h"
 
-static size_t round_up(size_t bytes)
-{
-    return (bytes + HUD_LINE - 1) / HUD_LINE * HUD_LINE;
-}
-
 void hud_layout_make(const struct config *config, int ranks, size_t most_bytes, bool windows, struct layout *layout)
 {
-    size_t at = round_up(sizeof(struct slice_head)), regions = 0;
+    size_t at = mem_lines(sizeof(struct slice_head)), regions = 0;
 
     *layout = (struct layout){ .place_offset = at };
-    at += round_up(sizeof(struct place_table) + SHAPE_LEVELS * (size_t)ranks * sizeof(int16_t));
+    at += mem_lines(sizeof(struct place_table) + SHAPE_LEVELS * (size_t)ranks * sizeof(int16_t));
     for (int a = 0; hud_shm_algs[a]; a++) {
         const struct alg *alg = hud_shm_algs[a];
         size_t bytes = at < most_bytes && (windows || !alg->slot_bytes) ? alg_slot_bytes(alg, config->param[a], ranks, most_bytes - at) : 0;

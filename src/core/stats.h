@@ -19,7 +19,7 @@ struct stats_coll {
 struct stats {
     struct stats_coll coll[COLL_KINDS];
     mem_counter arena_bytes, leased_bytes, leased_peak_bytes, leases, teams_refused; /* the ledger */
-    mem_counter pages_home, pages_elsewhere;                                         /* of all leases, as verified; both 0: not known */
+    mem_counter pages_home, pages_elsewhere; /* committed pages, as verified once each; both 0: not known */
 };
 
 struct hud_context;

@@ -34,6 +34,12 @@ typedef struct {
     uint64_t payload[MEM_PAYLOAD / 8];
 } mem_flag;
 
+/* Bytes rounded up to whole lines. */
+static inline size_t mem_lines(size_t bytes)
+{
+    return (bytes + HUD_LINE - 1) / HUD_LINE * HUD_LINE;
+}
+
 struct mem; /* one rank's handle on its team's slices */
 
 #define MEM_FN static inline __attribute__((unused))
