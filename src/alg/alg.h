@@ -34,7 +34,10 @@ struct alg {
     size_t fixed_bytes;             /* of its slot; 0: slot_bytes says */
     /* Bytes of a slot that holds fragments of data, at most most_bytes; 0: cannot work in that.  A team that gets control lines only does without. */
     size_t (*slot_bytes)(const long *param, int ranks, size_t most_bytes);
-    /* Pure; every rank gets the same answer.  NULL: takes every call. */
+    /*
+     * Pure; asked once, when a team is set up, not at a call: sees buf.bytes, param and slot_bytes, and nothing else of c.  What takes n bytes
+     * takes every smaller message.  NULL: takes every call.
+     */
     bool (*accepts)(const struct coll *c, int ranks);
     void (*run)(struct mem *m, const struct coll *c); /* cannot fail once accepted */
 };

@@ -313,6 +313,9 @@ void hud_config_read(const char *const *host, struct config *config)
             take_assignment(config, *e, "environment");
     for (; host && *host; host++)
         take_assignment(config, *host, "host");
+    config->agree = HASH_START;
+    for (int i = 0; i < count; i++)
+        config->agree = hash_number(config->agree, config->digest[i]);
 }
 
 int hud_config_forced(const struct config *config, int coll_kind)

@@ -30,7 +30,7 @@ enum set {
 };
 #undef SETTING
 
-enum { SET_MOST = 48, SET_TEXT = 256, SET_ALGS = 16 };
+enum { SET_MOST = 192, SET_TEXT = 256, SET_ALGS = 64 };
 
 enum config_switch { SWITCH_OFF, SWITCH_ON };
 enum config_log { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
@@ -43,6 +43,7 @@ struct config {
     char text[SET_MOST][SET_TEXT];    /* the values as given, for display and for TEXT */
     const char *origin[SET_MOST];     /* "default", "environment", "host" */
     uint32_t digest[SET_MOST];        /* of the value where all ranks must agree, else 0 */
+    uint64_t agree;                   /* of all digests: ranks with the same understand each other */
     long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */
     char error[2 * SET_TEXT];         /* the first bad value, one line; "" */
 };

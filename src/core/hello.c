@@ -51,7 +51,7 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     hello->is.boot_id = c->boot_id;
     hello->is.quota = c->quota;
     hud_topo_allowed(&hello->is.cpus);
-    memcpy(hello->is.settings, c->config.digest, sizeof hello->is.settings);
+    hello->is.settings = c->config.agree;
     list_values(&c->config, hello->is.values);
     if (c->config.error[0] != '\0') {
         hello->is.reason = REASON_SETTING;
@@ -90,7 +90,7 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
     }
     for (int r = 0; r < ranks; r++) {
         *who = r;
-        if (memcmp(all[r].is.settings, all[0].is.settings, sizeof all[0].is.settings) != 0)
+        if (all[r].is.settings != all[0].is.settings)
             return REASON_DIFFER;
         *bytes = all[r].is.offer_bytes < *bytes ? (size_t)all[r].is.offer_bytes : *bytes;
     }

@@ -274,14 +274,18 @@ static void value_on(const struct setup *s, const struct setting *setting, int r
 static void describe_difference(const struct setup *s, char *line, size_t bytes)
 {
     char value[2][SET_TEXT];
-    int i = 0, settings;
+    int i = -1, settings;
     const struct setting *table = hud_settings(&settings);
 
-    while (i < settings - 1 && s->hello[0].is.settings[i] == s->hello[s->who].is.settings[i])
+    do {
         i++;
-    value_on(s, &table[i], 0, value[0]);
-    value_on(s, &table[i], s->who, value[1]);
-    snprintf(line, bytes, "%s on rank 0, %s on rank %d (accepted: the same value on all ranks)", value[0], value[1], s->who);
+        value_on(s, &table[i], 0, value[0]);
+        value_on(s, &table[i], s->who, value[1]);
+    } while (i < settings - 1 && strcmp(value[0], value[1]) == 0);
+    if (strcmp(value[0], value[1]) != 0)
+        snprintf(line, bytes, "%s on rank 0, %s on rank %d (accepted: the same value on all ranks)", value[0], value[1], s->who);
+    else
+        snprintf(line, bytes, "ranks 0 and %d have different settings (accepted: the same values on all ranks)", s->who);
 }
 
 /* What a user should know is said in one line by one rank, the others take it as said; the rest is for statistics. */

@@ -7,7 +7,7 @@
 
 #include "core/team.h"
 
-enum { HELLO_BYTES = 1024, HELLO_VALUES = 256, SPARE_RANKS = 4096 };
+enum { HELLO_BYTES = 1024, HELLO_VALUES = 512, SPARE_RANKS = 4096 };
 
 /* First round: presence, arena, bytes on offer, affinity, settings.  Its size never changes, so that versions can tell each other apart. */
 union hello {
@@ -19,7 +19,7 @@ union hello {
         uint64_t offer_bytes;
         int32_t world_rank;
         int32_t quota;               /* processors the cgroup allows */
-        uint32_t settings[SET_MOST]; /* digests */
+        uint64_t settings;           /* digest of those that must agree */
         char values[HELLO_VALUES];   /* "NAME=VALUE" lines of what is not the default, as far as they fit: for messages */
         struct peer_card card;
         struct topo_cpus cpus;

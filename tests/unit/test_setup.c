@@ -43,7 +43,7 @@ static void least_offer_is_taken(void **state)
 static void refusals_name_the_rank(void **state)
 {
     (void)state;
-    hellos[2].is.settings[3] = 1;
+    hellos[2].is.settings = 1;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_DIFFER);
     assert_int_equal(who, 2);
     hellos[1].is.reason = REASON_ARENA;
