@@ -18,9 +18,9 @@ union hello {
         uint32_t complaint;        /* hash of the line about a bad setting, 0: none */
         uint64_t offer_bytes;
         int32_t world_rank;
-        int32_t quota;               /* processors the cgroup allows */
-        uint64_t settings;           /* digest of those that must agree */
-        char values[HELLO_VALUES];   /* "NAME=VALUE" lines of what is not the default, as far as they fit: for messages */
+        int32_t quota;             /* processors the cgroup allows */
+        uint64_t settings;         /* digest of those that must agree */
+        char values[HELLO_VALUES]; /* "NAME=VALUE" lines of what is not the default, as far as they fit: for messages */
         struct peer_card card;
         struct topo_cpus cpus;
     } is;
