@@ -300,3 +300,35 @@ CASES = [
     Case("nodes", "two cliques", ("mpich4", "mpich5"), 4, env={"MPIR_CVAR_NUM_CLIQUES": "2"}),
     Case("nodes", "odd and even cliques", ("mpich5",), 4, env={"MPIR_CVAR_ODD_EVEN_CLIQUES": "1"}),
 ]
+
+
+# ---- every algorithm ----
+
+def corners(parameter):
+    """Values of a parameter at its ends, or each of its words."""
+    return parameter["words"] or sorted({parameter["least"], parameter["most"]})
+
+
+def forced(algorithms):
+    """Cases from what `huddle info --json` says of algorithms: each does the work alone, beside one of each other collective; at length, each of its
+    parameters at its corners.  What it does not accept goes to the MPI."""
+    def case(name, env, **more):
+        return Case("algorithms", name, env=env, also_passed=("one rank", "no algorithm"), **more)
+
+    names = {}
+    for algorithm in algorithms:
+        names.setdefault(algorithm["collective"], []).append(algorithm["name"])
+    for turn in range(max(map(len, names.values()))):
+        now = {collective: of[turn % len(of)] for collective, of in names.items()}
+        name = ", ".join(f"{collective} {algorithm}" for collective, algorithm in now.items())
+        env = {f"HUDDLE_{collective.upper()}": algorithm for collective, algorithm in now.items()}
+        yield case(f"{name}, 3 ranks", env, mpis=("mpich4",), ranks=3, taken=True)
+        yield case(f"{name}, 8 ranks", env, mpis=("ompi4",), ranks=8, taken=True, seconds=150)
+        yield case(f"{name}, 2 ranks", env, mpis=ALL, ranks=2, bind=True, taken=True, full=True)
+        yield case(f"{name}, 13 ranks", env, mpis=BOTH, ranks=13, taken=True, seconds=300, full=True)
+    for algorithm in algorithms:
+        force = f"HUDDLE_{algorithm['collective'].upper()}"
+        for parameter in algorithm["parameters"]:
+            setting = f"{force}_{algorithm['name'].upper()}_{parameter['name'].upper()}"
+            for value in corners(parameter):
+                yield case(f"{setting}={value}", {force: algorithm["name"], setting: str(value)}, mpis=("ompi4",), ranks=5, full=True)

@@ -21,7 +21,7 @@ import time
 import uuid
 
 import peers
-from cases import CASES, Case, NotHere
+from cases import CASES, Case, NotHere, forced
 
 MARK = "MPI_TEST_CASE"  # in the environment of every process of a case
 
@@ -168,6 +168,13 @@ def run_case(setting, case, mpi):
             case.clean(folder)
 
 
+def all_cases(setting):
+    if setting.plain:
+        return CASES
+    facts = subprocess.run([setting.huddle, "info", "--json"], capture_output=True, check=True, text=True)
+    return [*CASES, *forced(json.loads(facts.stdout)["algorithms"])]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, help="build tree, or prefix of an installation with the tests' programs below tests/mpi")
@@ -183,7 +190,7 @@ def main():
     setting.huddle = os.path.join(setting.build, "bin", "huddle")
 
     good = failed = skipped = 0
-    for case in CASES:
+    for case in all_cases(setting):
         for mpi in case.mpis:
             name = f"{case.group}: {case.name} {mpi}"
             if case.full != setting.full or (setting.groups and case.group not in setting.groups) or setting.only not in name:
