@@ -77,7 +77,7 @@ def show_rows(rows):
 
 def show_measurement(jobs, size, build):
     heading("3. Barrier and broadcast, Open MPI as it is / with huddle, in turn")
-    program = os.path.join(build, "bench", "collectives.openmpi")
+    program = os.path.join(build, "libexec", "huddle", "bench-openmpi")
     bar = Bar(measure.launches(size["repeats"]))
     rows, unlabelled, statistics = measure.measure(jobs, program, size["sizes"], size["repeats"], size["figure_ms"], bar.step)
     print("   One call from a common start, the slowest rank's time, fresh and verified bytes; median of the launches' medians.")

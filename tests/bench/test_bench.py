@@ -15,6 +15,8 @@ import measure  # noqa: E402
 import quickstart  # noqa: E402
 from jobs import JobFailed, Jobs  # noqa: E402
 
+PROGRAM = os.path.join(BUILD, "libexec", "huddle", "bench-openmpi")
+
 REPORT = """Found 0 errors in 131072 locations (passed).
 WALL   200   200  40  40   1   2     0.00 PASSED    2.501  0.00
 Solution Validates: avg error less than 1.000000e-13 on all three arrays
@@ -74,7 +76,7 @@ class Collectives(unittest.TestCase):
 
     def setUp(self):
         self.jobs = Jobs(BUILD)
-        self.command = [*self.jobs.on_openmpi(2, bound=True), os.path.join(BUILD, "bench", "collectives.openmpi"), "--bytes", "8,1000,65536", "--figure-ms", "5"]
+        self.command = [*self.jobs.on_openmpi(2, bound=True), PROGRAM, "--bytes", "8,1000,65536", "--figure-ms", "5"]
         if not os.path.exists(self.command[-5]):
             self.skipTest("no Open MPI here")
 
@@ -89,7 +91,7 @@ class Collectives(unittest.TestCase):
         with tempfile.TemporaryDirectory() as scratch:
             library = os.path.join(scratch, "corrupt.so")
             subprocess.run(["mpicc.openmpi", "-shared", "-fPIC", os.path.join(SOURCE, "tests", "bench", "corrupt.c"), "-o", library], check=True)
-            at = self.command.index(os.path.join(BUILD, "bench", "collectives.openmpi"))
+            at = self.command.index(PROGRAM)
             with self.assertRaisesRegex(JobFailed, r'status 1[^\d](.|\n)*"wrong": [1-9]'):
                 self.jobs.run([*self.command[:at], "env", f"LD_PRELOAD={library}", *self.command[at:]])
 

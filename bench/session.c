@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* session.c - see session.h. */
+#include "session.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096 };
+
+/* A whole number within [least, most], all of the text; -1: it is not. */
+static long number_of(const char *text, long least, long most)
+{
+    char *end;
+
+    errno = 0;
+    long n = strtol(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0 && n >= least && n <= most ? n : -1;
+}
+
+static bool take_sizes(struct session *session, char *list)
+{
+    session->sizes = 0;
+    for (char *rest, *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        long bytes = number_of(word, 0, INT_MAX);
+        if (bytes < 0 || session->sizes == SESSION_SIZES)
+            return false;
+        session->bytes[session->sizes++] = (size_t)bytes;
+    }
+    return session->sizes > 0;
+}
+
+static bool take_colls(struct session *session, char *list)
+{
+    memset(session->chosen, 0, sizeof session->chosen);
+    for (char *rest, *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        int row = 0;
+        while (session->table[row].name && strcmp(session->table[row].name, word) != 0)
+            row++;
+        if (!session->table[row].name)
+            return false;
+        session->chosen[row] = true;
+    }
+    return true;
+}
+
+/* One option and its value.  Returns false where either is not understood. */
+static bool take(struct session *session, const char *option, char *value)
+{
+    struct shots_plan *plan = &session->plan;
+    const struct {
+        const char *name;
+        long least, most, scale;
+        int *number;
+        int64_t *time_ns;
+    } numbers[] = {
+        { "--figure-ms", 1, 600000, 1000000, NULL, &plan->figure_ns },
+        { "--least", 1, SHOTS_MOST, 1, &plan->least, NULL },
+        { "--most", 1, SHOTS_MOST, 1, &plan->most, NULL },
+        { "--warmups", 0, SHOTS_MOST, 1, &plan->warmups, NULL },
+        { "--loop", 1, INT_MAX, 1, &plan->loop, NULL },
+        { "--skew-us", 0, 10000000, 1000, NULL, &plan->skew_ns },
+        { "--late-us", 0, 10000000, 1000, NULL, &plan->skew_ns },
+        { "--root", 0, INT_MAX, 1, &plan->root, NULL },
+    };
+
+    if (!strcmp(option, "--coll"))
+        return take_colls(session, value);
+    if (!strcmp(option, "--bytes"))
+        return take_sizes(session, value);
+    if (!strcmp(option, "--root") && !strcmp(value, "shift"))
+        return plan->root = SHOTS_SHIFT, true;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        long n = number_of(value, numbers[i].least, numbers[i].most);
+        if (strcmp(option, numbers[i].name) != 0)
+            continue;
+        if (n >= 0 && numbers[i].number)
+            *numbers[i].number = (int)n;
+        else if (n >= 0)
+            *numbers[i].time_ns = n * numbers[i].scale;
+        plan->one_late |= !strcmp(option, "--late-us");
+        return n >= 0;
+    }
+    return false;
+}
+
+const char *session_parse(struct session *session, const struct shots_coll *table, int argc, char **argv)
+{
+    *session = (struct session){ .table = table, .bytes = { 8, 4096, 1 << 20 }, .sizes = 3 };
+    session->plan = (struct shots_plan){ .figure_ns = 40000000, .least = 15, .most = 2000, .warmups = 3 };
+    memset(session->chosen, true, sizeof session->chosen);
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--cold")) {
+            session->plan.cold = true;
+            continue;
+        }
+        if (i + 1 == argc || !take(session, argv[i], argv[i + 1]))
+            return argv[i];
+        i++;
+    }
+    if (session->plan.most < session->plan.least)
+        session->plan.least = session->plan.most;
+    return NULL;
+}
+
+static void print_figure(const char *name, size_t bytes, const struct shots_figure *f)
+{
+    double sum = 0;
+
+    for (int i = 0; i < f->shots; i++)
+        sum += f->took_ns[i];
+    printf("{\"collective\": \"%s\", \"bytes\": %zu, \"median_ns\": %.1f, \"p99_ns\": %.1f, \"least_ns\": %.1f, \"mean_ns\": %.1f, ", name,
+           bytes, shots_percentile(f, 50), shots_percentile(f, 99), shots_percentile(f, 0), f->shots > 0 ? sum / f->shots : 0);
+    printf("\"shots\": %d, \"late\": %d, \"refused\": %ld, \"wrong\": %ld, \"cpu_ns\": %.0f, \"line_before_ns\": %.1f, \"line_after_ns\": "
+           "%.1f}",
+           f->shots, f->late, f->refused, f->wrong, f->cpu_ns, f->line_before_ns, f->line_after_ns);
+    fflush(stdout);
+}
+
+/* All sizes of a collective; one that moves no bytes has one figure.  Returns how many bytes were wrong. */
+static long measure(const struct session *session, const struct shots_coll *coll, struct shots *s, struct shots_call *call, double *took_ns,
+                    bool *first)
+{
+    struct shots_figure f = { .took_ns = took_ns };
+    long wrong = 0;
+
+    for (int i = 0; i < (coll->sized ? session->sizes : 1); i++) {
+        call->bytes = coll->sized ? session->bytes[i] : 0;
+        shots_measure(s, &session->plan, coll, call, &f);
+        wrong += f.wrong;
+        if (s->rank != 0)
+            continue;
+        printf(*first ? "\n" : ",\n");
+        *first = false;
+        print_figure(coll->name, call->bytes, &f);
+    }
+    return wrong;
+}
+
+static void *buffer_of(const struct session *session)
+{
+    size_t largest = 0;
+
+    for (int i = 0; i < session->sizes; i++)
+        largest = session->bytes[i] > largest ? session->bytes[i] : largest;
+    size_t bytes = (largest / PAGE + 1) * PAGE;
+    void *buffer = aligned_alloc(PAGE, bytes);
+    return buffer ? memset(buffer, 0, bytes) : NULL;
+}
+
+int session_run(const struct session *session, struct shots *s, const char *program, void *host)
+{
+    struct shots_call call = { .in = buffer_of(session), .out = buffer_of(session), .host = host };
+    double *took_ns = calloc((size_t)session->plan.most, sizeof *took_ns);
+    bool first = true;
+    long wrong = 0;
+
+    if (!call.in || !call.out || !took_ns)
+        return fprintf(stderr, "huddle: bench: out of memory\n"), 2;
+    if (session->plan.root >= s->ranks)
+        return fprintf(stderr, "huddle: bench: --root %d: there are %d ranks\n", session->plan.root, s->ranks), 2;
+    if (s->rank == 0)
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"crowded\": %s, \"figures\": [", program, s->ranks, s->crowded ? "true" : "false");
+    for (int row = 0; session->table[row].name; row++)
+        if (session->chosen[row])
+            wrong += measure(session, &session->table[row], s, &call, took_ns, &first);
+    if (s->rank == 0)
+        printf("\n], \"wrong\": %ld}\n", wrong);
+    free(took_ns);
+    free(call.in);
+    free(call.out);
+    return wrong != 0;
+}

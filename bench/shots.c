@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shots.c - see shots.h. */
+#include "shots.h"
+
+#include "line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAUSE_NS = 20000, MOST_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 500000 };
+enum { PATIENCE = 20 };                /* times the time for a figure, for the least number of shots on a busy machine */
+enum { SPINS = 1024, LONG_WAIT = 64 }; /* looks between two yields; yields between two calls of progress */
+
+/* What ranks tell each other after a shot: the latest END, the sum of all else. */
+enum { END, LATE, WRONG, REFUSED, CPU, VALUES };
+
+struct cell {
+    _Alignas(128) _Atomic uint64_t round;
+    int64_t value[VALUES];
+    cpu_set_t processors; /* that this rank may use */
+};
+
+struct shots_page {
+    struct line line;
+    struct cell told; /* by rank 0, when all have said */
+    struct cell said[];
+};
+
+size_t shots_page_bytes(int ranks)
+{
+    return sizeof(struct shots_page) + (size_t)ranks * sizeof(struct cell);
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+}
+
+/* quiet: leaves the processors to others. */
+static void await(const struct shots *s, struct cell *cell, bool quiet)
+{
+    unsigned yields = 0;
+
+    for (unsigned spin = 1; atomic_load_explicit(&cell->round, memory_order_acquire) < s->round; spin++) {
+        if (quiet)
+            nap();
+        else if (s->crowded || spin % SPINS == 0)
+            sched_yield();
+        else
+            continue;
+        if (s->progress && (quiet || ++yields % LONG_WAIT == 0))
+            s->progress();
+    }
+}
+
+/* Everybody's values go in, the combined ones come out on all ranks. */
+static void meet(struct shots *s, int64_t *value, bool quiet)
+{
+    struct cell *mine = s->rank == 0 ? &s->page->told : &s->page->said[s->rank];
+
+    s->round++;
+    for (int r = 1; s->rank == 0 && r < s->ranks; r++) {
+        struct cell *other = &s->page->said[r];
+        await(s, other, quiet);
+        value[END] = other->value[END] > value[END] ? other->value[END] : value[END];
+        for (int v = END + 1; v < VALUES; v++)
+            value[v] += other->value[v];
+    }
+    memcpy(mine->value, value, sizeof mine->value);
+    atomic_store_explicit(&mine->round, s->round, memory_order_release);
+    if (s->rank == 0)
+        return;
+    await(s, &s->page->told, quiet);
+    memcpy(value, s->page->told.value, sizeof mine->value);
+}
+
+/* The latest of all ranks' moments. */
+static int64_t meet_at(struct shots *s, int64_t mine, bool quiet)
+{
+    int64_t value[VALUES] = { [END] = mine };
+
+    meet(s, value, quiet);
+    return value[END];
+}
+
+void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks, void (*progress)(void))
+{
+    cpu_set_t all;
+
+    *s = (struct shots){ .page = page, .rank = rank, .ranks = ranks, .crowded = true, .progress = progress };
+    sched_getaffinity(0, sizeof all, &page->said[rank].processors);
+    meet_at(s, 0, false);
+    CPU_ZERO(&all);
+    for (int r = 0; r < ranks; r++)
+        CPU_OR(&all, &all, &page->said[r].processors);
+    s->crowded = ranks > CPU_COUNT(&all);
+}
+
+/* Rank 0 and the last rank measure while the others sleep. */
+static double line_now(struct shots *s)
+{
+    int64_t until = meet_at(s, clock_ns(), true) + LINE_NS;
+    double ns = -1;
+
+    if (s->rank == 0 || s->rank == s->ranks - 1)
+        ns = line_measure(&s->page->line, s->rank != 0, &s->line_count, until);
+    return (double)meet_at(s, s->rank == 0 ? (int64_t)(ns * 1000) : INT64_MIN, true) / 1000;
+}
+
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ x >> 31) * 0x9E3779B97F4A7C15u;
+    return x ^ x >> 29;
+}
+
+static int64_t offset_of(const struct shots_plan *plan, const struct shots_call *call, int rank)
+{
+    if (plan->skew_ns == 0)
+        return 0;
+    if (plan->one_late)
+        return call->stamp % (uint64_t)call->ranks == (uint64_t)rank ? plan->skew_ns : 0;
+    return (int64_t)(mixed(call->stamp * 65536 + (uint64_t)rank + 1) % (uint64_t)(plan->skew_ns + 1));
+}
+
+/* Returns whether the moment had passed already. */
+static bool wait_for(const struct shots *s, int64_t when_ns)
+{
+    bool late = clock_ns() > when_ns;
+
+    while (clock_ns() < when_ns)
+        if (s->crowded)
+            sched_yield();
+    return late;
+}
+
+static int64_t cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void throw_out(const void *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 64) {
+#if defined(__x86_64__)
+        __builtin_ia32_clflush((const char *)data + i);
+#elif defined(__aarch64__)
+        __asm__ volatile("dc civac, %0" : : "r"((const char *)data + i) : "memory");
+#endif
+    }
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* Data for the next shot.  In a loop all calls carry the same. */
+static void prepare(const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call)
+{
+    call->stamp++;
+    call->root = plan->root == SHOTS_SHIFT ? (int)(call->stamp % (uint64_t)call->ranks) : plan->root;
+    if (coll->fill)
+        coll->fill(call);
+    if (plan->cold) {
+        throw_out(call->in, call->bytes);
+        throw_out(call->out, call->bytes);
+    }
+}
+
+/* The call, or calls of a loop; returns how many refused. */
+static int make_calls(const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call)
+{
+    int refused = coll->call(call) != 0;
+
+    for (int i = 1; i < plan->loop; i++) {
+        if (plan->root == SHOTS_SHIFT)
+            call->root = call->root + 1 < call->ranks ? call->root + 1 : 0;
+        refused += coll->call(call) != 0;
+    }
+    return refused;
+}
+
+/* Returns ns of one call; what all ranks saw is in value. */
+static double shoot(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,
+                    int64_t pause_ns, int64_t *value)
+{
+    int64_t last = 0, cpu = 0, when;
+
+    prepare(plan, coll, call);
+    for (int r = 0; r < s->ranks && plan->skew_ns != 0; r++)
+        last = offset_of(plan, call, r) > last ? offset_of(plan, call, r) : last;
+    when = meet_at(s, clock_ns(), false) + pause_ns;
+    bool late = wait_for(s, when + offset_of(plan, call, s->rank));
+    if (plan->skew_ns != 0)
+        cpu = cpu_ns();
+    int refused = make_calls(plan, coll, call);
+    int64_t end = clock_ns();
+    if (plan->skew_ns != 0)
+        cpu = cpu_ns() - cpu;
+    memcpy(value, (int64_t[VALUES]){ [END] = end, [LATE] = late, [REFUSED] = refused, [CPU] = cpu }, VALUES * sizeof *value);
+    value[WRONG] = coll->wrong ? coll->wrong(call) : 0;
+    meet(s, value, false);
+    return (double)(value[END] - when - last) / (plan->loop > 0 ? plan->loop : 1);
+}
+
+static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f, int tries, int64_t spent_ns)
+{
+    return f->shots < plan->most && tries < 2 * plan->most + plan->warmups &&
+           spent_ns < plan->figure_ns * (f->shots < plan->least ? PATIENCE : 1);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+void shots_measure(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,
+                   struct shots_figure *f)
+{
+    int64_t pause = PAUSE_NS, value[VALUES] = { 0 }, begin;
+    int warmups = plan->warmups;
+
+    *f = (struct shots_figure){ .took_ns = f->took_ns, .line_before_ns = line_now(s) };
+    call->rank = s->rank;
+    call->ranks = s->ranks;
+    begin = value[END] = meet_at(s, clock_ns(), false);
+    for (int tries = 0; goes_on(plan, f, tries, value[END] - begin); tries++) {
+        double took_ns = shoot(s, plan, coll, call, pause, value);
+        f->wrong += value[WRONG];
+        f->refused += value[REFUSED];
+        if (value[LATE]) {
+            f->late++;
+            pause = pause * 3 / 2 < MOST_PAUSE_NS ? pause * 3 / 2 : MOST_PAUSE_NS;
+        } else if (warmups > 0) {
+            warmups--;
+        } else {
+            f->took_ns[f->shots++] = took_ns;
+            f->cpu_ns += (double)value[CPU] / s->ranks;
+        }
+    }
+    f->line_after_ns = line_now(s);
+    f->cpu_ns /= f->shots > 0 ? f->shots : 1;
+    qsort(f->took_ns, (size_t)f->shots, sizeof *f->took_ns, by_value);
+}
+
+double shots_percentile(const struct shots_figure *f, double percent)
+{
+    size_t at = (size_t)(percent / 100 * f->shots);
+
+    return f->shots == 0 ? 0 : f->took_ns[at < (size_t)f->shots ? at : (size_t)f->shots - 1];
+}
+
+/* In memory, the lowest byte of a word differs between any two of 256 consecutive stamps. */
+static uint64_t word_of(uint64_t stamp, size_t i)
+{
+    return stamp * 0x9E3779B97F4A7C15u + i * 0xD1342543DE82EF95u;
+}
+
+void shots_fill_root(const struct shots_call *c)
+{
+    uint64_t *words = c->out, last = word_of(c->stamp, c->bytes / 8);
+
+    if (c->rank != c->root)
+        return;
+    for (size_t i = 0; i < c->bytes / 8; i++)
+        words[i] = word_of(c->stamp, i);
+    memcpy(words + c->bytes / 8, &last, c->bytes % 8);
+}
+
+static long differing(const void *a, const void *b, size_t bytes)
+{
+    const char *x = a, *y = b;
+    long count = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        count += x[i] != y[i];
+    return count;
+}
+
+long shots_wrong_bytes(const struct shots_call *c)
+{
+    const uint64_t *words = c->out;
+    uint64_t last = word_of(c->stamp, c->bytes / 8);
+    long wrong = differing(words + c->bytes / 8, &last, c->bytes % 8);
+
+    for (size_t i = 0; i < c->bytes / 8; i++)
+        if (__builtin_expect(words[i] != word_of(c->stamp, i), 0)) {
+            uint64_t word = word_of(c->stamp, i);
+            wrong += differing(&words[i], &word, 8);
+        }
+    return wrong;
+}
