@@ -11,9 +11,9 @@
  */
 #include "core/setup.h"
 #include "core/log.h"
+#include "core/policy.h"
 #include "core/presence.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -122,52 +122,6 @@ static void read_place(struct setup *s)
     s->groups = NULL;
 }
 
-/* Ranks that would wait for a processor that another waiting rank holds. */
-static bool is_crowded(const struct setup *s)
-{
-    struct hud_context *c = s->team->context;
-    int size = s->team->size, quota = INT_MAX;
-    int local = c->host.local_ranks > size ? c->host.local_ranks : size;
-    const struct topo_cpus *own = &s->hello[s->team->rank].is.cpus;
-    struct topo_cpus all = { { 0 } };
-    bool same = true;
-
-    for (int r = 0; r < size; r++) {
-        const struct topo_cpus *cpus = &s->hello[r].is.cpus;
-        for (int w = 0; w < TOPO_CPUS / 64; w++)
-            all.word[w] |= cpus->word[w];
-        same = same && memcmp(cpus, own, sizeof *own) == 0;
-        quota = s->hello[r].is.quota < quota ? s->hello[r].is.quota : quota;
-    }
-    pthread_mutex_lock(&c->lock);
-    for (int w = 0; w < TOPO_CPUS / 64; w++)
-        c->seen_cpus.word[w] |= all.word[w];
-    c->seen_ranks = size > c->seen_ranks ? size : c->seen_ranks;
-    bool seen_all = c->seen_ranks >= local;
-    int seen = hud_topo_cpus_count(&c->seen_cpus);
-    pthread_mutex_unlock(&c->lock);
-    if (size > hud_topo_cpus_count(&all) || local > quota)
-        return true;
-    return seen_all ? local > seen : same && local > hud_topo_cpus_count(own);
-}
-
-static void set_policy(const struct setup *s)
-{
-    struct hud_team *team = s->team;
-    const struct hud_context *c = team->context;
-    long wait = c->config.number[SET_WAIT];
-    bool yield = wait == WAIT_YIELD || (wait == WAIT_AUTO && is_crowded(s));
-
-    team->policy = (struct mem_policy){ .polls = wait == WAIT_SLEEP || yield ? 0 : 256,
-                                        .yields = wait == WAIT_SLEEP  ? 0
-                                                  : yield             ? 512
-                                                  : wait == WAIT_POLL ? UINT_MAX
-                                                                      : 4096,
-                                        .sleep_ns = 1000000,
-                                        .progress = c->host.progress,
-                                        .arg = c->host.arg };
-}
-
 /* Between the rounds. */
 static enum reason prepare(struct setup *s)
 {
@@ -210,7 +164,7 @@ static void take_up(struct setup *s)
     for (int a = 0; hud_shm_algs[a]; a++)
         team->row_kind[a] = hud_coll_kind(hud_shm_algs[a]->coll);
     read_place(s);
-    set_policy(s);
+    hud_policy_make(team, s->hello);
     team->mem = (struct mem){ .rank = team->rank, .size = team->size, .slices = team->slices, .home_mask = mask, .policy = &team->policy };
 }
 

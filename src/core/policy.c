@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* policy.c - how a team's ranks wait, from what the first round has told about their processors. */
+#include "core/policy.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Ranks that would wait for a processor that another waiting rank holds. */
+static bool is_crowded(struct hud_team *team, const union hello *hello)
+{
+    struct hud_context *c = team->context;
+    int size = team->size, quota = INT_MAX;
+    int local = c->host.local_ranks > size ? c->host.local_ranks : size;
+    const struct topo_cpus *own = &hello[team->rank].is.cpus;
+    struct topo_cpus all = { { 0 } };
+    bool same = true;
+
+    for (int r = 0; r < size; r++) {
+        const struct topo_cpus *cpus = &hello[r].is.cpus;
+        for (int w = 0; w < TOPO_CPUS / 64; w++)
+            all.word[w] |= cpus->word[w];
+        same = same && memcmp(cpus, own, sizeof *own) == 0;
+        quota = hello[r].is.quota < quota ? hello[r].is.quota : quota;
+    }
+    pthread_mutex_lock(&c->lock);
+    for (int w = 0; w < TOPO_CPUS / 64; w++)
+        c->seen_cpus.word[w] |= all.word[w];
+    c->seen_ranks = size > c->seen_ranks ? size : c->seen_ranks;
+    bool seen_all = c->seen_ranks >= local;
+    int seen = hud_topo_cpus_count(&c->seen_cpus);
+    pthread_mutex_unlock(&c->lock);
+    if (size > hud_topo_cpus_count(&all) || local > quota)
+        return true;
+    return seen_all ? local > seen : same && local > hud_topo_cpus_count(own);
+}
+
+void hud_policy_make(struct hud_team *team, const union hello *hello)
+{
+    const struct hud_context *c = team->context;
+    long wait = c->config.number[SET_WAIT];
+    bool yield = wait == WAIT_YIELD || (wait == WAIT_AUTO && is_crowded(team, hello));
+
+    team->policy = (struct mem_policy){ .polls = wait == WAIT_SLEEP || yield ? 0 : 256,
+                                        .yields = wait == WAIT_SLEEP  ? 0
+                                                  : yield             ? 512
+                                                  : wait == WAIT_POLL ? UINT_MAX
+                                                                      : 4096,
+                                        .sleep_ns = 1000000,
+                                        .progress = c->host.progress,
+                                        .arg = c->host.arg };
+}
