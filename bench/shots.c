@@ -227,7 +227,7 @@ void shots_measure(struct shots *s, const struct shots_plan *plan, const struct 
     begin = value[END] = meet_at(s, clock_ns(), false);
     for (int tries = 0; goes_on(plan, f, tries, value[END] - begin); tries++) {
         double took_ns = shoot(s, plan, coll, call, pause, value);
-        f->wrong += value[WRONG];
+        f->wrong += value[REFUSED] == 0 ? value[WRONG] : 0; /* what nobody moved cannot be wrong */
         f->refused += value[REFUSED];
         if (value[LATE]) {
             f->late++;

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * team.c - the program bench-team: how long huddle's collectives take without MPI, on a team of forked processes, and the bare ones beside them.
+ *
+ *   bench-team [--ranks N] [--bind core|none] [--ring FRAGMENT:BUFFERS] [what session.h says]
+ *
+ * The environment (HUDDLE_*) chooses algorithms and parameters, as for any program.  "bare_barrier" and "bare_bcast" (bare.h) need two ranks;
+ * --ring says how many bytes they copy at once, and through how many buffers (32768:4).  A call that huddle does not take counts as refused.
+ * Exit status: 0, 1 wrong bytes or a process that died, 2 not understood.
+ */
+#include "bare.h"
+#include "members.h"
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct job {
+    struct session session;
+    struct shots_page *page;
+    struct bare_ring ring;
+    int ranks;
+    bool bind;
+};
+
+/* What a call needs of its process. */
+struct host {
+    hud_team *team;
+    struct bare_ring ring;
+};
+
+static int call_barrier(const struct shots_call *c)
+{
+    return hud_barrier(((struct host *)c->host)->team);
+}
+
+static int call_bcast(const struct shots_call *c)
+{
+    return hud_bcast(((struct host *)c->host)->team, &(struct hud_view){ .base = c->out, .bytes = c->bytes }, c->root);
+}
+
+static int call_bare_barrier(const struct shots_call *c)
+{
+    return bare_barrier(&((struct host *)c->host)->ring, c);
+}
+
+static int call_bare_bcast(const struct shots_call *c)
+{
+    return bare_bcast(&((struct host *)c->host)->ring, c);
+}
+
+static const struct shots_coll colls[] = {
+    { "barrier", false, call_barrier, NULL, NULL },
+    { "bcast", true, call_bcast, shots_fill_root, shots_wrong_bytes },
+    { "bare_barrier", false, call_bare_barrier, NULL, NULL },
+    { "bare_bcast", true, call_bare_bcast, shots_fill_root, shots_wrong_bytes },
+    { .name = NULL },
+};
+
+/* One forked process. */
+static int measure(struct member *m, void *arg)
+{
+    const struct job *job = arg;
+    struct hud_exchange exchange = members_exchange(m);
+    struct hud_host context_host = members_host(m);
+    struct host host = { .ring = job->ring };
+    hud_context *context = NULL;
+    struct shots shots;
+    char program[64];
+
+    if (hud_context_create(&context_host, &context) != HUD_OK || hud_team_create(context, &exchange, &host.team) != HUD_OK)
+        return 1;
+    snprintf(program, sizeof program, "huddle %s", hud_version());
+    shots_join(&shots, job->page, m->rank, m->ranks, NULL);
+    int status = session_run(&job->session, &shots, program, &host);
+    members_meet(m);
+    hud_team_free(host.team);
+    hud_context_destroy(context);
+    return status;
+}
+
+static bool take_ring(struct bare_ring *ring, const char *text)
+{
+    return sscanf(text, "%zu:%d", &ring->fragment_bytes, &ring->buffers) == 2 && ring->fragment_bytes > 0 &&
+           ring->fragment_bytes % 128 == 0 && ring->fragment_bytes <= 1 << 26 && ring->buffers > 0 && ring->buffers <= BARE_MOST_BUFFERS;
+}
+
+/* Takes out of argv what the session does not know.  Returns NULL, or the word that was not understood. */
+static const char *take_options(struct job *job, int *argc, char **argv)
+{
+    int kept = 1;
+
+    for (int i = 1; i < *argc; i++) {
+        const char *value = i + 1 < *argc ? argv[i + 1] : "";
+        bool fine = true, mine = true;
+        if (!strcmp(argv[i], "--ranks"))
+            fine = (job->ranks = atoi(value)) >= 2 && job->ranks <= MEMBERS_MOST;
+        else if (!strcmp(argv[i], "--bind"))
+            fine = (job->bind = !strcmp(value, "core")) || !strcmp(value, "none");
+        else if (!strcmp(argv[i], "--ring"))
+            fine = take_ring(&job->ring, value);
+        else
+            mine = false;
+        if (!fine)
+            return argv[i];
+        if (mine)
+            i++;
+        else
+            argv[kept++] = argv[i];
+    }
+    *argc = kept;
+    return NULL;
+}
+
+static void *shared(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int main(int argc, char **argv)
+{
+    struct job job = { .ranks = 2, .bind = true, .ring = { .fragment_bytes = 32768, .buffers = 4 } };
+    int from[MEMBERS_MOST];
+    const char *unknown = take_options(&job, &argc, argv);
+
+    if (!unknown)
+        unknown = session_parse(&job.session, colls, argc, argv);
+    if (unknown)
+        return fprintf(stderr, "huddle: bench-team: %s: not an option, or not a value of it\n", unknown), 2;
+    job.page = shared(shots_page_bytes(job.ranks));
+    job.ring.shared = shared(bare_bytes(job.ring.fragment_bytes, job.ring.buffers));
+    if (!job.page || !job.ring.shared)
+        return fprintf(stderr, "huddle: bench-team: out of memory\n"), 1;
+    if (members_start(job.ranks, job.bind, measure, &job, from) != 0)
+        return 1;
+    int status = members_end();
+    if (status == 1)
+        fprintf(stderr, "huddle: bench-team: a process died, or bytes were wrong\n");
+    return status;
+}
