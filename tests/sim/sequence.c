@@ -105,7 +105,10 @@ static void make_layout(struct sequence *q)
 {
     static const size_t leases[] = { 256 << 10, 64 << 10, 24 << 10, 1 << 20 };
     size_t at = HUD_LINE; /* struct slice_head */
+    int windows = 0;      /* still without their share of what is left */
 
+    for (int a = 0; hud_sim_algs[a]; a++)
+        windows += hud_sim_algs[a]->slot_bytes && (!q->options->only || q->options->only == hud_sim_algs[a]);
     q->lease_bytes = leases[below(q, sizeof leases / sizeof *leases)];
     for (int a = 0; hud_sim_algs[a]; a++) {
         const struct alg *alg = hud_sim_algs[a];
@@ -113,8 +116,9 @@ static void make_layout(struct sequence *q)
             q->param[a][p] = corner(q, &alg->params[p]);
         if (q->options->only && q->options->only != alg)
             continue;
+        size_t most = (q->lease_bytes - at) / (alg->slot_bytes && windows > 0 ? (size_t)windows-- : 1);
         q->offset_bytes[a] = at;
-        q->slot_bytes[a] = alg_slot_bytes(alg, q->param[a], q->options->ranks, q->lease_bytes - at);
+        q->slot_bytes[a] = alg_slot_bytes(alg, q->param[a], q->options->ranks, most);
         at += q->slot_bytes[a];
     }
 }

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bcast/segments.c - the buffer is cut into a segment per NUMA node; groups read them in rotation, at most k ranks one at a time.
+ *
+ * Source    paper 02 (Zhang, Meng, Huo, Multi-core aware Barrier, Bcast and Alltoall), "Broadcast: limited concurrency, NUMA-placed segments".
+ *           Ours: a message that the segments do not hold goes by rounds, through two halves of each segment; and k is kept by waiting,
+ *           at each segment, for the rank that reads it k places before, so only the last k need to acknowledge it.
+ * Shape     p ranks in G groups, those of the level below the top: a group is a member of the top group and all ranks below it, and its
+ *           segment lies in that member's slice.  Nothing but the top: one group, one segment, in rank 0's slice.  In step i of a round
+ *           group g reads segment (g + i) mod G.
+ * Cost      T = n t + max over segments of the reads of n/G in turns of k     ns; t ns per byte copied; of more rounds the two overlap
+ * Accepts   any n, if the lease has a window.
+ *
+ * All ranks but the root stand in a circle: group G - 1 first, then G - 2, ..., 0, ascending in each.  Every segment is read in the order of
+ * the circle, from the first of its own group on, so the rank k places before is the same for all segments.  Rounds count over all roots; each
+ * rank remembers who was root of the last round in each half, for the circle without that root tells who were the last k to read it.
+ *
+ * Line                    written by   read by                    value k means
+ *   slot[r].full[half]    r            all others                 round k - 1 is in that half of all segments, r its root; with it, a notice
+ *   slot[r].read          r            k places on; any root      r has done the first k steps, of G a round
+ *   slot[r].rounds,.root  r            r                          (plain) rounds so far; root of the last round in each half
+ *   data                  any root     all others                 two halves of a segment, used if r heads a group
+ *
+ * Edges     R1 -> A1   the root's copies in                  happen before   the copies out
+ *           R2 -> A2   the last k copies out of a half       happen before   any root's next copy into it
+ *           R2 -> A3   a copy out of a half of a segment     happens before  the one k places on: so before one of the last k
+ */
+#include "alg/alg.h"
+
+enum param { LIMIT, SEGMENT };
+
+static const struct alg_param params[] = {
+    [LIMIT] = { "limit", "1", "k, ranks that read one segment at a time; 0: ranks / groups", 0, 4096, 0, NULL },
+    [SEGMENT] = { "segment", "B", "half a segment, of which a round fills one per NUMA node; 0: what the lease holds", 0, 1 << 24, 0,
+                  NULL },
+    { .name = NULL },
+};
+
+struct notice { /* the payload of `full`: this round, and the bytes after it */
+    uint64_t bytes, rest;
+};
+
+struct slot {
+    mem_flag full[2], read;
+    _Alignas(HUD_LINE) uint64_t rounds;
+    uint64_t root[2];
+    _Alignas(HUD_LINE) char data[];
+};
+
+struct circle {
+    const struct shape_groups *groups;
+    const int *heads; /* of the groups */
+    int count, root;  /* of them; who is not in the circle */
+};
+
+struct place {
+    int group, behind, rank; /* a rank, in the group so many groups behind the one where one has begun to go back */
+};
+
+static size_t half_bytes(const long *param, size_t slot_bytes)
+{
+    size_t room = slot_bytes > sizeof(struct slot) ? (slot_bytes - sizeof(struct slot)) / 2 / HUD_LINE * HUD_LINE : 0;
+    size_t wanted = mem_lines((size_t)param[SEGMENT]);
+
+    return wanted != 0 && wanted < room ? wanted : room;
+}
+
+static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+{
+    size_t half = half_bytes(param, most_bytes);
+
+    (void)ranks;
+    return half == 0 ? 0 : sizeof(struct slot) + 2 * half;
+}
+
+static struct circle circle_of(const struct coll *c, int root)
+{
+    struct circle o = { .groups = c->groups, .root = root };
+
+    o.heads = shape_members(c->groups, c->groups->levels - 1, 0, &o.count);
+    o.count = c->groups->levels > 1 ? o.count : 1;
+    return o;
+}
+
+static bool is_in(const struct circle *o, int rank, int group)
+{
+    const struct shape_groups *g = o->groups;
+    int count;
+
+    while (g->top[rank] < g->levels - 1)
+        rank = *shape_members(g, g->top[rank], rank, &count);
+    return o->count == 1 || o->heads[group] == rank;
+}
+
+static int limit_of(const struct coll *c, const struct circle *o)
+{
+    int ranks = o->groups->ranks, limit = c->param[LIMIT] != 0 ? (int)c->param[LIMIT] : (ranks + o->count - 1) / o->count;
+
+    return limit < ranks ? limit : ranks - 1;
+}
+
+/* One place back in the circle. */
+static void back(const struct circle *o, struct place *at)
+{
+    do {
+        if (at->rank == 0) {
+            at->rank = o->groups->ranks;
+            at->behind++;
+        }
+        at->rank--;
+    } while (at->rank == o->root || !is_in(o, at->rank, (at->group + at->behind) % o->count));
+}
+
+/* Before a round's copy into a segment: the last k to read what that half holds are done. */
+static void reclaim(struct mem *m, const struct coll *c, uint64_t round, int segment)
+{
+    struct slot *mine = mem_slot(m, mem_rank(m));
+    struct circle o = circle_of(c, (int)mem_get(m, &mine->root[round % 2]));
+    struct place at = { .group = segment };
+
+    for (int k = limit_of(c, &o); round >= 2 && k > 0; k--) {
+        back(&o, &at);
+        struct slot *reader = mem_slot(m, at.rank);
+        mem_await(m, &reader->read, (round - 2) * (uint64_t)o.count + (uint64_t)(o.count - at.behind) + 1); /* A2 */
+    }
+}
+
+/* Where segment s of a round lies, and which of its bytes that are. */
+struct part {
+    char *data;
+    size_t first, bytes;
+};
+
+static struct part part_of(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, size_t bytes, int s)
+{
+    size_t each = mem_lines((bytes + (size_t)o->count - 1) / (size_t)o->count), first = each * (size_t)s;
+    struct slot *head = mem_slot(m, o->heads[s]);
+    char *data = head->data + round % 2 * half_bytes(c->param, c->slot_bytes);
+
+    return (struct part){ data, first, first >= bytes ? 0 : bytes - first < each ? bytes - first : each };
+}
+
+/* The root copies a round in. */
+static struct notice fill(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, size_t sent)
+{
+    size_t rest = c->buf.bytes - sent, most = half_bytes(c->param, c->slot_bytes) * (size_t)o->count;
+    size_t rounds = (rest + most - 1) / most, bytes = (rest + rounds - 1) / rounds;
+
+    for (int s = 0; s < o->count; s++) {
+        struct part p = part_of(m, c, o, round, bytes, s);
+        reclaim(m, c, round, s);
+        for (size_t got = 0; got < p.bytes;)
+            got += mem_in(m, p.data + got, &c->buf, sent + p.first + got, p.bytes - got);
+    }
+    return (struct notice){ bytes, rest - bytes };
+}
+
+/* Another copies it out, in G steps. */
+static void drain(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, struct notice n, size_t done)
+{
+    int me = mem_rank(m), group = 0;
+    struct slot *mine = mem_slot(m, me);
+
+    while (!is_in(o, me, group))
+        group++;
+    struct place before = { .group = group, .rank = me };
+    for (int k = limit_of(c, o); k > 0; k--)
+        back(o, &before);
+    struct slot *ahead = mem_slot(m, before.rank);
+    for (int i = 0; i < o->count; i++) {
+        uint64_t step = round * (uint64_t)o->count + (uint64_t)i + 1;
+        struct part p = part_of(m, c, o, round, n.bytes, (group + i) % o->count);
+        if (i >= before.behind)
+            mem_await(m, &ahead->read, step - (uint64_t)before.behind); /* A3 */
+        mem_out(m, &c->buf, p.data, done + p.first, p.bytes);
+        mem_post(m, &mine->read, step); /* R2 */
+    }
+}
+
+static void run(struct mem *m, const struct coll *c)
+{
+    struct circle o = circle_of(c, c->root);
+    struct slot *mine = mem_slot(m, mem_rank(m)), *root = mem_slot(m, c->root);
+    uint64_t round = mem_get(m, &mine->rounds);
+    struct notice n = { .rest = 1 };
+
+    for (size_t done = 0; n.rest != 0; done += n.bytes, round++) {
+        mem_flag *full = &root->full[round % 2];
+        struct notice *told = (struct notice *)full->payload;
+
+        if (mem_rank(m) == c->root) {
+            n = fill(m, c, &o, round, done);
+            mem_put(m, &told->bytes, n.bytes);
+            mem_put(m, &told->rest, n.rest);
+            mem_post(m, full, round + 1); /* R1 */
+        } else {
+            mem_await(m, full, round + 1); /* A1 */
+            n = (struct notice){ mem_get(m, &told->bytes), mem_get(m, &told->rest) };
+            drain(m, c, &o, round, n, done);
+        }
+        mem_put(m, &mine->root[round % 2], (uint64_t)c->root);
+    }
+    mem_put(m, &mine->rounds, round);
+}
+
+ALG_DEFINE(bcast, segments) = {
+    .coll = "bcast",
+    .name = "segments",
+    .doc = "the buffer is cut over the NUMA nodes, groups read the segments in rotation",
+    .source = "paper 02, Broadcast",
+    .params = params,
+    .slot_bytes = slot_bytes,
+    .run = run,
+};
