@@ -26,6 +26,7 @@ struct alg_param {
     const char *name, *unit, *doc; /* lower case; unit "B", "1", or "" with words */
     long least, most, preset;
     const char *const *words; /* names for least..most, or NULL: a number */
+    bool per_call;            /* the slot is the same whatever its value, so that calls with different values can share one */
 };
 
 struct alg {

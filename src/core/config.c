@@ -169,27 +169,32 @@ const struct setting *hud_settings(int *count)
     return shown;
 }
 
-static bool parse_number(const struct row *row, const char *value, long *number)
+bool hud_config_number(const char *text, bool bytes, long least, long most, long *number)
 {
     char *end;
 
+    errno = 0;
+    long n = strtol(text, &end, 10);
+    long scale = !bytes || *end == '\0'       ? 1
+                 : *end == 'K' || *end == 'k' ? 1L << 10
+                 : *end == 'M' || *end == 'm' ? 1L << 20
+                 : *end == 'G' || *end == 'g' ? 1L << 30
+                                              : 0;
+    if (end == text || errno != 0 || scale == 0 || (*end != '\0' && (scale == 1 || end[1] != '\0')))
+        return false;
+    if (n < 0 || n > most / scale || n * scale < least)
+        return false;
+    *number = n * scale;
+    return true;
+}
+
+static bool parse_number(const struct row *row, const char *value, long *number)
+{
     if (row->alg < 0 && row->kind == BYTES && strcmp(value, "auto") == 0) {
         *number = -1;
         return true;
     }
-    errno = 0;
-    long n = strtol(value, &end, 10);
-    long scale = row->kind != BYTES || *end == '\0' ? 1
-                 : *end == 'K' || *end == 'k'       ? 1L << 10
-                 : *end == 'M' || *end == 'm'       ? 1L << 20
-                 : *end == 'G' || *end == 'g'       ? 1L << 30
-                                                    : 0;
-    if (end == value || errno != 0 || scale == 0 || (*end != '\0' && (scale == 1 || end[1] != '\0')))
-        return false;
-    if (n < 0 || n > row->most / scale || n * scale < row->least)
-        return false;
-    *number = n * scale;
-    return true;
+    return hud_config_number(value, row->kind == BYTES, row->least, row->most, number);
 }
 
 static bool parse_word(const struct row *row, const char *value, long *number)
@@ -229,13 +234,26 @@ static void take(struct config *config, int i, const char *value, const char *or
     config->number[i] = number;
     config->origin[i] = origin;
     snprintf(config->text[i], SET_TEXT, "%s", value);
-    if (row->alg >= 0)
+    if (row->alg >= 0) {
         config->param[row->alg][row->param] = number;
+        config->given[row->alg][row->param] = strcmp(origin, "default") != 0;
+    }
     if (row->agree) {
         char canonical[32];
         snprintf(canonical, sizeof canonical, "%ld", number);
         config->digest[i] = (uint32_t)hash_text(HASH_START, row->kind == TEXT ? value : canonical) | 1;
     }
+}
+
+bool hud_config_param(int alg, int param, const char *text, long *number, const char **accepted)
+{
+    int count, i = SET_FIXED;
+
+    hud_settings(&count);
+    while (rows[i].alg != alg || rows[i].param != param)
+        i++;
+    *accepted = rows[i].shown.accepted;
+    return rows[i].kind == WORD ? parse_word(&rows[i], text, number) : parse_number(&rows[i], text, number);
 }
 
 static int find(const char *name, size_t length)

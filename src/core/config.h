@@ -45,11 +45,17 @@ struct config {
     uint32_t digest[SET_MOST];        /* of the value where all ranks must agree, else 0 */
     uint64_t agree;                   /* of all digests: ranks with the same understand each other */
     long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */
+    bool given[SET_ALGS][ALG_PARAMS]; /* which of them are not the default but somebody's wish */
     char error[2 * SET_TEXT];         /* the first bad value, one line; "" */
 };
 
 /* Reads HUDDLE_* of the environment, then "NAME=VALUE" strings of the host (NULL-terminated or NULL).  A bad value leaves the default and sets error. */
 void hud_config_read(const char *const *host, struct config *config);
+
+/* A number, with K, M or G where it is bytes, from least (>= 0) to most.  False: it is not. */
+bool hud_config_number(const char *text, bool bytes, long least, long most, long *number);
+/* The value of an algorithm's parameter (its row, its index).  False: *accepted says what is. */
+bool hud_config_param(int alg, int param, const char *text, long *number, const char **accepted);
 
 /* Index in the algorithms' table that a collective's setting forces, or -1 (auto), or -2 (the MPI's own). */
 int hud_config_forced(const struct config *config, int coll_kind);

@@ -55,6 +55,8 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     local_set(&c->stats, &c->early);
     hud_config_read(c->host.settings, &c->config);
     c->host.settings = NULL;
+    if (c->config.error[0] == '\0')
+        hud_rules_find(&c->rules, c->config.text[SET_TUNING], c->config.error, sizeof c->config.error);
     const char *stats = c->config.text[SET_STATS];
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
     if (c->config.error[0] != '\0' && c->host.world_rank == 0)
@@ -76,6 +78,11 @@ void hud_context_destroy(hud_context *c)
     hud_peers_destroy(&c->peers);
     hud_arena_destroy(&c->arena);
     hud_topo_free(c->topo);
+    hud_rules_free(&c->rules);
+    for (struct plan *p = c->plans, *next; p; p = next) {
+        next = p->next;
+        free(p);
+    }
     free(c->spare);
     pthread_mutex_destroy(&c->lock);
     free(c);

@@ -7,6 +7,7 @@
 #include "core/config.h"
 #include "core/local.h"
 #include "core/peers.h"
+#include "core/plan.h"
 #include "core/stats.h"
 #include "topo/topo.h"
 
@@ -18,6 +19,8 @@ struct hud_context {
     char host_name[128];
     const char *owner; /* of the collectives that serve when huddle does not, for messages */
     struct config config;
+    struct rules rules;   /* of the tuning file */
+    struct plan *plans;   /* that teams share; under the lock; they live as long as the context */
     pid_t pid;            /* a forked child has another one and must not speak or free */
     pthread_mutex_t lock; /* for what follows; never held across a round of a set-up, nor while anything waits */
     struct arena arena;

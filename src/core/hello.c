@@ -11,7 +11,7 @@ _Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fix
 /* What must be the same for two ranks to understand each other's slices: sizes stand for what they are the sizes of. */
 static uint64_t version(void)
 {
-    uint64_t h = hash_text(HASH_START, hud_version());
+    uint64_t h = hash_number(hash_text(HASH_START, hud_version()), hud_rules_builtin()->digest);
 
     h = hash_number(hash_number(h, sizeof(void *)), sizeof(struct arena_head));
     h = hash_number(hash_number(h, sizeof(mem_flag)), sizeof(struct place_table));
@@ -40,6 +40,15 @@ static void list_values(const struct config *config, char values[HELLO_VALUES])
     values[used] = '\0';
 }
 
+/* The tuning file is a setting as well: its name and a digest of what it says. */
+static void add_tuning(const struct rules *rules, char values[HELLO_VALUES])
+{
+    size_t used = strlen(values);
+
+    if (rules->file[0] != '\0')
+        snprintf(values + used, HELLO_VALUES - used, "HUDDLE_TUNING=%.80s (%08x)\n", rules->file, (unsigned)rules->digest);
+}
+
 void hud_hello_make(struct hud_team *team, union hello *hello)
 {
     struct hud_context *c = team->context;
@@ -51,8 +60,9 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     hello->is.boot_id = c->boot_id;
     hello->is.quota = c->quota;
     hud_topo_allowed(&hello->is.cpus);
-    hello->is.settings = c->config.agree;
+    hello->is.settings = hash_number(c->config.agree, c->rules.digest);
     list_values(&c->config, hello->is.values);
+    add_tuning(&c->rules, hello->is.values);
     if (c->config.error[0] != '\0') {
         hello->is.reason = REASON_SETTING;
         hello->is.complaint = (uint32_t)hash_text(HASH_START, c->config.error) | 1;
@@ -65,7 +75,7 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     } else {
         hud_peers_card(&c->peers, &c->arena, &hello->is.card);
         pthread_mutex_lock(&c->lock);
-        hello->is.offer_bytes = hud_layout_offer(&c->config, team->size, hud_arena_free_bytes(&c->arena));
+        hello->is.offer_bytes = hud_plan_offer(&c->config, &c->rules, team->size, hud_arena_free_bytes(&c->arena));
         pthread_mutex_unlock(&c->lock);
     }
 }

@@ -135,14 +135,15 @@ static json_t *pages_json(const struct hud_team *team)
                      elsewhere);
 }
 
-static json_t *regions_json(const struct hud_team *team)
+static json_t *regions_json(const struct plan *plan)
 {
     json_t *list = json_array();
 
-    for (int a = 0; hud_shm_algs[a]; a++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:I, s:I}", "collective", hud_shm_algs[a]->coll, "algorithm", hud_shm_algs[a]->name,
-                                        "offset", (json_int_t)team->layout.offset[a], "bytes", (json_int_t)team->layout.bytes[a]));
+    for (int i = 0; i < plan->slots; i++) {
+        const struct alg *alg = hud_shm_algs[plan->slot[i].row];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "collective", alg->coll, "algorithm", alg->name, "offset",
+                                              (json_int_t)plan->slot[i].offset, "bytes", (json_int_t)plan->slot[i].bytes));
+    }
     return list;
 }
 
@@ -161,7 +162,7 @@ int hud_team_json(hud_team *team, char **json)
         json_object_set_new(out, "levels", groups_json(team));
         json_object_set_new(out, "lease",
                             json_pack("{s:I, s:I, s:o}", "offset", (json_int_t)team->offset, "bytes", (json_int_t)team->bytes, "regions",
-                                      regions_json(team)));
+                                      regions_json(team->plan)));
         json_object_set_new(out, "pages", pages_json(team));
     }
     return give(out, json);

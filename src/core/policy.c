@@ -5,8 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Ranks that would wait for a processor that another waiting rank holds. */
-static bool is_crowded(struct hud_team *team, const union hello *hello)
+bool hud_policy_crowded(struct hud_team *team, const union hello *hello)
 {
     struct hud_context *c = team->context;
     int size = team->size, quota = INT_MAX;
@@ -38,7 +37,7 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
 {
     const struct hud_context *c = team->context;
     long wait = c->config.number[SET_WAIT];
-    bool yield = wait == WAIT_YIELD || (wait == WAIT_AUTO && is_crowded(team, hello));
+    bool yield = wait == WAIT_YIELD || (wait == WAIT_AUTO && hud_policy_crowded(team, hello));
 
     team->policy = (struct mem_policy){ .polls = wait == WAIT_SLEEP || yield ? 0 : 256,
                                         .yields = wait == WAIT_SLEEP  ? 0

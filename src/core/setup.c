@@ -23,6 +23,7 @@ struct setup {
     struct peer_card *card; /* [size] */
     struct reply *reply;    /* [size] */
     int *unit, *groups;     /* memory for read_place */
+    struct plan *plan;      /* memory for the team's */
     char **base;            /* [size] arenas */
     size_t bytes, offset;   /* of the slice */
     union hello *spare;     /* in use as hello, or NULL */
@@ -30,9 +31,9 @@ struct setup {
     int who;                /* the rank that a refusal is about */
 };
 
-static struct place_table *place_of(const struct hud_team *team, char *slice)
+static struct place_table *place_of(char *slice)
 {
-    return (struct place_table *)(void *)(slice + team->layout.place_offset);
+    return (struct place_table *)(void *)(slice + PLACE_OFFSET);
 }
 
 static bool is_present(const struct hud_team *team, int rank)
@@ -87,13 +88,14 @@ static void number_units(const int *unit, int ranks, int16_t *numbered)
 static void write_place(struct setup *s, char *slice)
 {
     struct hud_team *team = s->team;
-    struct place_table *table = place_of(team, slice);
+    struct place_table *table = place_of(slice);
     const struct topo *machine = hud_context_topo(team->context);
     const char *off = team->context->config.text[SET_LEVELS_OFF];
     struct topo_cpus *cpus = malloc((size_t)team->size * sizeof *cpus);
     struct shape_place place = { .unit = NULL };
 
     table->levels = 0;
+    table->crowded = hud_policy_crowded(team, s->hello);
     for (int r = 0; cpus && r < team->size; r++)
         cpus[r] = s->hello[r].is.cpus;
     if (machine && cpus && hud_topo_place(machine, cpus, team->size, off, &place) == 0) {
@@ -111,7 +113,7 @@ static void write_place(struct setup *s, char *slice)
 static void read_place(struct setup *s)
 {
     struct hud_team *team = s->team;
-    const struct place_table *table = place_of(team, team->slices[0]);
+    const struct place_table *table = place_of(team->slices[0]);
 
     team->levels = table->levels;
     memcpy(team->place_name, table->name, sizeof team->place_name);
@@ -136,19 +138,46 @@ static enum reason prepare(struct setup *s)
         hud_log(&c->config, LOG_INFO, "the arena of rank %d of a team cannot be reached", missing - 1);
         return REASON_REACH;
     }
-    hud_layout_make(&c->config, team->size, s->bytes, true, &team->layout);
-    if (team->layout.total_bytes == 0)
+    team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true);
+    if (team->bytes == 0)
         return REASON_LEASE;
     pthread_mutex_lock(&c->lock);
-    s->offset = hud_arena_reserve(&c->arena, team->layout.total_bytes, team->size, &why);
+    s->offset = hud_arena_reserve(&c->arena, team->bytes, team->size, &why);
     pthread_mutex_unlock(&c->lock);
     if (s->offset == 0) {
-        hud_log(&c->config, LOG_INFO, "no lease of %zu bytes: %s", team->layout.total_bytes, why);
+        hud_log(&c->config, LOG_INFO, "no lease of %zu bytes: %s", team->bytes, why);
         return REASON_LEASE;
     }
     if (team->rank == 0)
         write_place(s, s->base[0] + s->offset);
     return REASON_NONE;
+}
+
+/* The plan for these ranks where they are: one that another team has, or a new one, in memory that was there before the rounds. */
+static void take_plan(struct setup *s)
+{
+    struct hud_team *team = s->team;
+    struct hud_context *c = team->context;
+    const struct place_table *table = place_of(team->slices[0]);
+    struct plan_facts facts;
+
+    memset(&facts, 0, sizeof facts);
+    facts.ranks = team->size;
+    facts.crowded = table->crowded != 0;
+    hud_plan_within(table, team->size, facts.within);
+    pthread_mutex_lock(&c->lock);
+    struct plan *p = c->plans;
+    while (p && (memcmp(&p->facts, &facts, sizeof facts) != 0 || p->most_bytes != s->bytes))
+        p = p->next;
+    if (!p) {
+        p = s->plan;
+        s->plan = NULL;
+        hud_plan_make(&c->config, &c->rules, &facts, s->bytes, true, p);
+        p->next = c->plans;
+        c->plans = p;
+    }
+    pthread_mutex_unlock(&c->lock);
+    team->plan = p;
 }
 
 /* After the second round: everything is there. */
@@ -160,10 +189,8 @@ static void take_up(struct setup *s)
     for (int r = 0; r < team->size; r++)
         team->slices[r] = s->base[r] + s->reply[r].offset;
     team->offset = s->offset;
-    team->bytes = team->layout.total_bytes;
-    for (int a = 0; hud_shm_algs[a]; a++)
-        team->row_kind[a] = hud_coll_kind(hud_shm_algs[a]->coll);
     read_place(s);
+    take_plan(s);
     hud_policy_make(team, s->hello);
     team->mem = (struct mem){ .rank = team->rank, .size = team->size, .slices = team->slices, .home_mask = mask, .policy = &team->policy };
 }
@@ -277,8 +304,9 @@ static bool allocate(struct setup *s)
     s->base = calloc(ranks, sizeof *s->base);
     s->unit = calloc(SHAPE_LEVELS * ranks, sizeof *s->unit);
     s->groups = calloc(hud_shape_groups_ints(s->team->size, s->team->size), sizeof *s->groups);
+    s->plan = malloc(sizeof *s->plan);
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
-    if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->team->slices)
+    if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->plan && s->team->slices)
         return true;
     s->poor = true;
     if (!s->hello && c->spare && s->team->size <= c->host.world_size && s->team->size <= SPARE_RANKS && local_claim(&c->spare_used))
@@ -298,6 +326,7 @@ static void release(struct setup *s)
     free(s->base);
     free(s->unit);
     free(s->groups);
+    free(s->plan);
 }
 
 static void refuse(struct hud_team *team, enum reason reason)

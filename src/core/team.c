@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team.c - the public calls on a team: set up at the first collective, choose, run, count. */
-#include "core/choose.h"
+#include "core/team.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -55,26 +55,34 @@ static void count(struct hud_team *team, enum coll_kind kind, size_t bytes, enum
     mem_count(&s->became[became], 1, threads);
 }
 
+/* Why no algorithm of a team that is ready takes a call. */
+static enum reason untaken(const struct hud_team *team, enum coll_kind kind, const struct plan_entry *entry)
+{
+    bool wished = hud_config_forced(&team->context->config, (int)kind) == -2 || (entry->rule && entry->rule->row < 0);
+
+    return wished ? REASON_FORCED : REASON_REFUSED;
+}
+
 /* Runs a call that every rank of the team makes alike. */
 static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
 {
-    enum reason reason;
-    int row;
-
     if (__builtin_expect(team->state == TEAM_NEW, 0))
         hud_team_setup(team);
-    reason = team->reason;
-    row = team->state == TEAM_READY ? hud_choose(team, kind, call, &reason) : -1;
-    if (row < 0) {
-        count(team, kind, call->buf.bytes, reason);
+    const struct plan_entry *entry = team->state == TEAM_READY ? plan_find(team->plan, kind, call->buf.bytes) : NULL;
+    if (!entry || entry->slot < 0) {
+        count(team, kind, call->buf.bytes, entry ? untaken(team, kind, entry) : team->reason);
         return HUD_PASS;
     }
     count(team, kind, call->buf.bytes, REASON_NONE);
     uint64_t start = team->context->timed ? now_ns() : 0;
-    call->op = ++team->op[row];
-    team->mem.offset = team->layout.offset[row];
+    const struct plan_slot *slot = &team->plan->slot[entry->slot];
+    call->op = ++team->op[entry->slot];
+    call->groups = &team->groups;
+    call->param = entry->param;
+    call->slot_bytes = slot->bytes;
+    team->mem.offset = slot->offset;
     team->mem.truncated = false;
-    hud_shm_algs[row]->run(&team->mem, call);
+    hud_shm_algs[slot->row]->run(&team->mem, call);
     if (team->context->timed)
         mem_count(&hud_context_stats(team->context)->coll[kind].ns, now_ns() - start, team->context->host.threads != 0);
     return team->mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;

@@ -4,7 +4,7 @@
 #define HUD_TEAM_H
 
 #include "core/context.h"
-#include "core/layout.h"
+#include "core/plan.h"
 
 enum team_state { TEAM_NEW, TEAM_READY, TEAM_REFUSED };
 
@@ -18,11 +18,10 @@ struct hud_team {
     /* TEAM_READY: */
     struct mem mem;
     struct mem_policy policy;
-    char **slices;        /* [size] where this process maps them */
-    size_t offset, bytes; /* of the own slice in the own arena */
-    struct layout layout;
-    int row_kind[SET_ALGS]; /* collective of each row of alg.def */
-    uint64_t op[SET_ALGS];  /* operations that each algorithm has done in this team */
+    char **slices;           /* [size] where this process maps them */
+    size_t offset, bytes;    /* of the own slice in the own arena */
+    const struct plan *plan; /* the context's: teams alike share one */
+    uint64_t op[PLAN_SLOTS]; /* operations that each slot of the plan has seen in this team */
     struct shape_groups groups;
     int levels;                               /* of place_name */
     char place_name[SHAPE_LEVELS][TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */

@@ -164,6 +164,37 @@ int hud_sys_cpu_quota(const char *root)
     return least;
 }
 
+/* ---- the processors' name --------------------------------------------------------------------------------------------------- */
+
+/* The value of the first "key : value" line of cpuinfo; false: there is none. */
+static bool cpuinfo(const char *root, const char *key, char *value, size_t bytes)
+{
+    char path[PATH_BYTES], line[512];
+    bool found = false;
+
+    snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
+    FILE *f = fopen(path, "re");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        char *colon = strchr(line, ':');
+        found = colon && strncmp(line, key, strlen(key)) == 0 && strspn(line + strlen(key), " \t") == (size_t)(colon - line) - strlen(key);
+        if (found)
+            snprintf(value, bytes, "%.*s", (int)strcspn(colon + 1 + strspn(colon + 1, " "), "\n"), colon + 1 + strspn(colon + 1, " "));
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+void hud_sys_cpu_name(const char *root, char *name, size_t bytes)
+{
+    char maker[64], part[64];
+
+    name[0] = '\0';
+    if (!cpuinfo(root, "model name", name, bytes) && cpuinfo(root, "CPU implementer", maker, sizeof maker) &&
+        cpuinfo(root, "CPU part", part, sizeof part))
+        snprintf(name, bytes, "%s/%s", maker, part);
+}
+
 /* ---- the system itself ---------------------------------------------------------------------------------------------------- */
 
 int hud_topo_numa_nodes(void)
@@ -179,4 +210,9 @@ int hud_topo_home_node(const struct topo_cpus *cpus)
 int hud_topo_cpu_quota(void)
 {
     return hud_sys_cpu_quota("");
+}
+
+void hud_topo_cpu_name(char *name, size_t bytes)
+{
+    hud_sys_cpu_name("", name, bytes);
 }

@@ -11,5 +11,6 @@
 int hud_sys_numa_nodes(const char *root);
 int hud_sys_home_node(const char *root, const struct topo_cpus *cpus);
 int hud_sys_cpu_quota(const char *root);
+void hud_sys_cpu_name(const char *root, char *name, size_t bytes);
 
 #endif

@@ -59,6 +59,8 @@ int hud_topo_cpus_count(const struct topo_cpus *cpus);
 int hud_topo_numa_nodes(void); /* of the machine, >= 1 */
 /* The OS number of the one NUMA node that holds them all, -1: several, or not known. */
 int hud_topo_home_node(const struct topo_cpus *cpus);
+/* What the machine calls its processors ("Intel(R) Xeon(R) ..."; Arm: implementer and part); "": nothing. */
+void hud_topo_cpu_name(char *name, size_t bytes);
 /* Processors the job's ranks may use at once: the affinity union is the caller's; this is the cgroup's CPU quota, rounded up; INT_MAX: none. */
 int hud_topo_cpu_quota(void);
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_arena.c - the ledger of an arena, and the layout and the offer of slices. */
+/* test_arena.c - the ledger of an arena. */
 #include "core/arena.h"
-#include "core/layout.h"
 #include "core/vacate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -149,64 +147,13 @@ static void file_size_limit_is_no_signal(void **state)
     assert_int_equal(status, 0);
 }
 
-static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
-{
-    struct config config;
-    struct layout control, whole;
-    char names[SET_ALGS][64];
-
-    (void)state;
-    hud_config_read(NULL, &config);
-    hud_layout_make(&config, 8, SIZE_MAX / 2, false, &control);
-    assert_int_equal(hud_layout_offer(&config, 8, 10 * MB), 256 << 10);
-    assert_int_equal(hud_layout_offer(&config, 8, 400 << 10), 100 << 10);
-    assert_int_equal(hud_layout_offer(&config, 8, 2 * control.total_bytes), control.total_bytes);
-    assert_int_equal(hud_layout_offer(&config, 8, control.total_bytes - 1), 0);
-    hud_layout_make(&config, 8, 256 << 10, true, &whole);
-    assert_true(whole.total_bytes <= 256 << 10 && whole.total_bytes > 200 << 10);
-    for (int a = 0; hud_shm_algs[a]; a++) {
-        const char *const forced[] = { strcmp(hud_shm_algs[a]->coll, "bcast") == 0 ? names[a] : NULL, NULL };
-        snprintf(names[a], sizeof names[a], "HUDDLE_BCAST=%s", hud_shm_algs[a]->name);
-        hud_config_read(forced, &config);
-        hud_layout_make(&config, 8, 256 << 10, true, &whole);
-        assert_true(whole.bytes[a] != 0 && whole.offset[a] % HUD_LINE == 0);
-    }
-    hud_config_read(NULL, &config);
-    hud_layout_make(&config, 8, control.total_bytes, true, &whole);
-    assert_true(whole.total_bytes <= control.total_bytes);
-}
-
-/* Paper 01, "Segment": W ceil(4p/W) + q W + p s (W + f) is 780 KiB for p = 8, s = 8, f = 8K, q = 2, W = 4K.  A control block is a page there, so that it can be
-   placed; here it is a line for each 4K of a slice that is placed as a whole. */
-static void queue_takes_no_more_than_the_paper(void **state)
-{
-    enum { P = 8, S = 8, F = 8192, Q = 2, W = 4096 };
-    static const char *const settings[] = { "HUDDLE_BCAST_QUEUE_FRAGMENT=8K", "HUDDLE_BCAST_QUEUE_BUFFERS=8", "HUDDLE_BCAST_QUEUE_SETS=2",
-                                            NULL };
-    size_t paper = W * ((4 * P + W - 1) / W) + Q * W + P * S * (W + F);
-    struct config config;
-    struct layout layout;
-
-    (void)state;
-    assert_int_equal(paper, 780 << 10);
-    hud_config_read(settings, &config);
-    assert_string_equal(config.error, "");
-    hud_layout_make(&config, P, 1 * MB, true, &layout);
-    for (int a = 0; hud_shm_algs[a]; a++)
-        if (strcmp(hud_shm_algs[a]->name, "queue") == 0) {
-            assert_int_equal(layout.bytes[a], 2 * HUD_LINE + S * F + S * F / W * HUD_LINE);
-            assert_true(P * layout.bytes[a] <= paper);
-        }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_do_not_overlap_and_are_zero), cmocka_unit_test(full_arena_refuses),
         cmocka_unit_test(left_slices_wait_for_all),           cmocka_unit_test(ten_thousand_cycles_do_not_grow),
         cmocka_unit_test(home_of_a_flag_is_its_arena),        cmocka_unit_test(a_stolen_descriptor_is_left_alone),
-        cmocka_unit_test(file_size_limit_is_no_signal),       cmocka_unit_test(offers_are_a_quarter_then_control_lines_then_nothing),
-        cmocka_unit_test(queue_takes_no_more_than_the_paper),
+        cmocka_unit_test(file_size_limit_is_no_signal),
     };
 
     return cmocka_run_group_tests(tests, make, end);

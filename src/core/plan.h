@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * plan.h - what a team does: which algorithm takes which calls, and what its slices hold.
+ *
+ * Made once per team, from facts that all its members share, so that a call only looks up its size.  Order: what the user forces; the tuning file;
+ * the built-in table; of the rules that fit, the first whose algorithm takes the call.  An algorithm that no call can reach gets no memory.
+ *
+ * A slice holds, in this order, the same in every member's slice:
+ *
+ *   slice_head | place_table (filled in rank 0's slice only) | slot of each algorithm in use, windows last
+ *
+ * Rules that name the same algorithm share its slot unless they differ in a parameter that shapes it (alg_param.per_call).
+ */
+#ifndef HUD_PLAN_H
+#define HUD_PLAN_H
+
+#include "core/rules.h"
+#include "core/vacate.h"
+
+enum { PLAN_ENTRIES = 64, PLAN_SLOTS = 16, PLAN_RULES = 256 };
+
+/* Rank 0's view of where the ranks are, for all. */
+struct place_table {
+    int32_t levels;
+    int32_t crowded; /* ranks outnumber the processors they may use */
+    char name[SHAPE_LEVELS][TOPO_NAME];
+    int16_t unit[]; /* [level * ranks + rank] */
+};
+
+enum { PLACE_OFFSET = (sizeof(struct slice_head) + HUD_LINE - 1) / HUD_LINE * HUD_LINE };
+
+/* What rules may ask of a team. */
+struct plan_facts {
+    int ranks;
+    bool crowded;
+    char within[TOPO_NAME]; /* the lowest level that holds all ranks, or "machine" */
+};
+
+struct plan_slot {
+    int row; /* of alg.def */
+    size_t offset, bytes;
+    long param[ALG_PARAMS]; /* that shaped it */
+};
+
+/* Calls of a collective up to most_bytes, and above those of the entry before. */
+struct plan_entry {
+    size_t most_bytes;
+    int slot; /* -1: left to the MPI */
+    long param[ALG_PARAMS];
+    const struct rule *rule;   /* NULL: forced by a setting, or nothing takes these */
+    const struct rules *rules; /* that the rule is of */
+};
+
+struct plan {
+    struct plan *next; /* of a context's */
+    struct plan_facts facts;
+    size_t most_bytes; /* of a slice, that it was made for */
+    bool windows;
+    int first[COLL_KINDS + 1]; /* entries of kind k: first[k] .. first[k + 1] - 1, ascending, the last one without end */
+    struct plan_entry entry[PLAN_ENTRIES];
+    int slots;
+    struct plan_slot slot[PLAN_SLOTS];
+    size_t total_bytes; /* of a slice; 0: no algorithm has a place in it */
+};
+
+/* Pure.  windows: with the algorithms that need one. */
+void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t most_bytes, bool windows,
+                   struct plan *plan);
+
+/* The bytes that every plan for so many ranks, wherever they are, can do with: what is reserved before it is known where they are. */
+size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t most_bytes, bool windows);
+
+/* Bytes to offer a new team of an arena that has free_bytes: a quarter, at most the setting; or control lines only; or 0. */
+size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t free_bytes);
+
+/* The lowest of the table's levels that holds all ranks. */
+void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME]);
+
+/* The entry that takes a call, in constant time for all practical purposes. */
+static inline const struct plan_entry *plan_find(const struct plan *plan, enum coll_kind kind, size_t bytes)
+{
+    const struct plan_entry *e = &plan->entry[plan->first[kind]];
+
+    while (bytes > e->most_bytes)
+        e++;
+    return e;
+}
+
+#endif

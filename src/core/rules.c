@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules.c - reading tables of choices. */
+#include "core/rules.h"
+#include "core/hash.h"
+#include "core/toml.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MOST = 1 << 20 }; /* bytes of a tuning file */
+
+struct reader {
+    struct rules *rules;
+    bool machine, bare; /* within [machine]; in a rule that has no algorithm yet */
+    char *error;
+    size_t error_bytes;
+};
+
+static int complain(struct reader *r, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static int complain(struct reader *r, int line, const char *format, ...)
+{
+    va_list args;
+    int used = snprintf(r->error, r->error_bytes, "%s:%d: ", r->rules->file, line);
+
+    va_start(args, format);
+    if (used > 0 && (size_t)used < r->error_bytes)
+        vsnprintf(r->error + used, r->error_bytes - (size_t)used, format, args);
+    va_end(args);
+    return -1;
+}
+
+static struct rule *last(struct reader *r)
+{
+    return &r->rules->rule[r->rules->count - 1];
+}
+
+/* "8", "2-8", "2-" */
+static bool parse_range(const char *text, bool bytes, long most, long range[2])
+{
+    char first[32];
+    const char *dash = strchr(text, '-');
+    size_t length = dash ? (size_t)(dash - text) : strlen(text);
+
+    if (length >= sizeof first)
+        return false;
+    snprintf(first, sizeof first, "%.*s", (int)length, text);
+    if (!hud_config_number(first, bytes, 0, most, &range[0]))
+        return false;
+    range[1] = dash ? most : range[0];
+    return (!dash || dash[1] == '\0' || hud_config_number(dash + 1, bytes, 0, most, &range[1])) && range[0] <= range[1];
+}
+
+/* ---- the lines of a rule ---- */
+
+static int take_ranks(struct reader *r, const char *value, int line)
+{
+    long range[2];
+
+    if (!parse_range(value, false, INT_MAX, range))
+        return complain(r, line, "ranks = \"%.60s\" is not understood (accepted: a number, \"2-8\", \"2-\")", value);
+    last(r)->least_ranks = range[0];
+    last(r)->most_ranks = range[1];
+    return 0;
+}
+
+static int take_bytes(struct reader *r, const char *value, int line)
+{
+    long range[2];
+
+    if (!parse_range(value, true, LONG_MAX, range))
+        return complain(r, line, "bytes = \"%.60s\" is not understood (accepted: \"64K\", \"4K-1M\", \"1M-\"; K, M and G)", value);
+    last(r)->least_bytes = (size_t)range[0];
+    last(r)->most_bytes = (size_t)range[1];
+    return 0;
+}
+
+static int take_crowded(struct reader *r, const char *value, int line)
+{
+    last(r)->crowded = strcmp(value, "true") == 0;
+    if (!last(r)->crowded && strcmp(value, "false") != 0)
+        return complain(r, line, "crowded = %.60s is not understood (accepted: true, false)", value);
+    return 0;
+}
+
+static int take_within(struct reader *r, const char *value, int line)
+{
+    bool one = value[0] != '\0' && !strchr(value, ',') && strlen(value) < sizeof last(r)->within;
+
+    if (!one || (strcmp(value, "machine") != 0 && !hud_topo_names_valid(value)))
+        return complain(r, line, "within = \"%.60s\" is not understood (accepted: l2, l3, die, group, numa, socket, machine)", value);
+    snprintf(last(r)->within, sizeof last(r)->within, "%s", value);
+    return 0;
+}
+
+static int take_algorithm(struct reader *r, const char *value, int line)
+{
+    char names[SET_TEXT] = "mpi";
+
+    r->bare = false;
+    last(r)->row = -1;
+    if (strcmp(value, "mpi") == 0)
+        return 0;
+    for (int a = 0; hud_shm_algs[a]; a++) {
+        if (hud_coll_kind(hud_shm_algs[a]->coll) != last(r)->kind)
+            continue;
+        if (strcmp(hud_shm_algs[a]->name, value) == 0) {
+            last(r)->row = a;
+            return 0;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, ", %s", hud_shm_algs[a]->name);
+    }
+    return complain(r, line, "algorithm = \"%.60s\" is none of %s's (accepted: %s)", value, hud_coll_names[last(r)->kind], names);
+}
+
+static const struct line {
+    const char *key;
+    int (*take)(struct reader *r, const char *value, int line);
+} lines[] = { { "ranks", take_ranks },
+              { "bytes", take_bytes },
+              { "crowded", take_crowded },
+              { "within", take_within },
+              { "algorithm", take_algorithm } };
+
+static int take_param(struct reader *r, const char *key, const char *value, int line)
+{
+    struct rule *rule = last(r);
+    const struct alg_param *params = rule->row >= 0 ? hud_shm_algs[rule->row]->params : NULL;
+    const char *accepted;
+
+    for (int p = 0; params && params[p].name; p++)
+        if (strcmp(params[p].name, key) == 0) {
+            rule->given[p] = true;
+            if (hud_config_param(rule->row, p, value, &rule->param[p], &accepted))
+                return 0;
+            return complain(r, line, "%s = \"%.60s\" is not understood (accepted: %s)", key, value, accepted);
+        }
+    return complain(r, line, "%.60s is no line of a rule (accepted: ranks, bytes, crowded, within, algorithm, then its parameters)", key);
+}
+
+static int take_machine(struct reader *r, const char *key, const char *value)
+{
+    char cpu[SET_TEXT];
+
+    hud_topo_cpu_name(cpu, sizeof cpu);
+    if (strcmp(key, "processors") == 0)
+        r->rules->elsewhere |= strtol(value, NULL, 10) != sysconf(_SC_NPROCESSORS_ONLN);
+    if (strcmp(key, "cpu") == 0)
+        r->rules->elsewhere |= strcmp(value, cpu) != 0;
+    return 0; /* others are for people: when, by whom */
+}
+
+/* ---- the file ---- */
+
+static int on_strange(void *arg, const char *what, int line)
+{
+    return complain(
+        arg, line, "%.120s: not understood (accepted: tables [machine], [[barrier]], [[bcast]] with texts, numbers, true and false)", what);
+}
+
+static int check_whole(struct reader *r)
+{
+    return r->bare ? complain(r, last(r)->line, "the rule names no algorithm (accepted: algorithm = \"...\")") : 0;
+}
+
+static int on_table(void *arg, const char *name, int line)
+{
+    struct reader *r = arg;
+    int kind = hud_coll_kind(name);
+
+    if (check_whole(r) != 0)
+        return -1;
+    r->machine = strcmp(name, "machine") == 0;
+    r->bare = !r->machine;
+    if (r->machine)
+        return 0;
+    if (kind < 0)
+        return on_strange(arg, name, line);
+    if (r->rules->count == r->rules->room) {
+        int room = 2 * r->rules->room + 16;
+        struct rule *more = realloc(r->rules->rule, (size_t)room * sizeof *more);
+        if (!more)
+            return complain(r, line, "out of memory");
+        r->rules->rule = more;
+        r->rules->room = room;
+    }
+    r->rules->count++;
+    *last(r) = (struct rule){ .kind = kind, .row = -1, .line = line, .crowded = -1, .most_ranks = INT_MAX, .most_bytes = SIZE_MAX };
+    return 0;
+}
+
+/* Parameters follow the algorithm whose they are. */
+static int on_pair(void *arg, const char *key, const char *value, int line)
+{
+    struct reader *r = arg;
+
+    if (r->machine)
+        return take_machine(r, key, value);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (strcmp(lines[i].key, key) == 0)
+            return lines[i].take(r, value, line);
+    return take_param(r, key, value, line);
+}
+
+bool hud_rules_read(struct rules *rules, const char *file, const char *text, size_t bytes, char *error, size_t error_bytes)
+{
+    struct reader reader = { .rules = rules, .error = error, .error_bytes = error_bytes };
+    const struct toml_visitor visitor = { .table = on_table, .pair = on_pair, .strange = on_strange, .arg = &reader };
+
+    *rules = (struct rules){ .digest = hash_number(HASH_START, bytes) };
+    snprintf(rules->file, sizeof rules->file, "%s", file);
+    for (size_t i = 0; i < bytes; i++)
+        rules->digest = (rules->digest ^ (unsigned char)text[i]) * 1099511628211ULL;
+    if (hud_toml_read(text, bytes, &visitor) == 0 && check_whole(&reader) == 0)
+        return true;
+    hud_rules_free(rules);
+    return false;
+}
+
+void hud_rules_free(struct rules *rules)
+{
+    free(rules->rule);
+    *rules = (struct rules){ .rule = NULL };
+}
+
+/* ---- finding it ---- */
+
+/* 1: read; 0: there is no such file; -1: error says what is wrong. */
+static int read_file(struct rules *rules, const char *path, char *error, size_t error_bytes)
+{
+    struct stat st;
+    FILE *f = fopen(path, "re");
+    int rc = -1;
+
+    if (!f && errno == ENOENT)
+        return 0;
+    if (!f || fstat(fileno(f), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MOST) {
+        snprintf(error, error_bytes, "%.200s cannot be read%s%s (accepted: a file of at most 1M)", path, f ? "" : ": ",
+                 f ? "" : strerror(errno));
+    } else {
+        char *text = malloc((size_t)st.st_size + 1);
+        size_t bytes = text ? fread(text, 1, (size_t)st.st_size, f) : 0;
+        rc = text && hud_rules_read(rules, path, text, bytes, error, error_bytes) ? 1 : -1;
+        if (!text)
+            snprintf(error, error_bytes, "out of memory");
+        free(text);
+    }
+    if (f)
+        fclose(f);
+    return rc;
+}
+
+/* The user's and the site's; false: no such place. */
+static bool usual_place(int which, char path[PATH_MAX])
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+    if (which == 1)
+        snprintf(path, PATH_MAX, "%s/huddle/tuning.toml", HUD_SYSCONFDIR);
+    else if (config && config[0] == '/')
+        snprintf(path, PATH_MAX, "%s/huddle/tuning.toml", config);
+    else if (home && home[0] == '/')
+        snprintf(path, PATH_MAX, "%s/.config/huddle/tuning.toml", home);
+    else
+        return false;
+    return true;
+}
+
+bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_t error_bytes)
+{
+    char path[PATH_MAX];
+
+    *rules = (struct rules){ .rule = NULL };
+    if (strcmp(setting, "off") == 0)
+        return true;
+    if (setting[0] != '\0') {
+        int rc = read_file(rules, setting, error, error_bytes);
+        if (rc == 0)
+            snprintf(error, error_bytes, "HUDDLE_TUNING=%.200s: there is no such file (accepted: a tuning file, off)", setting);
+        return rc == 1;
+    }
+    for (int which = 0; which < 2; which++) {
+        int rc = usual_place(which, path) ? read_file(rules, path, error, error_bytes) : 0;
+        if (rc != 0 && !rules->elsewhere)
+            return rc == 1;
+        hud_rules_free(rules);
+    }
+    return true;
+}
+
+/* ---- the built-in table ---- */
+
+extern const char hud_builtin_toml[];
+static struct rules builtin;
+
+static void read_builtin(void)
+{
+    char error[SET_TEXT];
+
+    if (!hud_rules_read(&builtin, "built-in table", hud_builtin_toml, strlen(hud_builtin_toml), error, sizeof error)) {
+        fprintf(stderr, "huddle: %s\n", error); /* a test reads it: never in a library that was built */
+        abort();
+    }
+}
+
+const struct rules *hud_rules_builtin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, read_builtin);
+    return &builtin;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_plan.c - from rules to a plan: who takes which sizes, and what a slice holds. */
+#include "core/plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { KB = 1 << 10, MB = 1 << 20 };
+
+static struct config config;
+static struct rules tuning;
+static struct plan plan;
+
+static void read_settings(const char *const *settings)
+{
+    hud_config_read(settings, &config);
+    assert_string_equal(config.error, "");
+}
+
+#define SETTINGS(...) read_settings((const char *const[]){ __VA_ARGS__, NULL })
+
+static void tune(const char *text)
+{
+    char error[512] = "";
+
+    hud_rules_free(&tuning);
+    if (!hud_rules_read(&tuning, "t", text, strlen(text), error, sizeof error))
+        fail_msg("%s", error);
+}
+
+static void make(int ranks, bool crowded, const char *within, size_t bytes, bool windows)
+{
+    struct plan_facts facts = { .ranks = ranks, .crowded = crowded };
+
+    strncpy(facts.within, within, TOPO_NAME - 1);
+    hud_plan_make(&config, &tuning, &facts, bytes, windows, &plan);
+}
+
+/* "queue", or "mpi" */
+static const char *taker(enum coll_kind kind, size_t bytes)
+{
+    const struct plan_entry *e = plan_find(&plan, kind, bytes);
+
+    return e->slot < 0 ? "mpi" : hud_shm_algs[plan.slot[e->slot].row]->name;
+}
+
+static long param(size_t bytes, int p)
+{
+    return plan_find(&plan, COLL_BCAST, bytes)->param[p];
+}
+
+/* What must hold of any plan. */
+static void check_whole(void)
+{
+    size_t end = PLACE_OFFSET;
+
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        assert_true(plan.first[kind] < plan.first[kind + 1]);
+        assert_true(plan.entry[plan.first[kind + 1] - 1].most_bytes == SIZE_MAX);
+        for (int e = plan.first[kind]; e < plan.first[kind + 1]; e++) {
+            assert_true(e == plan.first[kind] || plan.entry[e].most_bytes > plan.entry[e - 1].most_bytes);
+            assert_true(plan.entry[e].slot < plan.slots);
+            assert_true(plan.entry[e].slot < 0 || hud_coll_kind(hud_shm_algs[plan.slot[plan.entry[e].slot].row]->coll) == kind);
+        }
+    }
+    for (int s = 0; s < plan.slots; s++) {
+        assert_true(plan.slot[s].offset >= end && plan.slot[s].offset % HUD_LINE == 0 && plan.slot[s].bytes > 0);
+        end = plan.slot[s].offset + plan.slot[s].bytes;
+    }
+    assert_true(plan.slots == 0 || end <= plan.most_bytes);
+    assert_true(plan.total_bytes == (plan.slots ? end : 0));
+}
+
+static int reset(void **state)
+{
+    (void)state;
+    hud_config_read(NULL, &config);
+    hud_rules_free(&tuning);
+    return 0;
+}
+
+static void the_built_in_table_takes_all(void **state)
+{
+    (void)state;
+    make(8, false, "machine", 256 * KB, true);
+    check_whole();
+    assert_string_equal(taker(COLL_BARRIER, 0), "groups");
+    assert_string_equal(taker(COLL_BCAST, 8), "inline");
+    assert_string_equal(taker(COLL_BCAST, 64 * KB), "queue");
+    assert_string_equal(taker(COLL_BCAST, SIZE_MAX), "queue");
+    assert_int_equal(plan.slots, 3);
+    make(8, false, "machine", 256 * KB, false);
+    check_whole();
+    assert_string_equal(taker(COLL_BCAST, 8), "inline");
+    assert_string_equal(taker(COLL_BCAST, 64 * KB), "mpi");
+}
+
+static void what_is_forced_comes_first_and_alone(void **state)
+{
+    (void)state;
+    SETTINGS("HUDDLE_BCAST=inline", "HUDDLE_BARRIER=mpi");
+    tune("[[bcast]]\nalgorithm = \"queue\"\n[[barrier]]\nalgorithm = \"groups\"\n");
+    make(4, false, "machine", 256 * KB, true);
+    check_whole();
+    assert_string_equal(taker(COLL_BARRIER, 0), "mpi");
+    assert_string_equal(taker(COLL_BCAST, 8), "inline");
+    assert_string_equal(taker(COLL_BCAST, MB), "mpi");
+    assert_int_equal(plan.slots, 1);
+}
+
+static void the_first_rule_that_fits_serves(void **state)
+{
+    (void)state;
+    tune("[[bcast]]\nranks = \"3-\"\nalgorithm = \"mpi\"\n"
+         "[[bcast]]\ncrowded = true\nbytes = \"1-64\"\nalgorithm = \"mpi\"\n"
+         "[[bcast]]\nwithin = \"l3\"\nbytes = \"1M-\"\nalgorithm = \"mpi\"\n"
+         "[[bcast]]\nbytes = \"32K-64K\"\nalgorithm = \"queue\"\nfragment = \"4K\"\ntree = \"chain\"\n");
+    make(2, false, "machine", 256 * KB, true);
+    check_whole();
+    assert_string_equal(taker(COLL_BCAST, 8), "inline");
+    assert_string_equal(taker(COLL_BCAST, 4 * MB), "queue");
+    assert_int_equal(param(32 * KB, 0), 4096);
+    assert_int_equal(param(64 * KB, 0), 4096);
+    assert_int_equal(param(64 * KB + 1, 0), 0);
+    assert_int_equal(param(32 * KB - 1, 0), 0);
+    make(2, true, "machine", 256 * KB, true);
+    assert_string_equal(taker(COLL_BCAST, 64), "mpi");
+    assert_string_equal(taker(COLL_BCAST, 65), "inline");
+    make(2, false, "l3", 256 * KB, true);
+    check_whole();
+    assert_string_equal(taker(COLL_BCAST, MB - 1), "queue");
+    assert_string_equal(taker(COLL_BCAST, MB), "mpi");
+    make(3, false, "machine", 256 * KB, true);
+    check_whole();
+    assert_string_equal(taker(COLL_BCAST, 8), "mpi");
+    assert_string_equal(taker(COLL_BARRIER, 0), "groups");
+}
+
+static void a_users_parameter_wins_over_a_rules(void **state)
+{
+    (void)state;
+    SETTINGS("HUDDLE_BCAST_QUEUE_FRAGMENT=8K");
+    tune("[[bcast]]\nbytes = \"1K-\"\nalgorithm = \"queue\"\nfragment = \"4K\"\ntree = \"chain\"\n");
+    make(4, false, "machine", 256 * KB, true);
+    assert_int_equal(param(MB, 0), 8192);
+}
+
+/* Slots of different shapes stand side by side; what differs only from call to call shares one. */
+static void rules_share_a_slot_unless_it_has_another_shape(void **state)
+{
+    (void)state;
+    tune("[[bcast]]\nbytes = \"1K-8K\"\nalgorithm = \"queue\"\ntree = \"chain\"\n"
+         "[[bcast]]\nbytes = \"8K-64K\"\nalgorithm = \"queue\"\ntree = \"flat\"\n"
+         "[[bcast]]\nbytes = \"64K-\"\nalgorithm = \"queue\"\nsets = 2\n");
+    make(4, false, "machine", 256 * KB, true);
+    check_whole();
+    assert_int_equal(plan_find(&plan, COLL_BCAST, 2 * KB)->slot, plan_find(&plan, COLL_BCAST, 16 * KB)->slot);
+    assert_int_not_equal(plan_find(&plan, COLL_BCAST, 2 * KB)->slot, plan_find(&plan, COLL_BCAST, MB)->slot);
+    assert_true(plan.total_bytes > 200 * KB);
+}
+
+static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
+{
+    static const char *const within[] = { "l2", "l3", "numa", "machine" };
+
+    (void)state;
+    tune("[[bcast]]\nwithin = \"l3\"\nalgorithm = \"inline\"\n[[bcast]]\ncrowded = true\nalgorithm = \"mpi\"\n");
+    for (size_t most = 0; most < 300 * KB; most += 777)
+        for (int windows = 0; windows < 2; windows++) {
+            size_t reserved = hud_plan_bytes(&config, &tuning, 8, most, windows);
+            for (int w = 0; w < 4; w++)
+                for (int crowded = 0; crowded < 2; crowded++) {
+                    make(8, crowded, within[w], most, windows);
+                    check_whole();
+                    assert_true(plan.total_bytes <= reserved);
+                }
+        }
+}
+
+static void more_rules_than_a_plan_holds_end_at_the_mpi(void **state)
+{
+    static char text[32768];
+    size_t used = 0;
+
+    (void)state;
+    for (int i = 1; i <= 200; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "[[bcast]]\nbytes = \"%d\"\nalgorithm = \"queue\"\nfragment = %d\n",
+                                 1000 * i, 4096 * (i % 3 + 1));
+    tune(text);
+    make(4, false, "machine", 256 * KB, true);
+    check_whole();
+    assert_string_equal(taker(COLL_BCAST, MB), "mpi");
+    assert_string_equal(taker(COLL_BARRIER, 0), "groups");
+}
+
+static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
+{
+    size_t control = hud_plan_bytes(&config, &tuning, 8, SIZE_MAX / 2, false);
+
+    (void)state;
+    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 10 * MB), 256 * KB);
+    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 400 * KB), 100 * KB);
+    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 2 * control), control);
+    assert_int_equal(hud_plan_offer(&config, &tuning, 8, control - 1), 0);
+    make(8, false, "machine", control, true);
+    check_whole();
+    assert_string_equal(taker(COLL_BCAST, 8), "inline");
+}
+
+/* Paper 01, "Segment": W ceil(4p/W) + q W + p s (W + f) is 780 KiB for p = 8, s = 8, f = 8K, q = 2, W = 4K.  A control block is a page there, so that it can be
+   placed; here it is a line for each 4K of a slice that is placed as a whole. */
+static void queue_takes_no_more_than_the_paper(void **state)
+{
+    enum { P = 8, S = 8, F = 8192, Q = 2, W = 4096 };
+    size_t paper = W * ((4 * P + W - 1) / W) + Q * W + P * S * (W + F);
+
+    (void)state;
+    assert_int_equal(paper, 780 * KB);
+    SETTINGS("HUDDLE_BCAST_QUEUE_FRAGMENT=8K", "HUDDLE_BCAST_QUEUE_BUFFERS=8", "HUDDLE_BCAST_QUEUE_SETS=2", "HUDDLE_BCAST=queue");
+    make(P, false, "machine", 1 * MB, true);
+    size_t bytes = plan.slot[plan_find(&plan, COLL_BCAST, MB)->slot].bytes;
+    assert_int_equal(bytes, 2 * HUD_LINE + S * F + S * F / W * HUD_LINE);
+    assert_true(P * bytes <= paper);
+}
+
+static void the_lowest_level_that_holds_all_is_found(void **state)
+{
+    _Alignas(8) unsigned char memory[sizeof(struct place_table) + 64] = { 0 };
+    struct place_table *table = (struct place_table *)(void *)memory;
+    static const int16_t unit[] = { 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0 };
+    char within[TOPO_NAME];
+
+    (void)state;
+    table->levels = 3;
+    strcpy(table->name[0], "l3");
+    strcpy(table->name[1], "numa");
+    strcpy(table->name[2], "socket");
+    memcpy(table->unit, unit, sizeof unit);
+    hud_plan_within(table, 4, within);
+    assert_string_equal(within, "numa");
+    table->unit[4] = -1; /* unbound there */
+    hud_plan_within(table, 4, within);
+    assert_string_equal(within, "socket");
+    table->levels = 1;
+    hud_plan_within(table, 4, within);
+    assert_string_equal(within, "machine");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_built_in_table_takes_all, reset),
+        cmocka_unit_test_setup(what_is_forced_comes_first_and_alone, reset),
+        cmocka_unit_test_setup(the_first_rule_that_fits_serves, reset),
+        cmocka_unit_test_setup(a_users_parameter_wins_over_a_rules, reset),
+        cmocka_unit_test_setup(rules_share_a_slot_unless_it_has_another_shape, reset),
+        cmocka_unit_test_setup(whatever_the_place_the_plan_fits_what_was_reserved, reset),
+        cmocka_unit_test_setup(more_rules_than_a_plan_holds_end_at_the_mpi, reset),
+        cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, reset),
+        cmocka_unit_test_setup(queue_takes_no_more_than_the_paper, reset),
+        cmocka_unit_test(the_lowest_level_that_holds_all_is_found),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    hud_rules_free(&tuning);
+    return failed;
+}

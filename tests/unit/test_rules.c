@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_rules.c - reading tables of choices: what is understood, what is refused and in which words, where a tuning file is looked for. */
+#include "core/rules.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct rules rules;
+static char error[2 * SET_TEXT];
+
+static bool read_text(const char *text)
+{
+    return hud_rules_read(&rules, "t.toml", text, strlen(text), error, sizeof error);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    hud_rules_free(&rules);
+    return 0;
+}
+
+static void the_built_in_table_is_whole(void **state)
+{
+    const struct rules *builtin = hud_rules_builtin();
+    bool every[COLL_KINDS] = { false };
+
+    (void)state;
+    for (int i = 0; i < builtin->count; i++)
+        every[builtin->rule[i].kind] |= builtin->rule[i].row >= 0;
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        assert_true(every[kind]);
+}
+
+static void a_rule_is_read_as_a_whole(void **state)
+{
+    (void)state;
+    assert_true(read_text(
+        "[machine]\nnote = \"anything\"\n"
+        "[[bcast]]\nranks = \"2-8\"\nbytes = \"4K-1M\"\ncrowded = false\nwithin = \"numa\"\nalgorithm = \"queue\"\nfragment = \"16K\"\n"
+        "[[barrier]]\nranks = 64\nalgorithm = \"mpi\"\n"
+        "[[bcast]]\nbytes = \"1M-\"\nalgorithm = \"queue\"\nfragment = 8192\n"));
+    const struct rule *r = rules.rule;
+    assert_int_equal(rules.count, 3);
+    assert_int_equal(r[0].least_ranks, 2);
+    assert_int_equal(r[0].most_ranks, 8);
+    assert_int_equal(r[0].least_bytes, 4096);
+    assert_int_equal(r[0].most_bytes, 1 << 20);
+    assert_int_equal(r[0].crowded, 0);
+    assert_string_equal(r[0].within, "numa");
+    assert_string_equal(hud_shm_algs[r[0].row]->name, "queue");
+    assert_true(r[0].given[0] && !r[0].given[1]);
+    assert_int_equal(r[0].param[0], 16384);
+    assert_int_equal(r[0].line, 3);
+    assert_int_equal(r[1].row, -1);
+    assert_int_equal(r[1].kind, COLL_BARRIER);
+    assert_int_equal(r[1].crowded, -1);
+    assert_int_equal(r[1].least_ranks, 64);
+    assert_int_equal(r[1].most_ranks, 64);
+    assert_int_equal(r[2].param[0], 8192);
+    assert_int_equal(r[2].least_bytes, 1 << 20);
+    assert_true(r[2].most_bytes > SIZE_MAX / 4);
+}
+
+static void every_mistake_is_named_with_its_line(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        { "[[bcast]]\nbytes = \"x\"\nalgorithm = \"queue\"", "t.toml:2: bytes = \"x\"" },
+        { "[[bcast]]\nbytes = \"8-4\"\nalgorithm = \"queue\"", "t.toml:2: bytes = \"8-4\"" },
+        { "[[bcast]]\nranks = \"2-x\"\nalgorithm = \"queue\"", "t.toml:2: ranks = \"2-x\"" },
+        { "[[bcast]]\nalgorithm = \"groups\"", "t.toml:2: algorithm = \"groups\" is none of bcast's (accepted: mpi, " },
+        { "[[bcast]]\nwithin = \"board\"\nalgorithm = \"queue\"", "t.toml:2: within = \"board\"" },
+        { "[[bcast]]\nwithin = \"l2,l3\"\nalgorithm = \"queue\"", "t.toml:2: within = \"l2,l3\"" },
+        { "[[bcast]]\ncrowded = 1\nalgorithm = \"queue\"", "t.toml:2: crowded = 1" },
+        { "[[bcast]]\nfragment = 8192\nalgorithm = \"queue\"", "t.toml:2: fragment is no line" },
+        { "[[bcast]]\nalgorithm = \"queue\"\nfragment = \"1T\"", "t.toml:3: fragment = \"1T\"" },
+        { "[[bcast]]\nalgorithm = \"queue\"\ntree = \"oak\"", "t.toml:3: tree = \"oak\"" },
+        { "[[bcast]]\nalgorithm = \"queue\"\nfragment = [1]", "t.toml:3: fragment: not understood" },
+        { "[[bcast]]\nranks = 2", "t.toml:1: the rule names no algorithm" },
+        { "[[bcast]]\nranks = 2\n[[barrier]]\nalgorithm = \"groups\"", "t.toml:1: the rule names no algorithm" },
+        { "[[scan]]\nalgorithm = \"queue\"", "t.toml:1: scan: not understood" },
+        { "answer = 42", "t.toml:1: answer: not understood" },
+        { "[[bcast]\n", "t.toml:1: " },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_false(read_text(cases[i].text));
+        if (strncmp(error, cases[i].says, strlen(cases[i].says)) != 0)
+            fail_msg("%s\nis answered by\n%s", cases[i].text, error);
+        assert_int_equal(rules.count, 0);
+    }
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "we");
+
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void the_users_file_is_found_if_it_is_of_this_machine(void **state)
+{
+    char folder[] = "rules.XXXXXX", path[256], here[256], full[600], text[512], cpu[256];
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(full, sizeof full, "%s/%s", here, folder);
+    setenv("XDG_CONFIG_HOME", full, 1);
+    snprintf(path, sizeof path, "%s/huddle", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/huddle/tuning.toml", folder);
+    assert_true(hud_rules_find(&rules, "", error, sizeof error)); /* there is none yet */
+    assert_int_equal(rules.count, 0);
+
+    hud_topo_cpu_name(cpu, sizeof cpu);
+    snprintf(text, sizeof text, "[machine]\nprocessors = %ld\ncpu = \"%s\"\n[[barrier]]\nalgorithm = \"mpi\"\n",
+             sysconf(_SC_NPROCESSORS_ONLN), cpu);
+    write_file(path, text);
+    assert_true(hud_rules_find(&rules, "", error, sizeof error));
+    assert_int_equal(rules.count, 1);
+    hud_rules_free(&rules);
+    assert_true(hud_rules_find(&rules, "off", error, sizeof error));
+    assert_int_equal(rules.count, 0);
+
+    write_file(path, "[machine]\nprocessors = 100000\n[[barrier]]\nalgorithm = \"mpi\"\n");
+    assert_true(hud_rules_find(&rules, "", error, sizeof error));
+    assert_int_equal(rules.count, 0);
+    assert_true(hud_rules_find(&rules, path, error, sizeof error)); /* named: it serves */
+    assert_int_equal(rules.count, 1);
+    hud_rules_free(&rules);
+
+    write_file(path, "[[barrier]]\nalgorithm = \"oak\"\n");
+    assert_false(hud_rules_find(&rules, "", error, sizeof error));
+    unlink(path);
+    assert_false(hud_rules_find(&rules, path, error, sizeof error));
+    assert_non_null(strstr(error, "there is no such file"));
+    assert_false(hud_rules_find(&rules, "/dev/null", error, sizeof error));
+    snprintf(path, sizeof path, "%s/huddle", folder);
+    rmdir(path);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_built_in_table_is_whole),
+        cmocka_unit_test_teardown(a_rule_is_read_as_a_whole, end),
+        cmocka_unit_test(every_mistake_is_named_with_its_line),
+        cmocka_unit_test_teardown(the_users_file_is_found_if_it_is_of_this_machine, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
