@@ -3,6 +3,7 @@
  * probe.c - what `huddle` knows about this machine, in JSON on standard output.
  *
  *   probe info TOPIC                            hud_info_json(TOPIC)
+ *   probe explain COLL BYTES RANKS MAP [TOPOLOGY]   hud_explain_json of that
  *   probe team --ranks N [--bind core|none]     N forked processes form a team through the public header, run barriers and broadcasts whose
  *                                               bytes are verified, and say what hud_team_json says on each of them
  *
@@ -124,6 +125,21 @@ static int probe_info(const char *topic)
     return 0;
 }
 
+/* words: collective, bytes, ranks, map, and perhaps a topology */
+static int probe_explain(char **words)
+{
+    struct hud_question q = { words[0], strtoull(words[1], NULL, 10), atoi(words[2]), words[3], words[4] };
+    char *json;
+
+    if (hud_explain_json(&q, &json) != HUD_OK)
+        return fprintf(stderr, "huddle: probe: not understood: explain %s %s %s %s %s\n", q.collective, words[1], words[2], q.map,
+                       q.topology ? q.topology : ""),
+               2;
+    puts(json);
+    free(json);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     bool bind = true;
@@ -133,6 +149,8 @@ int main(int argc, char **argv)
         return printf("\"%s\"\n", hud_version()) < 0;
     if (argc == 3 && !strcmp(argv[1], "info"))
         return probe_info(argv[2]);
+    if ((argc == 6 || argc == 7) && !strcmp(argv[1], "explain"))
+        return probe_explain(argv + 2);
     for (int i = 2; argc > 1 && !strcmp(argv[1], "team") && i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "--ranks"))
             ranks = atoi(argv[i + 1]);
@@ -141,6 +159,9 @@ int main(int argc, char **argv)
     }
     if (ranks >= 1 && ranks <= MEMBERS_MOST)
         return probe_team(ranks, bind);
-    fprintf(stderr, "huddle: probe: usage: probe version | info TOPIC | team --ranks 1..%d [--bind core|none]\n", MEMBERS_MOST);
+    fprintf(stderr,
+            "huddle: probe: usage: probe version | info TOPIC | explain COLL BYTES RANKS MAP [TOPOLOGY] | team --ranks 1..%d [--bind "
+            "core|none]\n",
+            MEMBERS_MOST);
     return 2;
 }

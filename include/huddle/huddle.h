@@ -119,6 +119,22 @@ HUD_API const char *hud_error_string(int status);
  */
 HUD_API int hud_info_json(const char *topic, char **json);
 
+/* What would run, for a team that does not exist. */
+struct hud_question {
+    const char *collective; /* "bcast" */
+    size_t bytes;           /* of the message; a barrier's do not matter */
+    int ranks;              /* >= 1, all on one node */
+    const char *map;      /* how they are bound: "core", one after the other; "numa", "socket": to the nodes, the sockets in turn; "none" */
+    const char *topology; /* a machine as hwloc describes it, "pack:2 numa:2 core:32 pu:1" or the path of an XML dump; NULL: this one */
+};
+
+/*
+ * JSON of the answer, with this process's settings and tuning file: "serves" (algorithm and parameters, null: the MPI's own), "why" (what decided:
+ * a setting, or a line of a file), "facts" (what rules may ask: crowded, within, groups), "rules" (every rule of the collective, in
+ * order, each with its verdict), "pieces" (all sizes), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: not understood; *json is NULL.
+ */
+HUD_API int hud_explain_json(const struct hud_question *question, char **json);
+
 /*
  * JSON of a team that has had its first collective: members, levels, groups, lease (bytes, offset), and for this rank's slice the
  * NUMA node of every page, own node, and how many lie elsewhere; for a team without a lease, the reason.

@@ -32,10 +32,18 @@ struct making {
     int from[PLAN_SLOTS]; /* wanted slot of each of the plan's */
 };
 
+const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes)
+{
+    return facts->ranks < rule->least_ranks || facts->ranks > rule->most_ranks ? "for other numbers of ranks"
+           : rule->crowded >= 0 && rule->crowded != facts->crowded ? rule->crowded ? "for crowded ranks" : "for ranks that are not crowded"
+           : rule->within[0] != '\0' && strcmp(rule->within, facts->within) != 0 ? "for ranks within another level"
+           : bytes < rule->least_bytes || bytes > rule->most_bytes               ? "for other sizes"
+                                                                                 : NULL;
+}
+
 static bool fits(const struct rule *rule, const struct plan_facts *facts)
 {
-    return facts->ranks >= rule->least_ranks && facts->ranks <= rule->most_ranks &&
-           (rule->crowded < 0 || rule->crowded == facts->crowded) && (rule->within[0] == '\0' || strcmp(rule->within, facts->within) == 0);
+    return hud_rule_misfit(rule, facts, rule->least_bytes) == NULL;
 }
 
 /* The user's wish, else the rule's, else the algorithm's. */

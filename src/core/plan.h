@@ -63,6 +63,9 @@ struct plan {
     size_t total_bytes; /* of a slice; 0: no algorithm has a place in it */
 };
 
+/* Why a rule does not serve a team of that kind at a size, in words; NULL: it would, unless one before it does. */
+const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes);
+
 /* Pure.  windows: with the algorithms that need one. */
 void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t most_bytes, bool windows,
                    struct plan *plan);

@@ -138,6 +138,11 @@ int hud_topo_level_units(const struct topo *t, int level)
     return t->level[level].units.count;
 }
 
+void hud_topo_all(const struct topo *t, struct topo_cpus *cpus)
+{
+    *cpus = t->cpus;
+}
+
 int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
 {
     const struct topo_units *units = &t->level[level].units;

@@ -36,6 +36,8 @@ void hud_topo_free(struct topo *t);
 int hud_topo_levels(const struct topo *t);                        /* active levels; 0 is the lowest */
 const char *hud_topo_level_name(const struct topo *t, int level); /* not unique: hwloc may know groups of groups */
 int hud_topo_level_units(const struct topo *t, int level);
+/* All processors of the machine. */
+void hud_topo_all(const struct topo *t, struct topo_cpus *cpus);
 /* The unit (0, 1, ... by their lowest processors) of a level that holds all of cpus, -1: none does, or there are none. */
 int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus);
 

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* explain.c - the plan of a team that does not exist: ranks as a launcher would bind them, on this machine or on one that is described. */
+#include "core/budget.h"
+#include "core/plan.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All that an answer is made of. */
+struct answer {
+    const struct hud_question *q;
+    int kind;
+    struct topo *machine;
+    struct config config;
+    struct rules tuning;
+    struct shape_groups groups;
+    struct place_table *table;
+    struct plan_facts facts;
+    struct plan plan;
+    const struct plan_entry *entry;
+};
+
+/* ---- where the ranks would be ---- */
+
+static int level_of(const struct topo *t, const char *name)
+{
+    for (int l = 0; l < hud_topo_levels(t); l++)
+        if (strcmp(hud_topo_level_name(t, l), name) == 0)
+            return l;
+    return -1;
+}
+
+/* The k-th processor, round robin, of those within a unit of a level; level -1: of all. */
+static int processor(const struct topo *t, int level, int unit, int k)
+{
+    int list[TOPO_CPUS], count = 0;
+    struct topo_cpus all = { { 0 } };
+
+    hud_topo_all(t, &all);
+    for (int cpu = 0; cpu < TOPO_CPUS; cpu++) {
+        struct topo_cpus one = { { 0 } };
+        one.word[cpu / 64] = (uint64_t)1 << (cpu % 64);
+        if ((all.word[cpu / 64] & one.word[cpu / 64]) != 0 && (level < 0 || hud_topo_unit(t, level, &one) == unit))
+            list[count++] = cpu;
+    }
+    return count > 0 ? list[k % count] : 0;
+}
+
+/* A map by a level that the machine does not have is one by core. */
+static void bind_ranks(const struct answer *a, struct topo_cpus *cpus)
+{
+    int level = level_of(a->machine, a->q->map), units = level < 0 ? 1 : hud_topo_level_units(a->machine, level);
+
+    for (int r = 0; r < a->q->ranks; r++) {
+        memset(&cpus[r], 0, sizeof cpus[r]);
+        if (strcmp(a->q->map, "none") == 0) {
+            hud_topo_all(a->machine, &cpus[r]);
+        } else {
+            int cpu = processor(a->machine, level, r % units, r / units);
+            cpus[r].word[cpu / 64] |= (uint64_t)1 << (cpu % 64);
+        }
+    }
+}
+
+/* As the set-up of a team does it. */
+static bool find_place(struct answer *a)
+{
+    size_t ranks = (size_t)a->q->ranks;
+    struct topo_cpus *cpus = malloc(ranks * sizeof *cpus), all = { { 0 } };
+    struct shape_place place = { .unit = NULL };
+    const char *off = a->config.text[SET_LEVELS_OFF];
+
+    a->table = calloc(1, sizeof *a->table + SHAPE_LEVELS * ranks * sizeof(int16_t));
+    bool good = cpus && a->table;
+    if (good) {
+        bind_ranks(a, cpus);
+        good = hud_topo_place(a->machine, cpus, a->q->ranks, off, &place) == 0 && hud_shape_groups_build(&place, &a->groups) == 0;
+    }
+    if (good) {
+        a->table->levels = hud_topo_kept(a->machine, off, a->table->name);
+        for (size_t i = 0; i < (size_t)a->table->levels * ranks; i++)
+            a->table->unit[i] = (int16_t)place.unit[i];
+        hud_topo_all(a->machine, &all);
+        a->facts.ranks = a->q->ranks;
+        a->facts.crowded = a->q->ranks > hud_topo_cpus_count(&all);
+        hud_plan_within(a->table, a->q->ranks, a->facts.within);
+    }
+    free((void *)(uintptr_t)place.unit);
+    free(cpus);
+    return good;
+}
+
+/* ---- in words ---- */
+
+static json_t *params_json(const struct alg *alg, const long *param)
+{
+    json_t *params = json_object();
+
+    for (int p = 0; alg->params && alg->params[p].name; p++) {
+        const struct alg_param *row = &alg->params[p];
+        json_object_set_new(params, row->name, row->words ? json_string(row->words[param[p] - row->least]) : json_integer(param[p]));
+    }
+    return params;
+}
+
+static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
+{
+    const struct alg *alg = e->slot >= 0 ? hud_shm_algs[plan->slot[e->slot].row] : NULL;
+
+    return alg ? json_pack("{s:s, s:s, s:o}", "algorithm", alg->name, "doc", alg->doc, "parameters", params_json(alg, e->param))
+               : json_null();
+}
+
+static json_t *why_json(const struct answer *a, const struct plan_entry *e)
+{
+    if (e->rule)
+        return json_pack("{s:s, s:s, s:i}", "by", e->rules == &a->tuning ? "tuning file" : "built-in table", "file", e->rules->file, "line",
+                         e->rule->line);
+    int forced = hud_config_forced(&a->config, a->kind);
+    return json_pack("{s:s}", "by",
+                     forced == -1                   ? "no rule"
+                     : e->slot >= 0 || forced == -2 ? "setting"
+                                                    : "setting, but it does not take the call");
+}
+
+static json_t *pieces_json(const struct answer *a)
+{
+    json_t *list = json_array();
+    size_t least = 0;
+
+    for (int e = a->plan.first[a->kind]; e < a->plan.first[a->kind + 1]; e++) {
+        const struct plan_entry *entry = &a->plan.entry[e];
+        json_t *piece = json_pack("{s:I, s:o, s:o}", "least_bytes", (json_int_t)least, "serves", taker_json(&a->plan, entry), "why",
+                                  why_json(a, entry));
+        json_object_set_new(piece, "most_bytes", entry->most_bytes == SIZE_MAX ? json_null() : json_integer((json_int_t)entry->most_bytes));
+        json_array_append_new(list, piece);
+        least = entry->most_bytes + 1;
+    }
+    return list;
+}
+
+/* *served: a rule before these does. */
+static void add_rules(const struct answer *a, const struct rules *rules, bool *served, json_t *list)
+{
+    bool forced = hud_config_forced(&a->config, a->kind) != -1;
+
+    for (int i = 0; i < rules->count; i++) {
+        const struct rule *r = &rules->rule[i];
+        const char *misfit = hud_rule_misfit(r, &a->facts, a->q->bytes);
+        if (r->kind != a->kind)
+            continue;
+        const char *verdict = r == a->entry->rule ? "serves"
+                              : forced            ? "a setting comes first"
+                              : misfit            ? misfit
+                              : *served           ? "one before it serves"
+                                                  : "its algorithm does not take the call";
+        *served = *served || r == a->entry->rule;
+        json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s}", "file", rules->file, "line", r->line, "algorithm",
+                                              r->row >= 0 ? hud_shm_algs[r->row]->name : "mpi", "verdict", verdict));
+    }
+}
+
+static json_t *groups_json(const struct answer *a)
+{
+    json_t *levels = json_array();
+
+    for (int l = 0; l < a->groups.levels; l++) {
+        const struct shape_level *level = &a->groups.level[l];
+        json_array_append_new(
+            levels, json_pack("{s:s, s:i}", "level", level->from >= 0 ? a->table->name[level->from] : "team", "groups", level->groups));
+    }
+    return levels;
+}
+
+static json_t *slots_json(const struct plan *plan)
+{
+    json_t *list = json_array();
+
+    for (int s = 0; s < plan->slots; s++) {
+        const struct alg *alg = hud_shm_algs[plan->slot[s].row];
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:I}", "collective", alg->coll, "algorithm", alg->name, "bytes", (json_int_t)plan->slot[s].bytes));
+    }
+    return list;
+}
+
+static json_t *answer_json(const struct answer *a)
+{
+    json_t *rules = json_array();
+    bool served = false;
+
+    add_rules(a, &a->tuning, &served, rules);
+    add_rules(a, hud_rules_builtin(), &served, rules);
+    return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:s, s:o}, s:o, s:o, s:{s:I, s:o}, s:o}", "collective", a->q->collective,
+                     "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks, "map", a->q->map, "serves", taker_json(&a->plan, a->entry),
+                     "why", why_json(a, a->entry), "facts", "crowded", a->facts.crowded, "within", a->facts.within, "groups",
+                     groups_json(a), "rules", rules, "pieces", pieces_json(a), "lease", "bytes", (json_int_t)a->plan.total_bytes, "slots",
+                     slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
+}
+
+static bool understood(const struct hud_question *q)
+{
+    static const char *const maps[] = { "core", "numa", "socket", "none" };
+    bool map = false;
+
+    for (size_t i = 0; q && q->map && i < sizeof maps / sizeof *maps; i++)
+        map = map || strcmp(q->map, maps[i]) == 0;
+    return map && q->collective && hud_coll_kind(q->collective) >= 0 && q->ranks >= 1 && q->ranks <= INT16_MAX;
+}
+
+static json_t *explain(struct answer *a)
+{
+    size_t offer;
+
+    hud_config_read(NULL, &a->config);
+    const char *tuning = a->config.text[SET_TUNING];
+    if (a->q->topology && tuning[0] == '\0')
+        tuning = "off"; /* what was measured here says nothing of another machine, unless it is named */
+    if (a->config.error[0] == '\0')
+        hud_rules_find(&a->tuning, tuning, a->config.error, sizeof a->config.error);
+    if (!find_place(a))
+        return NULL;
+    offer = a->config.number[SET_MEMORY] >= 0 ? (size_t)a->config.number[SET_MEMORY] : hud_budget_default(a->q->ranks);
+    offer = hud_plan_offer(&a->config, &a->tuning, a->q->ranks, offer);
+    hud_plan_make(&a->config, &a->tuning, &a->facts, offer, true, &a->plan);
+    a->entry = plan_find(&a->plan, (enum coll_kind)a->kind, a->q->bytes);
+    return answer_json(a);
+}
+
+int hud_explain_json(const struct hud_question *q, char **json)
+{
+    struct answer *a;
+
+    if (!json)
+        return HUD_ERR_ARGUMENT;
+    *json = NULL;
+    if (!understood(q) || !(a = calloc(1, sizeof *a)))
+        return understood(q) ? HUD_ERR_MEMORY : HUD_ERR_ARGUMENT;
+    a->q = q;
+    a->kind = hud_coll_kind(q->collective);
+    a->machine = q->topology ? hud_topo_load_described(q->topology) : hud_topo_load();
+    json_t *answer = a->machine ? explain(a) : NULL;
+    int status = !a->machine ? HUD_ERR_ARGUMENT : answer ? HUD_OK : HUD_ERR_MEMORY;
+    if (answer) {
+        *json = json_dumps(answer, JSON_INDENT(2));
+        status = *json ? HUD_OK : HUD_ERR_MEMORY;
+        json_decref(answer);
+    }
+    hud_topo_free(a->machine);
+    hud_rules_free(&a->tuning);
+    hud_shape_groups_free(&a->groups);
+    free(a->table);
+    free(a);
+    return status;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_explain.c - what would run, and why: on a machine of 2 sockets, 4 NUMA nodes and 128 cores. */
+#include "huddle/huddle.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MACHINE "pack:2 numa:2 core:32 pu:1"
+
+static json_t *answer;
+
+static void ask(const char *collective, size_t bytes, int ranks, const char *map)
+{
+    const struct hud_question q = { collective, bytes, ranks, map, MACHINE };
+    char *text;
+
+    json_decref(answer);
+    assert_int_equal(hud_explain_json(&q, &text), HUD_OK);
+    answer = json_loads(text, 0, NULL);
+    assert_non_null(answer);
+    free(text);
+}
+
+/* "why.by" */
+static const json_t *at(const char *path)
+{
+    const json_t *j = answer;
+    char key[32];
+
+    for (; *path; path += strcspn(path, ".") + (path[strcspn(path, ".")] == '.')) {
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(path, "."), path);
+        j = json_object_get(j, key);
+    }
+    return j;
+}
+
+static const char *text_at(const char *path)
+{
+    const char *text = json_string_value(at(path));
+
+    return text ? text : "(none)";
+}
+
+static void the_built_in_table_serves(void **state)
+{
+    (void)state;
+    ask("bcast", 8, 64, "core");
+    assert_string_equal(text_at("serves.algorithm"), "inline");
+    assert_string_equal(text_at("why.by"), "built-in table");
+    assert_true(json_integer_value(at("why.line")) > 1);
+    assert_string_equal(text_at("facts.within"), "socket");
+    assert_false(json_is_true(at("facts.crowded")));
+    ask("barrier", 0, 129, "core");
+    assert_true(json_is_true(at("facts.crowded")));
+    assert_string_equal(text_at("facts.within"), "machine");
+}
+
+static void ranks_lie_where_the_map_puts_them(void **state)
+{
+    (void)state;
+    ask("barrier", 0, 32, "core");
+    assert_string_equal(text_at("facts.within"), "numa");
+    ask("barrier", 0, 2, "numa");
+    assert_string_equal(text_at("facts.within"), "socket");
+    ask("barrier", 0, 2, "socket");
+    assert_string_equal(text_at("facts.within"), "machine");
+    ask("barrier", 0, 2, "none");
+    assert_string_equal(text_at("facts.within"), "machine");
+}
+
+static void a_setting_comes_first(void **state)
+{
+    (void)state;
+    setenv("HUDDLE_BCAST", "inline", 1);
+    ask("bcast", 8, 4, "core");
+    assert_string_equal(text_at("why.by"), "setting");
+    ask("bcast", 1 << 20, 4, "core");
+    assert_true(json_is_null(at("serves")));
+    assert_string_equal(text_at("why.by"), "setting, but it does not take the call");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")), "a setting comes first");
+    unsetenv("HUDDLE_BCAST");
+}
+
+static void a_line_of_the_tuning_file_is_named(void **state)
+{
+    char path[] = "explain.XXXXXX";
+    FILE *f = fdopen(mkstemp(path), "we");
+
+    (void)state;
+    assert_non_null(f);
+    fputs("[[bcast]]\nranks = 3\nalgorithm = \"mpi\"\n\n[[bcast]]\nbytes = \"1M\"\nalgorithm = \"queue\"\ntree = \"chain\"\n", f);
+    fclose(f);
+    setenv("HUDDLE_TUNING", path, 1);
+    ask("bcast", 1 << 20, 4, "core");
+    assert_string_equal(text_at("why.by"), "tuning file");
+    assert_int_equal(json_integer_value(at("why.line")), 5);
+    assert_string_equal(text_at("serves.parameters.tree"), "chain");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")), "for other numbers of ranks");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 2), "verdict")), "one before it serves");
+    ask("bcast", 8, 3, "core");
+    assert_true(json_is_null(at("serves")));
+    assert_int_equal(json_integer_value(at("why.line")), 1);
+    unsetenv("HUDDLE_TUNING");
+    unlink(path);
+}
+
+static void what_is_not_understood_is_refused(void **state)
+{
+    static const struct hud_question bad[] = { { "scan", 8, 2, "core", NULL },
+                                               { "bcast", 8, 0, "core", NULL },
+                                               { "bcast", 8, 2, "moon", NULL },
+                                               { "bcast", 8, 2, "core", "not a machine" },
+                                               { NULL, 8, 2, "core", NULL } };
+    char *text;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(hud_explain_json(&bad[i], &text), HUD_ERR_ARGUMENT);
+    assert_int_equal(hud_explain_json(NULL, &text), HUD_ERR_ARGUMENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_built_in_table_serves),
+        cmocka_unit_test(ranks_lie_where_the_map_puts_them),
+        cmocka_unit_test(a_setting_comes_first),
+        cmocka_unit_test(a_line_of_the_tuning_file_is_named),
+        cmocka_unit_test(what_is_not_understood_is_refused),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    json_decref(answer);
+    return failed;
+}
