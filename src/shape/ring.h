@@ -3,7 +3,8 @@
  * ring.h - positions in a queue of buffers (paper 01, "Segment"): pure arithmetic.
  *
  * A ring is q sets of equal length.  Positions count units since the ring began and only grow; position k lies in unit k % units.  A fragment is some
- * units, and no fragment crosses from one set into the next, so that a set is left, and refilled, as a whole.
+ * units, and no fragment crosses from one set into the next, so that a set is left, and refilled, as a whole.  Where a fragment is one buffer, that is the unit,
+ * whatever its bytes.
  */
 #ifndef HUD_RING_H
 #define HUD_RING_H
@@ -22,10 +23,9 @@ static inline uint64_t ring_units_of(uint64_t bytes)
     return (bytes + RING_UNIT - 1) / RING_UNIT;
 }
 
-/* The ring that fits into room_bytes with each unit's line beside it.  wanted: units, 0 for all that fit; at least one a set. */
-static inline struct shape_ring ring_make(uint64_t room_bytes, uint64_t line_bytes, uint64_t wanted, uint64_t sets)
+/* Of the units that fit, those wanted (0: all; at least one a set), in equal sets. */
+static inline struct shape_ring ring_cut(uint64_t units, uint64_t wanted, uint64_t sets)
 {
-    uint64_t units = room_bytes / (RING_UNIT + line_bytes);
     struct shape_ring ring;
 
     units = units < RING_UNITS_MOST ? units : RING_UNITS_MOST;
@@ -33,6 +33,12 @@ static inline struct shape_ring ring_make(uint64_t room_bytes, uint64_t line_byt
     ring.set_units = (wanted != 0 && wanted < units ? wanted : units) / sets;
     ring.units = ring.set_units * sets;
     return ring;
+}
+
+/* The ring that fits into room_bytes with each unit's line beside it. */
+static inline struct shape_ring ring_make(uint64_t room_bytes, uint64_t line_bytes, uint64_t wanted, uint64_t sets)
+{
+    return ring_cut(room_bytes / (RING_UNIT + line_bytes), wanted, sets);
 }
 
 static inline bool ring_at_set(const struct shape_ring *ring, uint64_t at)
@@ -44,6 +50,12 @@ static inline bool ring_at_set(const struct shape_ring *ring, uint64_t at)
 static inline uint64_t ring_must_have_left(const struct shape_ring *ring, uint64_t at)
 {
     return at >= ring->units ? at - ring->units + ring->set_units : 0;
+}
+
+/* The first position of a set at or after this one. */
+static inline uint64_t ring_round_up(const struct shape_ring *ring, uint64_t at)
+{
+    return (at + ring->set_units - 1) / ring->set_units * ring->set_units;
 }
 
 /* Units of the next fragment: what is left of the set, in equal parts of at most f. */

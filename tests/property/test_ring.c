@@ -49,6 +49,31 @@ static void what_is_wanted_limits_a_ring(void **state)
     assert_int_equal(ring_make(UINT64_MAX / 2, 128, 0, 1).units, RING_UNITS_MOST);
 }
 
+/* Buffers of any size, as many as fit and are wanted, in equal sets. */
+static void whole_buffers_are_cut_into_sets(void **state)
+{
+    (void)state;
+    for (uint64_t fit = 0; fit < 40; fit++)
+        for (uint64_t wanted = 0; wanted < 40; wanted++)
+            for (uint64_t sets = 1; sets <= 4; sets++) {
+                struct shape_ring ring = ring_cut(fit, wanted, sets);
+                uint64_t most = wanted == 0 || wanted > fit ? fit : wanted < sets && fit >= sets ? sets : wanted;
+                assert_int_equal(ring.units, most / sets * sets);
+                assert_int_equal(ring.set_units * sets, ring.units);
+            }
+}
+
+static void an_operation_may_begin_with_a_set(void **state)
+{
+    struct shape_ring ring = ring_cut(12, 0, 3);
+
+    (void)state;
+    for (uint64_t at = 0; at < 40; at++) {
+        uint64_t next = ring_round_up(&ring, at);
+        assert_true(next >= at && next < at + ring.set_units && ring_at_set(&ring, next));
+    }
+}
+
 /* Paper 01, "Parameters of the paper's plots": b = 4 MB, t_w = 50 t: f* = 14482 B, 16384 in whole pages. */
 static void best_fragment_is_the_papers(void **state)
 {
@@ -63,6 +88,8 @@ int main(void)
         cmocka_unit_test(fragments_fill_sets),
         cmocka_unit_test(a_set_waits_for_its_last_use),
         cmocka_unit_test(what_is_wanted_limits_a_ring),
+        cmocka_unit_test(whole_buffers_are_cut_into_sets),
+        cmocka_unit_test(an_operation_may_begin_with_a_set),
         cmocka_unit_test(best_fragment_is_the_papers),
     };
 

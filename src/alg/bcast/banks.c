@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bcast/banks.c - baseline: a ring of buffers in two banks, fragments announced down a complete k-ary tree, departures of a bank counted by an atomic add.
+ *
+ * Source    Open MPI's coll/sm (Graham, Shipman 2008), as paper 01, "Problem", describes it; here to compare with.  Its control words, written by the
+ *           parent in the child's memory and reset by the child, are counters that a rank posts in its own; the in-use count, set by the root and
+ *           counted down to 0, only grows.  The paper lets all ranks read the root's buffers; the component copies fragments from parent to child.
+ * Shape     p ranks, n bytes, w buffers of f bytes a rank.  The root copies in, p - 1 ranks copy out; from `parent`, those with children copy once more.
+ * Cost      T = ceil(n/f) log_k(p) k l + ceil(2 n/(w f)) (p - 1) a + (n + f) t     ns; l one line transfer, a an atomic add, t ns per byte copied in and out
+ * Accepts   any n, if the lease has a window of two buffers.
+ *
+ * Positions (shape/ring.h, a bank is a set, a buffer is a unit) count over all roots; every rank keeps its own, and they agree between operations.  An
+ * operation begins with a bank of its own, so that each use of a bank has one root and p - 1 others, who count as they leave.
+ *
+ * Line                      written by   read by                     value k means
+ *   slot[r].word[k % w]     r            r's children                the fragment at position k - 1 can be read; with it, a notice
+ *   slot[0].gone[bank]      all, add 1   any root                    others than the root have left that bank k times
+ *   slot[r].at              r            r                           (plain) r's position
+ *   data                    r            r's children, or all        fragments, from the announcement until the bank is left
+ *
+ * Edges     R1 -> A1   the copies into a buffer      happen before   the copies out of it; the announcement passes down the tree
+ *           R2 -> A2   a rank's last read of a bank  happens before  any rank's next write to that bank
+ */
+#include "alg/alg.h"
+#include "shape/ring.h"
+
+enum param { FRAGMENT, BUFFERS, DEGREE, FROM };
+enum { FROM_ROOT, FROM_PARENT };
+
+static const char *const from_words[] = { "root", "parent", NULL };
+static const struct alg_param params[] = {
+    [FRAGMENT] = { "fragment", "B", "f, bytes of a buffer", 512, 1 << 16, 8192, NULL },
+    [BUFFERS] = { "buffers", "1", "w, buffers of a rank in both banks; fewer where the lease holds fewer", 2, RING_UNITS_MOST, 8, NULL },
+    [DEGREE] = { "degree", "1", "k, children of a rank in the complete tree", 1, 64, 4, NULL },
+    [FROM] = { "from", "", "whose buffers a rank reads: root's (the paper) or parent's (the component)", 0, 1, FROM_PARENT, from_words },
+    { .name = NULL },
+};
+
+enum { BANKS = 2 };
+
+struct notice { /* the payload of a control word: this fragment, and the bytes after it */
+    uint64_t bytes, rest;
+};
+
+struct slot {
+    mem_flag gone[BANKS];
+    _Alignas(HUD_LINE) uint64_t at;
+    mem_flag word[]; /* [w], then the data */
+};
+
+static size_t buffer_bytes(const long *param)
+{
+    return mem_lines((size_t)param[FRAGMENT]);
+}
+
+static struct shape_ring ring_of(const long *param, size_t slot_bytes)
+{
+    size_t room = slot_bytes > sizeof(struct slot) ? slot_bytes - sizeof(struct slot) : 0;
+
+    return ring_cut(room / (sizeof(mem_flag) + buffer_bytes(param)), (uint64_t)param[BUFFERS], BANKS);
+}
+
+static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+{
+    struct shape_ring ring = ring_of(param, most_bytes);
+
+    (void)ranks;
+    return ring.units == 0 ? 0 : sizeof(struct slot) + ring.units * (sizeof(mem_flag) + buffer_bytes(param));
+}
+
+static char *data_of(struct slot *slot, const struct shape_ring *ring, const long *param, uint64_t at)
+{
+    return (char *)&slot->word[ring->units] + at % ring->units * buffer_bytes(param);
+}
+
+static mem_flag *gone_at(struct mem *m, const struct shape_ring *ring, uint64_t at)
+{
+    struct slot *first = mem_slot(m, 0);
+
+    return &first->gone[at / ring->set_units % BANKS];
+}
+
+/* The root copies a fragment in; before the first of a bank, all others have left the bank as often as it was used. */
+static struct notice copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, uint64_t at, size_t done)
+{
+    size_t rest = c->buf.bytes - done, f = (size_t)c->param[FRAGMENT];
+
+    if (ring_at_set(ring, at))
+        mem_await(m, gone_at(m, ring, at), at / ring->units * (uint64_t)(mem_size(m) - 1)); /* A2 */
+    char *data = data_of(mem_slot(m, c->root), ring, c->param, at);
+    size_t bytes = mem_in(m, data, &c->buf, done, rest < f ? rest : f); /* whole elements: may be fewer */
+    return (struct notice){ bytes, rest - bytes };
+}
+
+static void run(struct mem *m, const struct coll *c)
+{
+    struct shape_tree t = { SHAPE_KARY, (int)c->param[DEGREE], mem_size(m), c->root, c->groups };
+    struct shape_ring ring = ring_of(c->param, c->slot_bytes);
+    int me = mem_rank(m), above = hud_shape_parent(&t, me);
+    bool leaf = hud_shape_child(&t, me, 0) < 0, relays = c->param[FROM] == FROM_PARENT && above >= 0 && !leaf;
+    struct slot *mine = mem_slot(m, me), *parent = mem_slot(m, above < 0 ? me : above);
+    struct slot *source = relays ? mine : c->param[FROM] == FROM_PARENT ? parent : mem_slot(m, c->root);
+    uint64_t at = mem_get(m, &mine->at);
+    struct notice n = { .rest = 1 };
+
+    for (size_t done = 0; n.rest != 0; done += n.bytes) {
+        mem_flag *word = &mine->word[at % ring.units], *from = &parent->word[at % ring.units];
+        struct notice *out = (struct notice *)word->payload, *in = (struct notice *)from->payload;
+
+        if (above < 0) {
+            n = copy_in(m, c, &ring, at, done);
+        } else {
+            mem_await(m, from, at + 1); /* A1 */
+            n = (struct notice){ mem_get(m, &in->bytes), mem_get(m, &in->rest) };
+        }
+        if (relays)
+            mem_copy(m, data_of(mine, &ring, c->param, at), data_of(parent, &ring, c->param, at), n.bytes);
+        if (!leaf) {
+            mem_put(m, &out->bytes, n.bytes);
+            mem_put(m, &out->rest, n.rest);
+            mem_post(m, word, at + 1); /* R1 */
+        }
+        if (above >= 0)
+            mem_out(m, &c->buf, data_of(source, &ring, c->param, at), done, n.bytes);
+        at++;
+        if (above >= 0 && (n.rest == 0 || ring_at_set(&ring, at)))
+            mem_add(m, gone_at(m, &ring, at - 1), 1); /* R2 */
+    }
+    mem_put(m, &mine->at, ring_round_up(&ring, at));
+}
+
+ALG_DEFINE(bcast, banks) = {
+    .coll = "bcast",
+    .name = "banks",
+    .doc = "baseline: coll/sm's two banks of buffers, announced down a complete tree",
+    .source = "paper 01, Problem: Open MPI coll/sm (Graham, Shipman 2008)",
+    .params = params,
+    .slot_bytes = slot_bytes,
+    .run = run,
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bcast/release.c - baseline: one ring of cells for all ranks; a release down a tree, a gather up the same tree.
+ *
+ * Source    Jain et al. (SC'18), as paper 01, "Problem", describes it; here to compare with.  A fragment's length lies in its cell, since it may be
+ *           shorter than f; the cell's last root lies there too, whose tree the next one asks.
+ * Shape     p ranks, n bytes, w cells of f bytes, all in rank 0's slice (slices are alike, so the others' lie idle).  The root copies in, p - 1 copy out.
+ * Cost      T = ceil(n/f) (t_r + t_g) + (n + f) t     ns; t_r, t_g a notification down and up the tree, t ns per byte copied in and out
+ * Accepts   any n, if the lease has a window.
+ *
+ * Positions (shape/ring.h, each cell is a set) count over all roots; every rank keeps its own, and they agree between operations.  A rank with children
+ * waits for them after each fragment; the root goes on, and waits for its cell only: that of its last use's tree, all below its root have left it.
+ *
+ * Line                 written by          read by                        value k means
+ *   slot[r].release    r                   r's children                   the fragments before position k are in the ring
+ *   slot[r].gather     r, while not root   r's parent; who writes a cell  r, and all below it in each operation's tree, read nothing before position k
+ *                                          that r's parent wrote last     any more
+ *   slot[r].at         r                   r                              (plain) r's position
+ *   slot[0].cell[i]    the root            all                            a fragment, from its release until it is gathered
+ *
+ * Edges     R1 -> A1   the root's copy-in                  happens before  the copies out; the release passes down the tree
+ *           R2 -> A2   the last reads at and below a rank  happen before   its parent's gather, and any root's next write to the cell
+ */
+#include "alg/alg.h"
+#include "shape/ring.h"
+
+enum param { FRAGMENT, CELLS, TREE, DEGREE };
+
+static const struct alg_param params[] = {
+    [FRAGMENT] = { "fragment", "B", "f, bytes of a cell", 512, 1 << 16, 8192, NULL },
+    [CELLS] = { "cells", "1", "w, cells of the one ring; fewer where the lease holds fewer", 1, RING_UNITS_MOST, 4, NULL },
+    [TREE] = { "tree", "", "who releases, and gathers from, whom", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names },
+    [DEGREE] = { "degree", "1", "children of a rank in the trees kary, balanced and knomial", 2, 64, 2, NULL },
+    { .name = NULL },
+};
+
+struct cell {
+    _Alignas(HUD_LINE) uint64_t bytes; /* of this fragment */
+    uint64_t rest;                     /* bytes after it */
+    uint64_t root;                     /* who wrote it */
+    _Alignas(HUD_LINE) unsigned char data[];
+};
+
+struct slot {
+    mem_flag release, gather;
+    _Alignas(HUD_LINE) uint64_t at;
+    _Alignas(HUD_LINE) unsigned char cells[];
+};
+
+static size_t cell_bytes(const long *param)
+{
+    return sizeof(struct cell) + mem_lines((size_t)param[FRAGMENT]);
+}
+
+static struct shape_ring ring_of(const long *param, size_t slot_bytes)
+{
+    size_t room = slot_bytes > sizeof(struct slot) ? slot_bytes - sizeof(struct slot) : 0;
+
+    return ring_cut(room / cell_bytes(param), (uint64_t)param[CELLS], 1);
+}
+
+static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+{
+    struct shape_ring ring = ring_of(param, most_bytes);
+
+    (void)ranks;
+    return ring.units == 0 ? 0 : sizeof(struct slot) + ring.units * cell_bytes(param);
+}
+
+/* Waits until all below a rank, in the tree of the operation with that root, read nothing before position `least`. */
+static void gather(struct mem *m, const struct coll *c, int root, int rank, uint64_t least)
+{
+    struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m), root, c->groups };
+
+    for (int i = 0, child; (child = hud_shape_child(&t, rank, i)) >= 0; i++) {
+        struct slot *below = mem_slot(m, child);
+        mem_await(m, &below->gather, least); /* A2 */
+    }
+}
+
+/* The root writes a cell that all have left. */
+static void copy_in(struct mem *m, const struct coll *c, struct cell *cell, size_t done, uint64_t left)
+{
+    size_t rest = c->buf.bytes - done, f = (size_t)c->param[FRAGMENT];
+
+    if (left != 0) {
+        int root = (int)mem_get(m, &cell->root);
+        gather(m, c, root, root, left);
+    }
+    size_t bytes = mem_in(m, cell->data, &c->buf, done, rest < f ? rest : f); /* whole elements: may be fewer */
+    mem_put(m, &cell->bytes, bytes);
+    mem_put(m, &cell->rest, rest - bytes);
+    mem_put(m, &cell->root, (uint64_t)c->root);
+}
+
+static void run(struct mem *m, const struct coll *c)
+{
+    struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m), c->root, c->groups };
+    struct shape_ring ring = ring_of(c->param, c->slot_bytes);
+    int me = mem_rank(m), above = hud_shape_parent(&t, me);
+    struct slot *mine = mem_slot(m, me), *first = mem_slot(m, 0), *parent = mem_slot(m, above < 0 ? me : above);
+    bool leaf = hud_shape_child(&t, me, 0) < 0;
+    uint64_t at = mem_get(m, &mine->at), bytes, rest;
+    size_t done = 0;
+
+    do {
+        struct cell *cell = (struct cell *)(first->cells + at % ring.units * cell_bytes(c->param));
+
+        if (above < 0)
+            copy_in(m, c, cell, done, at >= ring.units ? at - ring.units + 1 : 0);
+        else
+            mem_await(m, &parent->release, at + 1); /* A1 */
+        bytes = mem_get(m, &cell->bytes);
+        rest = mem_get(m, &cell->rest);
+        at++;
+        if (!leaf)
+            mem_post(m, &mine->release, at); /* R1 */
+        if (above >= 0) {
+            mem_out(m, &c->buf, cell->data, done, bytes);
+            gather(m, c, c->root, me, at);
+            mem_post(m, &mine->gather, at); /* R2 */
+        }
+        done += bytes;
+    } while (rest != 0);
+    mem_put(m, &mine->at, at);
+}
+
+ALG_DEFINE(bcast, release) = {
+    .coll = "bcast",
+    .name = "release",
+    .doc = "baseline: one ring of cells for all, released and gathered along a tree",
+    .source = "paper 01, Problem: Jain et al., SC'18",
+    .params = params,
+    .slot_bytes = slot_bytes,
+    .run = run,
+};
