@@ -11,7 +11,7 @@ import sys
 
 import tree
 
-FILE = "src/alg/barrier/dissemination.c"
+FILE = "src/alg/barrier/ring.c"
 
 
 def run(copy, *words, **environment):
@@ -41,9 +41,9 @@ def main(source, scratch):
     run(copy, "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHUD_WERROR=ON", "-DHUD_TEST_ONLY=sim")
     run(copy, "cmake", "--build", "build", "--target", "sim_check", "example_team")
     run(copy, sys.executable, "tests/lint/lint_edges.py", FILE)
-    run(copy, "build/test/sim_check", "--algorithm", "barrier/dissemination", "--seeds", "5")
+    run(copy, "build/test/sim_check", "--algorithm", "barrier/ring", "--seeds", "5")
     run(copy, sys.executable, "tests/sim/mutate.py", "--checker", "build/test/sim_check", FILE)
-    run(copy, "build/examples/team", "8", HUDDLE_BARRIER="dissemination")
+    run(copy, "build/examples/team", "8", HUDDLE_BARRIER="ring")
     shutil.rmtree(scratch)
 
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * barrier/central.c - all ranks count in one counter; the last to arrive lets everybody go.
+ *
+ * Source    Mellor-Crummey, Scott: Algorithms for scalable synchronization on shared-memory multiprocessors (1991), Algorithm 7; paper 03's
+ *           "sense-reversing", which it is compared with.  The sense that flips is the number of the operation here, and the counter
+ *           counts on for ever (modulo 2^64) instead of being reset.
+ * Shape     p ranks add to one line, p - 1 poll another; both at rank 0, as the paper's global counters.
+ * Cost      T = p a + l + (p - 2) g    ns; a an atomic addition to a line that another rank had last, l one line transfer, g one more overlapped
+ * Accepts   any number of ranks.
+ *
+ * Line             written by        read by      value k means
+ *   slot[0].count  all, by addition  its adders   k additions: p of them an operation
+ *   slot[0].sense  the last to come  the others   all have entered operation k
+ *
+ * Edges     R1 -> A1   an entry  happens before  the last arrival, which reads p k
+ *           R2 -> A2   all entries, as the last has seen them  happen before  the exits; and a post of `sense` before the next operation's
+ */
+#include "alg/alg.h"
+
+struct slot {
+    mem_flag count, sense;
+};
+
+static void run(struct mem *m, const struct coll *c)
+{
+    struct slot *home = mem_slot(m, 0);
+    uint64_t all = c->op * (uint64_t)mem_size(m);
+
+    if (mem_add(m, &home->count, 1) == all) /* R1, A1 */
+        mem_post(m, &home->sense, c->op);   /* R2 */
+    else
+        mem_await(m, &home->sense, c->op); /* A2 */
+}
+
+ALG_DEFINE(barrier, central) = {
+    .coll = "barrier",
+    .name = "central",
+    .doc = "all count in one counter, the last lets all go",
+    .source = "Mellor-Crummey, Scott 1991, Algorithm 7",
+    .fixed_bytes = sizeof(struct slot),
+    .run = run,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * barrier/combining.c - ranks count in small groups; the last of a group goes on to the group above and, coming back, lets its own go.
+ *
+ * Source    Yew, Tzeng, Lawrie: Distributing hot-spot addressing in large-scale multiprocessors (1987), as in Mellor-Crummey, Scott (1991),
+ *           Algorithm 8; paper 03's "combining tree" is degree = 2.  Senses are numbers of operations and counters are never reset, as in central.c.
+ * Shape     p ranks, h = ceil(log_k p) levels, k the degree.  At level i the ranks of a run of k^(i+1) have been counted in at most k runs of k^i.
+ * Cost      T = h (k a + l + (k - 2) g)    ns; a an atomic addition to a line that another rank had last, l one line transfer, g one more overlapped
+ * Accepts   any number of ranks; 2 <= k <= 64.
+ *
+ * A node joins k runs, and lies in the slot of the first rank of its second run: that rank is first of a later run in no other node, so every slot
+ * holds one node at most.  Where there is no second run, there is nothing to join and no node.
+ *
+ * Line                 written by            read by            value v means
+ *   slot[r].count      the first to leave    its adders         v additions: one of each run an operation
+ *                      each run, by addition
+ *   slot[r].sense      the last of them      the others of them all p have entered operation v
+ *
+ * Edges     R1 -> A1   the entries below a rank that counts  happen before  the last arrival at the node, which goes up
+ *           R2 -> A2   all entries, as the last at the top has seen them  happen before  the exits; and a post of `sense` before the next's
+ */
+#include "alg/alg.h"
+
+enum param { DEGREE };
+
+static const struct alg_param params[] = {
+    [DEGREE] = { "degree", "1", "ranks or groups that count together", 2, 64, 2, NULL },
+    { .name = NULL },
+};
+
+struct slot {
+    mem_flag count, sense;
+};
+
+/* The node that joins this rank's run of `run` ranks to its neighbours, NULL: it has none; *arrivals of an operation. */
+static struct slot *node_of(struct mem *m, int run, int degree, uint64_t *arrivals)
+{
+    int first = mem_rank(m) / run / degree * run * degree, runs = (mem_size(m) - first + run - 1) / run;
+
+    *arrivals = (uint64_t)(runs < degree ? runs : degree);
+    return runs > 1 ? mem_slot(m, first + run) : NULL;
+}
+
+static void run(struct mem *m, const struct coll *c)
+{
+    int degree = (int)c->param[DEGREE], run = 1;
+    uint64_t arrivals;
+
+    for (; run < mem_size(m); run *= degree) { /* up, for as long as this rank is the last */
+        struct slot *node = node_of(m, run, degree, &arrivals);
+        if (node && mem_add(m, &node->count, 1) != arrivals * c->op) { /* R1, A1 */
+            mem_await(m, &node->sense, c->op);                         /* A2 */
+            break;
+        }
+    }
+    while ((run /= degree) >= 1) { /* and down the same way */
+        struct slot *node = node_of(m, run, degree, &arrivals);
+        if (node)
+            mem_post(m, &node->sense, c->op); /* R2 */
+    }
+}
+
+ALG_DEFINE(barrier, combining) = {
+    .coll = "barrier",
+    .name = "combining",
+    .doc = "the last of each small group to count goes on to the group above",
+    .source = "Yew, Tzeng, Lawrie 1987; paper 03, combining tree",
+    .params = params,
+    .fixed_bytes = sizeof(struct slot),
+    .run = run,
+};
