@@ -202,10 +202,42 @@ static double shoot(struct shots *s, const struct shots_plan *plan, const struct
     return (double)(value[END] - when - last) / (plan->loop > 0 ? plan->loop : 1);
 }
 
-static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f, int tries, int64_t spent_ns)
+/* What the shots of a measurement share. */
+struct pace {
+    int64_t pause_ns, begin_ns, end_ns; /* before a shot; of the first, of the latest */
+    int tries;
+};
+
+static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f, int count, const struct pace *pace)
 {
-    return f->shots < plan->most && tries < 2 * plan->most + plan->warmups &&
-           spent_ns < plan->figure_ns * (f->shots < plan->least ? PATIENCE : 1);
+    int least = f->shots, most = f->shots;
+
+    for (int i = 1; i < count; i++) {
+        least = f[i].shots < least ? f[i].shots : least;
+        most = f[i].shots > most ? f[i].shots : most;
+    }
+    return most < plan->most && pace->tries < 2 * plan->most + plan->warmups &&
+           pace->end_ns - pace->begin_ns < count * plan->figure_ns * (least < plan->least ? PATIENCE : 1);
+}
+
+/* One shot for a figure; returns whether it was in time. */
+static bool take(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call, bool counted,
+                 struct pace *pace, struct shots_figure *f)
+{
+    int64_t value[VALUES] = { 0 };
+    double took_ns = shoot(s, plan, coll, call, pace->pause_ns, value);
+
+    pace->end_ns = value[END];
+    f->wrong += value[REFUSED] == 0 ? value[WRONG] : 0; /* what nobody moved cannot be wrong */
+    f->refused += value[REFUSED];
+    if (value[LATE]) {
+        f->late++;
+        pace->pause_ns = pace->pause_ns * 3 / 2 < MOST_PAUSE_NS ? pace->pause_ns * 3 / 2 : MOST_PAUSE_NS;
+    } else if (counted) {
+        f->took_ns[f->shots++] = took_ns;
+        f->cpu_ns += (double)value[CPU] / s->ranks;
+    }
+    return !value[LATE];
 }
 
 static int by_value(const void *a, const void *b)
@@ -215,33 +247,40 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+void shots_compare(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,
+                   void *const *host, int count, struct shots_figure *f)
+{
+    struct pace pace = { .pause_ns = PAUSE_NS };
+    double line_ns = line_now(s);
+    int warmups = plan->warmups;
+
+    for (int i = 0; i < count; i++)
+        f[i] = (struct shots_figure){ .took_ns = f[i].took_ns, .line_before_ns = line_ns };
+    call->rank = s->rank;
+    call->ranks = s->ranks;
+    pace.begin_ns = pace.end_ns = meet_at(s, clock_ns(), false);
+    for (; goes_on(plan, f, count, &pace); pace.tries++) {
+        bool in_time = true;
+        for (int i = 0; i < count; i++) {
+            call->host = host[i];
+            if (count > 1) /* the others had the caches in between */
+                take(s, plan, coll, call, false, &pace, &f[i]);
+            in_time &= take(s, plan, coll, call, warmups == 0, &pace, &f[i]);
+        }
+        warmups -= in_time && warmups > 0;
+    }
+    line_ns = line_now(s);
+    for (int i = 0; i < count; i++) {
+        f[i].line_after_ns = line_ns;
+        f[i].cpu_ns /= f[i].shots > 0 ? f[i].shots : 1;
+        qsort(f[i].took_ns, (size_t)f[i].shots, sizeof *f[i].took_ns, by_value);
+    }
+}
+
 void shots_measure(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,
                    struct shots_figure *f)
 {
-    int64_t pause = PAUSE_NS, value[VALUES] = { 0 }, begin;
-    int warmups = plan->warmups;
-
-    *f = (struct shots_figure){ .took_ns = f->took_ns, .line_before_ns = line_now(s) };
-    call->rank = s->rank;
-    call->ranks = s->ranks;
-    begin = value[END] = meet_at(s, clock_ns(), false);
-    for (int tries = 0; goes_on(plan, f, tries, value[END] - begin); tries++) {
-        double took_ns = shoot(s, plan, coll, call, pause, value);
-        f->wrong += value[REFUSED] == 0 ? value[WRONG] : 0; /* what nobody moved cannot be wrong */
-        f->refused += value[REFUSED];
-        if (value[LATE]) {
-            f->late++;
-            pause = pause * 3 / 2 < MOST_PAUSE_NS ? pause * 3 / 2 : MOST_PAUSE_NS;
-        } else if (warmups > 0) {
-            warmups--;
-        } else {
-            f->took_ns[f->shots++] = took_ns;
-            f->cpu_ns += (double)value[CPU] / s->ranks;
-        }
-    }
-    f->line_after_ns = line_now(s);
-    f->cpu_ns /= f->shots > 0 ? f->shots : 1;
-    qsort(f->took_ns, (size_t)f->shots, sizeof *f->took_ns, by_value);
+    shots_compare(s, plan, coll, call, &call->host, 1, f);
 }
 
 double shots_percentile(const struct shots_figure *f, double percent)

@@ -75,6 +75,13 @@ void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks, v
 void shots_measure(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,
                    struct shots_figure *f);
 
+/*
+ * The same of several hosts in turn, A B C A B C: a figure each, all with the same line transfer.  A turn is two shots, of which the second counts.
+ * Times and numbers of the plan are each one's.
+ */
+void shots_compare(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,
+                   void *const *host, int count, struct shots_figure *f);
+
 /* Of sorted figures: the value below which `percent` of them lie; 0 of none. */
 double shots_percentile(const struct shots_figure *f, double percent);
 

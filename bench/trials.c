@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trials.c - the program bench-trials: several settings of huddle compared on one team of forked processes, in turn (A B C A B C), without MPI.
+ *
+ *   bench-trials [--ranks N] [--bind core|none] SETTINGS...      SETTINGS is a candidate: "NAME=VALUE NAME=VALUE", or "" (huddle's own choice)
+ *
+ * Every candidate is a context and a team of its own in every process.  The first line of output, when all are set up:
+ *   {"program": "huddle 0.1.0", "ranks": 2, "crowded": false}
+ * Then each line of input is a comparison, and each is answered by one line:
+ *   COLLECTIVE BYTES FIGURE_US LEAST MOST CANDIDATE,CANDIDATE...
+ *   {"line_before_ns": 90.1, "line_after_ns": 90.3, "figures": [{"candidate": 0, "refused": 0, "wrong": 0, "took_ns": [210.0, ...]}, ...]}
+ * A candidate that refuses a call does not take it; its times mean nothing.  What a line means is in shots.h (struct shots_plan).
+ * Ends with its input.  Exit status: 0, 1 a process died, 2 not understood.
+ */
+#include "members.h"
+#include "shots.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { CANDIDATES = 256, LINE_BYTES = 2048, SETTINGS = 32, WARMUPS = 1 };
+
+/* What rank 0 has read, for all. */
+struct order {
+    bool over;
+    char line[LINE_BYTES];
+};
+
+struct job {
+    struct shots_page *page;
+    struct order *order;
+    char **settings; /* a text per candidate */
+    int candidates;
+};
+
+/* A candidate, in one process. */
+struct trial {
+    char text[LINE_BYTES];
+    const char *settings[SETTINGS + 1];
+    hud_context *context;
+    hud_team *team;
+    struct hud_exchange exchange;
+};
+
+struct comparison {
+    const struct shots_coll *coll;
+    struct shots_plan plan;
+    size_t bytes;
+    int which[CANDIDATES], count;
+};
+
+static int call_barrier(const struct shots_call *c)
+{
+    return hud_barrier(((struct trial *)c->host)->team);
+}
+
+static int call_bcast(const struct shots_call *c)
+{
+    return hud_bcast(((struct trial *)c->host)->team, &(struct hud_view){ .base = c->out, .bytes = c->bytes }, c->root);
+}
+
+static const struct shots_coll colls[] = {
+    { "barrier", false, call_barrier, NULL, NULL },
+    { "bcast", true, call_bcast, shots_fill_root, shots_wrong_bytes },
+    { .name = NULL },
+};
+
+/* False: a line says why. */
+static bool open_trial(struct trial *t, struct member *m, const char *settings)
+{
+    struct hud_host host = members_host(m);
+    int count = 0;
+
+    snprintf(t->text, sizeof t->text, "%s", settings);
+    for (char *rest, *word = strtok_r(t->text, " ", &rest); word && count < SETTINGS; word = strtok_r(NULL, " ", &rest))
+        t->settings[count++] = word;
+    host.settings = t->settings;
+    t->exchange = members_exchange(m);
+    if (hud_context_create(&host, &t->context) != HUD_OK || hud_team_create(t->context, &t->exchange, &t->team) != HUD_OK)
+        return fprintf(stderr, "huddle: bench-trials: out of memory\n"), false;
+    return true;
+}
+
+static void close_trials(struct trial *trial, int count)
+{
+    for (int i = 0; i < count; i++) {
+        hud_team_free(trial[i].team);
+        hud_context_destroy(trial[i].context);
+    }
+    free(trial);
+}
+
+/* All candidates of this process, each after its first call; NULL: a line says why. */
+static struct trial *open_trials(struct member *m, const struct job *job)
+{
+    struct trial *trial = calloc((size_t)job->candidates, sizeof *trial);
+
+    for (int i = 0; trial && i < job->candidates; i++) {
+        if (!open_trial(&trial[i], m, job->settings[i])) {
+            close_trials(trial, i);
+            return NULL;
+        }
+        hud_barrier(trial[i].team);
+    }
+    return trial;
+}
+
+/* ---- one comparison ---- */
+
+static bool take_list(struct comparison *c, char *list, int candidates)
+{
+    c->count = 0;
+    for (char *rest, *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        int i = atoi(word);
+        if (i < 0 || i >= candidates || c->count == CANDIDATES)
+            return false;
+        c->which[c->count++] = i;
+    }
+    return c->count > 0;
+}
+
+static bool parse(const char *line, int candidates, struct comparison *c)
+{
+    char name[32], list[LINE_BYTES];
+    long long figure_us;
+
+    *c = (struct comparison){ .plan = { .warmups = WARMUPS } };
+    if (sscanf(line, "%31s %zu %lld %d %d %2047s", name, &c->bytes, &figure_us, &c->plan.least, &c->plan.most, list) != 6)
+        return false;
+    for (c->coll = colls; c->coll->name && strcmp(c->coll->name, name) != 0;)
+        c->coll++;
+    c->plan.figure_ns = figure_us * 1000;
+    return c->coll->name && c->bytes <= (size_t)1 << 31 && c->plan.most >= 1 && c->plan.most <= SHOTS_MOST && figure_us > 0 &&
+           take_list(c, list, candidates);
+}
+
+static void print_figures(const struct comparison *c, const struct shots_figure *f)
+{
+    printf("{\"line_before_ns\": %.1f, \"line_after_ns\": %.1f, \"figures\": [", f->line_before_ns, f->line_after_ns);
+    for (int i = 0; i < c->count; i++) {
+        printf("%s{\"candidate\": %d, \"refused\": %ld, \"wrong\": %ld, \"took_ns\": [", i ? ", " : "", c->which[i], f[i].refused,
+               f[i].wrong);
+        for (int shot = 0; shot < f[i].shots; shot++)
+            printf("%s%.1f", shot ? ", " : "", f[i].took_ns[shot]);
+        printf("]}");
+    }
+    printf("]}\n");
+    fflush(stdout);
+}
+
+/* Returns 0, or a status: the line that says why is rank 0's. */
+static int compare(const struct comparison *c, struct shots *s, struct shots_call *call, struct trial *trial)
+{
+    size_t shots = (size_t)c->count * (size_t)c->plan.most;
+    double *took_ns = calloc(shots, sizeof *took_ns);
+    struct shots_figure *f = calloc((size_t)c->count, sizeof *f);
+    void *host[CANDIDATES];
+
+    call->bytes = c->bytes;
+    call->out = aligned_alloc(4096, (c->bytes / 4096 + 1) * 4096);
+    if (!took_ns || !f || !call->out)
+        return fprintf(stderr, "huddle: bench-trials: out of memory\n"), 1; /* what was taken goes with the process */
+    memset(call->out, 0, c->bytes);
+    for (int i = 0; i < c->count; i++) {
+        f[i].took_ns = took_ns + (size_t)i * (size_t)c->plan.most;
+        host[i] = &trial[c->which[i]];
+    }
+    shots_compare(s, &c->plan, c->coll, call, host, c->count, f);
+    if (s->rank == 0)
+        print_figures(c, f);
+    free(call->out);
+    free(f);
+    free(took_ns);
+    return 0;
+}
+
+/* ---- the processes ---- */
+
+/* Rank 0 reads a line, all get it; false: there is none left. */
+static bool next_order(const struct member *m, struct order *order)
+{
+    members_meet(m); /* all are through with the one before */
+    if (m->rank == 0)
+        order->over = !fgets(order->line, sizeof order->line, stdin);
+    members_meet(m);
+    return !order->over;
+}
+
+static int work(struct member *m, void *arg)
+{
+    const struct job *job = arg;
+    struct shots_call call = { .root = 0 };
+    struct trial *trial = open_trials(m, job);
+    struct comparison c;
+    struct shots shots;
+    int status = 0;
+
+    if (!trial)
+        return 1;
+    shots_join(&shots, job->page, m->rank, m->ranks, NULL);
+    if (m->rank == 0)
+        printf("{\"program\": \"huddle %s\", \"ranks\": %d, \"crowded\": %s}\n", hud_version(), shots.ranks,
+               shots.crowded ? "true" : "false");
+    fflush(stdout);
+    while (status == 0 && next_order(m, job->order)) {
+        bool understood = parse(job->order->line, job->candidates, &c);
+        if (!understood && m->rank == 0)
+            fprintf(stderr, "huddle: bench-trials: not understood: %s", job->order->line);
+        status = understood ? compare(&c, &shots, &call, trial) : 2;
+    }
+    members_meet(m);
+    close_trials(trial, job->candidates);
+    return status;
+}
+
+static void *shared(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int main(int argc, char **argv)
+{
+    int from[MEMBERS_MOST], ranks = 2, at = 1;
+    bool bind = true;
+
+    for (; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
+        bool fine = !strcmp(argv[at], "--ranks") && (ranks = atoi(argv[at + 1])) >= 2 && ranks <= MEMBERS_MOST;
+        if (!strcmp(argv[at], "--bind"))
+            fine = (bind = !strcmp(argv[at + 1], "core")) || !strcmp(argv[at + 1], "none");
+        if (!fine)
+            return fprintf(stderr, "huddle: bench-trials: %s %s: not understood\n", argv[at], argv[at + 1]), 2;
+    }
+    struct job job = { .settings = argv + at, .candidates = argc - at };
+    if (job.candidates < 1 || job.candidates > CANDIDATES)
+        return fprintf(stderr, "huddle: bench-trials: %d candidates (accepted: 1 to %d)\n", job.candidates, CANDIDATES), 2;
+    job.page = shared(shots_page_bytes(ranks));
+    job.order = shared(sizeof *job.order);
+    if (!job.page || !job.order)
+        return fprintf(stderr, "huddle: bench-trials: out of memory\n"), 1;
+    if (members_start(ranks, bind, work, &job, from) != 0)
+        return 1;
+    return members_end();
+}
