@@ -14,6 +14,7 @@ struct sim_post {
     struct sim_event by;
     bool add;           /* by mem_add: ordered among each other by the flag itself */
     uint32_t *released; /* vector clock that its reader acquires, NULL: nothing */
+    unsigned hops;      /* of its poster, when it posted */
 };
 
 struct sim_flag {

@@ -147,6 +147,8 @@ static uint64_t see(struct mem *m, struct sim_flag *flag, int post)
     const struct sim_post *p = &flag->posts[post];
 
     flag->seen[r->number] = post;
+    if (p->by.rank >= 0 && p->by.rank != r->number && p->hops >= r->hops)
+        r->hops = p->hops + 1;
     if (!(dropped(m) & SIM_DROP_ACQUIRE) && p->released)
         order_join(r->clock, p->released, sim_ranks(m->s));
     return p->value;
@@ -157,6 +159,7 @@ static void publish(struct mem *m, struct sim_flag *flag, const struct sim_post 
     struct sim *s = m->s;
 
     hud_flag_post(flag, p, sim_ranks(s));
+    s->posts++;
     sim_tick(m->self);
     hud_sched_moved(s);
     for (int i = 0; i < sim_ranks(s); i++) {
@@ -186,7 +189,7 @@ void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v)
     event(m, "posts");
     struct sim_flag *flag = flag_at(m, f, &spot);
     check_write(m, flag, &spot, v, false);
-    struct sim_post p = { .value = v, .by = m->self->now, .released = m->self->clock };
+    struct sim_post p = { .value = v, .by = m->self->now, .released = m->self->clock, .hops = m->self->hops };
     if (dropped(m) & SIM_DROP_RELEASE)
         p.released = NULL;
     publish(m, flag, &p);
@@ -204,7 +207,9 @@ uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v)
     uint32_t *before = flag_newest(flag)->released;
     bool releases = !(dropped(m) & SIM_DROP_RELEASE);
     see(m, flag, flag->count - 1);
-    struct sim_post p = { .value = sum, .by = m->self->now, .add = true, .released = releases ? m->self->clock : before };
+    struct sim_post p = {
+        .value = sum, .by = m->self->now, .add = true, .released = releases ? m->self->clock : before, .hops = m->self->hops
+    };
     publish(m, flag, &p);
     if (releases && before)
         order_join(flag_newest(flag)->released, before, sim_ranks(m->s));

@@ -129,6 +129,20 @@ unsigned long hud_sim_events(const struct sim *s)
     return s->events;
 }
 
+unsigned long hud_sim_posts(const struct sim *s)
+{
+    return s->posts;
+}
+
+unsigned hud_sim_hops(const struct sim *s)
+{
+    unsigned most = 0;
+
+    for (int r = 0; r < sim_ranks(s); r++)
+        most = s->ranks[r].hops > most ? s->ranks[r].hops : most;
+    return most;
+}
+
 /* ---- a plain access to shared memory ---- */
 
 static void report_fault(struct sim *s, size_t at)

@@ -54,6 +54,8 @@ bool hud_sim_run(struct sim *s, void (*body)(struct sim *s, int rank, void *arg)
 const char *hud_sim_report(const struct sim *s);       /* lines of text; "" while clean */
 unsigned long hud_sim_mutated(const struct sim *s);    /* calls that were mutated */
 unsigned long hud_sim_events(const struct sim *s);     /* calls of mem.h */
+unsigned long hud_sim_posts(const struct sim *s);      /* posts and additions */
+unsigned hud_sim_hops(const struct sim *s);            /* longest chain of posts, each seen by another rank */
 uint64_t hud_sim_random(struct sim *s, uint64_t most); /* 0..most; part of the run: the same for the same seed */
 
 /* The ranks of the job in `members` get a lease: `bytes` of each one's arena at offset_bytes, both multiples of HUD_LINE. */

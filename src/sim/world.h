@@ -33,6 +33,7 @@ struct sim_rank {
     size_t wait_offset_bytes;
     uint64_t wait_least;
     unsigned polls;      /* peeks since anything was posted */
+    unsigned hops;       /* the longest chain of posts, each seen by another rank, that led here */
     uint64_t importance; /* SIM_PRIORITY */
 };
 
@@ -50,6 +51,7 @@ struct sim {
     unsigned long events; /* calls of mem.h */
     unsigned long quiet;  /* of them, since the last post */
     unsigned long mutated;
+    unsigned long posts; /* posts and additions */
     bool failed;
     char report[2048];
 };

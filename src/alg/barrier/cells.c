@@ -7,7 +7,7 @@
  *           an odd value is an arrival, an even one a departure.  It remains one line per rank for both phases; a leader
  *           answers all its children by one write instead of one each, and they share its line, which is written while they poll it.
  *           Chips are the groups of the lowest level; the leaders between, if there are more levels, have no part of their own.
- * Shape     p ranks on n chips; rank 0 leads the node and its own chip.
+ * Shape     p ranks on n chips; rank 0 leads the node and its own chip; p + n - 1 posts.
  * Cost      T = 2 (l + (c - 2) g) + 2 (L + (n - 2) G)    ns; c ranks of a chip; l, L one line transfer within a chip, between chips; g, G one more overlapped
  * Accepts   any number of ranks and groups.
  *

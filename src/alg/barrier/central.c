@@ -5,7 +5,7 @@
  * Source    Mellor-Crummey, Scott: Algorithms for scalable synchronization on shared-memory multiprocessors (1991), Algorithm 7; paper 03's
  *           "sense-reversing", which it is compared with.  The sense that flips is the number of the operation here, and the counter
  *           counts on for ever (modulo 2^64) instead of being reset.
- * Shape     p ranks add to one line, p - 1 poll another; both at rank 0, as the paper's global counters.
+ * Shape     p ranks add to one line, the last posts another, which p - 1 poll; both at rank 0, as the paper's global counters.
  * Cost      T = p a + l + (p - 2) g    ns; a an atomic addition to a line that another rank had last, l one line transfer, g one more overlapped
  * Accepts   any number of ranks.
  *

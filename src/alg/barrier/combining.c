@@ -5,6 +5,7 @@
  * Source    Yew, Tzeng, Lawrie: Distributing hot-spot addressing in large-scale multiprocessors (1987), as in Mellor-Crummey, Scott (1991),
  *           Algorithm 8; paper 03's "combining tree" is degree = 2.  Senses are numbers of operations and counters are never reset, as in central.c.
  * Shape     p ranks, h = ceil(log_k p) levels, k the degree.  At level i the ranks of a run of k^(i+1) have been counted in at most k runs of k^i.
+ *           (p - 1) / (k - 1) nodes where p = k^h: p - 1 more additions than nodes, and a post for each node.
  * Cost      T = h (k a + l + (k - 2) g)    ns; a an atomic addition to a line that another rank had last, l one line transfer, g one more overlapped
  * Accepts   any number of ranks; 2 <= k <= 64.
  *
