@@ -32,7 +32,7 @@ struct row {
 };
 
 static const char *const words_switch[] = { "off", "on", NULL };
-static const char *const words_wait[] = { "auto", "poll", "yield", "sleep", NULL };
+static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive", NULL }; /* as enum mem_way */
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
 static const char *words_barrier[SET_ALGS + 3], *words_bcast[SET_ALGS + 3];
 

@@ -34,7 +34,6 @@ enum { SET_MOST = 192, SET_TEXT = 256, SET_ALGS = 64 };
 
 enum config_switch { SWITCH_OFF, SWITCH_ON };
 enum config_log { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
-enum config_wait { WAIT_AUTO, WAIT_POLL, WAIT_YIELD, WAIT_SLEEP };
 enum config_choice { CHOICE_AUTO, CHOICE_MPI, CHOICE_FIRST }; /* then the collective's algorithms in the order of alg.def */
 
 /* Effective values of one context. */

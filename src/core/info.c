@@ -158,7 +158,10 @@ int hud_team_json(hud_team *team, char **json)
     if (team->state == TEAM_REFUSED)
         json_object_set_new(out, "reason", json_string(hud_reason_text[team->reason]));
     if (team->state == TEAM_READY) {
-        json_object_set_new(out, "waits", json_string(team->policy.polls != 0 ? "poll" : team->policy.yields != 0 ? "yield" : "sleep"));
+        json_object_set_new(out, "waits",
+                            json_string(team->policy.polls != 0         ? "poll"
+                                        : team->policy.way == MEM_SLEEP ? "sleep"
+                                                                        : "yield"));
         json_object_set_new(out, "levels", groups_json(team));
         json_object_set_new(out, "lease",
                             json_pack("{s:I, s:I, s:o}", "offset", (json_int_t)team->offset, "bytes", (json_int_t)team->bytes, "regions",

@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
+enum { POLLS = 256, SLEEP_NS = 1000000 };
+
 bool hud_policy_crowded(struct hud_team *team, const union hello *hello)
 {
     struct hud_context *c = team->context;
@@ -36,15 +38,10 @@ bool hud_policy_crowded(struct hud_team *team, const union hello *hello)
 void hud_policy_make(struct hud_team *team, const union hello *hello)
 {
     const struct hud_context *c = team->context;
-    long wait = c->config.number[SET_WAIT];
-    bool yield = wait == WAIT_YIELD || (wait == WAIT_AUTO && hud_policy_crowded(team, hello));
+    enum mem_way way = (enum mem_way)c->config.number[SET_WAIT];
+    bool polls = way == MEM_POLL || (way == MEM_ADAPTIVE && !hud_policy_crowded(team, hello));
 
-    team->policy = (struct mem_policy){ .polls = wait == WAIT_SLEEP || yield ? 0 : 256,
-                                        .yields = wait == WAIT_SLEEP  ? 0
-                                                  : yield             ? 512
-                                                  : wait == WAIT_POLL ? UINT_MAX
-                                                                      : 4096,
-                                        .sleep_ns = 1000000,
-                                        .progress = c->host.progress,
-                                        .arg = c->host.arg };
+    team->policy = (struct mem_policy){
+        .polls = polls ? POLLS : 0, .way = way, .sleep_ns = SLEEP_NS, .progress = c->host.progress, .arg = c->host.arg
+    };
 }

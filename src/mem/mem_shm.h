@@ -2,13 +2,21 @@
 /* mem_shm.h - real shared memory.  Included only by mem.h. */
 #include <string.h>
 
+enum mem_way { MEM_POLL, MEM_YIELD, MEM_SLEEP, MEM_ADAPTIVE };
+
 /* How this rank waits. */
 struct mem_policy {
-    unsigned polls;              /* looks with PAUSE before anything else; 0 when ranks outnumber their processors */
-    unsigned yields;             /* sched_yield calls before it sleeps */
+    unsigned polls;              /* looks with PAUSE before anything else; 0: somebody else needs the processor */
+    enum mem_way way;            /* what comes after them */
     unsigned sleep_ns;           /* of one sleep, at most 1 ms */
     void (*progress)(void *arg); /* the host's, or NULL */
     void *arg;
+};
+
+/* What this rank has learned of a team's waits (wait.c); all zero at first. */
+struct mem_habit {
+    int64_t awake_ns;      /* how long a wait is worth staying awake for; 0: nothing learned yet */
+    int64_t busy_until_ns; /* until then a processor given away would not come back soon */
 };
 
 /*
@@ -25,6 +33,7 @@ struct mem {
     size_t offset;       /* of the running algorithm's region in a slice */
     uintptr_t home_mask; /* flag address & mask = its arena */
     const struct mem_policy *policy;
+    struct mem_habit habit;
     bool truncated; /* a mem_out of this call went past its view */
 };
 

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait.c - what a rank does when a flag is not there after the first looks: yield the processor, move the host's pending
- * messages, and at last sleep.
+ * wait.c - what a rank does when a flag is not there after the first looks: stay awake for a while, looking, yielding and moving the host's
+ * pending messages; then sleep.
  *
- * Yielding wins while everybody is in the collective, also when ranks outnumber processors; a sleep gives the core away for good when a
- * rank computes for milliseconds.  A sleep is bounded (policy->sleep_ns, 1 ms at most) and followed by a progress call: so a post
- * needs no fence before its look at `sleepers`, and MPI's progress rule holds for a rank that sleeps.
+ * poll, yield and sleep do only what they are named after.  adaptive is for all that is in between:
+ *
+ *   - Awake it looks and yields by turns, or only yields where ranks outnumber processors: yielding wins while everybody is in the collective.
+ *   - How long it stays awake is learned from the team's past waits, the short ones aside, which cost nothing: twice what they last while that is less
+ *     than LONG_NS; as long as a sleep and its wake cost (SHORT_NS) where they last longer, since then a wake is but a small part of the wait.
+ *   - A turn that takes TURN_NS means that somebody who does not wait (another program, a rank that computes) had the processor meanwhile: to yield
+ *     is then to lose a time slice at every wait, while a sleeper gets the processor back as soon as it wakes.  So for a time in proportion to what was lost
+ *     it does not yield, and sleeps after SHORT_NS, or at once where ranks outnumber processors.
+ *
+ * A sleep is bounded (policy->sleep_ns, 1 ms at most) and followed by progress calls: so a post needs no fence before its look at
+ * `sleepers`, and MPI's progress rule holds for a rank that sleeps.
  *
  * Futexes are 32 bits wide: ranks sleep on the low half of the counter, not PRIVATE (the waker maps it elsewhere).
  */
@@ -19,7 +27,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLLS_PER_YIELD = 64, YIELDS_PER_PROGRESS = 8 };
+enum { LOOKS_PER_TURN = 64, TURNS_PER_PROGRESS = 8 };
+
+enum {
+    SHORT_NS = 20000,  /* about what a sleep and its wake cost */
+    START_NS = 200000, /* awake, before anything is learned */
+    LONG_NS = 1000000, /* a wait that a wake does not lengthen by much */
+    TURN_NS = 500000,  /* other waiting ranks give the processor back sooner */
+    BUSY_FOR = 64,     /* times what a lost processor has cost */
+    LEARN = 4          /* a new wait counts for a quarter */
+};
 
 static uint32_t *low_half(mem_flag *f)
 {
@@ -50,10 +67,18 @@ static void sleep_on(struct mem *m, mem_flag *f, uint64_t least)
     atomic_fetch_sub_explicit(&home->sleepers, 1, memory_order_relaxed);
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 /* A few looks: many while polling is welcome, one when somebody else needs the processor. */
 static bool look(struct mem *m, mem_flag *f, uint64_t least)
 {
-    unsigned looks = m->policy->polls != 0 ? POLLS_PER_YIELD : 1;
+    unsigned looks = m->policy->polls != 0 ? LOOKS_PER_TURN : 1;
 
     for (; looks != 0; looks--) {
         if (there(m, f, least))
@@ -66,22 +91,57 @@ static bool look(struct mem *m, mem_flag *f, uint64_t least)
 /* A pending message moves by one piece a call; at one call a sleep it would move at a thousandth of its speed. */
 enum { PROGRESS_PER_SLEEP = 32 };
 
+/* What adaptive does now, having waited so long. */
+static enum mem_way choose(const struct mem *m, int64_t begin_ns, int64_t now)
+{
+    const struct mem_habit *habit = &m->habit;
+    bool crowded = m->policy->polls == 0, busy = now < habit->busy_until_ns;
+    int64_t awake_ns = busy ? (crowded ? 0 : SHORT_NS) : habit->awake_ns != 0 ? habit->awake_ns : START_NS;
+
+    if (now - begin_ns >= awake_ns)
+        return MEM_SLEEP;
+    return busy ? MEM_POLL : MEM_YIELD;
+}
+
+/* One turn of a wait; the n-th. */
+static void take_turn(struct mem *m, mem_flag *f, uint64_t least, enum mem_way way, unsigned n)
+{
+    unsigned per_progress = m->policy->polls != 0 ? 2 : TURNS_PER_PROGRESS;
+
+    if (way == MEM_SLEEP) {
+        sleep_on(m, f, least);
+        for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, f, least); i++)
+            progress(m);
+    } else if (way == MEM_POLL || n % per_progress == per_progress - 1) {
+        progress(m);
+    } else {
+        sched_yield();
+    }
+}
+
+static void learn(struct mem_habit *habit, int64_t waited_ns)
+{
+    int64_t was = habit->awake_ns != 0 ? habit->awake_ns : START_NS;
+    int64_t wanted = waited_ns <= LONG_NS ? 2 * waited_ns : SHORT_NS;
+
+    if (waited_ns > SHORT_NS)
+        habit->awake_ns = was + (wanted - was) / LEARN;
+}
+
 void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least)
 {
-    const struct mem_policy *policy = m->policy;
-    unsigned per_progress = policy->polls != 0 ? 2 : YIELDS_PER_PROGRESS;
+    int64_t begin = now_ns(), now = begin;
 
-    for (unsigned yields = 0; !look(m, f, least); yields++) {
-        if (yields >= policy->yields) {
-            sleep_on(m, f, least);
-            for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, f, least); i++)
-                progress(m);
-        } else if (yields % per_progress == per_progress - 1) {
-            progress(m);
-        } else {
-            sched_yield();
-        }
+    for (unsigned n = 0; !look(m, f, least); n++) {
+        enum mem_way way = m->policy->way == MEM_ADAPTIVE ? choose(m, begin, now) : m->policy->way;
+        int64_t before = now;
+
+        take_turn(m, f, least, way, n);
+        now = now_ns();
+        if (way != MEM_SLEEP && now - before > TURN_NS)
+            m->habit.busy_until_ns = now + BUSY_FOR * (now - before);
     }
+    learn(&m->habit, now - begin);
 }
 
 void hud_mem_wake(mem_flag *f)

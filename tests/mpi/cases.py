@@ -243,7 +243,7 @@ CASES = [
     Case("settings", "inline only", BOTH, 2, env={"HUDDLE_BCAST": "inline"}, taken=True, passed="no algorithm", collectives=("bcast",)),
     Case("settings", "queue only", BOTH, 4, env={"HUDDLE_BCAST": "queue"}, taken=True),
     Case("settings", "levels off", BOTH, 4, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}, taken=True),
-    Case("settings", "waits that sleep", BOTH, 4, env={"HUDDLE_WAIT": "sleep"}, taken=True),
+    *[Case("settings", f"waits that {way}", BOTH, 4, env={"HUDDLE_WAIT": way}, taken=True) for way in ("yield", "sleep")],
     Case("settings", "statistics that cannot be written", BOTH, 2, env={"HUDDLE_STATS": "json:/nonexistent/file"}, says=["HUDDLE_STATS.*/nonexistent/file"]),
 
     # Where ranks run.
