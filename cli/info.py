@@ -49,6 +49,19 @@ def show_pages(members):
     table(["rank", "processor", "own node", "slice", "pages on nodes", "elsewhere"], rows, right=(0, 1, 2, 3, 5))
 
 
+def show_choices(choices):
+    """Which algorithm takes which sizes, and what decided."""
+    rows = []
+    for collective, pieces in choices.items():
+        for piece in pieces:
+            most = f"to {bytes_text(piece['most_bytes'])}" if piece["most_bytes"] is not None else "any" if piece["least_bytes"] == 0 else "above"
+            serves, why = piece["serves"], piece["why"]
+            parameters = " ".join(f"{name}={value}" for name, value in (serves or {}).get("parameters", {}).items())
+            line = f"{why['file']}, line {why['line']}" if "line" in why else why["by"]
+            rows.append([collective, most, serves["algorithm"] if serves else "the MPI's own", parameters, line])
+    table(["collective", "size", "algorithm", "parameters", "decided by"], rows)
+
+
 def show_team(team):
     first = team["members"][0]["team"]
     heading(f"A team of {team['ranks']} processes, {'bound to cores in turn' if team['bind'] == 'core' else 'unbound'}")
@@ -59,6 +72,7 @@ def show_team(team):
     print(f"  {sum(m['taken'] for m in team['members'])} of {calls} barriers and broadcasts taken, every byte right; a waiting rank begins with: {first['waits']}")
     table(["level", "groups"], [[level["level"], " | ".join(ranges_text(group) for group in level["groups"])] for level in first["levels"]])
     show_pages(team["members"])
+    show_choices(first["choices"])
 
 
 def show_settings(settings):

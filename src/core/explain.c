@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* explain.c - the plan of a team that does not exist: ranks as a launcher would bind them, on this machine or on one that is described. */
+#include "core/explain.h"
 #include "core/budget.h"
-#include "core/plan.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,27 +111,27 @@ static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
                : json_null();
 }
 
-static json_t *why_json(const struct answer *a, const struct plan_entry *e)
+static json_t *why_json(const struct config *config, int kind, const struct plan_entry *e)
 {
     if (e->rule)
-        return json_pack("{s:s, s:s, s:i}", "by", e->rules == &a->tuning ? "tuning file" : "built-in table", "file", e->rules->file, "line",
-                         e->rule->line);
-    int forced = hud_config_forced(&a->config, a->kind);
+        return json_pack("{s:s, s:s, s:i}", "by", e->rules == hud_rules_builtin() ? "built-in table" : "tuning file", "file",
+                         e->rules->file, "line", e->rule->line);
+    int forced = hud_config_forced(config, kind);
     return json_pack("{s:s}", "by",
                      forced == -1                   ? "no rule"
                      : e->slot >= 0 || forced == -2 ? "setting"
                                                     : "setting, but it does not take the call");
 }
 
-static json_t *pieces_json(const struct answer *a)
+json_t *hud_pieces_json(const struct plan *plan, const struct config *config, int kind)
 {
     json_t *list = json_array();
     size_t least = 0;
 
-    for (int e = a->plan.first[a->kind]; e < a->plan.first[a->kind + 1]; e++) {
-        const struct plan_entry *entry = &a->plan.entry[e];
-        json_t *piece = json_pack("{s:I, s:o, s:o}", "least_bytes", (json_int_t)least, "serves", taker_json(&a->plan, entry), "why",
-                                  why_json(a, entry));
+    for (int e = plan->first[kind]; e < plan->first[kind + 1]; e++) {
+        const struct plan_entry *entry = &plan->entry[e];
+        json_t *piece = json_pack("{s:I, s:o, s:o}", "least_bytes", (json_int_t)least, "serves", taker_json(plan, entry), "why",
+                                  why_json(config, kind, entry));
         json_object_set_new(piece, "most_bytes", entry->most_bytes == SIZE_MAX ? json_null() : json_integer((json_int_t)entry->most_bytes));
         json_array_append_new(list, piece);
         least = entry->most_bytes + 1;
@@ -194,9 +193,10 @@ static json_t *answer_json(const struct answer *a)
     add_rules(a, hud_rules_builtin(), &served, rules);
     return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:s, s:o}, s:o, s:o, s:{s:I, s:o}, s:o}", "collective", a->q->collective,
                      "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks, "map", a->q->map, "serves", taker_json(&a->plan, a->entry),
-                     "why", why_json(a, a->entry), "facts", "crowded", a->facts.crowded, "within", a->facts.within, "groups",
-                     groups_json(a), "rules", rules, "pieces", pieces_json(a), "lease", "bytes", (json_int_t)a->plan.total_bytes, "slots",
-                     slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
+                     "why", why_json(&a->config, a->kind, a->entry), "facts", "crowded", a->facts.crowded, "within", a->facts.within,
+                     "groups", groups_json(a), "rules", rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "lease", "bytes",
+                     (json_int_t)a->plan.total_bytes, "slots", slots_json(&a->plan), "error",
+                     a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
 }
 
 static bool understood(const struct hud_question *q)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* info.c - what huddle knows, as JSON for the CLI, tests and documents. */
+#include "core/explain.h"
 #include "core/team.h"
 
 #include <jansson.h>
@@ -147,6 +148,15 @@ static json_t *regions_json(const struct plan *plan)
     return list;
 }
 
+static json_t *choices_json(const struct hud_team *team)
+{
+    json_t *choices = json_object();
+
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        json_object_set_new(choices, hud_coll_names[kind], hud_pieces_json(team->plan, &team->context->config, kind));
+    return choices;
+}
+
 int hud_team_json(hud_team *team, char **json)
 {
     static const char *const states[] = { [TEAM_NEW] = "new", [TEAM_READY] = "ready", [TEAM_REFUSED] = "refused" };
@@ -167,6 +177,7 @@ int hud_team_json(hud_team *team, char **json)
                             json_pack("{s:I, s:I, s:o}", "offset", (json_int_t)team->offset, "bytes", (json_int_t)team->bytes, "regions",
                                       regions_json(team->plan)));
         json_object_set_new(out, "pages", pages_json(team));
+        json_object_set_new(out, "choices", choices_json(team));
     }
     return give(out, json);
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* explain.h - a plan in words. */
+#ifndef HUD_EXPLAIN_H
+#define HUD_EXPLAIN_H
+
+#include "core/plan.h"
+
+#include <jansson.h>
+
+/* [{"least_bytes", "most_bytes" (null: no end), "serves" (null: the MPI's own), "why"}, ...]: the plan's pieces for a collective. */
+json_t *hud_pieces_json(const struct plan *plan, const struct config *config, int kind);
+
+#endif
