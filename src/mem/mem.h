@@ -66,6 +66,12 @@ MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, s
 /* Shared to shared. */
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
 
+/*
+ * A hint without order or effect: this rank will write these bytes of its own slot next, and nobody reads them until then.  Lines that others
+ * have read are taken back now, between two operations, and not when the next one waits for them.
+ */
+MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes);
+
 #ifdef HUD_SIM
 #define HUD_BACKEND(name) hud_sim_##name
 #include "mem/mem_sim.h"

@@ -79,6 +79,11 @@ MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
     hud_sim_copy(m, dst, src, bytes);
 }
 
+MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes)
+{
+    (void)m, (void)at, (void)bytes;
+}
+
 #define mem_post(...) (hud_sim_at(__FILE__, __LINE__), mem_post(__VA_ARGS__))
 #define mem_peek(...) (hud_sim_at(__FILE__, __LINE__), mem_peek(__VA_ARGS__))
 #define mem_await(...) (hud_sim_at(__FILE__, __LINE__), mem_await(__VA_ARGS__))

@@ -58,12 +58,50 @@ static inline uint64_t ring_round_up(const struct shape_ring *ring, uint64_t at)
     return (at + ring->set_units - 1) / ring->set_units * ring->set_units;
 }
 
-/* Units of the next fragment: what is left of the set, in equal parts of at most f. */
+/* Units of a fragment of those needed, where set_left are left of the set: all if they are at most f, else the set in equal parts of at most f. */
+static inline uint64_t ring_part(uint64_t set_left, uint64_t f, uint64_t needed)
+{
+    uint64_t most = set_left < f ? set_left : f;
+
+    if (needed <= most)
+        return needed;
+    if (most == set_left)
+        return most;
+    uint64_t parts = (set_left + f - 1) / f;
+    return (set_left + parts - 1) / parts;
+}
+
+/* Units of the next fragment of a message without end. */
 static inline uint64_t ring_next(const struct shape_ring *ring, uint64_t at, uint64_t f)
 {
-    uint64_t left = ring->set_units - at % ring->set_units, parts = (left + f - 1) / f;
+    return ring_part(ring->set_units - at % ring->set_units, f, UINT64_MAX);
+}
 
-    return (left + parts - 1) / parts;
+/* A position, taken apart once: from there on no step divides. */
+struct ring_place {
+    uint64_t at, unit, set_left; /* the position, its unit, and the units left of its set */
+};
+
+static inline struct ring_place ring_place_of(const struct shape_ring *ring, uint64_t at)
+{
+    uint64_t unit = at % ring->units, in_set = unit;
+
+    while (in_set >= ring->set_units)
+        in_set -= ring->set_units;
+    return (struct ring_place){ at, unit, ring->set_units - in_set };
+}
+
+static inline bool ring_begins_set(const struct shape_ring *ring, const struct ring_place *place)
+{
+    return place->set_left == ring->set_units;
+}
+
+/* Units of one fragment, so that at most the set's end is reached. */
+static inline void ring_move(const struct shape_ring *ring, struct ring_place *place, uint64_t units)
+{
+    place->at += units;
+    place->unit = place->unit + units == ring->units ? 0 : place->unit + units;
+    place->set_left = place->set_left == units ? ring->set_units : place->set_left - units;
 }
 
 /* Units of the best fragment of an n-byte message: f = sqrt(n t_w / t), paper 01, "Choosing", rule 1.  ratio: t_w / t in bytes. */

@@ -25,6 +25,41 @@ static void fragments_fill_sets(void **state)
         }
 }
 
+/* A place that is moved along says what the position does. */
+static void a_place_follows_its_position(void **state)
+{
+    (void)state;
+    for (uint64_t units = 1; units < 40; units++)
+        for (uint64_t sets = 1; sets <= 8 && sets <= units; sets++)
+            for (uint64_t f = 1; f < 10; f++) {
+                struct shape_ring ring = ring_cut(units, 0, sets);
+                struct ring_place p = ring_place_of(&ring, 0);
+                while (p.at < 3 * ring.units) {
+                    uint64_t step = ring_part(p.set_left, f, UINT64_MAX);
+                    assert_int_equal(step, ring_next(&ring, p.at, f));
+                    ring_move(&ring, &p, step);
+                    struct ring_place fresh = ring_place_of(&ring, p.at);
+                    assert_int_equal(p.unit, p.at % ring.units);
+                    assert_int_equal(p.set_left, ring.set_units - p.at % ring.set_units);
+                    assert_memory_equal(&p, &fresh, sizeof p);
+                    assert_true(ring_begins_set(&ring, &p) == ring_at_set(&ring, p.at));
+                }
+            }
+}
+
+/* The last fragment takes what is needed and no more, others are parts of the set; nothing crosses it. */
+static void a_part_is_what_is_needed_at_most(void **state)
+{
+    (void)state;
+    for (uint64_t left = 1; left < 30; left++)
+        for (uint64_t f = 1; f < 30; f++)
+            for (uint64_t needed = 1; needed < 60; needed++) {
+                uint64_t part = ring_part(left, f, needed);
+                assert_true(part >= 1 && part <= f && part <= left);
+                assert_true(needed > f || needed > left || part == needed);
+            }
+}
+
 /* Entering a set asks for exactly the end of the set that lay in the same units before. */
 static void a_set_waits_for_its_last_use(void **state)
 {
@@ -86,6 +121,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fragments_fill_sets),
+        cmocka_unit_test(a_place_follows_its_position),
+        cmocka_unit_test(a_part_is_what_is_needed_at_most),
         cmocka_unit_test(a_set_waits_for_its_last_use),
         cmocka_unit_test(what_is_wanted_limits_a_ring),
         cmocka_unit_test(whole_buffers_are_cut_into_sets),

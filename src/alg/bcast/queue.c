@@ -64,18 +64,18 @@ static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
     return ring.units == 0 ? 0 : sizeof(struct slot) + ring.units * (sizeof(mem_flag) + RING_UNIT);
 }
 
-static char *data_of(struct slot *slot, const struct shape_ring *ring, uint64_t at)
+static char *data_of(struct slot *slot, const struct shape_ring *ring, const struct ring_place *at)
 {
-    return (char *)&slot->word[ring->units] + at % ring->units * RING_UNIT;
+    return (char *)&slot->word[ring->units] + at->unit * RING_UNIT;
 }
 
 /* The root copies a fragment in; before the first of a set, everybody has left what the set held. */
-static struct notice copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, uint64_t at, size_t sent)
+static struct notice copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at, size_t sent)
 {
     enum { RATIO = 2560 }; /* t_w / t */
     uint64_t f = c->param[FRAGMENT] != 0 ? ring_units_of((uint64_t)c->param[FRAGMENT]) : ring_fragment(c->buf.bytes, RATIO);
-    uint64_t left = ring_at_set(ring, at) ? ring_must_have_left(ring, at) : 0;
-    size_t rest = c->buf.bytes - sent, most = ring_next(ring, at, f) * RING_UNIT;
+    uint64_t left = ring_begins_set(ring, at) ? ring_must_have_left(ring, at->at) : 0;
+    size_t rest = c->buf.bytes - sent, most = ring_part(at->set_left, f, ring_units_of(rest)) * RING_UNIT;
 
     for (int r = 0; left != 0 && r < mem_size(m); r++) {
         struct slot *other = mem_slot(m, r);
@@ -87,6 +87,16 @@ static struct notice copy_in(struct mem *m, const struct coll *c, const struct s
     return (struct notice){ bytes, ring_units_of(bytes), rest - bytes };
 }
 
+/* Others have read the lines that the next message comes to.  Below LEAST it costs more than it saves, above MOST copying in hides it. */
+static void claim_next(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at)
+{
+    enum { LEAST = 2048, MOST = 32 << 10 };
+    size_t room = at->set_left * RING_UNIT, bytes = c->buf.bytes < MOST ? c->buf.bytes : MOST;
+
+    if (bytes >= LEAST)
+        mem_claim(m, data_of(mem_slot(m, mem_rank(m)), ring, at), bytes < room ? bytes : room);
+}
+
 /* Fragments come from the view or from the parent's notices, are announced to the children, then copied out. */
 static void run(struct mem *m, const struct coll *c)
 {
@@ -95,32 +105,34 @@ static void run(struct mem *m, const struct coll *c)
     int me = mem_rank(m), above = hud_shape_parent(&t, me);
     struct slot *mine = mem_slot(m, me), *root = mem_slot(m, c->root), *parent = mem_slot(m, above < 0 ? me : above);
     bool leaf = hud_shape_child(&t, me, 0) < 0;
-    uint64_t at = mem_get(m, &mine->at);
+    struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
     struct notice n = { .rest = 1 };
 
     for (size_t done = 0; n.rest != 0; done += n.bytes) {
-        mem_flag *word = &mine->word[at % ring.units], *from = &parent->word[at % ring.units];
+        mem_flag *word = &mine->word[at.unit], *from = &parent->word[at.unit];
         struct notice *out = (struct notice *)word->payload, *in = (struct notice *)from->payload;
 
         if (above < 0) {
-            n = copy_in(m, c, &ring, at, done);
+            n = copy_in(m, c, &ring, &at, done);
         } else {
-            mem_await(m, from, at + 1); /* A1 */
+            mem_await(m, from, at.at + 1); /* A1 */
             n = (struct notice){ mem_get(m, &in->bytes), mem_get(m, &in->units), mem_get(m, &in->rest) };
         }
         if (!leaf) {
             mem_put(m, &out->bytes, n.bytes);
             mem_put(m, &out->units, n.units);
             mem_put(m, &out->rest, n.rest);
-            mem_post(m, word, at + 1); /* R1 */
+            mem_post(m, word, at.at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, &c->buf, data_of(root, &ring, at), done, n.bytes);
-        at += n.units;
-        if (ring_at_set(&ring, at))
-            mem_post(m, &mine->left, at); /* R2 */
+            mem_out(m, &c->buf, data_of(root, &ring, &at), done, n.bytes);
+        ring_move(&ring, &at, n.units);
+        if (ring_begins_set(&ring, &at))
+            mem_post(m, &mine->left, at.at); /* R2 */
     }
-    mem_put(m, &mine->at, at);
+    mem_put(m, &mine->at, at.at);
+    if (above < 0)
+        claim_next(m, c, &ring, &at);
 }
 
 ALG_DEFINE(bcast, queue) = {
