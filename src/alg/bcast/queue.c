@@ -10,9 +10,8 @@
  *           t_w a notification down the tree, t_wo + t_a the wait for a free set and its release   (paper 01, "Time model", s > 1)
  * Accepts   any n, if the lease has a window.
  *
- * Positions (shape/ring.h) count over all roots; every rank keeps its own, and they agree between operations.  Whoever is root when a set begins
- * waits until all ranks have left what it held; all that follows in the set happens after that, also under another root.  So an
- * acknowledgement is one line per set and rank, whoever the roots are.
+ * Positions (shape/ring.h) count over all roots; every rank keeps its own, and they agree between operations.  Whoever is root when a set begins waits
+ * until all ranks have left what it held; all that follows in the set happens after that, also under another root: one acknowledgement per set and rank.
  *
  * Line                      written by   read by       value k means
  *   slot[r].word[k % units]   r            r's children  the fragment at position k - 1 is in the root's queue; with it, a notice
@@ -37,9 +36,8 @@ static const struct alg_param params[] = {
     { .name = NULL },
 };
 
-struct notice { /* the payload of a control word: this fragment, and the bytes after it */
-    uint64_t bytes, units, rest;
-};
+/* What a control word carries: bytes of this fragment, times two, plus one if there are more. */
+enum { MORE = 1 };
 
 struct slot {
     mem_flag left;
@@ -70,7 +68,7 @@ static char *data_of(struct slot *slot, const struct shape_ring *ring, const str
 }
 
 /* The root copies a fragment in; before the first of a set, everybody has left what the set held. */
-static struct notice copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at, size_t sent)
+static uint64_t copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at, size_t sent)
 {
     enum { RATIO = 2560 }; /* t_w / t */
     uint64_t f = c->param[FRAGMENT] != 0 ? ring_units_of((uint64_t)c->param[FRAGMENT]) : ring_fragment(c->buf.bytes, RATIO);
@@ -82,19 +80,19 @@ static struct notice copy_in(struct mem *m, const struct coll *c, const struct s
         if (r != mem_rank(m))
             mem_await(m, &other->left, left); /* A2 */
     }
-    size_t bytes =
-        mem_in(m, data_of(mem_slot(m, mem_rank(m)), ring, at), &c->buf, sent, rest < most ? rest : most); /* whole elements: may be fewer */
-    return (struct notice){ bytes, ring_units_of(bytes), rest - bytes };
+    /* Whole elements: may be fewer bytes. */
+    size_t bytes = mem_in(m, data_of(mem_slot(m, mem_rank(m)), ring, at), &c->buf, sent, rest < most ? rest : most);
+    return bytes << 1 | (bytes < rest ? MORE : 0);
 }
 
 /* Others have read the lines that the next message comes to.  Below LEAST it costs more than it saves, above MOST copying in hides it. */
 static void claim_next(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at)
 {
     enum { LEAST = 2048, MOST = 32 << 10 };
-    size_t room = at->set_left * RING_UNIT, bytes = c->buf.bytes < MOST ? c->buf.bytes : MOST;
+    size_t set = at->set_left * RING_UNIT, most = set < MOST ? set : MOST;
 
-    if (bytes >= LEAST)
-        mem_claim(m, data_of(mem_slot(m, mem_rank(m)), ring, at), bytes < room ? bytes : room);
+    if (c->buf.bytes >= LEAST)
+        mem_claim(m, data_of(mem_slot(m, mem_rank(m)), ring, at), c->buf.bytes < most ? c->buf.bytes : most);
 }
 
 /* Fragments come from the view or from the parent's notices, are announced to the children, then copied out. */
@@ -106,27 +104,24 @@ static void run(struct mem *m, const struct coll *c)
     struct slot *mine = mem_slot(m, me), *root = mem_slot(m, c->root), *parent = mem_slot(m, above < 0 ? me : above);
     bool leaf = hud_shape_child(&t, me, 0) < 0;
     struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
-    struct notice n = { .rest = 1 };
+    uint64_t notice = MORE;
 
-    for (size_t done = 0; n.rest != 0; done += n.bytes) {
+    for (size_t done = 0; notice & MORE; done += notice >> 1) {
         mem_flag *word = &mine->word[at.unit], *from = &parent->word[at.unit];
-        struct notice *out = (struct notice *)word->payload, *in = (struct notice *)from->payload;
 
         if (above < 0) {
-            n = copy_in(m, c, &ring, &at, done);
+            notice = copy_in(m, c, &ring, &at, done);
         } else {
             mem_await(m, from, at.at + 1); /* A1 */
-            n = (struct notice){ mem_get(m, &in->bytes), mem_get(m, &in->units), mem_get(m, &in->rest) };
+            notice = mem_get(m, from->payload);
         }
         if (!leaf) {
-            mem_put(m, &out->bytes, n.bytes);
-            mem_put(m, &out->units, n.units);
-            mem_put(m, &out->rest, n.rest);
+            mem_put(m, word->payload, notice);
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, &c->buf, data_of(root, &ring, &at), done, n.bytes);
-        ring_move(&ring, &at, n.units);
+            mem_out(m, &c->buf, data_of(root, &ring, &at), done, notice >> 1);
+        ring_move(&ring, &at, ring_units_of(notice >> 1));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->left, at.at); /* R2 */
     }
