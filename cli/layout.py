@@ -16,10 +16,11 @@ class Trouble(Exception):
 class Layout:
     """Directories, relative to the prefix as CMake had them (an absolute one stays as it is)."""
 
-    def __init__(self, prefix, libs, plugins, tools):
+    def __init__(self, prefix, libs, plugins, tools, share):
         self.libs = os.path.join(prefix, libs)
         self.plugins = os.path.join(prefix, plugins)
         self.tools = os.path.join(prefix, tools)
+        self.machines = os.path.join(prefix, share, "machines")
 
     @property
     def loader(self):

@@ -4,13 +4,14 @@ import argparse
 import os
 import sys
 
-from . import info, run, settings
+from . import explain, info, run, settings
 from .layout import Trouble
 
 # name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
 COMMANDS = {
     "run": (run, "run an MPI program with huddle"),
     "info": (info, "the machine, a team's groups and pages, the MPIs found, the settings in effect"),
+    "explain": (explain, "which algorithm would serve a call, and why; here or on a machine that is described"),
     "settings": (settings, "every setting: what it does, its default, its value and where that comes from"),
 }
 

@@ -130,7 +130,7 @@ struct hud_question {
 
 /*
  * JSON of the answer, with this process's settings and tuning file: "serves" (algorithm and parameters, null: the MPI's own), "why" (what decided:
- * a setting, or a line of a file), "facts" (what rules may ask: crowded, within, groups), "rules" (every rule of the collective, in
+ * a setting, or a line of a file), "facts" (what rules may ask: crowded, processors, within, groups), "rules" (every rule of the collective, in
  * order, each with its verdict), "pieces" (all sizes), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: not understood; *json is NULL.
  */
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);

@@ -11,6 +11,7 @@ struct answer {
     const struct hud_question *q;
     int kind;
     struct topo *machine;
+    int processors; /* of it */
     struct config config;
     struct rules tuning;
     struct shape_groups groups;
@@ -21,14 +22,6 @@ struct answer {
 };
 
 /* ---- where the ranks would be ---- */
-
-static int level_of(const struct topo *t, const char *name)
-{
-    for (int l = 0; l < hud_topo_levels(t); l++)
-        if (strcmp(hud_topo_level_name(t, l), name) == 0)
-            return l;
-    return -1;
-}
 
 /* The k-th processor, round robin, of those within a unit of a level; level -1: of all. */
 static int processor(const struct topo *t, int level, int unit, int k)
@@ -49,7 +42,7 @@ static int processor(const struct topo *t, int level, int unit, int k)
 /* A map by a level that the machine does not have is one by core. */
 static void bind_ranks(const struct answer *a, struct topo_cpus *cpus)
 {
-    int level = level_of(a->machine, a->q->map), units = level < 0 ? 1 : hud_topo_level_units(a->machine, level);
+    int level = hud_topo_level_of(a->machine, a->q->map), units = level < 0 ? 1 : hud_topo_level_units(a->machine, level);
 
     for (int r = 0; r < a->q->ranks; r++) {
         memset(&cpus[r], 0, sizeof cpus[r]);
@@ -82,7 +75,8 @@ static bool find_place(struct answer *a)
             a->table->unit[i] = (int16_t)place.unit[i];
         hud_topo_all(a->machine, &all);
         a->facts.ranks = a->q->ranks;
-        a->facts.crowded = a->q->ranks > hud_topo_cpus_count(&all);
+        a->processors = hud_topo_cpus_count(&all);
+        a->facts.crowded = a->q->ranks > a->processors;
         hud_plan_within(a->table, a->q->ranks, a->facts.within);
     }
     free((void *)(uintptr_t)place.unit);
@@ -191,12 +185,12 @@ static json_t *answer_json(const struct answer *a)
 
     add_rules(a, &a->tuning, &served, rules);
     add_rules(a, hud_rules_builtin(), &served, rules);
-    return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:s, s:o}, s:o, s:o, s:{s:I, s:o}, s:o}", "collective", a->q->collective,
+    return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:i, s:s, s:o}, s:o, s:o, s:{s:I, s:o}, s:o}", "collective", a->q->collective,
                      "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks, "map", a->q->map, "serves", taker_json(&a->plan, a->entry),
-                     "why", why_json(&a->config, a->kind, a->entry), "facts", "crowded", a->facts.crowded, "within", a->facts.within,
-                     "groups", groups_json(a), "rules", rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "lease", "bytes",
-                     (json_int_t)a->plan.total_bytes, "slots", slots_json(&a->plan), "error",
-                     a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
+                     "why", why_json(&a->config, a->kind, a->entry), "facts", "crowded", a->facts.crowded, "processors", a->processors,
+                     "within", a->facts.within, "groups", groups_json(a), "rules", rules, "pieces",
+                     hud_pieces_json(&a->plan, &a->config, a->kind), "lease", "bytes", (json_int_t)a->plan.total_bytes, "slots",
+                     slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
 }
 
 static bool understood(const struct hud_question *q)

@@ -133,6 +133,15 @@ const char *hud_topo_level_name(const struct topo *t, int level)
     return hud_topo_kinds[t->level[level].kind].name;
 }
 
+int hud_topo_level_of(const struct topo *t, const char *name)
+{
+    for (int l = 0; l < t->levels; l++)
+        for (int kind = 0; kind < TOPO_KINDS; kind++)
+            if (((int)t->level[l].kind == kind || t->level[l].also >> kind & 1) && strcmp(hud_topo_kinds[kind].name, name) == 0)
+                return l;
+    return -1;
+}
+
 int hud_topo_level_units(const struct topo *t, int level)
 {
     return t->level[level].units.count;

@@ -35,6 +35,7 @@ void hud_topo_free(struct topo *t);
 
 int hud_topo_levels(const struct topo *t);                        /* active levels; 0 is the lowest */
 const char *hud_topo_level_name(const struct topo *t, int level); /* not unique: hwloc may know groups of groups */
+int hud_topo_level_of(const struct topo *t, const char *name);    /* the lowest that bears the name, be it not its first; -1: none */
 int hud_topo_level_units(const struct topo *t, int level);
 /* All processors of the machine. */
 void hud_topo_all(const struct topo *t, struct topo_cpus *cpus);

@@ -57,6 +57,7 @@ static void the_built_in_table_serves(void **state)
     assert_true(json_integer_value(at("why.line")) > 1);
     assert_string_equal(text_at("facts.within"), "socket");
     assert_false(json_is_true(at("facts.crowded")));
+    assert_int_equal(json_integer_value(at("facts.processors")), 128);
     ask("barrier", 0, 129, "core");
     assert_true(json_is_true(at("facts.crowded")));
     assert_string_equal(text_at("facts.within"), "machine");
@@ -73,6 +74,17 @@ static void ranks_lie_where_the_map_puts_them(void **state)
     assert_string_equal(text_at("facts.within"), "machine");
     ask("barrier", 0, 2, "none");
     assert_string_equal(text_at("facts.within"), "machine");
+}
+
+static void a_map_may_name_a_level_by_any_of_its_names(void **state)
+{
+    const struct hud_question q = { "barrier", 0, 2, "socket", "pack:2 numa:1 core:2 pu:1" };
+    char *text;
+
+    (void)state;
+    assert_int_equal(hud_explain_json(&q, &text), HUD_OK);
+    assert_non_null(strstr(text, "\"within\": \"machine\""));
+    free(text);
 }
 
 static void a_setting_comes_first(void **state)
@@ -131,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_built_in_table_serves),
         cmocka_unit_test(ranks_lie_where_the_map_puts_them),
+        cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
         cmocka_unit_test(a_setting_comes_first),
         cmocka_unit_test(a_line_of_the_tuning_file_is_named),
         cmocka_unit_test(what_is_not_understood_is_refused),

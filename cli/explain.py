@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle explain: which algorithm would serve a call, and why; on this machine or on one that is described."""
+import argparse
+import json
+
+from . import machines
+from .layout import Trouble
+from .sizes import number, written
+from .text import bytes_text, heading, table
+
+MAPS = {"core": "bound to cores in turn", "numa": "bound to NUMA nodes in turn", "socket": "bound to sockets in turn", "none": "unbound"}
+
+
+def add_arguments(parser):
+    parser.add_argument("collective", nargs="?", default="bcast", help="barrier, bcast (default: bcast)")
+    parser.add_argument("--bytes", metavar="SIZES", help="of the message: 1M; several (8,4K,1M) or a range (8:1M) give a table (default: all sizes)")
+    parser.add_argument("--ranks", type=int, metavar="N", help="ranks of the team, all on one node (default: one per processor)")
+    parser.add_argument("--map", choices=MAPS, default="core", help="how the ranks are bound (default: core)")
+    parser.add_argument("--machine", default=machines.THIS, metavar="NAME", help="a machine that is described; list: which there are (default: this one)")
+    parser.add_argument("--json", action="store_true", help="the library's answer as JSON")
+
+
+class Asked:
+    """The question, but for the size."""
+
+    def __init__(self, options, layout):
+        self.layout, self.collective, self.map = layout, options.collective, options.map
+        known = sorted({row["collective"] for row in layout.ask("info", "algorithms")})
+        if self.collective not in known:
+            raise Trouble(f"explain {self.collective}: huddle has no such collective (accepted: {', '.join(known)})", 2)
+        machine = machines.load(layout, options.machine)
+        self.machine = machine["name"] if machine else "this machine"
+        self.topology = [machine["topology"]] if machine else []
+        self.ranks = 1
+        self.ranks = self.answer(0)["facts"]["processors"] if options.ranks is None else options.ranks
+        if not 1 <= self.ranks <= 32767:
+            raise Trouble(f"--ranks {options.ranks}: a team has 1 to 32767 ranks", 2)
+
+    def answer(self, size):
+        return self.layout.ask("explain", self.collective, str(size), str(self.ranks), self.map, *self.topology)
+
+    def words(self):
+        return f"{self.ranks} ranks {MAPS[self.map]}, on {self.machine}"
+
+
+def parameters_text(serves):
+    pairs = serves["parameters"].items() if serves else ()
+    return ", ".join(f"{name} {written(value) if isinstance(value, int) else value}" for name, value in pairs)
+
+
+def name_of(serves):
+    return serves["algorithm"] if serves else "the MPI's own"
+
+
+def why_text(why):
+    return f"{why['by']}, line {why['line']}" if "line" in why else why["by"]
+
+
+def file_of(why):
+    return why["file"] if why["by"] == "tuning file" else None
+
+
+def show_one(asked, answer):
+    size = f"{bytes_text(answer['bytes'])} " if answer["collective"] != "barrier" else ""
+    facts, serves, why = answer["facts"], answer["serves"], answer["why"]
+    print(f"{size}{answer['collective']}, {asked.words()}")
+    print(f"  serves   {name_of(serves)}{': ' + serves['doc'] if serves else ''}")
+    if serves and serves["parameters"]:
+        print(f"  with     {parameters_text(serves)}")
+    print(f"  because  {why_text(why)}{' of ' + file_of(why) if file_of(why) else ''}")
+    groups = ", ".join(f"{level['groups']} by {level['level']}" if level["level"] != "team" else "one of all" for level in facts["groups"])
+    print(f"  facts    {'crowded: more ranks than processors' if facts['crowded'] else 'a processor for each rank'}; within one {facts['within']}; groups: {groups}")
+    slots = ", ".join(f"{slot['collective']}/{slot['algorithm']} {bytes_text(slot['bytes'])}" for slot in answer["lease"]["slots"])
+    print(f"  memory   {bytes_text(answer['lease']['bytes'])} of each rank{': ' + slots if slots else ''}")
+    heading("Rules, in the order in which they are asked")
+    table(["rule", "algorithm", "verdict"], [[f"{rule['file']}:{rule['line']}", rule["algorithm"], rule["verdict"]] for rule in answer["rules"]])
+
+
+def range_text(least, most):
+    return f"{written(least)}-{written(most) if most is not None else ''}"
+
+
+def show_pieces(asked, answer, low, high):
+    print(f"{answer['collective']}, {asked.words()}")
+    rows, files = [], set()
+    for piece in answer["pieces"]:
+        least, most = max(piece["least_bytes"], low), piece["most_bytes"] if high is None else high if piece["most_bytes"] is None else min(high, piece["most_bytes"])
+        if most is None or least <= most:
+            rows.append([range_text(least, most), name_of(piece["serves"]), parameters_text(piece["serves"]), why_text(piece["why"])])
+            files.add(file_of(piece["why"]))
+    table(["bytes", "algorithm", "parameters", "because"], rows)
+    for file in sorted(files - {None}):
+        print(f"  tuning file: {file}")
+
+
+def show_sizes(asked, sizes):
+    print(f"{asked.collective}, {asked.words()}")
+    rows = [(size, asked.answer(size)) for size in sizes]
+    table(["bytes", "algorithm", "parameters", "because"],
+          [[bytes_text(size), name_of(a["serves"]), parameters_text(a["serves"]), why_text(a["why"])] for size, a in rows], right=(0,))
+
+
+def size(text):
+    try:
+        return number(text)
+    except argparse.ArgumentTypeError as error:
+        raise Trouble(f"--bytes {text!r} is not understood (accepted: 64K, 8,4K,1M, 8:1M)", 2) from error
+
+
+def show(options, asked):
+    text = options.bytes or ""
+    low, colon, high = text.partition(":")
+    if "," in text:
+        show_sizes(asked, [size(word) for word in text.split(",")])
+        return
+    first, last = size(low) if low else 0, size(high) if colon else None
+    answer = asked.answer(first)
+    if answer["error"]:
+        print(f"{answer['error']}: huddle takes no calls")
+    elif colon and last < first:
+        raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH)", 2)
+    elif answer["collective"] == "barrier" or (text and not colon):
+        show_one(asked, answer)
+    else:
+        show_pieces(asked, answer, first, last)
+
+
+def main(options, _command, layout):
+    if options.machine == "list":
+        machines.show(layout)
+        return 0
+    asked = Asked(options, layout)
+    if options.json:
+        print(json.dumps(asked.answer(size((options.bytes or "0").partition(":")[0])), indent=2))
+    else:
+        show(options, asked)
+    return 0

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers of bytes as users write them."""
+import argparse
+import re
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def number(text):
+    """'64K' -> 65536."""
+    found = re.fullmatch(r"(\d+)([KMG]?)I?B?", text.strip().upper())
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size: a number with K, M or G")
+    return int(found[1]) * UNITS[found[2]]
+
+
+def written(count):
+    """65536 -> '64K', as settings and tuning files have it."""
+    for unit in "GMK":
+        if count and count % UNITS[unit] == 0:
+            return f"{count // UNITS[unit]}{unit}"
+    return str(count)
