@@ -76,6 +76,7 @@ struct hud_exchange {
     int (*allgather)(void *arg, const void *mine, size_t bytes, void *all);
     int (*world_rank)(void *arg, int rank); /* a member's rank in the job, -1: not of this job; NULL: all members are known to use huddle */
     void *arg;
+    void (*name)(void *arg, char *name, size_t bytes); /* what a user calls the communicator, for messages; "": nothing; NULL: nothing */
 };
 
 /* Local and cheap: no communication, no shared memory.  The exchange is copied; its arg must stay valid until the team is freed. */
@@ -105,6 +106,30 @@ HUD_API int hud_barrier(hud_team *team);
 
 /* The root's bytes reach every member's view.  HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once. */
 HUD_API int hud_bcast(hud_team *team, const struct hud_view *view, int root);
+
+/* ---- checking (HUDDLE_CHECK) ------------------------------------------------------------------------------------------- */
+
+/* Nonzero: calls on this context's teams are checked, and its host announces those that huddle does not take.  The same for the context's life. */
+HUD_API int hud_context_checks(const hud_context *context);
+
+#define HUD_ANY_BYTES ((size_t)-1)
+
+/* What a member is about to call.  All of it must be the same on every member. */
+struct hud_call {
+    const char *name;   /* of the collective, in lower case: "allreduce" */
+    int root;           /* -1: it has none */
+    size_t bytes;       /* of the type signature; 0: nothing to do, so not checked; HUD_ANY_BYTES: members may differ */
+    const char *detail; /* what else they must agree on: the name of the reduction's operation; NULL: nothing */
+};
+
+/*
+ * A collective that huddle does not take is entered.  Waits until all members have entered a collective of this team, and says so where they
+ * differ; without HUDDLE_CHECK it does nothing.  hud_barrier and hud_bcast do this by themselves.  HUD_OK, HUD_ERR_ARGUMENT.
+ */
+HUD_API int hud_team_enter(hud_team *team, const struct hud_call *call);
+
+/* The caller's own collective has returned: after hud_team_enter, and after hud_barrier or hud_bcast that answered HUD_PASS.  Does nothing else. */
+HUD_API void hud_team_exit(hud_team *team);
 
 /* ---- information ------------------------------------------------------------------------------------------------------ */
 

@@ -8,7 +8,7 @@ enum coll_kind { COLL_BARRIER, COLL_BCAST, COLL_KINDS };
 extern const char *const hud_coll_names[COLL_KINDS]; /* as in alg.def and in statistics */
 int hud_coll_kind(const char *name);                 /* -1: none of that name */
 
-/* Why a call was passed on.  A reason of a team (all but the last two) holds for the team's life. */
+/* Why a call was passed on.  A reason of a team (all but the last three) holds for the team's life. */
 #define REASONS(R)                                                                                                                         \
     R(NONE, "taken")                                                                                                                       \
     R(OFF, "switched off")                                                                                                                 \
@@ -24,7 +24,8 @@ int hud_coll_kind(const char *name);                 /* -1: none of that name */
     R(EXCHANGE, "set-up failed")                                                                                                           \
     R(PRIVATE, "out of private memory")                                                                                                    \
     R(FORCED, "left to the MPI")                                                                                                           \
-    R(REFUSED, "no algorithm")
+    R(REFUSED, "no algorithm")                                                                                                             \
+    R(UNLIKE, "ranks call differently")
 
 #define REASON_ENUM(name, text) REASON_##name,
 enum reason { REASONS(REASON_ENUM) REASON_COUNT };

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "core/context.h"
 #include "core/budget.h"
+#include "core/check.h"
 #include "core/hash.h"
 #include "core/local.h"
 #include "core/log.h"
@@ -67,6 +68,11 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     hud_presence_look(c->host.world_size);
     *out = c;
     return HUD_OK;
+}
+
+int hud_context_checks(const hud_context *c)
+{
+    return c && hud_checks(c);
 }
 
 void hud_context_destroy(hud_context *c)

@@ -217,8 +217,11 @@ static int lay_out(struct making *k)
 {
     struct plan *plan = k->plan;
     size_t at = PLACE_OFFSET + mem_lines(sizeof(struct place_table) + SHAPE_LEVELS * (size_t)plan->facts.ranks * sizeof(int16_t));
+    bool checked = k->config->number[SET_CHECK] == SWITCH_ON;
     int windows = 0, number[PLAN_SLOTS] = { 0 };
 
+    plan->roll_offset = at;
+    at += checked ? sizeof(struct roll_slot) : 0;
     plan->slots = 0;
     for (int s = 0; s < k->slots; s++)
         windows += is_used(plan, s) && hud_shm_algs[k->wanted[s].row]->slot_bytes;
@@ -242,7 +245,7 @@ static int lay_out(struct making *k)
     for (int e = 0; e < plan->first[COLL_KINDS]; e++)
         if (plan->entry[e].slot >= 0)
             plan->entry[e].slot = number[plan->entry[e].slot];
-    plan->total_bytes = plan->slots != 0 ? at : 0;
+    plan->total_bytes = (plan->slots != 0 || checked) && at <= plan->most_bytes ? at : 0;
     return -1;
 }
 

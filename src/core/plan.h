@@ -7,13 +7,14 @@
  *
  * A slice holds, in this order, the same in every member's slice:
  *
- *   slice_head | place_table (filled in rank 0's slice only) | slot of each algorithm in use, windows last
+ *   slice_head | place_table (filled in rank 0's slice only) | roll_slot (only with HUDDLE_CHECK) | slot of each algorithm in use, windows last
  *
  * Rules that name the same algorithm share its slot unless they differ in a parameter that shapes it (alg_param.per_call).
  */
 #ifndef HUD_PLAN_H
 #define HUD_PLAN_H
 
+#include "core/rollcall.h"
 #include "core/rules.h"
 #include "core/vacate.h"
 
@@ -58,6 +59,7 @@ struct plan {
     bool windows;
     int first[COLL_KINDS + 1]; /* entries of kind k: first[k] .. first[k + 1] - 1, ascending, the last one without end */
     struct plan_entry entry[PLAN_ENTRIES];
+    size_t roll_offset; /* of the roll_slot */
     int slots;
     struct plan_slot slot[PLAN_SLOTS];
     size_t total_bytes; /* of a slice; 0: no algorithm has a place in it */

@@ -10,6 +10,7 @@
  * A refusal holds for the team's life, so that no later call can find the ranks of two minds.  No lock is held across a round.
  */
 #include "core/setup.h"
+#include "core/check.h"
 #include "core/log.h"
 #include "core/policy.h"
 #include "core/presence.h"
@@ -193,6 +194,8 @@ static void take_up(struct setup *s)
     take_plan(s);
     hud_policy_make(team, s->hello);
     team->mem = (struct mem){ .rank = team->rank, .size = team->size, .slices = team->slices, .home_mask = mask, .policy = &team->policy };
+    if (team->check)
+        hud_check_start(team, s->card);
 }
 
 static bool gather(struct hud_team *team, const void *mine, size_t bytes, void *all)
@@ -306,7 +309,9 @@ static bool allocate(struct setup *s)
     s->groups = calloc(hud_shape_groups_ints(s->team->size, s->team->size), sizeof *s->groups);
     s->plan = malloc(sizeof *s->plan);
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
-    if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->plan && s->team->slices)
+    s->team->check = hud_checks(c) ? hud_check_create(s->team->size) : NULL;
+    bool checked = s->team->check || !hud_checks(c);
+    if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->plan && s->team->slices && checked)
         return true;
     s->poor = true;
     if (!s->hello && c->spare && s->team->size <= c->host.world_size && s->team->size <= SPARE_RANKS && local_claim(&c->spare_used))
@@ -333,8 +338,11 @@ static void refuse(struct hud_team *team, enum reason reason)
 {
     team->state = TEAM_REFUSED;
     team->reason = reason;
+    hud_check_free(team);
     mem_count(&hud_context_stats(team->context)->teams_refused, 1, team->context->host.threads);
     hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks is left to the MPI: %s", team->size, hud_reason_text[reason]);
+    if (hud_checks(team->context))
+        hud_log(&team->context->config, LOG_INFO, "a team of %d ranks is not checked: %s", team->size, hud_reason_text[reason]);
 }
 
 void hud_team_setup(struct hud_team *team)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team.c - the public calls on a team: set up at the first collective, choose, run, count. */
-#include "core/team.h"
+#include "core/check.h"
+#include "core/clock.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 int hud_team_create(hud_context *context, const struct hud_exchange *exchange, hud_team **out)
@@ -30,19 +30,12 @@ void hud_team_free(hud_team *team)
 {
     if (!team || team->context->pid != getpid())
         return;
+    hud_check_free(team);
     if (team->state == TEAM_READY)
         hud_team_leave(team);
     hud_shape_groups_free(&team->groups);
     free(team->slices);
     free(team);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static void count(struct hud_team *team, enum coll_kind kind, size_t bytes, enum reason became)
@@ -63,18 +56,33 @@ static enum reason untaken(const struct hud_team *team, enum coll_kind kind, con
     return wished ? REASON_FORCED : REASON_REFUSED;
 }
 
+/* With HUDDLE_CHECK: all ranks of the team make this call. */
+static bool agree(struct hud_team *team, enum coll_kind kind, const struct coll *call)
+{
+    bool data = kind != COLL_BARRIER;
+    const struct hud_call what = { .name = hud_coll_names[kind],
+                                   .root = data ? call->root : -1,
+                                   .bytes = data ? call->buf.bytes : HUD_ANY_BYTES };
+
+    return hud_check_enter(team, &what);
+}
+
 /* Runs a call that every rank of the team makes alike. */
 static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
 {
     if (__builtin_expect(team->state == TEAM_NEW, 0))
         hud_team_setup(team);
     const struct plan_entry *entry = team->state == TEAM_READY ? plan_find(team->plan, kind, call->buf.bytes) : NULL;
+    if (__builtin_expect(team->check != NULL, 0) && !agree(team, kind, call)) {
+        count(team, kind, call->buf.bytes, REASON_UNLIKE);
+        return HUD_PASS;
+    }
     if (!entry || entry->slot < 0) {
         count(team, kind, call->buf.bytes, entry ? untaken(team, kind, entry) : team->reason);
         return HUD_PASS;
     }
     count(team, kind, call->buf.bytes, REASON_NONE);
-    uint64_t start = team->context->timed ? now_ns() : 0;
+    uint64_t start = team->context->timed ? clock_ns() : 0;
     const struct plan_slot *slot = &team->plan->slot[entry->slot];
     call->op = ++team->op[entry->slot];
     call->groups = &team->groups;
@@ -84,7 +92,9 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     team->mem.truncated = false;
     hud_shm_algs[slot->row]->run(&team->mem, call);
     if (team->context->timed)
-        mem_count(&hud_context_stats(team->context)->coll[kind].ns, now_ns() - start, team->context->host.threads != 0);
+        mem_count(&hud_context_stats(team->context)->coll[kind].ns, clock_ns() - start, team->context->host.threads != 0);
+    if (__builtin_expect(team->check != NULL, 0))
+        hud_check_exit(team);
     return team->mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }
 
@@ -115,4 +125,23 @@ int hud_bcast(hud_team *team, const struct hud_view *view, int root)
         return end_empty(team);
     struct coll call = { .buf = *view, .root = root };
     return run(team, COLL_BCAST, &call);
+}
+
+int hud_team_enter(hud_team *team, const struct hud_call *call)
+{
+    if (!team || !call || !call->name)
+        return HUD_ERR_ARGUMENT;
+    if (!hud_checks(team->context))
+        return HUD_OK;
+    if (team->state == TEAM_NEW)
+        hud_team_setup(team);
+    if (team->check)
+        hud_check_enter(team, call);
+    return HUD_OK;
+}
+
+void hud_team_exit(hud_team *team)
+{
+    if (team && team->check)
+        hud_check_exit(team);
 }

@@ -25,6 +25,7 @@ struct hud_team {
     struct shape_groups groups;
     int levels;                               /* of place_name */
     char place_name[SHAPE_LEVELS][TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
+    struct check *check;                      /* check.h; NULL: calls are not checked */
 };
 
 /* All members use huddle on this node, or nobody can tell.  Local; looked up once: the same on every rank. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Edges of the algorithms: every call that posts or waits carries the label of its edge, and the file's head declares each edge.
 
-usage: lint_edges.py [FILE...]     (none: all algorithms, and the core's one protocol)
+usage: lint_edges.py [FILE...]     (none: all algorithms, and the core's protocols)
 
 In the head comment `R1 -> A1` declares that what precedes the calls labelled R1 happens before what follows the calls labelled A1.
 In the code mem_post carries /* Rn */, mem_await and mem_peek carry /* An */, mem_add carries one of either or both; on the line of the call.
@@ -13,6 +13,7 @@ import re
 import sys
 from typing import NamedTuple
 
+PROTOCOLS = ("rollcall.c", "vacate.c")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CALL = re.compile(r"\bmem_(post|await|peek|add)\s*\(")
 COMMENT = re.compile(r"/\*(.*?)\*/")
@@ -64,7 +65,7 @@ def complaints(path):
 
 
 def labelled_files():
-    return sorted(ROOT.glob("src/alg/*/*.c")) + sorted(ROOT.glob("src/core/vacate.c"))
+    return sorted(ROOT.glob("src/alg/*/*.c")) + [ROOT / "src/core" / name for name in PROTOCOLS]
 
 
 def main(paths):

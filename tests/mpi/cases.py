@@ -53,7 +53,7 @@ class Case:
     says: Sequence[str] = ()                          # the "huddle: " lines, one each
     says_each: bool = False                           # each rank may say them
     prints: Sequence[str] = ()
-    fails: bool = False
+    fails: Optional[bool] = False                     # None: as the MPI likes
     seconds: float = 90
     full: bool = False
 
@@ -187,6 +187,14 @@ def fits_in(size):
     return namespaces(["--mount"], f"mount -t tmpfs -o size={size} none /dev/shm && cat /dev/zero >/dev/shm/full 2>/dev/null; true")
 
 
+CHECK = {"HUDDLE_CHECK": "1", "HUDDLE_CHECK_TIMEOUT": "1"}
+
+
+def unlike(word, difference, mpis=ALL, call="139 of MPI_COMM_WORLD", **more):
+    """Of four ranks one makes another call; tests/mpi/unlike.c has 138 calls before that in which all agree."""
+    return Case("check", word, mpis, 4, ["{bin}/unlike", word], env=CHECK, fails=None, says=[rf"check: call {call} \(4 ranks\): " + difference], **more)
+
+
 NODES = as_node() or {}
 TCP = {"openmpi": ["--mca", "btl", "tcp,self"]}
 # The MPIs' own ways to read another process fail in such places.
@@ -245,6 +253,26 @@ CASES = [
     Case("settings", "levels off", BOTH, 4, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}, taken=True),
     *[Case("settings", f"waits that {way}", BOTH, 4, env={"HUDDLE_WAIT": way}, taken=True) for way in ("yield", "sleep")],
     Case("settings", "statistics that cannot be written", BOTH, 2, env={"HUDDLE_STATS": "json:/nonexistent/file"}, says=["HUDDLE_STATS.*/nonexistent/file"]),
+
+    # HUDDLE_CHECK: ranks that make other calls than the rest.
+    unlike("kind", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast\(root 0, 4 bytes\)$"),
+    unlike("root", r"ranks 0-2 call MPI_Bcast\(root 0, 20 bytes\); rank 3 calls MPI_Bcast\(root 1, 20 bytes\)$"),
+    unlike("bytes", r"ranks 0-2 call MPI_Bcast\(root 0, 20 bytes\); rank 3 calls MPI_Bcast\(root 0, 16 bytes\)$", BOTH),
+    unlike("operation", r"ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); rank 3 calls MPI_Allreduce\(4 bytes, MPI_MAX\)$", BOTH),
+    unlike("reduced", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Allreduce\(8 bytes, MPI_SUM\)$", BOTH),
+    unlike("first", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast\(root 0, 4 bytes\)$", BOTH, call="1 of MPI_COMM_WORLD"),
+    unlike("freed", r"rank 0 calls MPI_Comm_free or MPI_Finalize; ranks 1-3 call MPI_Barrier$", call="2 of its own"),
+    Case("check", "a rank that does not come", ALL, 4, ["{bin}/unlike", "silent"], env=CHECK, taken=True, says_each=True,
+         says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); "
+               r"not there: rank 3 \(came back from call 138, MPI_Bcast\(root 0, 4 bytes\), \d\.\d s ago\)$"]),
+    Case("check", "all agree", ALL, 4, ["{bin}/unlike", "others"], env=CHECK, taken=True),
+    Case("check", "all agree, differential", ALL, 3, env=CHECK, taken=True),
+    Case("check", "all agree, threads", BOTH, 2, ["{bin}/threads"], env=CHECK, taken=True),
+    Case("check", "all agree, intercommunicators", BOTH, 4, ["{bin}/inter"], env=CHECK, taken=True),
+    Case("check", "all left to the MPI", BOTH, 4, ["{bin}/unlike", "kind"], env={**CHECK, "HUDDLE_BARRIER": "mpi", "HUDDLE_BCAST": "mpi"}, fails=None,
+         says=["check: call 139 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
+    Case("check", "settings differ", BOTH, 3, env={"HUDDLE_LOG": "error"}, each=on_ranks("-eq 1", "env", "HUDDLE_CHECK=1"), passed="settings differ",
+         says=["HUDDLE_CHECK=.*accepted.*own collectives"]),
 
     # Where ranks run.
     Case("bindings", "one rank bound, the others not", BOTH, 3, each=on_ranks("-eq 1", "taskset", "-c", "0"), taken=True),

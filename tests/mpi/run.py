@@ -155,7 +155,7 @@ def run_case(setting, case, mpi):
             bad = []
             if status is None:
                 bad.append(f"still running after {case.seconds} s")
-            elif case.fails != (status != 0):
+            elif case.fails is not None and case.fails != (status != 0):
                 bad.append(f"exit status {status}")
             bad += [f"output lacks: {pattern}" for pattern in case.prints if not re.search(pattern, text)]
             bad += ["left behind: " + what for what in leftovers(job.mark)]

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.c - runs every algorithm, alone and mixed with the others, and the core's protocol of leaving a team, under the race checker.
+ * check.c - runs every algorithm, alone and mixed with the others, and the core's own protocols, under the race checker.
  *
- *   sim_check [--algorithm COLL/NAME|all|core/vacate] [--ranks N] [--seed N | --seeds N] [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
+ *   sim_check [--algorithm COLL/NAME|all|core/NAME] [--ranks N] [--seed N | --seeds N] [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
  *
  * Exit status 0: clean; 1: a report was printed; 2: bad arguments; 3: the mutated line was never reached.
  */
 #include "leases.h"
+#include "rollcalls.h"
 #include "sequence.h"
 
 #include <getopt.h>
@@ -16,10 +17,20 @@
 
 enum { CLEAN, FOUND, USAGE, NOT_REACHED };
 
+typedef bool run_fn(const struct sequence_options *options, struct sequence_sums *sums, FILE *to);
+
+/* The core's protocols in shared memory, as files of src/core. */
+static const struct protocol {
+    const char *name;
+    run_fn *run;
+} protocols[] = { { "core/vacate", leases_run }, { "core/rollcall", rollcalls_run } };
+enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
+
 struct check {
     const struct alg *only;
-    bool mixed, leases, given; /* of what was named, if anything was */
-    int ranks;                 /* 0: many */
+    const struct protocol *protocol;
+    bool mixed, given; /* of what was named, if anything was */
+    int ranks;         /* 0: many */
     uint64_t first_seed, seeds;
     long seconds; /* 0: no limit */
     char *mutate_file;
@@ -34,7 +45,9 @@ static void list(void)
 {
     for (int a = 0; hud_sim_algs[a]; a++)
         printf("%s/%s\n", hud_sim_algs[a]->coll, hud_sim_algs[a]->name);
-    puts("all\ncore/vacate");
+    puts("all");
+    for (int i = 0; i < PROTOCOLS; i++)
+        puts(protocols[i].name);
 }
 
 static bool find_algorithm(struct check *k, const char *name)
@@ -43,13 +56,15 @@ static bool find_algorithm(struct check *k, const char *name)
 
     k->given = true;
     k->mixed = strcmp(name, "all") == 0;
-    k->leases = strcmp(name, "core/vacate") == 0;
+    for (int i = 0; i < PROTOCOLS; i++)
+        if (strcmp(name, protocols[i].name) == 0)
+            k->protocol = &protocols[i];
     for (int a = 0; hud_sim_algs[a]; a++) {
         snprintf(full, sizeof full, "%s/%s", hud_sim_algs[a]->coll, hud_sim_algs[a]->name);
         if (strcmp(full, name) == 0)
             k->only = hud_sim_algs[a];
     }
-    return k->mixed || k->leases || k->only;
+    return k->mixed || k->protocol || k->only;
 }
 
 /* FILE:LINE, FILE:LINE:R, FILE:LINE:A; cuts the argument */
@@ -106,8 +121,6 @@ static bool out_of_time(const struct check *k)
     return k->seconds != 0 && time(NULL) - k->began >= k->seconds;
 }
 
-typedef bool run_fn(const struct sequence_options *options, struct sequence_sums *sums, FILE *to);
-
 static bool run_one(struct check *k, run_fn *run, const struct alg *only, int ranks, uint64_t seed)
 {
     const struct sequence_options options = {
@@ -117,7 +130,7 @@ static bool run_one(struct check *k, run_fn *run, const struct alg *only, int ra
     return run(&options, &k->sums, stdout);
 }
 
-/* Each algorithm alone, all mixed, and leases; or what was asked for. */
+/* Each algorithm alone, all mixed, and the protocols; or what was asked for. */
 static bool run_seed(struct check *k, int ranks, uint64_t seed)
 {
     bool clean = true;
@@ -127,8 +140,9 @@ static bool run_seed(struct check *k, int ranks, uint64_t seed)
             clean = run_one(k, sequence_run, hud_sim_algs[a], ranks, seed);
     if (clean && (!k->given || k->mixed))
         clean = run_one(k, sequence_run, NULL, ranks, seed);
-    if (clean && (!k->given || k->leases))
-        clean = run_one(k, leases_run, NULL, ranks, seed);
+    for (int i = 0; clean && i < PROTOCOLS; i++)
+        if (!k->given || k->protocol == &protocols[i])
+            clean = run_one(k, protocols[i].run, NULL, ranks, seed);
     return clean;
 }
 
@@ -152,7 +166,7 @@ int main(int argc, char **argv)
 
     if (!parse(&k, argc, argv)) {
         fprintf(stderr,
-                "usage: %s [--algorithm COLL/NAME|all|core/vacate] [--ranks N] [--seed N | --seeds N] [--seconds N] [--mutate "
+                "usage: %s [--algorithm COLL/NAME|all|core/NAME] [--ranks N] [--seed N | --seeds N] [--seconds N] [--mutate "
                 "FILE:LINE[:R|:A]] [--list]\n",
                 argv[0]);
         return USAGE;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Drops the happens-before of one labelled call at a time, in every algorithm, and asks the checker to find it.
 
-usage: mutate.py --checker SIM_CHECK [--seeds N] [FILE...]     (no FILE: all algorithms, and the core's one protocol)
+usage: mutate.py --checker SIM_CHECK [--seeds N] [FILE...]     (no FILE: all algorithms, and the core's protocols)
 
 The value still moves; only the order is gone.  Prints a table; exit status 1 names every edge whose loss the checker did not find: it is not
 needed, or the tests do not reach the place where it is.
@@ -21,7 +21,7 @@ CLEAN, FOUND = 0, 1
 
 def program_of(path):
     """The name by which the checker knows what runs this file."""
-    return "core/vacate" if path.parent.name == "core" else f"{path.parent.name}/{path.stem}"
+    return f"{path.parent.name}/{path.stem}"
 
 
 def mutations(path):

@@ -22,6 +22,7 @@ struct hud_wrapper {
 /* A front end made of wrappers.  Lives as long as the process. */
 struct hud_front {
     const struct hud_wrapper *wrappers; /* ends with a NULL name; the loader forwards only names that it exports itself */
+    const struct hud_wrapper *more;     /* likewise; NULL: none */
     void (*initialised)(void);          /* the MPI's own initialisation has returned, well or not */
 };
 

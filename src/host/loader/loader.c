@@ -104,6 +104,8 @@ static const char *plug_wrappers(void *end, void *mpi, const char *version)
     const char *why = attach ? attach(mpi, version, &front) : "its front end is not huddle's";
     if (!why) {
         hud_trampolines_divert(front->wrappers);
+        if (front->more)
+            hud_trampolines_divert(front->more);
         local_set(&front_used, (void *)(uintptr_t)front);
     }
     return why;

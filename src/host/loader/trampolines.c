@@ -24,6 +24,10 @@
 #define THREE (uintptr_t a, uintptr_t b, uintptr_t c)
 #define FOUR (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 #define FIVE (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e)
+#define SIX (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)
+#define SEVEN (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g)
+#define EIGHT (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h)
+#define NINE (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h, uintptr_t i)
 
 /* name, parameters, arguments */
 #define INITIALISERS(ROW)                                                                                                                  \
@@ -33,12 +37,30 @@
     ROW(mpi_init_thread_, THREE, (a, b, c))                                                                                                \
     ROW(mpi_init_f08_, ONE, (a))                                                                                                           \
     ROW(mpi_init_thread_f08_, THREE, (a, b, c))
+/* Those that also have a name in _c, for counts larger than an int: with the largest count of a call. */
+#define LARGE(EACH, ROW)                                                                                                                   \
+    EACH(ROW, MPI_Allgather, SEVEN, (a, b, c, d, e, f, g), larger(b, e))                                                                   \
+    EACH(ROW, MPI_Allreduce, SIX, (a, b, c, d, e, f), c)                                                                                   \
+    EACH(ROW, MPI_Alltoall, SEVEN, (a, b, c, d, e, f, g), larger(b, e))                                                                    \
+    EACH(ROW, MPI_Bcast, FIVE, (a, b, c, d, e), b)                                                                                         \
+    EACH(ROW, MPI_Exscan, SIX, (a, b, c, d, e, f), c)                                                                                      \
+    EACH(ROW, MPI_Gather, EIGHT, (a, b, c, d, e, f, g, h), larger(b, e))                                                                   \
+    EACH(ROW, MPI_Reduce, SEVEN, (a, b, c, d, e, f, g), c)                                                                                 \
+    EACH(ROW, MPI_Reduce_scatter_block, SIX, (a, b, c, d, e, f), c)                                                                        \
+    EACH(ROW, MPI_Scan, SIX, (a, b, c, d, e, f), c)                                                                                        \
+    EACH(ROW, MPI_Scatter, EIGHT, (a, b, c, d, e, f, g, h), larger(b, e))
+#define BOTH(ROW, name, parameters, arguments, most) ROW(name, parameters, arguments) ROW(name##_c, parameters, arguments)
+/* The functions of an array of counts in _c are not among them: their fallback would have to convert it. */
 #define COLLECTIVES(ROW)                                                                                                                   \
     ROW(MPI_Barrier, ONE, (a))                                                                                                             \
-    ROW(MPI_Bcast, FIVE, (a, b, c, d, e))                                                                                                  \
-    ROW(MPI_Bcast_c, FIVE, (a, b, c, d, e))                                                                                                \
-    ROW(mpi_barrier_f08_, TWO, (a, b))
-
+    ROW(mpi_barrier_f08_, TWO, (a, b))                                                                                                     \
+    ROW(MPI_Allgatherv, EIGHT, (a, b, c, d, e, f, g, h))                                                                                   \
+    ROW(MPI_Alltoallv, NINE, (a, b, c, d, e, f, g, h, i))                                                                                  \
+    ROW(MPI_Alltoallw, NINE, (a, b, c, d, e, f, g, h, i))                                                                                  \
+    ROW(MPI_Gatherv, NINE, (a, b, c, d, e, f, g, h, i))                                                                                    \
+    ROW(MPI_Reduce_scatter, SIX, (a, b, c, d, e, f))                                                                                       \
+    ROW(MPI_Scatterv, NINE, (a, b, c, d, e, f, g, h, i))                                                                                   \
+    LARGE(BOTH, ROW)
 enum {
 #define INDEX(name, parameters, arguments) AT_##name,
     INITIALISERS(INDEX) COLLECTIVES(INDEX)
@@ -62,25 +84,41 @@ static _Atomic(void *) targets[NAMES] = {
 #undef TARGET
 };
 
-__attribute__((visibility("default"))) uintptr_t MPI_Bcast FIVE;
+#define EXPORT __attribute__((visibility("default")))
+#define DECLARE(name, parameters, arguments) EXPORT uintptr_t name parameters;
+INITIALISERS(DECLARE)
+COLLECTIVES(DECLARE)
 
 /*
- * MPI_Bcast_c of an MPI that has none (Open MPI 4 and 5).  A program that uses the name only where it is defined (mpi4py: a weak symbol)
- * finds ours, so it must work.  More than an int counts is an error, as it would have been without the name.
+ * MPI_Bcast_c and its kin, of an MPI that has none (Open MPI 4 and 5).  A program that uses a name only where it is defined (mpi4py: a weak
+ * symbol) finds ours, so it must work.  More than an int counts is an error, as it would have been without the name.
  */
-static uintptr_t bcast_c_by_bcast FIVE
-{
-    enum { MPI_ERR_COUNT_OF_ALL = 2 }; /* the same number in Open MPI, MPICH and MPI 5's standard ABI */
+enum { MPI_ERR_COUNT_OF_ALL = 2 }; /* the same number in Open MPI, MPICH and MPI 5's standard ABI */
 
-    return b <= INT_MAX ? MPI_Bcast(a, b, c, d, e) : MPI_ERR_COUNT_OF_ALL;
+static uintptr_t larger(uintptr_t a, uintptr_t b)
+{
+    return a > b ? a : b;
 }
+
+#define BY_INT(ROW, name, parameters, arguments, most)                                                                                     \
+    static uintptr_t by_int_##name parameters                                                                                              \
+    {                                                                                                                                      \
+        return (most) <= INT_MAX ? name arguments : MPI_ERR_COUNT_OF_ALL;                                                                  \
+    }
+LARGE(BY_INT, )
+
+static void *const fallbacks[NAMES] = {
+#define FALLBACK(ROW, name, parameters, arguments, most) [AT_##name##_c] = (void *)by_int_##name,
+    LARGE(FALLBACK, )
+#undef FALLBACK
+};
 
 static void *look_up(int at, void *caller)
 {
     void *next = hud_loader_next(names[at], caller);
 
-    if (!next && at == AT_MPI_Bcast_c)
-        next = (void *)(uintptr_t)bcast_c_by_bcast;
+    if (!next)
+        next = fallbacks[at];
     if (!next) {
         fprintf(stderr, "huddle: %s is called, and no MPI in this process defines it\n", names[at]);
         abort(); /* without us the dynamic linker would have ended it */
@@ -97,7 +135,6 @@ void hud_trampolines_divert(const struct hud_wrapper *wrappers)
                 local_set(&targets[at], (void *)wrappers->function);
 }
 
-#define EXPORT __attribute__((visibility("default")))
 #define JUMP(function, parameters, arguments) ((uintptr_t(*) parameters)(function)) arguments
 
 #define LOOK_UP(name, parameters, arguments)                                                                                               \
@@ -109,8 +146,7 @@ INITIALISERS(LOOK_UP)
 COLLECTIVES(LOOK_UP)
 
 #define INITIALISER(name, parameters, arguments)                                                                                           \
-    EXPORT uintptr_t name parameters;                                                                                                      \
-    EXPORT uintptr_t name parameters                                                                                                       \
+    uintptr_t name parameters                                                                                                              \
     {                                                                                                                                      \
         hud_loader_attach();                                                                                                               \
         uintptr_t result = JUMP(local_get(&targets[AT_##name]), parameters, arguments);                                                    \
@@ -120,8 +156,7 @@ COLLECTIVES(LOOK_UP)
 INITIALISERS(INITIALISER)
 
 #define COLLECTIVE(name, parameters, arguments)                                                                                            \
-    EXPORT uintptr_t name parameters;                                                                                                      \
-    EXPORT uintptr_t name parameters                                                                                                       \
+    uintptr_t name parameters                                                                                                              \
     {                                                                                                                                      \
         return JUMP(local_get(&targets[AT_##name]), parameters, arguments);                                                                \
     }

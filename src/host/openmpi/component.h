@@ -4,6 +4,7 @@
  *
  *   component.c   the component: opened once per process, asked once per communicator, closed in MPI_Finalize
  *   module.c      one communicator: the team, the collectives, and whose they were before
+ *   checked.c     with HUDDLE_CHECK, the other collectives
  *   view.c        a user's buffer of any datatype as a hud_view
  *   settings.c    the settings as MCA parameters coll_huddle_*
  *   living.c      whether this Open MPI's objects are laid out as its headers said

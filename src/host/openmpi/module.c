@@ -6,25 +6,11 @@
  * without us.  It is kept (and retained) as the module below: whatever huddle answers HUD_PASS to goes there, and that answer is the
  * same on every rank.
  */
-#include "component.h"
+#include "module.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { GROWTH = 64 }; /* pointers that a later release of the series may add to its own part: 5.0.10 has added one */
-
-typedef struct {
-    mca_coll_base_module_t super;
-    void *growth[GROWTH]; /* written by the constructor of super's class, in the length of the release that runs */
-    ompi_communicator_t *comm;
-    hud_context *context;
-    hud_team *team;
-    bool setting_up; /* inside the team's allgather, which may itself call a barrier or a broadcast of this communicator */
-    mca_coll_base_module_barrier_fn_t barrier;
-    mca_coll_base_module_t *barrier_module;
-    mca_coll_base_module_bcast_fn_t bcast;
-    mca_coll_base_module_t *bcast_module;
-} hud_module;
 
 /* ---- the team's way to its members while it is set up --------------------------------------------------------------- */
 
@@ -50,6 +36,11 @@ static int exchange_allgather(void *arg, const void *mine, size_t bytes, void *a
     return rc;
 }
 
+static void exchange_name(void *arg, char *name, size_t bytes)
+{
+    snprintf(name, bytes, "%s", ((hud_module *)arg)->comm->c_name);
+}
+
 /* From the group alone: names no process that Open MPI has not met yet. */
 static int exchange_world_rank(void *arg, int rank)
 {
@@ -67,12 +58,20 @@ static const int to_mpi[] = {
     [HUD_ERR_MEMORY] = MPI_ERR_NO_MEM,
 };
 
+/* The module below has returned. */
+static int came_back(hud_module *m, int code)
+{
+    if (!m->setting_up)
+        hud_team_exit(m->team);
+    return code;
+}
+
 static int module_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     hud_module *m = (hud_module *)base;
     int status = m->setting_up ? HUD_PASS : hud_barrier(m->team);
 
-    return status == HUD_PASS ? m->barrier(comm, m->barrier_module) : to_mpi[status];
+    return status == HUD_PASS ? came_back(m, m->barrier(comm, m->barrier_module)) : to_mpi[status];
 }
 
 static int module_bcast(void *buffer, int count, ompi_datatype_t *type, int root, ompi_communicator_t *comm, mca_coll_base_module_t *base)
@@ -89,7 +88,7 @@ static int module_bcast(void *buffer, int count, ompi_datatype_t *type, int root
         if (state.failed)
             status = HUD_ERR_MEMORY;
     }
-    return status == HUD_PASS ? m->bcast(buffer, count, type, root, comm, m->bcast_module) : to_mpi[status];
+    return status == HUD_PASS ? came_back(m, m->bcast(buffer, count, type, root, comm, m->bcast_module)) : to_mpi[status];
 }
 
 /* ---- life ----------------------------------------------------------------------------------------------------------- */
@@ -104,6 +103,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         .allgather = exchange_allgather,
         .world_rank = exchange_world_rank,
         .arg = m,
+        .name = exchange_name,
     };
 
     if (table->coll_barrier == NULL || table->coll_bcast == NULL)
@@ -117,6 +117,8 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     m->bcast = table->coll_bcast;
     m->bcast_module = table->coll_bcast_module;
     OBJ_RETAIN(m->bcast_module);
+    if (hud_context_checks(m->context))
+        hud_checked_take(m, table);
     return OMPI_SUCCESS;
 }
 
@@ -134,6 +136,7 @@ static void destruct(hud_module *m)
         OBJ_RELEASE(m->barrier_module);
     if (m->bcast_module != NULL)
         OBJ_RELEASE(m->bcast_module);
+    hud_checked_release(m);
 }
 
 static OBJ_CLASS_INSTANCE(hud_module, mca_coll_base_module_t, construct, destruct);

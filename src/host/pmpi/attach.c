@@ -27,6 +27,14 @@ static const struct hud_wrapper wrappers[] = {
     { NULL, NULL },
 };
 
+/* As the settings will find when the context is made: whatever is not off may be on. */
+static bool wants_check(void)
+{
+    const char *set = getenv("HUDDLE_CHECK");
+
+    return set && strcmp(set, "off") != 0 && strcmp(set, "0") != 0;
+}
+
 /* MPI_Init has returned: the context is created now, so that its attribute of COMM_SELF is the first and goes last (life.c). */
 static void initialised(void)
 {
@@ -45,7 +53,7 @@ HUD_API hud_mpich_entry huddle_mpich_attach;
 
 HUD_API const char *huddle_mpich_attach(void *mpi, const char *version, const struct hud_front **front)
 {
-    static const struct hud_front ours = { wrappers, initialised };
+    static struct hud_front ours = { wrappers, NULL, initialised };
 
     if (fault_tolerant())
         return "fault tolerance is on";
@@ -57,6 +65,7 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version, const st
     }
     hud_life_name(version);
     hud_presence_announce(HUD_LAUNCHERS_HYDRA);
+    ours.more = wants_check() ? hud_checked_wrappers : NULL;
     *front = &ours;
     return NULL;
 }

@@ -15,6 +15,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static atomic_uint generation = 1;
@@ -40,6 +41,15 @@ static int exchange_rank(void *arg)
 static int exchange_size(void *arg)
 {
     return ((struct comm *)arg)->size;
+}
+
+static void exchange_name(void *arg, char *name, size_t bytes)
+{
+    char text[MPI_MAX_OBJECT_NAME] = "";
+    int length;
+
+    real.Comm_get_name(((struct comm *)arg)->handle, text, &length);
+    snprintf(name, bytes, "%s", text);
 }
 
 static int exchange_allgather(void *arg, const void *mine, size_t bytes, void *all)
@@ -100,7 +110,7 @@ static int forget(MPI_Comm handle, int key, void *attribute, void *extra)
 
 static bool describe(struct comm *c, hud_context *context)
 {
-    struct hud_exchange exchange = { exchange_rank, exchange_size, exchange_allgather, exchange_world_rank, c };
+    struct hud_exchange exchange = { exchange_rank, exchange_size, exchange_allgather, exchange_world_rank, c, exchange_name };
     int inter;
 
     if (real.Comm_test_inter(c->handle, &inter) != MPI_SUCCESS || real.Comm_rank(c->handle, &c->rank) != MPI_SUCCESS ||

@@ -5,6 +5,7 @@
  * attach.c   the calls of the MPI, found by name; the table of wrappers for the loader
  * wrap.c     the wrappers
  * life.c     the process's context, from the first collective (or the return of MPI_Init) to MPI_Finalize
+ * checked.c  more wrappers, with HUDDLE_CHECK
  * comm.c     what is known of a communicator
  * type.c     what is known of a datatype
  * message.c  a user's buffer as a view of huddle
@@ -14,6 +15,7 @@
 #ifndef HUD_PMPI_H
 #define HUD_PMPI_H
 
+#include "host/loader/front.h"
 #include "huddle/huddle.h"
 
 #include <mpi.h>
@@ -43,6 +45,9 @@ int hud_wrap_barrier(MPI_Comm comm);
 int hud_wrap_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 int hud_wrap_bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
 void hud_wrap_barrier_f08(const MPI_Comm *comm, MPI_Fint *error);
+
+/* ---- checked.c: of all collectives that wrap.c does not wrap ---- */
+extern const struct hud_wrapper hud_checked_wrappers[];
 
 /* ---- life.c ---- */
 /* Remembers the MPI's version, for messages. */

@@ -5,13 +5,23 @@
  */
 #include "host/pmpi/pmpi.h"
 
+/* The MPI's own collective has returned. */
+static int came_back(MPI_Comm handle, int code)
+{
+    struct comm *comm = hud_comm_find(handle);
+
+    if (comm)
+        hud_team_exit(comm->team);
+    return code;
+}
+
 int hud_wrap_barrier(MPI_Comm handle)
 {
     struct comm *comm = hud_comm_find(handle);
 
     if (comm && comm->team && hud_barrier(comm->team) == HUD_OK)
         return MPI_SUCCESS;
-    return real.Barrier(handle);
+    return came_back(handle, real.Barrier(handle));
 }
 
 /* mpi_f08's barrier does not pass through C; its communicator is a structure of one integer. */
@@ -71,12 +81,12 @@ int hud_wrap_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Com
 {
     int code;
 
-    return take_bcast(buffer, count, type, root, comm, &code) ? code : real.Bcast(buffer, count, type, root, comm);
+    return take_bcast(buffer, count, type, root, comm, &code) ? code : came_back(comm, real.Bcast(buffer, count, type, root, comm));
 }
 
 int hud_wrap_bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     int code;
 
-    return take_bcast(buffer, count, type, root, comm, &code) ? code : real.Bcast_c(buffer, count, type, root, comm);
+    return take_bcast(buffer, count, type, root, comm, &code) ? code : came_back(comm, real.Bcast_c(buffer, count, type, root, comm));
 }

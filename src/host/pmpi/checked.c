@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * checked.c - with HUDDLE_CHECK: wrappers of the collectives that huddle does not take.  Each says what it is about to do, calls the MPI's own,
+ * and says that it is back.  What the MPI will find wrong with the arguments counts as nothing to do, and is left to it.
+ */
+#include "host/pmpi/pmpi.h"
+
+/* The predefined operations, by the low byte of the handle. */
+#define OP(op) [(op)&0xff] = { (op), #op }
+static const struct {
+    MPI_Op handle;
+    const char *name;
+} ops[] = {
+    OP(MPI_MAX), OP(MPI_MIN),  OP(MPI_SUM),  OP(MPI_PROD),   OP(MPI_LAND),   OP(MPI_BAND),    OP(MPI_LOR),
+    OP(MPI_BOR), OP(MPI_LXOR), OP(MPI_BXOR), OP(MPI_MINLOC), OP(MPI_MAXLOC), OP(MPI_REPLACE), OP(MPI_NO_OP),
+};
+#undef OP
+
+static const char *name_of(MPI_Op op)
+{
+    size_t at = (size_t)op & 0xff;
+
+    return at < sizeof ops / sizeof ops[0] && ops[at].handle == op ? ops[at].name : "an operation of the user's";
+}
+
+static size_t bytes_of(MPI_Count count, MPI_Datatype handle)
+{
+    struct type type;
+
+    return count > 0 && hud_type_find(handle, &type) ? (size_t)count * (size_t)type.bytes : 0;
+}
+
+static bool is_rank(int rank, MPI_Comm handle)
+{
+    struct comm *comm = hud_comm_find(handle);
+
+    return comm && comm->rank == rank;
+}
+
+static MPI_Count sum_int(const int counts[], MPI_Comm handle)
+{
+    struct comm *comm = hud_comm_find(handle);
+    MPI_Count sum = 0;
+
+    for (int i = 0; comm && counts && i < comm->size; i++)
+        sum += counts[i];
+    return sum;
+}
+
+static struct comm *enter(MPI_Comm handle, const char *name, int root, size_t bytes, const char *detail)
+{
+    struct comm *comm = hud_comm_find(handle);
+
+    if (comm && comm->team)
+        hud_team_enter(comm->team, &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = detail });
+    return comm;
+}
+
+static int leave(struct comm *comm, int code)
+{
+    if (comm)
+        hud_team_exit(comm->team);
+    return code;
+}
+
+#define WRAPPER(name, text, parameters, arguments, root, bytes, detail)                                                                    \
+    static int checked_##name parameters                                                                                                   \
+    {                                                                                                                                      \
+        struct comm *entered = enter(comm, text, root, bytes, detail);                                                                     \
+        return leave(entered, real.name arguments);                                                                                        \
+    }
+
+#define COUNT int
+#define PLACE int
+#define SUM sum_int
+#define CHECKED WRAPPER
+#define V WRAPPER
+#include "host/pmpi/checked.def"
+#undef COUNT
+#undef PLACE
+#undef SUM
+#undef CHECKED
+#undef V
+
+#define COUNT MPI_Count
+#define CHECKED(name, ...) WRAPPER(name##_c, __VA_ARGS__)
+#define V(...)
+#include "host/pmpi/checked.def"
+#undef CHECKED
+#undef V
+
+const struct hud_wrapper hud_checked_wrappers[] = {
+#define V(name, ...) { "MPI_" #name, (void (*)(void))checked_##name },
+#define CHECKED(name, ...) V(name) V(name##_c)
+#include "host/pmpi/checked.def"
+    { NULL, NULL },
+};

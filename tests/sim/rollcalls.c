@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rollcalls.c - every rank hears in every call what the others said of that very call, and what it sees of one that is missing is of the call before.
+ *
+ * Nothing but the roll call orders one call and the next, so ranks drift as far apart as it lets them.
+ */
+#include "rollcalls.h"
+
+#include "core/rollcall.h"
+#include "sim/grow.h"
+
+#include <string.h>
+
+enum { CALLS = 12, LEASE_BYTES = 4096 };
+
+struct rollcalls {
+    struct sim_team *team;
+};
+
+static struct roll_record record_of(int rank, uint64_t n)
+{
+    struct roll_record r;
+
+    memset(&r, 0, sizeof r);
+    snprintf(r.name, sizeof r.name, "rank %d", rank);
+    snprintf(r.detail, sizeof r.detail, "call %llu", (unsigned long long)n);
+    r.bytes = n;
+    r.root = rank;
+    r.entered_ns = 1000 * n + (uint64_t)rank;
+    return r;
+}
+
+static uint64_t left_of(int rank, uint64_t n)
+{
+    return 1000 * n + 500 + (uint64_t)rank;
+}
+
+static void verify(struct sim *sim, const struct roll_record *got, int rank, uint64_t n)
+{
+    const struct roll_record want = record_of(rank, n);
+
+    if (memcmp(got, &want, sizeof want) != 0)
+        hud_sim_fail(sim, "rank %d's call %llu reads '%s', '%s'", rank, (unsigned long long)n, got->name, got->detail);
+}
+
+/* From inside call n. */
+static void look_around(struct sim *sim, struct mem *m, uint64_t n)
+{
+    struct roll_record r;
+
+    for (int rank = 0; rank < mem_size(m); rank++) {
+        if (hud_sim_roll_look(m, n, rank, &r)) {
+            verify(sim, &r, rank, n);
+            continue;
+        }
+        uint64_t left = hud_sim_roll_left_ns(m, n, rank);
+        if (n > 1 && left != 0 && left != left_of(rank, n - 1))
+            hud_sim_fail(sim, "rank %d left call %llu at %llu", rank, (unsigned long long)n - 1, (unsigned long long)left);
+        if (n > 1 && !hud_sim_roll_look(m, n - 1, rank, &r))
+            hud_sim_fail(sim, "rank %d is nowhere", rank);
+        else if (n > 1)
+            verify(sim, &r, rank, n - 1);
+    }
+}
+
+static void body(struct sim *sim, int rank, void *arg)
+{
+    struct mem *m = hud_sim_team_mem(((struct rollcalls *)arg)->team, rank);
+    struct roll_record r;
+
+    hud_sim_lease(m);
+    hud_sim_gather(m);
+    hud_sim_region(m, 0, LEASE_BYTES);
+    for (uint64_t n = 1; n <= CALLS; n++) {
+        r = record_of(rank, n);
+        hud_sim_roll_enter(m, n, &r);
+        for (uint64_t looks = hud_sim_random(sim, 2); looks > 0; looks--)
+            look_around(sim, m, n);
+        for (int other = 0; other < mem_size(m); other++) {
+            hud_sim_roll_hear(m, n, other, &r);
+            verify(sim, &r, other, n);
+        }
+        hud_sim_roll_leave(m, n, left_of(rank, n));
+    }
+    r = record_of(rank, CALLS + 1); /* as one that frees its team: nobody is waited for */
+    hud_sim_roll_enter(m, CALLS + 1, &r);
+}
+
+bool rollcalls_run(const struct sequence_options *o, struct sequence_sums *sums, FILE *to)
+{
+    struct rollcalls c;
+    const struct sim_options options = { .ranks = o->ranks,
+                                         .arena_bytes = LEASE_BYTES,
+                                         .seed = o->seed,
+                                         .strategy = (enum sim_strategy)(o->seed % SIM_STRATEGIES),
+                                         .mutate_file = o->mutate_file,
+                                         .mutate_line = o->mutate_line,
+                                         .mutate = o->mutate };
+    struct sim *sim = hud_sim_create(&options);
+    int *members = hud_must(calloc((size_t)o->ranks, sizeof *members));
+
+    for (int r = 0; r < o->ranks; r++)
+        members[r] = r;
+    c.team = hud_sim_team_create(sim, o->ranks, members, 0, LEASE_BYTES);
+    bool clean = hud_sim_run(sim, body, &c);
+    if (!clean)
+        fprintf(to, "%s  %s scheduling; again with:\n  sim_check --algorithm core/rollcall --ranks %d --seed %llu\n", hud_sim_report(sim),
+                hud_sim_strategies[options.strategy], o->ranks, (unsigned long long)o->seed);
+    sums->runs++;
+    sums->calls += CALLS;
+    sums->events += hud_sim_events(sim);
+    sums->mutated += hud_sim_mutated(sim);
+    hud_sim_free(sim);
+    free(members);
+    return clean;
+}
