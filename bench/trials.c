@@ -2,7 +2,7 @@
 /*
  * trials.c - the program bench-trials: several settings of huddle compared on one team of forked processes, in turn (A B C A B C), without MPI.
  *
- *   bench-trials [--ranks N] [--bind core|none] SETTINGS...      SETTINGS is a candidate: "NAME=VALUE NAME=VALUE", or "" (huddle's own choice)
+ *   bench-trials [--ranks N] [--bind core|none] SETTINGS...      SETTINGS is a candidate: NAME=VALUE, a line each; "": huddle's own choice
  *
  * Every candidate is a context and a team of its own in every process.  The first line of output, when all are set up:
  *   {"program": "huddle 0.1.0", "ranks": 2, "crowded": false}
@@ -73,7 +73,7 @@ static bool open_trial(struct trial *t, struct member *m, const char *settings)
     int count = 0;
 
     snprintf(t->text, sizeof t->text, "%s", settings);
-    for (char *rest, *word = strtok_r(t->text, " ", &rest); word && count < SETTINGS; word = strtok_r(NULL, " ", &rest))
+    for (char *rest, *word = strtok_r(t->text, "\n", &rest); word && count < SETTINGS; word = strtok_r(NULL, "\n", &rest))
         t->settings[count++] = word;
     host.settings = t->settings;
     t->exchange = members_exchange(m);

@@ -139,8 +139,8 @@ HUD_API const char *hud_error_string(int status);
 /*
  * JSON of a topic into *json, to be released with free().
  *   "settings"    every setting: name, value, default, unit, doc, MCA name
- *   "algorithms"  every algorithm: collective, name, doc, source, parameters
- *   "machine"     topology as huddle sees it: active levels, units, NUMA nodes, allowed processors
+ *   "algorithms"  every algorithm: collective, name, doc, source, whether it is here to be compared with, parameters (with what to try)
+ *   "machine"     topology as huddle sees it: processor's name, active levels, units, NUMA nodes, allowed processors
  */
 HUD_API int hud_info_json(const char *topic, char **json);
 

@@ -27,11 +27,13 @@ struct alg_param {
     long least, most, preset;
     const char *const *words; /* names for least..most, or NULL: a number */
     bool per_call;            /* the slot is the same whatever its value, so that calls with different values can share one */
+    const char *tune;         /* values that `huddle tune` tries beside the preset: "8K,32K"; NULL: none */
 };
 
 struct alg {
     const char *coll, *name, *doc, *source;
     const struct alg_param *params; /* ALG_PARAMS at most, ended by a NULL name; NULL: none */
+    bool baseline;                  /* here to be compared with: never the choice of `huddle tune` unless asked for */
     size_t fixed_bytes;             /* of its slot; 0: slot_bytes says */
     /* Bytes of a slot that holds fragments of data, at most most_bytes; 0: cannot work in that.  A team that gets control lines only does without. */
     size_t (*slot_bytes)(const long *param, int ranks, size_t most_bytes);

@@ -56,12 +56,12 @@ static json_t *algorithms_json(void)
             json_t *words = json_array();
             for (int w = 0; p->words && p->words[w]; w++)
                 json_array_append_new(words, json_string(p->words[w]));
-            json_array_append_new(params, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "name", p->name, "unit", p->unit, "doc", p->doc,
-                                                    "least", (json_int_t)p->least, "most", (json_int_t)p->most, "default",
-                                                    (json_int_t)p->preset, "words", words));
+            json_array_append_new(params, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:s}", "name", p->name, "unit", p->unit, "doc",
+                                                    p->doc, "least", (json_int_t)p->least, "most", (json_int_t)p->most, "default",
+                                                    (json_int_t)p->preset, "words", words, "tune", p->tune ? p->tune : ""));
         }
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:o}", "collective", alg->coll, "name", alg->name, "doc", alg->doc,
-                                              "source", alg->source, "parameters", params));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b, s:o}", "collective", alg->coll, "name", alg->name, "doc", alg->doc,
+                                              "source", alg->source, "baseline", alg->baseline, "parameters", params));
     }
     return list;
 }
@@ -71,7 +71,10 @@ static json_t *machine_json(void)
     struct topo *t = hud_topo_load();
     char *text = t ? hud_topo_json(t) : NULL;
     json_t *json = text ? json_loads(text, 0, NULL) : json_null();
+    char cpu[256];
 
+    hud_topo_cpu_name(cpu, sizeof cpu);
+    json_object_set_new(json, "cpu", json_string(cpu));
     free(text);
     hud_topo_free(t);
     return json;

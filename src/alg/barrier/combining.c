@@ -25,7 +25,7 @@
 enum param { DEGREE };
 
 static const struct alg_param params[] = {
-    [DEGREE] = { "degree", "1", "ranks or groups that count together", 2, 64, 2, NULL },
+    [DEGREE] = { "degree", "1", "ranks or groups that count together", 2, 64, 2, NULL, .tune = "4,8" },
     { .name = NULL },
 };
 

@@ -26,7 +26,8 @@
 enum param { EXCHANGE };
 
 static const struct alg_param params[] = {
-    [EXCHANGE] = { "exchange", "1", "members of the top group, at most, that tell each other instead of rank 0", 1, 64, 8, NULL },
+    [EXCHANGE] = { "exchange", "1", "members of the top group, at most, that tell each other instead of rank 0", 1, 64, 8, NULL,
+                   .tune = "1,2" },
     { .name = NULL },
 };
 

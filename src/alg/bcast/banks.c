@@ -134,6 +134,7 @@ ALG_DEFINE(bcast, banks) = {
     .name = "banks",
     .doc = "baseline: coll/sm's two banks of buffers, announced down a complete tree",
     .source = "paper 01, Problem: Open MPI coll/sm (Graham, Shipman 2008)",
+    .baseline = true,
     .params = params,
     .slot_bytes = slot_bytes,
     .run = run,

@@ -31,11 +31,11 @@ enum param { FRAGMENT, BUFFERS, SETS, DEPTH };
 
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once; 0: sqrt(n t_w / (levels t)), at most a set", 0, 1 << 24, 0,
-                   NULL },
+                   NULL, .tune = "4K,8K,16K,32K" },
     [BUFFERS] = { "buffers", "1", "s, buffers of f bytes (of 32K where f is 0); 0: what the lease holds", 0, RING_UNITS_MOST, 0, NULL },
     [SETS] = { "sets", "1", "q, sets of buffers that are refilled as a whole", 1, 8, 3, NULL },
     [DEPTH] = { "depth", "1", "levels of groups, from the top down, whose members copy for the groups below them", 0, SHAPE_LEVELS,
-                SHAPE_LEVELS, NULL },
+                SHAPE_LEVELS, NULL, .tune = "1" },
     { .name = NULL },
 };
 

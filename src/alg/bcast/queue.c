@@ -28,10 +28,12 @@
 enum param { FRAGMENT, BUFFERS, SETS, TREE, DEGREE };
 
 static const struct alg_param params[] = {
-    [FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once; 0: sqrt(n t_w / t), at most a set", 0, 1 << 24, 0, NULL },
+    [FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once; 0: sqrt(n t_w / t), at most a set", 0, 1 << 24, 0, NULL,
+                   .tune = "4K,8K,16K,32K,64K" },
     [BUFFERS] = { "buffers", "1", "s, buffers of f bytes (of 32K where f is 0); 0: what the lease holds", 0, RING_UNITS_MOST, 0, NULL },
     [SETS] = { "sets", "1", "q, sets of buffers that the root refills as a whole", 1, 8, 3, NULL },
-    [TREE] = { "tree", "", "who announces fragments to whom", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names, .per_call = true },
+    [TREE] = { "tree", "", "who announces fragments to whom", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names, .per_call = true,
+               .tune = "flat,chain,knomial" },
     [DEGREE] = { "degree", "1", "children of a rank in the trees kary, balanced and knomial", 2, 64, 2, NULL, .per_call = true },
     { .name = NULL },
 };

@@ -130,6 +130,7 @@ ALG_DEFINE(bcast, release) = {
     .name = "release",
     .doc = "baseline: one ring of cells for all, released and gathered along a tree",
     .source = "paper 01, Problem: Jain et al., SC'18",
+    .baseline = true,
     .params = params,
     .slot_bytes = slot_bytes,
     .run = run,

@@ -129,6 +129,7 @@ ALG_DEFINE(bcast, slots) = {
     .name = "slots",
     .doc = "baseline: MVAPICH's ring of slots with sequence numbers, a barrier when it is used up",
     .source = "paper 01, Problem: MVAPICH",
+    .baseline = true,
     .params = params,
     .slot_bytes = slot_bytes,
     .run = run,
