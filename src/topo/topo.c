@@ -215,13 +215,26 @@ int hud_topo_names_valid(const char *list)
     return 1;
 }
 
+/* The first of a level's names that is not listed, NULL: all are, and the level is off.  A group that hwloc put around something else is no other name. */
+static const char *kept_name(const struct topo *t, int level, const char *off)
+{
+    const char *name = hud_topo_level_name(t, level);
+
+    for (int kind = 0; kind < TOPO_GROUP && is_listed(off, name); kind++)
+        if (t->level[level].also >> kind & 1)
+            name = hud_topo_kinds[kind].name;
+    return is_listed(off, name) ? NULL : name;
+}
+
 int hud_topo_kept(const struct topo *t, const char *off, char names[][TOPO_NAME])
 {
     int kept = 0;
 
-    for (int l = 0; l < t->levels; l++)
-        if (!is_listed(off, hud_topo_level_name(t, l)))
-            memcpy(names[kept++], hud_topo_kinds[t->level[l].kind].name, TOPO_NAME);
+    for (int l = 0; l < t->levels; l++) {
+        const char *name = kept_name(t, l, off);
+        if (name)
+            snprintf(names[kept++], TOPO_NAME, "%s", name);
+    }
     return kept;
 }
 
@@ -234,7 +247,7 @@ int hud_topo_place(const struct topo *t, const struct topo_cpus *cpus, int ranks
     if (!unit)
         return -1;
     for (int l = 0; l < t->levels; l++) {
-        if (is_listed(off, hud_topo_level_name(t, l)))
+        if (!kept_name(t, l, off))
             continue;
         for (int r = 0; r < ranks; r++)
             unit[kept * ranks + r] = hud_topo_unit(t, l, &cpus[r]);

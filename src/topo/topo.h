@@ -43,7 +43,7 @@ void hud_topo_all(const struct topo *t, struct topo_cpus *cpus);
 int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus);
 
 /*
- * Fills place with the units of every level whose name is not in the comma-separated list `off` ("" or NULL: all are on).
+ * Fills place with the units of every level that has a name which is not in the comma-separated list `off` ("" or NULL: all are on).
  * place->unit is allocated; release with free((void *)place->unit).  Returns 0, or -1: out of memory.
  */
 int hud_topo_place(const struct topo *t, const struct topo_cpus *cpus, int ranks, const char *off, struct shape_place *place);

@@ -201,6 +201,32 @@ static void units_of_processors(void **state)
     hud_topo_free(t);
 }
 
+/* Sockets that are NUMA nodes and share an L3: one level with three names, which is off when all of them are. */
+static void names_switched_off(void **state)
+{
+    struct topo *t = hud_topo_load_described("pack:2 numa:1 l3:1 core:4 pu:1");
+    char names[SHAPE_LEVELS][TOPO_NAME];
+    struct shape_place place;
+
+    (void)state;
+    assert_non_null(t);
+    assert_int_equal(hud_topo_levels(t), 1);
+    assert_int_equal(hud_topo_kept(t, "l2,l3,die,group,socket", names), 1);
+    assert_string_equal(names[0], "numa");
+    assert_int_equal(hud_topo_kept(t, "l2,l3,die,group,numa", names), 1);
+    assert_string_equal(names[0], "socket");
+    assert_int_equal(hud_topo_kept(t, "socket,numa", names), 1);
+    assert_string_equal(names[0], "l3");
+    assert_int_equal(hud_topo_place(t, NULL, 0, "socket,numa", &place), 0);
+    assert_int_equal(place.levels, 1);
+    free((void *)(uintptr_t)place.unit);
+    assert_int_equal(hud_topo_kept(t, "numa,l3,socket", names), 0);
+    assert_int_equal(hud_topo_place(t, NULL, 0, "numa,l3,socket", &place), 0);
+    assert_int_equal(place.levels, 0);
+    free((void *)(uintptr_t)place.unit);
+    hud_topo_free(t);
+}
+
 static void levels_switched_off(void **state)
 {
     struct topo *t = hud_topo_load_described("pack:2 numa:2 l3:2 core:2 pu:1");
@@ -385,9 +411,16 @@ static void loaded_while_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(synthetic_machines),  cmocka_unit_test(interleaved_processors), cmocka_unit_test(odd_machines),
-        cmocka_unit_test(units_of_processors), cmocka_unit_test(levels_switched_off),    cmocka_unit_test(ranks_bound_in_many_ways),
-        cmocka_unit_test(a_machine_as_json),   cmocka_unit_test(saved_machines),         cmocka_unit_test(this_machine),
+        cmocka_unit_test(synthetic_machines),
+        cmocka_unit_test(interleaved_processors),
+        cmocka_unit_test(odd_machines),
+        cmocka_unit_test(units_of_processors),
+        cmocka_unit_test(levels_switched_off),
+        cmocka_unit_test(names_switched_off),
+        cmocka_unit_test(ranks_bound_in_many_ways),
+        cmocka_unit_test(a_machine_as_json),
+        cmocka_unit_test(saved_machines),
+        cmocka_unit_test(this_machine),
         cmocka_unit_test(loaded_while_bound),
     };
 

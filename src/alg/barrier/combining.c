@@ -12,10 +12,9 @@
  * A node joins k runs, and lies in the slot of the first rank of its second run: that rank is first of a later run in no other node, so every slot
  * holds one node at most.  Where there is no second run, there is nothing to join and no node.
  *
- * Line                 written by            read by            value v means
- *   slot[r].count      the first to leave    its adders         v additions: one of each run an operation
- *                      each run, by addition
- *   slot[r].sense      the last of them      the others of them all p have entered operation v
+ * Line            written by                         read by     value v means
+ *   slot[r].count the last of each run, by addition  its adders  v additions: one for each run an operation
+ *   slot[r].sense the last of them                   the others  all have entered operation v
  *
  * Edges     R1 -> A1   the entries below a rank that counts  happen before  the last arrival at the node, which goes up
  *           R2 -> A2   all entries, as the last at the top has seen them  happen before  the exits; and a post of `sense` before the next's
