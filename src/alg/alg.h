@@ -9,7 +9,7 @@
 #include "mem/mem.h"
 #include "shape/shape.h"
 
-enum { ALG_PARAMS = 6 }; /* most parameters of one algorithm */
+enum { ALG_PARAMS = 8 }; /* most parameters of one algorithm */
 
 /* One call, already validated by the core; the same on every rank but for buf. */
 struct coll {

@@ -114,4 +114,37 @@ static inline uint64_t ring_fragment(uint64_t n, uint64_t ratio)
     return f;
 }
 
+/* What a user knows or wants of a queue: bytes of a fragment (f), buffers of f bytes (s), bytes of all (b), bytes of the longest message (m); 0: follows. */
+struct ring_wish {
+    uint64_t fragment, buffers, budget, message;
+};
+
+/* Units of a queue: b; s f; or s = m / f buffers, so that the message fits, f being given, or m / s, or the best for m; 0: all there is room for. */
+static inline uint64_t ring_wanted(const struct ring_wish *w, uint64_t sets, uint64_t ratio)
+{
+    uint64_t f = ring_units_of(w->fragment), m = ring_units_of(w->message), units = 0;
+
+    if (w->budget != 0)
+        return w->budget < sets * RING_UNIT ? sets : w->budget / RING_UNIT;
+    if (f == 0 && m != 0)
+        f = w->buffers != 0 ? (m + w->buffers - 1) / w->buffers : ring_fragment(w->message, ratio);
+    if (w->buffers != 0)
+        units = w->buffers * f;
+    else if (m != 0)
+        units = (m + f - 1) / f * f;
+    return (units + sets - 1) / sets * sets;
+}
+
+/* Units of a fragment of an n-byte message: as given; or b / s; or the best for the message, and beyond b bytes the best for the queue. */
+static inline uint64_t ring_fragment_of(const struct ring_wish *w, const struct shape_ring *ring, uint64_t n, uint64_t ratio)
+{
+    uint64_t b = ring->units * RING_UNIT;
+
+    if (w->fragment != 0)
+        return ring_units_of(w->fragment);
+    if (w->buffers != 0)
+        return ring->units > w->buffers ? ring->units / w->buffers : 1;
+    return ring_fragment(n < b ? n : b, ratio);
+}
+
 #endif

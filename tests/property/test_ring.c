@@ -117,6 +117,55 @@ static void best_fragment_is_the_papers(void **state)
     assert_int_equal(ring_fragment(1, 2560), 1);
 }
 
+enum { K = 1 << 10, M = 1 << 20, R = 2560 };
+
+static struct shape_ring wished(const struct ring_wish *w, uint64_t sets)
+{
+    return ring_make(10 * M, 128, ring_wanted(w, sets, R), sets);
+}
+
+/* Paper 01, "Choosing when other things are known": whatever two are given, the third follows, and the queue is what was asked for. */
+static void what_is_not_given_follows(void **state)
+{
+    static const struct {
+        struct ring_wish wish; /* f, s, b, m */
+        uint64_t bytes, fragment, n;
+    } cases[] = {
+        { { 8 * K, 64, 0, 0 }, 512 * K, 8 * K, 16 * M },     /* s and f */
+        { { 0, 0, 4 * M, 0 }, 4 * M, 128 * K, 16 * M },      /* b: f = sqrt(b t_w / t) = 103.6K, in powers of two of pages */
+        { { 0, 0, 4 * M, 0 }, 4 * M, 8 * K, 16 * K },        /* a shorter message has its own best f */
+        { { 0, 0, 0, M }, M, 64 * K, M },                    /* rule 1: f = sqrt(m t_w / t) = 51.8K, s = m / f */
+        { { 8 * K, 0, 0, 100 * K }, 104 * K, 8 * K, 4 * K }, /* rule 2: s = 13 */
+        { { 0, 4, 0, M }, M, 256 * K, 4 * K },               /* rule 3: f = m / s */
+        { { 0, 16, M, 0 }, M, 64 * K, 4 * K },               /* b and s: f = b / s */
+        { { 32 * K, 0, M, 0 }, M, 32 * K, 4 * K },           /* b and f */
+        { { 0, 0, 1, 0 }, 4 * K, 4 * K, 4 * M },             /* never less than a page */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct shape_ring ring = wished(&cases[i].wish, 1);
+        assert_int_equal(ring.units * RING_UNIT, cases[i].bytes);
+        assert_int_equal(ring_fragment_of(&cases[i].wish, &ring, cases[i].n, R) * RING_UNIT, cases[i].fragment);
+    }
+    assert_int_equal(wished(&(struct ring_wish){ 0 }, 1).units, 10 * M / (RING_UNIT + 128));
+}
+
+/* Sets are of equal length: never fewer buffers than asked for, and no more than a set's rounding beyond. */
+static void sets_round_up(void **state)
+{
+    (void)state;
+    for (uint64_t sets = 1; sets <= 8; sets++)
+        for (uint64_t f = 1; f < 10; f++)
+            for (uint64_t n = 1; n < 30; n++) {
+                struct ring_wish both = { .fragment = f * RING_UNIT, .buffers = n },
+                                 longest = { .fragment = f * RING_UNIT, .message = n * RING_UNIT - 1 };
+                uint64_t units = wished(&both, sets).units;
+                assert_true(units >= n * f && units < n * f + sets);
+                assert_true(wished(&longest, sets).units >= n && wished(&longest, sets).units < n + f + sets);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +177,8 @@ int main(void)
         cmocka_unit_test(whole_buffers_are_cut_into_sets),
         cmocka_unit_test(an_operation_may_begin_with_a_set),
         cmocka_unit_test(best_fragment_is_the_papers),
+        cmocka_unit_test(what_is_not_given_follows),
+        cmocka_unit_test(sets_round_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
