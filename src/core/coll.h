@@ -23,6 +23,7 @@ int hud_coll_kind(const char *name);                 /* -1: none of that name */
     R(LEASE, "no lease")                                                                                                                   \
     R(EXCHANGE, "set-up failed")                                                                                                           \
     R(PRIVATE, "out of private memory")                                                                                                    \
+    R(EARLY, "before HUDDLE_FIRST")                                                                                                        \
     R(FORCED, "left to the MPI")                                                                                                           \
     R(REFUSED, "no algorithm")                                                                                                             \
     R(UNLIKE, "ranks call differently")

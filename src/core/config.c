@@ -60,7 +60,7 @@ static const char *check_stats(const char *value)
                    .agree = agree_,                                                                                                        \
                    .words = words_,                                                                                                        \
                    .check = check_,                                                                                                        \
-                   .least = 0,                                                                                                             \
+                   .least = kind_ == NUMBER,                                                                                               \
                    .most = 1L << 30,                                                                                                       \
                    .alg = -1 },
 static struct row rows[SET_MOST] = {

@@ -68,6 +68,8 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
         hello->is.complaint = (uint32_t)hash_text(HASH_START, c->config.error) | 1;
     } else if (c->config.number[SET_ON] == SWITCH_OFF) {
         hello->is.reason = REASON_OFF;
+    } else if (team->calls < c->config.number[SET_FIRST]) {
+        hello->is.reason = REASON_EARLY;
     } else if (hud_context_arena(c, team->size) != 0) {
         hello->is.reason = REASON_ARENA;
     } else if (hud_peers_lost(&c->peers)) {
@@ -95,7 +97,7 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
     }
     for (int r = 0; r < ranks; r++) {
         *who = r;
-        if (all[r].is.reason != REASON_NONE)
+        if (all[r].is.reason != REASON_NONE && all[r].is.reason != REASON_EARLY)
             return (enum reason)all[r].is.reason;
     }
     for (int r = 0; r < ranks; r++) {
@@ -104,5 +106,7 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
             return REASON_DIFFER;
         *bytes = all[r].is.offer_bytes < *bytes ? (size_t)all[r].is.offer_bytes : *bytes;
     }
+    if (all[0].is.reason == REASON_EARLY) /* as all, whose settings are the same */
+        return REASON_EARLY;
     return *bytes != 0 ? REASON_NONE : REASON_LEASE;
 }

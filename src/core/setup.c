@@ -8,6 +8,7 @@
  *   round 2   (status, offset): one refusal refuses for all
  *
  * A refusal holds for the team's life, so that no later call can find the ranks of two minds.  No lock is held across a round.
+ * A team that begins later (HUDDLE_FIRST) holds a first round at its first collective too: ranks that count differently are noticed before they part.
  */
 #include "core/setup.h"
 #include "core/check.h"
@@ -308,6 +309,7 @@ static bool allocate(struct setup *s)
     s->unit = calloc(SHAPE_LEVELS * ranks, sizeof *s->unit);
     s->groups = calloc(hud_shape_groups_ints(s->team->size, s->team->size), sizeof *s->groups);
     s->plan = malloc(sizeof *s->plan);
+    free(s->team->slices); /* of an early round */
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
     s->team->check = hud_checks(c) ? hud_check_create(s->team->size) : NULL;
     bool checked = s->team->check || !hud_checks(c);
@@ -349,8 +351,10 @@ void hud_team_setup(struct hud_team *team)
 {
     struct setup s = { .team = team };
     struct hud_context *c = team->context;
-    enum reason reason = team->size == 1 ? REASON_ONE_RANK : hud_team_is_present(team) ? REASON_NONE : REASON_ABSENT;
 
+    if (++team->calls < c->config.number[SET_FIRST] && team->state == TEAM_EARLY)
+        return;
+    enum reason reason = team->size == 1 ? REASON_ONE_RANK : hud_team_is_present(team) ? REASON_NONE : REASON_ABSENT;
     if (reason == REASON_ABSENT)
         explain_absence(team);
     if (reason == REASON_NONE) {
@@ -360,6 +364,9 @@ void hud_team_setup(struct hud_team *team)
     }
     if (reason == REASON_NONE) {
         team->state = TEAM_READY;
+    } else if (reason == REASON_EARLY) {
+        team->state = TEAM_EARLY;
+        team->reason = reason;
     } else {
         pthread_mutex_lock(&c->lock);
         if (s.offset != 0)

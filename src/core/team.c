@@ -70,7 +70,7 @@ static bool agree(struct hud_team *team, enum coll_kind kind, const struct coll 
 /* Runs a call that every rank of the team makes alike. */
 static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
 {
-    if (__builtin_expect(team->state == TEAM_NEW, 0))
+    if (__builtin_expect(team->state <= TEAM_EARLY, 0))
         hud_team_setup(team);
     const struct plan_entry *entry = team->state == TEAM_READY ? plan_find(team->plan, kind, call->buf.bytes) : NULL;
     if (__builtin_expect(team->check != NULL, 0) && !agree(team, kind, call)) {

@@ -6,7 +6,7 @@
 #include "core/context.h"
 #include "core/plan.h"
 
-enum team_state { TEAM_NEW, TEAM_READY, TEAM_REFUSED };
+enum team_state { TEAM_NEW, TEAM_EARLY, TEAM_READY, TEAM_REFUSED };
 
 struct hud_team {
     struct hud_context *context;
@@ -14,7 +14,8 @@ struct hud_team {
     int rank, size;
     enum team_state state;
     enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
-    enum reason reason; /* TEAM_REFUSED: why, the same on all ranks */
+    long calls;         /* so far, while it is new or early */
+    enum reason reason; /* TEAM_EARLY, TEAM_REFUSED: why, the same on all ranks */
     /* TEAM_READY: */
     struct mem mem;
     struct mem_policy policy;
@@ -32,7 +33,8 @@ struct hud_team {
 bool hud_team_is_present(struct hud_team *team);
 
 /*
- * The two rounds of a team's set-up (setup.c).  Collective over the team.  Leaves the team READY or REFUSED, the same on every rank.
+ * The two rounds of a team's set-up (setup.c).  Collective over the team.  Leaves the team READY or REFUSED, or EARLY: to be called
+ * again at its next collective; the same on every rank.
  */
 void hud_team_setup(struct hud_team *team);
 

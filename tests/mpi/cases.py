@@ -243,6 +243,7 @@ CASES = [
     bad_setting("HUDDLE_LOG", "loud", "quiet"),
     differing("HUDDLE_MEMORY", "123456", "settings differ"),
     differing("HUDDLE_BCAST", "mpi", "settings differ"),
+    differing("HUDDLE_FIRST", "3", "settings differ"),
     differing("HUDDLE_LEVELS_OFF", "l3", "settings differ"),
     differing("HUDDLE_BARRIER", "wrong", "bad setting"),
     Case("settings", "all wrong alike, quiet", BOTH, 2, env={"HUDDLE_BCAST": "x", "HUDDLE_LOG": "quiet"}, taken=False, passed="bad setting"),
@@ -251,6 +252,7 @@ CASES = [
     Case("settings", "inline only", BOTH, 2, env={"HUDDLE_BCAST": "inline"}, taken=True, passed="no algorithm", collectives=("bcast",)),
     Case("settings", "queue only", BOTH, 4, env={"HUDDLE_BCAST": "queue"}, taken=True),
     Case("settings", "levels off", BOTH, 4, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}, taken=True),
+    Case("settings", "communicators that begin late", BOTH, 3, env={"HUDDLE_FIRST": "3"}, taken=True, passed="before HUDDLE_FIRST", also_passed=("one rank",)),
     *[Case("settings", f"waits that {way}", BOTH, 4, env={"HUDDLE_WAIT": way}, taken=True) for way in ("yield", "sleep")],
     Case("settings", "statistics that cannot be written", BOTH, 2, env={"HUDDLE_STATS": "json:/nonexistent/file"}, says=["HUDDLE_STATS.*/nonexistent/file"]),
 

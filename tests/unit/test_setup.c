@@ -57,6 +57,19 @@ static void refusals_name_the_rank(void **state)
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_VERSION);
 }
 
+static void early_ranks_agree(void **state)
+{
+    (void)state;
+    for (int r = 0; r < RANKS; r++)
+        hellos[r].is.reason = REASON_EARLY;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EARLY);
+    hellos[1].is.settings = 1;
+    hellos[1].is.reason = REASON_NONE; /* begins sooner */
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_DIFFER);
+    hellos[2].is.reason = REASON_OFF;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_OFF);
+}
+
 /* Two processes swap cards over a shared page and map each other's arena; each reads what the other wrote. */
 static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
 {
@@ -143,8 +156,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(least_offer_is_taken, reset), cmocka_unit_test_setup(refusals_name_the_rank, reset),
-        cmocka_unit_test(arenas_are_reached_by_proc),        cmocka_unit_test(arenas_are_reached_by_sockets),
-        cmocka_unit_test(a_wrong_file_is_refused),
+        cmocka_unit_test_setup(early_ranks_agree, reset),    cmocka_unit_test(arenas_are_reached_by_proc),
+        cmocka_unit_test(arenas_are_reached_by_sockets),     cmocka_unit_test(a_wrong_file_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

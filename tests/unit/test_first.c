@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_first.c - a team of threads that begins with its n-th collective: who takes which call, and what the ranks ask of each other. */
+#include "core/team.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 3, CALLS = 6, CELL_BYTES = 2048 };
+
+static pthread_barrier_t meet;
+static char cell[RANKS][CELL_BYTES];
+
+struct member {
+    int rank, gathers;
+    const char *setting;
+    int status[CALLS], asked[CALLS]; /* of each call; allgathers so far */
+    enum reason reason;
+};
+
+static int rank_of(void *arg)
+{
+    return ((struct member *)arg)->rank;
+}
+
+static int size_of(void *arg)
+{
+    (void)arg;
+    return RANKS;
+}
+
+static int allgather(void *arg, const void *mine, size_t bytes, void *all)
+{
+    struct member *m = arg;
+
+    m->gathers++;
+    memcpy(cell[m->rank], mine, bytes);
+    pthread_barrier_wait(&meet);
+    for (int r = 0; r < RANKS; r++)
+        memcpy((char *)all + (size_t)r * bytes, cell[r], bytes);
+    pthread_barrier_wait(&meet);
+    return 0;
+}
+
+/* Barriers and broadcasts by turns; an empty broadcast between them does not count. */
+static void *run_rank(void *arg)
+{
+    struct member *m = arg;
+    const char *const settings[] = { m->setting, "HUDDLE_LOG=quiet", NULL };
+    struct hud_host host = { .world_rank = m->rank, .world_size = RANKS, .local_ranks = RANKS, .settings = settings };
+    struct hud_exchange exchange = { .rank = rank_of, .size = size_of, .allgather = allgather, .arg = m };
+    hud_context *context;
+    hud_team *team;
+    char byte = 0;
+
+    hud_context_create(&host, &context);
+    hud_team_create(context, &exchange, &team);
+    for (int i = 0; i < CALLS; i++) {
+        hud_bcast(team, &(struct hud_view){ .base = &byte }, 0);
+        m->status[i] = i % 2 == 0 ? hud_barrier(team) : hud_bcast(team, &(struct hud_view){ .base = &byte, .bytes = 1 }, 0);
+        m->asked[i] = m->gathers;
+    }
+    m->reason = team->reason;
+    hud_team_free(team);
+    pthread_barrier_wait(&meet);
+    hud_context_destroy(context);
+    return NULL;
+}
+
+static void run(struct member *members, const char *setting, const char *of_rank_1)
+{
+    pthread_t thread[RANKS];
+
+    pthread_barrier_init(&meet, NULL, RANKS);
+    for (int r = 0; r < RANKS; r++) {
+        members[r] = (struct member){ .rank = r, .setting = r == 1 ? of_rank_1 : setting };
+        assert_int_equal(pthread_create(&thread[r], NULL, run_rank, &members[r]), 0);
+    }
+    for (int r = 0; r < RANKS; r++)
+        pthread_join(thread[r], NULL);
+    pthread_barrier_destroy(&meet);
+}
+
+static void begins_with_its_nth_collective(void **state)
+{
+    static const char *const settings[] = { "HUDDLE_FIRST=1", "HUDDLE_FIRST=2", "HUDDLE_FIRST=4" };
+    static const int first[] = { 1, 2, 4 };
+    struct member members[RANKS];
+
+    (void)state;
+    for (int s = 0; s < 3; s++) {
+        run(members, settings[s], settings[s]);
+        for (int r = 0; r < RANKS; r++)
+            for (int i = 0; i < CALLS; i++) {
+                bool begun = i + 1 >= first[s];
+                assert_int_equal(members[r].status[i], begun ? HUD_OK : HUD_PASS);
+                assert_int_equal(members[r].asked[i], (first[s] > 1) + (begun ? 2 : 0));
+            }
+    }
+}
+
+static void ranks_that_count_differently_leave_all_to_the_host(void **state)
+{
+    static const char *const other[] = { "HUDDLE_FIRST=1", "HUDDLE_FIRST=3", "HUDDLE_FIRST=0" };
+    struct member members[RANKS];
+
+    (void)state;
+    for (int s = 0; s < 3; s++) {
+        run(members, "HUDDLE_FIRST=2", other[s]);
+        for (int r = 0; r < RANKS; r++) {
+            assert_int_equal(members[r].reason, s < 2 ? REASON_DIFFER : REASON_SETTING);
+            for (int i = 0; i < CALLS; i++)
+                assert_int_equal(members[r].status[i], HUD_PASS);
+            assert_int_equal(members[r].gathers, 1);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(begins_with_its_nth_collective),
+        cmocka_unit_test(ranks_that_count_differently_leave_all_to_the_host),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
