@@ -12,10 +12,14 @@
  * Accepts   any number of ranks and groups.
  *
  * Line                    written by   read by                       value k means
- *   slot[r].arrive[level]   r            r's group's leader; at a      r, and all below it, have entered operation k
- *                                        top that exchanges: its members
+ *   slot[r].arrive[level]   r            r's group's leader            r, and all below it, have entered operation k
+ *   slot[r].meet[k % 2]     r            members of a top that         the same
+ *                                        exchanges
  *   slot[h].leave           h            all others; at a top that     everybody has entered operation k
  *                                        exchanges: all below h
+ *
+ * Who exchanges uses two lines in turn: the others may still poll the one, the other they have all left, and its owner takes it back for the next
+ * operation before that comes (mem_claim), not within it: .29 -> .21 us, two ranks from a common start, line transfer 135 ns.
  *
  * Edges     R1 -> A1   a member's (and its members') entry  happens before  its leader's arrival one level up
  *           R2 -> A2   the entries that a top member has seen  happen before  the other top members' exits
@@ -33,7 +37,7 @@ static const struct alg_param params[] = {
 
 struct slot {
     mem_flag leave;
-    mem_flag arrive[SHAPE_LEVELS];
+    mem_flag arrive[SHAPE_LEVELS], meet[2];
 };
 
 /* The top group, and whether its members tell each other. */
@@ -70,12 +74,13 @@ static void meet(struct mem *m, const struct coll *c, const struct top *top)
     int me = mem_rank(m);
     struct slot *mine = mem_slot(m, me);
 
-    mem_post(m, &mine->arrive[top->level], c->op); /* R2 */
+    mem_post(m, &mine->meet[c->op % 2], c->op); /* R2 */
     for (int i = 0; i < top->count; i++) {
         struct slot *other = mem_slot(m, top->members[i]);
         if (top->members[i] != me)
-            mem_await(m, &other->arrive[top->level], c->op); /* A2 */
+            mem_await(m, &other->meet[c->op % 2], c->op); /* A2 */
     }
+    mem_claim(m, &mine->meet[(c->op + 1) % 2], 1);
 }
 
 /* A leader waits for its group; false: this rank does not lead it. */
