@@ -75,9 +75,7 @@ static char *data_of(struct slot *slot, const struct shape_ring *ring, const lon
 
 static mem_flag *gone_at(struct mem *m, const struct shape_ring *ring, uint64_t at)
 {
-    struct slot *first = mem_slot(m, 0);
-
-    return &first->gone[at / ring->set_units % BANKS];
+    return &((struct slot *)mem_slot(m, 0))->gone[at / ring->set_units % BANKS];
 }
 
 /* The root copies a fragment in; before the first of a bank, all others have left the bank as often as it was used. */

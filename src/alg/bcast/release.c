@@ -9,7 +9,8 @@
  * Accepts   any n, if the lease has a window.
  *
  * Positions (shape/ring.h, each cell is a set) count over all roots; every rank keeps its own, and they agree between operations.  A rank with children
- * waits for them after each fragment; the root goes on, and waits for its cell only: that of its last use's tree, all below its root have left it.
+ * waits for them after each fragment; the root goes on, and waits for its cell only: all below the last use's root, in that use's tree, have left it.  So tree
+ * and degree hold for all calls of a team, not per call.
  *
  * Line                 written by          read by                        value k means
  *   slot[r].release    r                   r's children                   the fragments before position k are in the ring
