@@ -15,6 +15,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
 enum state { FREE, LEASED, LEFT };
 
 /* Extents cover the arena in order, without gaps; two neighbours are never both free. */
@@ -263,7 +267,9 @@ static int grow(struct arena *a, size_t end, int committers)
     if (hud_budget_left() / (size_t)(committers > 0 ? committers : 1) < end - from || commit(a, from, end) != 0)
         return -1;
     a->committed_bytes = end;
-    memset((char *)a->head + from, 0, end - from);
+    /* new pages are zero, but the kernel tells where a page lies only once it is mapped here */
+    if (madvise((char *)a->head + from, end - from, MADV_POPULATE_WRITE) != 0)
+        memset((char *)a->head + from, 0, end - from);
     verify(a, from, end - from);
     return 0;
 }

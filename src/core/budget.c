@@ -57,7 +57,7 @@ static const struct names {
 } names_of[2] = { { "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file" },
                   { "memory.max", "memory.current", "inactive_file" } };
 
-/* arg: the least so far */
+/* arg: the least so far.  Most groups have no limit, and reading their usage would take longest. */
 static void look_at(const char *folder, bool version_2, void *arg)
 {
     const struct names *names = &names_of[version_2];
@@ -66,11 +66,13 @@ static void look_at(const char *folder, bool version_2, void *arg)
 
     snprintf(path, sizeof path, "%s/%s", folder, names->limit);
     long long limit = read_number(path);
+    if (limit < 0 || limit > LLONG_MAX / 2)
+        return;
     snprintf(path, sizeof path, "%s/%s", folder, names->usage);
     long long usage = read_number(path);
     snprintf(path, sizeof path, "%s/memory.stat", folder);
     long long inactive = read_key(path, names->inactive);
-    if (limit < 0 || limit > LLONG_MAX / 2 || usage < 0)
+    if (usage < 0)
         return;
     usage -= inactive > 0 && inactive < usage ? inactive : 0;
     size_t left = usage < limit ? (size_t)(limit - usage) : 0;
@@ -78,26 +80,34 @@ static void look_at(const char *folder, bool version_2, void *arg)
     least->left = left < least->left ? left : least->left;
 }
 
-static struct limit limits(void)
+static struct limit group_limits(void)
 {
     struct limit least = { SIZE_MAX, SIZE_MAX };
-    long long total = read_key("/proc/meminfo", "MemTotal"), available = read_key("/proc/meminfo", "MemAvailable");
 
-    if (total > 0)
-        least.whole = (size_t)total << 10;
-    if (available > 0)
-        least.left = (size_t)available << 10;
     hud_cgroup_visit("", "memory", look_at, &least);
     return least;
 }
 
+/* A line of /proc/meminfo in bytes; SIZE_MAX: not there. */
+static size_t machine_bytes(const char *key)
+{
+    long long kb = read_key("/proc/meminfo", key);
+
+    return kb > 0 ? (size_t)kb << 10 : SIZE_MAX;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 size_t hud_budget_default(int local_ranks)
 {
-    struct limit least = limits();
+    size_t whole = smaller(machine_bytes("MemTotal"), group_limits().whole);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     long share = cores > local_ranks ? cores : local_ranks;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t bytes = least.whole == SIZE_MAX ? BUDGET_MOST : least.whole / 100 / (size_t)(share > 0 ? share : 1);
+    size_t bytes = whole == SIZE_MAX ? BUDGET_MOST : whole / 100 / (size_t)(share > 0 ? share : 1);
 
     if (bytes > BUDGET_MOST)
         bytes = BUDGET_MOST;
@@ -106,5 +116,5 @@ size_t hud_budget_default(int local_ranks)
 
 size_t hud_budget_left(void)
 {
-    return limits().left;
+    return smaller(machine_bytes("MemAvailable"), group_limits().left);
 }

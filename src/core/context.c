@@ -66,6 +66,9 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->quota = hud_topo_cpu_quota();
     c->spare = calloc((size_t)(c->host.world_size < SPARE_RANKS ? c->host.world_size : SPARE_RANKS), HELLO_BYTES);
     hud_presence_look(c->host.world_size);
+    /* takes milliseconds: better while the MPI starts than at the first collective, where all would wait for it */
+    if (c->host.world_rank == 0 && c->host.world_size > 1 && c->config.error[0] == '\0' && c->config.number[SET_ON] != SWITCH_OFF)
+        (void)hud_context_topo(c);
     *out = c;
     return HUD_OK;
 }

@@ -30,7 +30,7 @@ struct hud_context {
     atomic_flag spare_used;
     uint64_t host_id, boot_id; /* host name and boot, hashed; 0: not known */
     int quota;                 /* processors the cgroup allowed when the context was made */
-    struct topo *topo;         /* loaded when this rank is a team's rank 0 for the first time */
+    struct topo *topo;         /* loaded by the job's rank 0 at once, by others when they are a team's rank 0 for the first time */
     bool topo_loaded;
     struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
     int seen_ranks;
