@@ -75,11 +75,11 @@ static int commit(struct arena *a, size_t from, size_t to)
 {
     if (!descriptor_is_ours(&a->file))
         return -1;
-    if (a->node >= 0 && hud_topo_numa_nodes() > 1) {
+    if (a->aim >= 0 && hud_topo_numa_nodes() > 1) {
         enum { WORD = 8 * sizeof(unsigned long), NODES = 1024 };
         unsigned long mask[NODES / WORD] = { 0 };
-        if (a->node < NODES) {
-            mask[a->node / WORD] |= 1UL << (a->node % WORD);
+        if (a->aim < NODES) {
+            mask[a->aim / WORD] |= 1UL << (a->aim % WORD);
             /* refused in some containers: then the pages go where the owner runs, and hud_arena_pages tells */
             (void)mbind((char *)a->head + from, to - from, MPOL_PREFERRED, mask, NODES, 0);
         }
@@ -143,7 +143,7 @@ int hud_arena_create(struct arena *a, size_t bytes, const char **why)
     if (a->file.fd < 0)
         return -1;
     hud_topo_allowed(&cpus);
-    a->node = hud_topo_home_node(&cpus);
+    a->node = a->aim = hud_topo_home_node(&cpus);
     *why = "no address space or memory for an arena";
     a->head = hud_arena_map(a->file.fd, a->bytes);
     a->extents = calloc(1, sizeof *a->extents); /* an unfinished arena is destroyed too */
@@ -257,16 +257,32 @@ static int split(struct extent *e, size_t bytes)
     return 0;
 }
 
-/* Commits the arena up to `end`, if the memory limits of all committers allow. */
-static int grow(struct arena *a, size_t end, int committers)
+void hud_arena_aim(struct arena *a, int node)
 {
-    size_t from = a->committed_bytes;
+    a->aim = node;
+    a->aimed = true;
+}
+
+/* Gives the pages of a free extent back, so that they can come from another node. */
+static int discard(struct arena *a, size_t from, size_t to)
+{
+    if (from < to && !descriptor_is_ours(&a->file))
+        return -1;
+    return from < to ? fallocate(a->file.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from)) : 0;
+}
+
+/* Commits what of [start, end) is not yet there, or not where it shall lie, if the memory limits of all committers allow. */
+static int grow(struct arena *a, size_t start, size_t end, int committers)
+{
+    size_t had = a->committed_bytes, from = a->aimed ? start : had;
 
     if (end <= from)
         return 0;
+    if (discard(a, from, end < had ? end : had) != 0)
+        return -1;
     if (hud_budget_left() / (size_t)(committers > 0 ? committers : 1) < end - from || commit(a, from, end) != 0)
         return -1;
-    a->committed_bytes = end;
+    a->committed_bytes = end > had ? end : had;
     /* new pages are zero, but the kernel tells where a page lies only once it is mapped here */
     if (madvise((char *)a->head + from, end - from, MADV_POPULATE_WRITE) != 0)
         memset((char *)a->head + from, 0, end - from);
@@ -296,7 +312,7 @@ size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const ch
     if ((e = find_free(a, bytes)) == NULL)
         return 0;
     *why = "out of memory";
-    if (grow(a, e->offset + bytes, committers) != 0 || split(e, bytes) != 0)
+    if (grow(a, e->offset, e->offset + bytes, committers) != 0 || split(e, bytes) != 0)
         return 0;
     e->state = LEASED;
     memset((char *)a->head + e->offset, 0, bytes);

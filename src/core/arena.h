@@ -33,6 +33,8 @@ struct arena {
     size_t committed_bytes; /* from the start; pages beyond were never touched */
     struct descriptor file; /* the memfd; looked at before each use */
     int node;               /* OS number of the rank's NUMA node; -1: it has not one, pages lie where they are touched */
+    int aim;                /* of the node where slices go */
+    bool aimed;             /* elsewhere than at home, perhaps: free pages may lie on any node */
     struct extent *extents;
 };
 
@@ -50,6 +52,9 @@ void hud_arena_destroy(struct arena *a);
 void hud_arena_drop(struct arena_head *head, size_t bytes);
 
 size_t hud_arena_free_bytes(struct arena *a); /* the largest slice that could be reserved; collects what all members have left */
+
+/* Slices that are reserved from now on lie on another node than the rank's own. */
+void hud_arena_aim(struct arena *a, int node);
 
 /*
  * Reserves, commits and zeroes a slice.  committers: ranks of this node that commit as much at the same time.

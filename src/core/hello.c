@@ -75,6 +75,7 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     } else if (hud_peers_lost(&c->peers)) {
         hello->is.reason = REASON_REACH;
     } else {
+        hello->is.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
         hud_peers_card(&c->peers, &c->arena, &hello->is.card);
         pthread_mutex_lock(&c->lock);
         hello->is.offer_bytes = hud_plan_offer(&c->config, &c->rules, team->size, hud_arena_free_bytes(&c->arena));

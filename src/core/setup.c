@@ -144,6 +144,8 @@ static enum reason prepare(struct setup *s)
     if (team->bytes == 0)
         return REASON_LEASE;
     pthread_mutex_lock(&c->lock);
+    if (c->config.number[SET_PLACEMENT] == SWITCH_OFF)
+        hud_arena_aim(&c->arena, s->hello[0].is.node);
     s->offset = hud_arena_reserve(&c->arena, team->bytes, team->size, &why);
     pthread_mutex_unlock(&c->lock);
     if (s->offset == 0) {

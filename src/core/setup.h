@@ -19,6 +19,7 @@ union hello {
         uint64_t offer_bytes;
         int32_t world_rank;
         int32_t quota;             /* processors the cgroup allows */
+        int32_t node;              /* NUMA node of the arena, or where this rank runs now */
         uint64_t settings;         /* digest of those that must agree */
         char values[HELLO_VALUES]; /* "NAME=VALUE" lines of what is not the default, as far as they fit: for messages */
         struct peer_card card;

@@ -207,6 +207,13 @@ int hud_topo_home_node(const struct topo_cpus *cpus)
     return hud_sys_home_node("", cpus);
 }
 
+int hud_topo_node_here(void)
+{
+    unsigned cpu, node;
+
+    return getcpu(&cpu, &node) == 0 ? (int)node : -1;
+}
+
 int hud_topo_cpu_quota(void)
 {
     return hud_sys_cpu_quota("");

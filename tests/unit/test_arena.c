@@ -68,6 +68,32 @@ static void full_arena_refuses(void **state)
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
 }
 
+/* Placed elsewhere, a slice gets new pages, whoever had it before, and the ledger is what it was. */
+static void an_aimed_slice_has_pages_of_its_own(void **state)
+{
+    enum { PAGES = 16 };
+    int nodes[PAGES];
+    size_t bytes = PAGES * arena.page_bytes, whole = hud_arena_free_bytes(&arena), a = hud_arena_reserve(&arena, bytes, 1, &why);
+
+    (void)state;
+    memset((char *)arena.head + a, 7, bytes);
+    hud_arena_release(&arena, a);
+    size_t committed = arena.committed_bytes;
+    uint64_t placed = mem_count_read(&arena.head->stats.pages_home);
+    hud_arena_aim(&arena, 0);
+    assert_int_equal(hud_arena_reserve(&arena, bytes, 1, &why), a);
+    assert_int_equal(arena.committed_bytes, committed);
+    if (arena.node == 0)
+        assert_int_equal(mem_count_read(&arena.head->stats.pages_home), placed + PAGES); /* counted again: they are new */
+    for (size_t i = 0; i < bytes; i++)
+        assert_int_equal(((char *)arena.head + a)[i], 0);
+    bool known = hud_arena_pages(&arena, a, bytes, nodes) == 0;
+    for (int i = 0; known && i < PAGES; i++)
+        assert_true(nodes[i] >= 0);
+    hud_arena_release(&arena, a);
+    assert_int_equal(hud_arena_free_bytes(&arena), whole);
+}
+
 /* A slice of three members is free again when the third has left, not before; neighbours join. */
 static void left_slices_wait_for_all(void **state)
 {
@@ -153,7 +179,7 @@ int main(void)
         cmocka_unit_test(slices_do_not_overlap_and_are_zero), cmocka_unit_test(full_arena_refuses),
         cmocka_unit_test(left_slices_wait_for_all),           cmocka_unit_test(ten_thousand_cycles_do_not_grow),
         cmocka_unit_test(home_of_a_flag_is_its_arena),        cmocka_unit_test(a_stolen_descriptor_is_left_alone),
-        cmocka_unit_test(file_size_limit_is_no_signal),
+        cmocka_unit_test(file_size_limit_is_no_signal),       cmocka_unit_test(an_aimed_slice_has_pages_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, make, end);
