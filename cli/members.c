@@ -64,18 +64,24 @@ struct hud_host members_host(const struct member *m)
 static int *list_cores(int *count)
 {
     hwloc_topology_t t;
+    hwloc_bitmap_t may = hwloc_bitmap_alloc(), here = hwloc_bitmap_alloc();
     int *cpu = NULL;
 
     *count = 0;
     if (hwloc_topology_init(&t) != 0)
         return NULL;
-    if (hwloc_topology_load(t) == 0) {
+    if (hwloc_topology_load(t) == 0 && hwloc_get_cpubind(t, may, HWLOC_CPUBIND_PROCESS) == 0) {
         int cores = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE);
         cpu = calloc(cores > 0 ? (size_t)cores : 1, sizeof *cpu);
-        for (int i = 0; cpu && i < cores; i++)
-            cpu[(*count)++] = hwloc_bitmap_first(hwloc_get_obj_by_type(t, HWLOC_OBJ_CORE, (unsigned)i)->cpuset);
+        for (int i = 0; cpu && i < cores; i++) {
+            hwloc_bitmap_and(here, hwloc_get_obj_by_type(t, HWLOC_OBJ_CORE, (unsigned)i)->cpuset, may);
+            if (!hwloc_bitmap_iszero(here))
+                cpu[(*count)++] = hwloc_bitmap_first(here);
+        }
     }
     hwloc_topology_destroy(t);
+    hwloc_bitmap_free(may);
+    hwloc_bitmap_free(here);
     return cpu;
 }
 
