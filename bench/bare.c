@@ -33,11 +33,15 @@ static void post(struct flag *f, uint64_t value)
     atomic_store_explicit(&f->value, value, memory_order_release);
 }
 
-static void await(struct flag *f, uint64_t least)
+/* Returns what it saw. */
+static uint64_t await(struct flag *f, uint64_t least)
 {
-    for (unsigned spin = 1; atomic_load_explicit(&f->value, memory_order_acquire) < least; spin++)
+    uint64_t value;
+
+    for (unsigned spin = 1; (value = atomic_load_explicit(&f->value, memory_order_acquire)) < least; spin++)
         if (spin % SPINS == 0)
             sched_yield();
+    return value;
 }
 
 int bare_barrier(struct bare_ring *ring, const struct shots_call *c)
@@ -65,8 +69,8 @@ int bare_bcast(struct bare_ring *ring, const struct shots_call *c)
         bytes = c->bytes - done < ring->fragment_bytes ? c->bytes - done : ring->fragment_bytes;
         char *buffer = bytes <= BARE_INLINE ? ready->small : queue + at % buffers * ring->fragment_bytes;
         if (c->rank == c->root) {
-            if (at > buffers)
-                await(&other->read, at - buffers);
+            if (at > ring->left[c->root] + buffers)
+                ring->left[c->root] = await(&other->read, at - buffers);
             memcpy(buffer, mine + done, bytes);
             post(ready, at);
         } else {

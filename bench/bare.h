@@ -14,9 +14,9 @@ struct bare; /* shared by both ranks, all zero at first, aligned to 128 bytes */
 
 struct bare_ring {
     struct bare *shared;
-    size_t fragment_bytes; /* a multiple of 128 */
-    int buffers;           /* at most BARE_MOST_BUFFERS */
-    uint64_t calls, at[2]; /* of this rank: barriers, and fragments from each root */
+    size_t fragment_bytes;          /* a multiple of 128 */
+    int buffers;                    /* at most BARE_MOST_BUFFERS */
+    uint64_t calls, at[2], left[2]; /* of this rank: barriers; fragments from each root, and how many it knows to have been read */
 };
 
 size_t bare_bytes(size_t fragment_bytes, int buffers);

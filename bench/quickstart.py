@@ -7,21 +7,20 @@ Exit status 1 when a program's own checks fail, when huddle took no call, or whe
 """
 import argparse
 import os
+import subprocess
 import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "cli")]
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-import chart  # noqa: E402
 import hpcc  # noqa: E402
-import measure  # noqa: E402
 from jobs import JobFailed, Jobs, leftovers, taken  # noqa: E402
-from text import bytes_text, heading, table  # noqa: E402
+from cli.text import heading  # noqa: E402
 
 # What --brief shortens.
-FULL = {"problem": 1500, "rounds": 60, "sizes": [8 << (3 * k) for k in range(6)] + [1 << 20, 4 << 20], "repeats": 7, "figure_ms": 60}
-BRIEF = {"problem": 600, "rounds": 30, "sizes": [8, 1024, 65536, 1 << 20, 4 << 20], "repeats": 2, "figure_ms": 25}
+FULL = {"problem": 1500, "rounds": 60, "bench": ["--bytes", "8:256K:8,1M,4M", "--launches", "7", "--figure-ms", "60"]}
+BRIEF = {"problem": 600, "rounds": 30, "bench": ["--bytes", "8,1K,64K,1M,4M", "--launches", "2", "--figure-ms", "25"]}
 
 
 def count_taken(statistics, who):
@@ -51,43 +50,13 @@ def show_mpi4py(jobs, size):
     print(f"   through huddle, over the ranks: {count_taken(statistics, 'k-means')}")
 
 
-class Bar:
-    """A progress bar on a terminal, nothing elsewhere."""
-
-    def __init__(self, steps):
-        self.steps, self.done = steps, 0
-        self.draw()
-
-    def step(self):
-        self.done += 1
-        self.draw()
-
-    def draw(self):
-        if sys.stderr.isatty():
-            filled = 40 * self.done // self.steps
-            end = "\r\033[K" if self.done == self.steps else ""
-            print(f"\r   measuring {'━' * filled}{'╌' * (40 - filled)} {self.done}/{self.steps}{end}", end="", file=sys.stderr, flush=True)
-
-
-def show_rows(rows):
-    cells = [[str(r.ranks), r.collective, bytes_text(r.bytes) if r.bytes else "", f"{r.line} {r.line_ns:.0f} ns", f"{r.plain_us:.2f}",
-              f"{r.huddle_us:.2f}", chart.factor_text(r.plain_us / r.huddle_us), str(r.samples)] for r in rows]
-    table(["ranks", "collective", "size", "line", "Open MPI µs", "huddle µs", "faster", "launches"], cells, right=(0, 2, 3, 4, 5, 6, 7))
-
-
-def show_measurement(jobs, size, build):
+def show_measurement(jobs, size):
     heading("3. Barrier and broadcast, Open MPI as it is / with huddle, in turn")
-    program = os.path.join(build, "libexec", "huddle", "bench-openmpi")
-    bar = Bar(measure.launches(size["repeats"]))
-    rows, unlabelled, statistics = measure.measure(jobs, program, size["sizes"], size["repeats"], size["figure_ms"], bar.step)
-    print("   One call from a common start, the slowest rank's time, fresh and verified bytes; median of the launches' medians.")
-    print("   line: what one cache line takes between two of the processors; only figures of one class are compared.")
-    show_rows(rows)
-    if unlabelled:
-        print(f"   {unlabelled} figures left out: the line transfer could not be measured, or changed its class meanwhile")
-    print(f"   in the last launch, through huddle: {count_taken(statistics, 'the measurement')}")
-    picture = os.path.join(build, "quickstart.png")
-    print(f"   picture: {picture}" if chart.draw(rows, statistics.get("mpi", "Open MPI"), picture) else "   no picture: matplotlib is missing")
+    print("   One call from a common start, the slowest rank's time, fresh and verified bytes; median of the launches' medians.", flush=True)
+    picture = os.path.join(jobs.build, "quickstart.png")
+    command = ["bench", "--ranks", "2,8", "--with", "ompi4", *size["bench"], "--png", picture]
+    if subprocess.run([sys.executable, jobs.huddle, *command], check=False).returncode != 0:
+        raise JobFailed(f"huddle {' '.join(command)}: see above")
 
 
 def main():
@@ -100,7 +69,7 @@ def main():
     try:
         show_hpcc(jobs, size)
         show_mpi4py(jobs, size)
-        show_measurement(jobs, size, build)
+        show_measurement(jobs, size)
     except JobFailed as failure:
         print(f"huddle: quickstart: {failure}", file=sys.stderr)
         return 1

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { PAUSE_NS = 20000, MOST_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 500000 };
-enum { PATIENCE = 20 };                /* times the time for a figure, for the least number of shots on a busy machine */
+enum { PATIENCE = 20, SPARE = 200 };   /* on a busy machine: times the time for a figure, for the least shots; late shots forgiven */
 enum { SPINS = 1024, LONG_WAIT = 64 }; /* looks between two yields; yields between two calls of progress */
 
 /* What ranks tell each other after a shot: the latest END, the sum of all else. */
@@ -36,19 +36,19 @@ static void nap(void)
     nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
 }
 
-/* quiet: leaves the processors to others. */
+/* quiet: leaves the processors to others, where there are too few. */
 static void await(const struct shots *s, struct cell *cell, bool quiet)
 {
     unsigned yields = 0;
 
     for (unsigned spin = 1; atomic_load_explicit(&cell->round, memory_order_acquire) < s->round; spin++) {
-        if (quiet)
+        if (quiet && s->crowded)
             nap();
         else if (s->crowded || spin % SPINS == 0)
             sched_yield();
         else
             continue;
-        if (s->progress && (quiet || ++yields % LONG_WAIT == 0))
+        if (s->progress && ((quiet && s->crowded) || ++yields % LONG_WAIT == 0))
             s->progress();
     }
 }
@@ -216,7 +216,7 @@ static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f,
         least = f[i].shots < least ? f[i].shots : least;
         most = f[i].shots > most ? f[i].shots : most;
     }
-    return most < plan->most && pace->tries < 2 * plan->most + plan->warmups &&
+    return most < plan->most && pace->tries < 2 * plan->most + plan->warmups + SPARE &&
            pace->end_ns - pace->begin_ns < count * plan->figure_ns * (least < plan->least ? PATIENCE : 1);
 }
 

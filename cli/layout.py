@@ -17,6 +17,7 @@ class Layout:
     """Directories, relative to the prefix as CMake had them (an absolute one stays as it is)."""
 
     def __init__(self, prefix, libs, plugins, tools, share):
+        self.prefix = prefix
         self.libs = os.path.join(prefix, libs)
         self.plugins = os.path.join(prefix, plugins)
         self.tools = os.path.join(prefix, tools)

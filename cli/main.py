@@ -4,20 +4,28 @@ import argparse
 import os
 import sys
 
-from . import explain, info, run, settings
+from . import bench, explain, info, run, settings
 from .layout import Trouble
 
 # name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
 COMMANDS = {
     "run": (run, "run an MPI program with huddle"),
+    "bench": (bench, "how long collectives take, huddle's and other MPIs', side by side"),
     "info": (info, "the machine, a team's groups and pages, the MPIs found, the settings in effect"),
     "explain": (explain, "which algorithm would serve a call, and why; here or on a machine that is described"),
     "settings": (settings, "every setting: what it does, its default, its value and where that comes from"),
 }
 
 
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def parser_of():
-    parser = argparse.ArgumentParser(prog="huddle", description="Fast collectives of unmodified MPI programs inside a node.")
+    parser = Parser(prog="huddle", description="Fast collectives of unmodified MPI programs inside a node.")
     parser.add_argument("--version", action="store_true", help="the library's version")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, (module, words) in COMMANDS.items():

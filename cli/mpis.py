@@ -9,7 +9,7 @@ LAUNCHERS = ("mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hyd
 
 # What a launcher answers to --version -> (the MPI's name, its front end; {} is major.minor).
 ANSWERS = (
-    (re.compile(r"\(Open MPI\) (\d+\.\d+)(\S*)"), "Open MPI", "openmpi-{}"),
+    (re.compile(r"\((?:Open MPI|OpenRTE)\) (\d+\.\d+)(\S*)"), "Open MPI", "openmpi-{}"),
     (re.compile(r"Intel\(R\) MPI Library.*Version (\d+\.\d+)(\S*)"), "Intel MPI", "mpich"),
     (re.compile(r"HYDRA build details:\s+Version:\s+(\d+\.\d+)(\S*)"), "MPICH", "mpich"),
 )

