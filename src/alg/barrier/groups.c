@@ -21,6 +21,10 @@
  * Who exchanges uses two lines in turn: the others may still poll the one, the other they have all left, and its owner takes it back for the next
  * operation before that comes (mem_claim), not within it: .29 -> .21 us, two ranks from a common start, line transfer 135 ns.
  *
+ * Within a group the scan is flat.  On 2 processors, line transfer 53-76 ns, fastest tenth of interleaved shots, several launches: 8 unbound ranks meet in
+ * 23-27 us by the flat forms (this, central, counters, gather, cells), in 30-41 by the logarithmic ones; 16 in 69-86 and 73-123 us.  Two bound
+ * ranks, medians: this .23, dissemination .27, the others .36-.41.  What many processors prefer, the simulator is to say.
+ *
  * Edges     R1 -> A1   a member's (and its members') entry  happens before  its leader's arrival one level up
  *           R2 -> A2   the entries that a top member has seen  happen before  the other top members' exits
  *           R3 -> A3   a top member's view of all entries      happens before  the exits below it
