@@ -17,6 +17,7 @@ struct mem_policy {
 struct mem_habit {
     int64_t awake_ns;      /* how long a wait is worth staying awake for; 0: nothing learned yet */
     int64_t busy_until_ns; /* until then a processor given away would not come back soon */
+    unsigned losses;       /* of the processor, in a row */
 };
 
 /*

@@ -8,9 +8,9 @@
  *   - Awake it looks and yields by turns, or only yields where ranks outnumber processors: yielding wins while everybody is in the collective.
  *   - How long it stays awake is learned from the team's past waits, the short ones aside, which cost nothing: twice what they last while that is less
  *     than LONG_NS; as long as a sleep and its wake cost (SHORT_NS) where they last longer, since then a wake is but a small part of the wait.
- *   - A turn that takes TURN_NS means that somebody who does not wait (another program, a rank that computes) had the processor meanwhile: to yield
- *     is then to lose a time slice at every wait, while a sleeper gets the processor back as soon as it wakes.  So for a time in proportion to what was lost
- *     it does not yield, and sleeps after SHORT_NS, or at once where ranks outnumber processors.
+ *   - A yield that takes TURN_NS means that somebody who does not wait (another program, a rank that computes) had the processor meanwhile: to yield
+ *     is then to lose a time slice at every wait, while a sleeper gets the processor back as soon as it wakes.  So for as long as was lost, and
+ *     four times as long at every further loss in a row, it does not yield, and sleeps after SHORT_NS, or at once where ranks outnumber processors.
  *
  * A sleep is bounded (policy->sleep_ns, 1 ms at most) and followed by progress calls: so a post needs no fence before its look at
  * `sleepers`, and MPI's progress rule holds for a rank that sleeps.
@@ -34,7 +34,7 @@ enum {
     START_NS = 200000, /* awake, before anything is learned */
     LONG_NS = 1000000, /* a wait that a wake does not lengthen by much */
     TURN_NS = 500000,  /* other waiting ranks give the processor back sooner */
-    BUSY_FOR = 64,     /* times what a lost processor has cost */
+    LOSSES_MOST = 4,   /* 4^n times what was lost is the longest */
     LEARN = 4          /* a new wait counts for a quarter */
 };
 
@@ -91,8 +91,8 @@ static bool look(struct mem *m, mem_flag *f, uint64_t least)
 /* A pending message moves by one piece a call; at one call a sleep it would move at a thousandth of its speed. */
 enum { PROGRESS_PER_SLEEP = 32 };
 
-/* What adaptive does now, having waited so long. */
-static enum mem_way choose(const struct mem *m, int64_t begin_ns, int64_t now)
+/* What adaptive does, having waited so long. */
+static enum mem_way adapt(const struct mem *m, int64_t begin_ns, int64_t now)
 {
     const struct mem_habit *habit = &m->habit;
     bool crowded = m->policy->polls == 0, busy = now < habit->busy_until_ns;
@@ -103,19 +103,25 @@ static enum mem_way choose(const struct mem *m, int64_t begin_ns, int64_t now)
     return busy ? MEM_POLL : MEM_YIELD;
 }
 
-/* One turn of a wait; the n-th. */
-static void take_turn(struct mem *m, mem_flag *f, uint64_t least, enum mem_way way, unsigned n)
+/* What to do in the n-th turn; the turns of yielding are shared with the host's progress. */
+static enum mem_way choose(const struct mem *m, int64_t begin_ns, int64_t now, unsigned n)
 {
+    enum mem_way way = m->policy->way == MEM_ADAPTIVE ? adapt(m, begin_ns, now) : m->policy->way;
     unsigned per_progress = m->policy->polls != 0 ? 2 : TURNS_PER_PROGRESS;
 
+    return way == MEM_YIELD && n % per_progress == per_progress - 1 ? MEM_POLL : way;
+}
+
+static void take_turn(struct mem *m, mem_flag *f, uint64_t least, enum mem_way way)
+{
     if (way == MEM_SLEEP) {
         sleep_on(m, f, least);
         for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, f, least); i++)
             progress(m);
-    } else if (way == MEM_POLL || n % per_progress == per_progress - 1) {
-        progress(m);
-    } else {
+    } else if (way == MEM_YIELD) {
         sched_yield();
+    } else {
+        progress(m);
     }
 }
 
@@ -128,18 +134,29 @@ static void learn(struct mem_habit *habit, int64_t waited_ns)
         habit->awake_ns = was + (wanted - was) / LEARN;
 }
 
+/* A yield has taken so long. */
+static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
+{
+    if (took_ns <= TURN_NS) {
+        habit->losses = 0;
+        return;
+    }
+    habit->busy_until_ns = now + took_ns * (1 << 2 * habit->losses);
+    habit->losses += habit->losses < LOSSES_MOST;
+}
+
 void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least)
 {
     int64_t begin = now_ns(), now = begin;
 
     for (unsigned n = 0; !look(m, f, least); n++) {
-        enum mem_way way = m->policy->way == MEM_ADAPTIVE ? choose(m, begin, now) : m->policy->way;
+        enum mem_way way = choose(m, begin, now, n);
         int64_t before = now;
 
-        take_turn(m, f, least, way, n);
+        take_turn(m, f, least, way);
         now = now_ns();
-        if (way != MEM_SLEEP && now - before > TURN_NS)
-            m->habit.busy_until_ns = now + BUSY_FOR * (now - before);
+        if (way == MEM_YIELD)
+            judge(&m->habit, now, now - before);
     }
     learn(&m->habit, now - begin);
 }
