@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check.c - HUDDLE_CHECK: the roll call before each collective, and the watch while it lasts. */
+/* check.c - HUDDLE_CHECK: the roll call before each collective, and what the watch sees of it. */
 #include "core/check.h"
 #include "core/clock.h"
+#include "core/watch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { NS_PER_S = 1000000000, LOOK_EVERY_NS = 20000000 };
+enum { NS_PER_S = 1000000000 };
 
 static bool same_call(const struct roll_record *a, const struct roll_record *b)
 {
@@ -31,67 +33,111 @@ static struct roll_record record_of(const char *name, const struct hud_call *cal
     return r;
 }
 
-/* Of those that are in the current call the first speaks, when the one that came first has waited long enough. */
-static void look(struct hud_team *team, uint64_t now)
+static void lock(const struct hud_team *team)
 {
-    struct check *check = team->check;
-    uint64_t first = now;
-    int speaker = -1;
-
-    for (int r = 0; r < team->size; r++) {
-        struct check_member *m = &check->member[r];
-        m->there = hud_shm_roll_look(&check->mem, check->call, r, &m->said);
-        if (m->there && m->said.entered_ns < first)
-            first = m->said.entered_ns;
-        if (m->there && speaker < 0)
-            speaker = r;
-    }
-    if (now - first < check->due_ns)
-        return;
-    if (speaker == team->rank)
-        hud_complain_wait(team, now - first, now);
-    check->due_ns *= 2;
+    pthread_mutex_lock(&team->context->watch.lock);
 }
 
-/* The wait's progress: the host's own, and now and then a look at who is missing. */
-static void watch(void *arg)
+static void unlock(const struct hud_team *team)
 {
-    struct hud_team *team = arg;
-    struct check *check = team->check;
-    uint64_t now = clock_ns();
+    pthread_mutex_unlock(&team->context->watch.lock);
+}
 
-    if (team->policy.progress)
-        team->policy.progress(team->policy.arg);
-    if (check->due_ns == 0 || now < check->look_ns)
+/* ---- under the lock ---- */
+
+static void begin(struct check *check, enum check_stage stage)
+{
+    check->stage = stage;
+    check->since_ns = clock_ns();
+    check->due_ns = (uint64_t)check->team->context->config.number[SET_CHECK_TIMEOUT] * NS_PER_S;
+}
+
+/* Who has entered the current call, and what it says of it; and who has come back from it, which does not matter where they differ. */
+static void look_at_members(struct check *check, bool differ)
+{
+    for (int r = 0; r < check->team->size; r++) {
+        struct check_member *m = &check->member[r];
+        m->there = hud_shm_roll_look(&check->eyes, check->call, r, &m->said);
+        m->back = !differ && m->there && hud_shm_roll_left_ns(&check->eyes, check->call + 1, r) != 0;
+    }
+}
+
+/* The first that is in the call speaks for all. */
+static bool speaks(const struct check *check)
+{
+    int r = 0;
+
+    while (r < check->team->rank &&
+           (!check->member[r].there || check->member[r].back || strcmp(check->member[r].said.name, CHECK_GONE) == 0))
+        r++;
+    return r == check->team->rank;
+}
+
+void hud_check_look(struct check *check)
+{
+    uint64_t now = clock_ns(), since = check->since_ns;
+
+    if (check->stage == CHECK_IDLE || check->due_ns == 0)
         return;
-    check->look_ns = now + LOOK_EVERY_NS;
-    look(team, now);
+    if (check->stage != CHECK_SET_UP)
+        look_at_members(check, false);
+    for (int r = 0; check->stage == CHECK_COMING && r < check->team->size; r++)
+        if (check->member[r].there && check->member[r].said.entered_ns < since)
+            since = check->member[r].said.entered_ns;
+    if (now - since < check->due_ns)
+        return;
+    check->due_ns *= 2;
+    if (check->stage == CHECK_SET_UP || speaks(check))
+        hud_complain_wait(check, now - since, now);
+}
+
+/* ---- calls ---- */
+
+/* What the user calls the communicator now; the host's functions are for this thread. */
+static void name_team(struct hud_team *team, char name[CHECK_NAME])
+{
+    const struct hud_exchange *x = &team->exchange;
+
+    name[0] = '\0';
+    if (x->name)
+        x->name(x->arg, name, CHECK_NAME);
+    if (name[0] == '\0' && x->world_rank)
+        snprintf(name, CHECK_NAME, "the communicator whose first is rank %d of the job", x->world_rank(x->arg, 0));
+    else if (name[0] == '\0')
+        snprintf(name, CHECK_NAME, "a team");
 }
 
 bool hud_check_enter(struct hud_team *team, const struct hud_call *call)
 {
     struct check *check = team->check;
     const struct roll_record mine = record_of(call->name, call);
+    struct roll_record theirs;
+    char name[CHECK_NAME];
     bool same = true;
-    int speaker = -1; /* the first that is still in the team */
 
     if (check->depth++ > 0 || call->bytes == 0)
         return true;
     check->entered = true;
+    name_team(team, name);
+    lock(team);
+    memcpy(check->name, name, sizeof name);
     check->call++;
-    check->due_ns = (uint64_t)team->context->config.number[SET_CHECK_TIMEOUT] * NS_PER_S;
-    check->look_ns = mine.entered_ns + LOOK_EVERY_NS;
+    begin(check, CHECK_COMING);
+    unlock(team);
     hud_shm_roll_enter(&check->mem, check->call, &mine);
     for (int r = 0; r < team->size; r++) {
-        hud_shm_roll_hear(&check->mem, check->call, r, &check->member[r].said);
-        check->member[r].there = true;
-        same = same && same_call(&check->member[r].said, &mine);
-        if (speaker < 0 && strcmp(check->member[r].said.name, CHECK_GONE) != 0)
-            speaker = r;
+        hud_shm_roll_hear(&check->mem, check->call, r, &theirs);
+        same = same && same_call(&theirs, &mine);
     }
-    if (!same && !check->said && team->rank == speaker)
-        hud_complain_difference(team);
-    check->said = check->said || !same;
+    lock(team);
+    begin(check, CHECK_INSIDE);
+    if (!same && !check->said) {
+        look_at_members(check, true);
+        if (speaks(check))
+            hud_complain_difference(check);
+        check->said = true;
+    }
+    unlock(team);
     return same;
 }
 
@@ -102,12 +148,33 @@ void hud_check_exit(struct hud_team *team)
     if (check->depth == 0 || --check->depth > 0 || !check->entered)
         return;
     check->entered = false;
+    lock(team);
+    check->stage = CHECK_IDLE;
+    unlock(team);
     hud_shm_roll_leave(&check->mem, check->call, clock_ns());
 }
 
-struct check *hud_check_create(int ranks)
+/* ---- life ---- */
+
+struct check *hud_check_create(struct hud_team *team)
 {
-    return calloc(1, sizeof(struct check) + (size_t)ranks * sizeof(struct check_member));
+    struct check *check = calloc(1, sizeof *check + (size_t)team->size * sizeof check->member[0]);
+    struct watch *watch = &team->context->watch;
+
+    if (!check)
+        return NULL;
+    check->team = team;
+    name_team(team, check->name);
+    if (team->context->config.number[SET_CHECK_TIMEOUT] > 0)
+        hud_watch_start(watch);
+    lock(team);
+    begin(check, CHECK_SET_UP);
+    check->next = watch->first;
+    if (check->next)
+        check->next->prev = check;
+    watch->first = check;
+    unlock(team);
+    return check;
 }
 
 void hud_check_start(struct hud_team *team, const struct peer_card *cards)
@@ -115,21 +182,28 @@ void hud_check_start(struct hud_team *team, const struct peer_card *cards)
     struct check *check = team->check;
     uint64_t space = cards[team->rank].pid_namespace;
 
+    lock(team);
+    check->stage = CHECK_IDLE;
     check->mem = team->mem;
     check->mem.offset = team->plan->roll_offset;
-    check->mem.policy = &check->policy;
-    check->policy = team->policy;
-    check->policy.progress = watch;
-    check->policy.arg = team;
+    check->eyes = check->mem;
     for (int r = 0; r < team->size; r++)
         check->member[r].pid = space != 0 && cards[r].pid_namespace == space ? cards[r].pid : 0;
+    unlock(team);
 }
 
 void hud_check_free(struct hud_team *team)
 {
     struct check *check = team->check;
 
-    if (check && team->state == TEAM_READY && check->depth == 0) {
+    if (!check)
+        return;
+    lock(team);
+    *(check->prev ? &check->prev->next : &team->context->watch.first) = check->next;
+    if (check->next)
+        check->next->prev = check->prev;
+    unlock(team);
+    if (team->state == TEAM_READY && check->depth == 0) {
         const struct roll_record gone = record_of(CHECK_GONE, NULL);
         hud_shm_roll_enter(&check->mem, check->call + 1, &gone);
     }

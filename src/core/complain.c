@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MOST_CALLS = 6, MOST_MISSING = 6, NAME_BYTES = 128 };
+enum { MOST_CALLS = 6, MOST_MISSING = 6 };
 
 /* A line that grows; what does not fit is cut off. */
 struct line {
@@ -59,59 +59,51 @@ static void add_call(struct line *line, const struct hud_team *team, const struc
         add(line, ")");
 }
 
-/* "MPI_COMM_WORLD (8 ranks)", or what can be said of a communicator without a name. */
-static void add_team(struct line *line, const struct hud_team *team)
+/* "call 17 of MPI_COMM_WORLD (8 ranks)" */
+static void add_team(struct line *line, const struct check *check)
 {
-    char name[NAME_BYTES] = "";
-
-    if (team->exchange.name)
-        team->exchange.name(team->exchange.arg, name, sizeof name);
-    if (name[0] != '\0') {
-        add(line, "%s (%d ranks)", name, team->size);
-        return;
-    }
-    add(line, "a communicator of %d ranks", team->size);
-    if (team->exchange.world_rank)
-        add(line, ", rank 0 of which is the job's rank %d", team->exchange.world_rank(team->exchange.arg, 0));
+    add(line, "call %llu of %s (%d ranks)", (unsigned long long)check->call, check->name, check->team->size);
 }
 
-/* Is this rank in the call, and does it say of it what another one says? */
+/* Is this rank in the call or back from it like another one, and does it say of it what that one says? */
 static bool is_like(const struct check *check, int rank, int other)
 {
     const struct check_member *a = &check->member[rank], *b = &check->member[other];
 
-    return a->there && memcmp(&a->said, &b->said, offsetof(struct roll_record, entered_ns)) == 0;
+    return a->there && a->back == b->back && memcmp(&a->said, &b->said, offsetof(struct roll_record, entered_ns)) == 0;
 }
 
-/* "ranks 0-2, 5 call " of those that make the same call as `first`. */
-static void add_ranks(struct line *line, const struct hud_team *team, int first)
+/* "ranks 0-2, 5 call " of those that make the same call as `first`; "... are back from ". */
+static void add_ranks(struct line *line, const struct check *check, int first)
 {
     int count = 0;
     const char *between = "";
 
-    for (int r = first; r < team->size; r++)
-        count += is_like(team->check, r, first);
+    for (int r = first; r < check->team->size; r++)
+        count += is_like(check, r, first);
     add(line, count == 1 ? "rank " : "ranks ");
-    for (int r = first; r < team->size; r++) {
-        if (!is_like(team->check, r, first))
+    for (int r = first; r < check->team->size; r++) {
+        if (!is_like(check, r, first))
             continue;
         int last = r;
-        while (last + 1 < team->size && is_like(team->check, last + 1, first))
+        while (last + 1 < check->team->size && is_like(check, last + 1, first))
             last++;
         add(line, last == r ? "%s%d" : "%s%d-%d", between, r, last);
         between = ", ";
         r = last;
     }
-    add(line, count == 1 ? " calls " : " call ");
+    if (check->member[first].back)
+        add(line, count == 1 ? " is back from " : " are back from ");
+    else
+        add(line, count == 1 ? " calls " : " call ");
 }
 
 /* "ranks 0-6 call MPI_Bcast(root 0, 8 bytes); rank 7 calls MPI_Barrier", of those that are there. */
-static void add_calls(struct line *line, const struct hud_team *team)
+static void add_calls(struct line *line, const struct check *check)
 {
-    const struct check *check = team->check;
     int calls = 0;
 
-    for (int r = 0; r < team->size; r++) {
+    for (int r = 0; r < check->team->size; r++) {
         int first = 0;
         while (first < r && !is_like(check, first, r))
             first++;
@@ -122,8 +114,8 @@ static void add_calls(struct line *line, const struct hud_team *team)
             return;
         }
         add(line, calls == 1 ? "" : "; ");
-        add_ranks(line, team, r);
-        add_call(line, team, &check->member[r].said);
+        add_ranks(line, check, r);
+        add_call(line, check->team, &check->member[r].said);
     }
 }
 
@@ -145,58 +137,59 @@ static bool has_ended(int pid)
 #endif
 }
 
-static void add_missing(struct line *line, const struct hud_team *team, int rank, uint64_t now_ns)
+static void add_missing(struct line *line, struct check *check, int rank, uint64_t now_ns)
 {
-    struct check *check = team->check;
     struct roll_record last;
 
     add(line, "rank %d (", rank);
     if (has_ended(check->member[rank].pid))
         add(line, "process %d has ended; ", check->member[rank].pid);
-    if (check->call < 2 || !hud_shm_roll_look(&check->mem, check->call - 1, rank, &last)) {
+    if (check->call < 2 || !hud_shm_roll_look(&check->eyes, check->call - 1, rank, &last)) {
         add(line, "no call yet)");
         return;
     }
-    uint64_t left = hud_shm_roll_left_ns(&check->mem, check->call, rank), since = left != 0 ? left : last.entered_ns;
+    uint64_t left = hud_shm_roll_left_ns(&check->eyes, check->call, rank), since = left != 0 ? left : last.entered_ns;
     add(line, left != 0 ? "came back from call %llu, " : "still in call %llu, ", (unsigned long long)check->call - 1);
-    add_call(line, team, &last);
+    add_call(line, check->team, &last);
     add(line, left != 0 ? ", %.1f s ago)" : ", for %.1f s)", (double)(now_ns - since) * 1e-9);
 }
 
-static void say(const struct hud_team *team, const struct line *line)
+static void say(const struct check *check, const struct line *line)
 {
-    hud_log(&team->context->config, LOG_ERROR, "check: %s", line->text);
+    hud_log(&check->team->context->config, LOG_ERROR, "check: %s", line->text);
 }
 
-void hud_complain_difference(const struct hud_team *team)
+void hud_complain_difference(const struct check *check)
 {
     struct line line = { .used = 0 };
 
-    add(&line, "call %llu of ", (unsigned long long)team->check->call);
-    add_team(&line, team);
+    add_team(&line, check);
     add(&line, ": ");
-    add_calls(&line, team);
-    say(team, &line);
+    add_calls(&line, check);
+    say(check, &line);
 }
 
-void hud_complain_wait(const struct hud_team *team, uint64_t longest_ns, uint64_t now_ns)
+void hud_complain_wait(struct check *check, uint64_t longest_ns, uint64_t now_ns)
 {
     struct line line = { .used = 0 };
     int missing = 0;
 
-    add(&line, "%.0f s of waiting in call %llu of ", (double)longest_ns * 1e-9, (unsigned long long)team->check->call);
-    add_team(&line, team);
+    add(&line, "%.0f s of waiting in ", (double)longest_ns * 1e-9);
+    if (check->stage == CHECK_SET_UP) {
+        add(&line, "the first call of %s (%d ranks): rank %d is there, others are not", check->name, check->team->size, check->team->rank);
+        say(check, &line);
+        return;
+    }
+    add_team(&line, check);
     add(&line, ": ");
-    add_calls(&line, team);
-    for (int r = 0; r < team->size; r++) {
-        if (team->check->member[r].there)
-            continue;
-        if (++missing > MOST_MISSING)
+    add_calls(&line, check);
+    for (int r = 0; r < check->team->size; r++) {
+        if (check->member[r].there || ++missing > MOST_MISSING)
             continue;
         add(&line, missing == 1 ? "; not there: " : ", ");
-        add_missing(&line, team, r, now_ns);
+        add_missing(&line, check, r, now_ns);
     }
     if (missing > MOST_MISSING)
         add(&line, " and %d more", missing - MOST_MISSING);
-    say(team, &line);
+    say(check, &line);
 }

@@ -43,7 +43,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
         return HUD_ERR_MEMORY;
     memset(c, 0, sizeof *c);
     local_release(&c->spare_used);
-    if (pthread_mutex_init(&c->lock, NULL) != 0 || hud_peers_init(&c->peers) != 0) {
+    if (pthread_mutex_init(&c->lock, NULL) != 0 || hud_peers_init(&c->peers) != 0 || hud_watch_init(&c->watch) != 0) {
         free(c);
         return HUD_ERR_MEMORY;
     }
@@ -84,6 +84,7 @@ void hud_context_destroy(hud_context *c)
         return;
     if (c->timed && (c->host.world_rank == 0 || c->host.world_size == 0))
         hud_stats_print(c);
+    hud_watch_destroy(&c->watch);
     hud_peers_destroy(&c->peers);
     hud_arena_destroy(&c->arena);
     hud_topo_free(c->topo);

@@ -9,6 +9,7 @@
 #include "core/peers.h"
 #include "core/plan.h"
 #include "core/stats.h"
+#include "core/watch.h"
 #include "topo/topo.h"
 
 #include <pthread.h>
@@ -37,6 +38,7 @@ struct hud_context {
     bool said[REASON_COUNT]; /* a line about that reason has been printed */
     _Atomic(void *) stats;   /* struct stats *: in the arena; until there is one, early */
     struct stats early;      /* what another thread counts here while the arena is made is added when statistics are printed */
+    struct watch watch;      /* of its teams' calls, with HUDDLE_CHECK */
     bool timed;              /* statistics are wanted: measure */
 };
 

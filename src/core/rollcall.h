@@ -29,7 +29,7 @@ void HUD_BACKEND(roll_hear)(struct mem *m, uint64_t n, int rank, struct roll_rec
 bool HUD_BACKEND(roll_look)(struct mem *m, uint64_t n, int rank, struct roll_record *theirs);
 /* This member has come back from call n, which it entered last. */
 void HUD_BACKEND(roll_leave)(struct mem *m, uint64_t n, uint64_t now_ns);
-/* When that member has come back from call n - 1, seen from inside call n; 0: it has not. */
+/* When that member has come back from call n - 1, seen from inside call n, or from inside n - 1 itself; 0: it has not. */
 uint64_t HUD_BACKEND(roll_left_ns)(struct mem *m, uint64_t n, int rank);
 
 #endif

@@ -313,7 +313,7 @@ static bool allocate(struct setup *s)
     s->plan = malloc(sizeof *s->plan);
     free(s->team->slices); /* of an early round */
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
-    s->team->check = hud_checks(c) ? hud_check_create(s->team->size) : NULL;
+    s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
     bool checked = s->team->check || !hud_checks(c);
     if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->plan && s->team->slices && checked)
         return true;

@@ -269,6 +269,10 @@ CASES = [
     Case("check", "a rank that does not come", ALL, 4, ["{bin}/unlike", "silent"], env=CHECK, taken=True, says_each=True,
          says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); "
                r"not there: rank 3 \(came back from call 138, MPI_Bcast\(root 0, 4 bytes\), \d\.\d s ago\)$"]),
+    Case("check", "a rank that does not come back", BOTH, 4, ["{bin}/unlike", "slow"], env=CHECK, taken=True, says_each=True,
+         says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks? .* MPI_Allreduce\(4 bytes, an operation of the user's\)$"]),
+    Case("check", "a rank that does not begin", BOTH, 4, ["{bin}/unlike", "late"], env=CHECK, taken=True, says_each=True,
+         says=[r"check: \d s of waiting in the first call of MPI_COMM_WORLD \(4 ranks\): rank [0-2] is there, others are not$"]),
     Case("check", "all agree", ALL, 4, ["{bin}/unlike", "others"], env=CHECK, taken=True),
     Case("check", "all agree, differential", ALL, 3, env=CHECK, taken=True),
     Case("check", "all agree, threads", BOTH, 2, ["{bin}/threads"], env=CHECK, taken=True),

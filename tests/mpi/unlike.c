@@ -2,9 +2,10 @@
 /*
  * unlike.c - programs whose ranks do not make the same calls, and what HUDDLE_CHECK says of them.
  *
- *     unlike root | kind | bytes | operation | reduced | silent | ends | freed | others | first
+ *     unlike root | kind | bytes | operation | reduced | ends | freed | first    erroneous
+ *     unlike others | silent | slow | late                                       correct, but for ranks that keep the others waiting
  *
- * Before and after the error ranks agree.  All but `others` are erroneous: an MPI may hang or fail, so the program ends by itself, without
+ * Before the error ranks agree.  After it an MPI may hang or fail, so the program ends by itself, without
  * MPI_Finalize, when the error has been made and what was to be said could be.
  */
 #include "check.h"
@@ -88,11 +89,30 @@ static void others(void)
     exit(finish("unlike"));
 }
 
-static void silent(void)
+static void be_silent(void)
 {
     if (world_rank == world_size - 1)
         pause_us(SECONDS_OF_SILENCE * 1000000u);
-    MPI_Allreduce(&number, gathered, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void slow_sum(void *in, void *out, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    be_silent();
+    for (int i = 0; i < *count; i++)
+        ((int *)out)[i] += ((int *)in)[i];
+}
+
+/* Before a call, or within the MPI's own. */
+static void silent(bool within)
+{
+    MPI_Op op;
+
+    MPI_Op_create(slow_sum, 1, &op);
+    if (!within)
+        be_silent();
+    MPI_Allreduce(&number, gathered, 1, MPI_INT, within ? op : MPI_SUM, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
     section("silent");
     exit(finish("unlike"));
 }
@@ -118,10 +138,14 @@ int main(int argc, char **argv)
     bool odd = world_rank == world_size - 1;
     if (strcmp(what, "others") == 0)
         others();
+    if (strcmp(what, "late") == 0)
+        be_silent();
     if (strcmp(what, "first") != 0)
         agree();
-    if (strcmp(what, "silent") == 0)
-        silent();
+    if (strcmp(what, "late") == 0)
+        exit(finish("unlike"));
+    if (strcmp(what, "silent") == 0 || strcmp(what, "slow") == 0)
+        silent(strcmp(what, "slow") == 0);
     alarm(SECONDS_OF_SILENCE);
     if (strcmp(what, "root") == 0)
         MPI_Bcast(numbers, 5, MPI_INT, odd ? 1 : 0, MPI_COMM_WORLD);

@@ -80,6 +80,11 @@ static void body(struct sim *sim, int rank, void *arg)
             hud_sim_roll_hear(m, n, other, &r);
             verify(sim, &r, other, n);
         }
+        for (int other = 0; other < mem_size(m); other++) {
+            uint64_t left = hud_sim_random(sim, 3) == 0 ? hud_sim_roll_left_ns(m, n + 1, other) : 0;
+            if (left != 0 && left != left_of(other, n))
+                hud_sim_fail(sim, "rank %d left call %llu at %llu", other, (unsigned long long)n, (unsigned long long)left);
+        }
         hud_sim_roll_leave(m, n, left_of(rank, n));
     }
     r = record_of(rank, CALLS + 1); /* as one that frees its team: nobody is waited for */

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_check.c - HUDDLE_CHECK without an MPI: what is said, exactly, and that those who agree hear nothing.  Ranks are threads, or processes. */
+#include "huddle/huddle.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 4, CELL_BYTES = 4096, CALLS = 200 };
+
+/* Where ranks exchange what a set-up needs, until there is a team. */
+static struct page {
+    atomic_int arrived, left;
+    char cell[RANKS][CELL_BYTES];
+} * page;
+
+struct rank {
+    int number;
+    hud_context *context;
+    hud_team *team;
+    void (*body)(struct rank *r);
+};
+
+static int my_rank(void *arg)
+{
+    return ((struct rank *)arg)->number;
+}
+
+static int team_size(void *arg)
+{
+    (void)arg;
+    return RANKS;
+}
+
+static void meet(atomic_int *counter)
+{
+    atomic_fetch_add(counter, 1);
+    while (atomic_load(counter) % RANKS != 0)
+        sched_yield();
+}
+
+static int allgather(void *arg, const void *mine, size_t bytes, void *all)
+{
+    memcpy(page->cell[my_rank(arg)], mine, bytes);
+    meet(&page->arrived);
+    for (int r = 0; r < RANKS; r++)
+        memcpy((char *)all + (size_t)r * bytes, page->cell[r], bytes);
+    meet(&page->left);
+    return 0;
+}
+
+static void name(void *arg, char *to, size_t bytes)
+{
+    (void)arg;
+    snprintf(to, bytes, "everybody");
+}
+
+static void *run_rank(void *arg)
+{
+    static const char *const settings[] = { "HUDDLE_CHECK=1", "HUDDLE_CHECK_TIMEOUT=1", NULL };
+    struct rank *r = arg;
+    const struct hud_host host = {
+        .name = "MPI", .world_rank = r->number, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
+    };
+    const struct hud_exchange exchange = { .rank = my_rank, .size = team_size, .allgather = allgather, .arg = r, .name = name };
+
+    if (hud_context_create(&host, &r->context) != HUD_OK || hud_team_create(r->context, &exchange, &r->team) != HUD_OK)
+        abort();
+    r->body(r);
+    hud_team_free(r->team);
+    hud_context_destroy(r->context);
+    return NULL;
+}
+
+/* What was written to standard error while all ranks ran the body as threads. */
+static const char *said(void (*body)(struct rank *r))
+{
+    static char text[4096];
+    char path[] = "check-XXXXXX";
+    struct rank rank[RANKS];
+    pthread_t thread[RANKS];
+    int file = mkstemp(path), before = dup(STDERR_FILENO);
+
+    unlink(path);
+    dup2(file, STDERR_FILENO);
+    for (int r = 0; r < RANKS; r++) {
+        rank[r] = (struct rank){ .number = r, .body = body };
+        assert_int_equal(pthread_create(&thread[r], NULL, run_rank, &rank[r]), 0);
+    }
+    for (int r = 0; r < RANKS; r++)
+        pthread_join(thread[r], NULL);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    ssize_t bytes = pread(file, text, sizeof text - 1, 0);
+    close(file);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    return text;
+}
+
+static void enter(struct rank *r, const char *what, int root, size_t bytes, const char *detail)
+{
+    const struct hud_call call = { .name = what, .root = root, .bytes = bytes, .detail = detail };
+
+    if (hud_team_enter(r->team, &call) != HUD_OK)
+        abort();
+}
+
+static void reduce(struct rank *r, size_t bytes, const char *op)
+{
+    enter(r, "allreduce", -1, bytes, op);
+    hud_team_exit(r->team);
+}
+
+static void broadcast(struct rank *r, size_t bytes, int root)
+{
+    char buffer[64] = "";
+    struct hud_view view = { .base = buffer, .bytes = bytes };
+
+    if (hud_bcast(r->team, &view, root) == HUD_PASS)
+        hud_team_exit(r->team);
+}
+
+/* Those inside another call are its own affair; those of zero bytes are none. */
+static void agree(struct rank *r)
+{
+    for (int i = 0; i < CALLS; i++) {
+        broadcast(r, 8, i % RANKS);
+        reduce(r, 16, "MPI_SUM");
+        reduce(r, r->number % 2 ? 0 : 0, "MPI_MAX");
+        enter(r, "alltoallv", -1, HUD_ANY_BYTES, NULL);
+        for (int nested = 0; nested < r->number; nested++)
+            reduce(r, (size_t)nested + 1, NULL);
+        hud_team_exit(r->team);
+        if (hud_barrier(r->team) != HUD_OK)
+            abort();
+    }
+}
+
+static void those_who_agree_hear_nothing(void **state)
+{
+    (void)state;
+    assert_string_equal(said(agree), "");
+}
+
+static void differ(struct rank *r)
+{
+    hud_barrier(r->team);
+    if (r->number == 2)
+        reduce(r, 8, "MPI_SUM");
+    else
+        broadcast(r, r->number == 3 ? 9 : 8, 1);
+    broadcast(r, 8, r->number); /* said once a team */
+    hud_barrier(r->team);
+}
+
+static void a_difference_is_said_once(void **state)
+{
+    (void)state;
+    assert_string_equal(said(differ), "huddle: check: call 2 of everybody (4 ranks): ranks 0-1 call MPI_Bcast(root 1, 8 bytes); "
+                                      "rank 2 calls MPI_Allreduce(8 bytes, MPI_SUM); rank 3 calls MPI_Bcast(root 1, 9 bytes)\n");
+}
+
+static void unequal_is_passed_by(struct rank *r)
+{
+    hud_barrier(r->team);
+    char byte = 0;
+    struct hud_view view = { .base = &byte, .bytes = 1 };
+    if (hud_bcast(r->team, &view, r->number) != HUD_PASS)
+        abort();
+    hud_team_exit(r->team);
+    if (hud_bcast(r->team, &view, 0) != HUD_OK)
+        abort();
+}
+
+static void a_call_that_differs_is_passed_on_by_all(void **state)
+{
+    (void)state;
+    assert_non_null(
+        strstr(said(unequal_is_passed_by), "rank 0 calls MPI_Bcast(root 0, 1 bytes); rank 1 calls MPI_Bcast(root 1, 1 bytes); "));
+}
+
+static void come_late(struct rank *r)
+{
+    hud_barrier(r->team);
+    if (r->number == 1)
+        usleep(1700000);
+    hud_barrier(r->team);
+}
+
+static void who_does_not_come_is_named(void **state)
+{
+    const char *line;
+
+    (void)state;
+    line = said(come_late);
+    assert_non_null(strstr(
+        line, "check: 1 s of waiting in call 2 of everybody (4 ranks): ranks 0, 2-3 call MPI_Barrier; not there: rank 1 (came back from "
+              "call 1, MPI_Barrier, "));
+    assert_null(strstr(line, "has ended"));
+}
+
+static void stay_inside(struct rank *r)
+{
+    enter(r, "scan", -1, 8, "MPI_SUM");
+    if (r->number >= 2)
+        usleep(1700000);
+    hud_team_exit(r->team);
+}
+
+static void who_does_not_come_back_is_named(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(said(stay_inside),
+                           "check: 1 s of waiting in call 1 of everybody (4 ranks): ranks 0-1 are back from MPI_Scan(8 bytes, MPI_SUM); "
+                           "ranks 2-3 call MPI_Scan(8 bytes, MPI_SUM)\n"));
+}
+
+static void end_early(struct rank *r)
+{
+    hud_barrier(r->team);
+    if (r->number == 3)
+        _exit(0);
+    hud_barrier(r->team);
+    _exit(1); /* without rank 3? */
+}
+
+/* Processes: the others are ended when the line was there, or never came. */
+static void who_has_ended_is_named(void **state)
+{
+    char text[4096] = "", want[64];
+    size_t used = 0;
+    int end[2];
+    pid_t pid[RANKS];
+
+    (void)state;
+    assert_int_equal(pipe(end), 0);
+    for (int r = 0; r < RANKS; r++) {
+        pid[r] = fork();
+        if (pid[r] == 0) {
+            dup2(end[1], STDERR_FILENO);
+            close(end[1]);
+            run_rank(&(struct rank){ .number = r, .body = end_early });
+        }
+    }
+    close(end[1]);
+    for (ssize_t got; used < sizeof text - 1 && !strchr(text, '\n') && (got = read(end[0], text + used, sizeof text - 1 - used)) > 0;)
+        used += (size_t)got;
+    for (int r = 0; r < RANKS; r++)
+        kill(pid[r], SIGKILL);
+    while (wait(NULL) > 0)
+        ;
+    close(end[0]);
+    snprintf(want, sizeof want, "not there: rank 3 (process %d has ended; came back", (int)pid[3]);
+    assert_non_null(strstr(text, want));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_who_agree_hear_nothing),
+        cmocka_unit_test(a_difference_is_said_once),
+        cmocka_unit_test(a_call_that_differs_is_passed_on_by_all),
+        cmocka_unit_test(who_does_not_come_is_named),
+        cmocka_unit_test(who_does_not_come_back_is_named),
+        cmocka_unit_test(who_has_ended_is_named),
+    };
+
+    page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return page == MAP_FAILED || cmocka_run_group_tests(tests, NULL, NULL);
+}
