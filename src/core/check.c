@@ -77,7 +77,7 @@ void hud_check_look(struct check *check)
 {
     uint64_t now = clock_ns(), since = check->since_ns;
 
-    if (check->stage == CHECK_IDLE || check->due_ns == 0)
+    if (check->stage == CHECK_IDLE)
         return;
     if (check->stage != CHECK_SET_UP)
         look_at_members(check, false);
@@ -165,8 +165,7 @@ struct check *hud_check_create(struct hud_team *team)
         return NULL;
     check->team = team;
     name_team(team, check->name);
-    if (team->context->config.number[SET_CHECK_TIMEOUT] > 0)
-        hud_watch_start(watch);
+    hud_watch_start(watch);
     lock(team);
     begin(check, CHECK_SET_UP);
     check->next = watch->first;

@@ -34,7 +34,7 @@ struct check {
     enum check_stage stage;
     uint64_t call;     /* number of the last call entered */
     uint64_t since_ns; /* of the stage */
-    uint64_t due_ns;   /* how long it may last before the next line; 0: for ever */
+    uint64_t due_ns;   /* how long it may last before the next line */
     struct mem eyes;   /* as mem */
     char name[CHECK_NAME];
     struct check_member {

@@ -56,6 +56,8 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     local_set(&c->stats, &c->early);
     hud_config_read(c->host.settings, &c->config);
     c->host.settings = NULL;
+    if (hud_checks(c))
+        c->config.number[SET_FIRST] = 1; /* a call before the set-up would not be checked */
     if (c->config.error[0] == '\0')
         hud_rules_find(&c->rules, c->config.text[SET_TUNING], c->config.error, sizeof c->config.error);
     const char *stats = c->config.text[SET_STATS];

@@ -26,6 +26,12 @@ enum hud_launchers {
  */
 HUD_API void hud_presence_announce(enum hud_launchers launchers);
 
+/*
+ * HUDDLE_CHECK is on in this process's environment, or may be.  With it, and without it, ranks do not set up a team at the same calls: so they are
+ * announced under different names, and are absent to each other.
+ */
+HUD_API bool hud_presence_checked(void);
+
 /* The launcher said which job this is, so that absence means something. */
 bool hud_presence_known(void);
 /* Asks for ranks 0..world_size-1 once and for all (of larger jobs: for the first ones; the others when they are needed).  Call after MPI_Init. */

@@ -70,7 +70,7 @@ static void explain_absence(struct hud_team *team)
     while (present < team->rank && !is_present(team, present))
         present++;
     int world = team->exchange.world_rank(team->exchange.arg, absent);
-    snprintf(line, sizeof line, "rank %d runs without huddle", world);
+    snprintf(line, sizeof line, "rank %d runs without huddle%s", world, hud_presence_checked() ? ", or without HUDDLE_CHECK" : "");
     bool ours = world >= 0 && present == team->rank && host->local_ranks == host->world_size;
     hud_context_say(team->context, REASON_ABSENT, ours ? line : NULL);
 }

@@ -27,14 +27,6 @@ static const struct hud_wrapper wrappers[] = {
     { NULL, NULL },
 };
 
-/* As the settings will find when the context is made: whatever is not off may be on. */
-static bool wants_check(void)
-{
-    const char *set = getenv("HUDDLE_CHECK");
-
-    return set && strcmp(set, "off") != 0 && strcmp(set, "0") != 0;
-}
-
 /* MPI_Init has returned: the context is created now, so that its attribute of COMM_SELF is the first and goes last (life.c). */
 static void initialised(void)
 {
@@ -65,7 +57,7 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version, const st
     }
     hud_life_name(version);
     hud_presence_announce(HUD_LAUNCHERS_HYDRA);
-    ours.more = wants_check() ? hud_checked_wrappers : NULL;
+    ours.more = hud_presence_checked() ? hud_checked_wrappers : NULL;
     *front = &ours;
     return NULL;
 }
