@@ -27,21 +27,21 @@
 #include "alg/alg.h"
 #include "shape/ring.h"
 
-enum param { FRAGMENT, BUFFERS, SETS, DEPTH };
+enum param { FRAGMENT, SETS, BUDGET, DEPTH };
+enum { RATIO = 2560 }; /* t_w / t, bytes; as in queue.c */
 
 static const struct alg_param params[] = {
-    [FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once; 0: sqrt(n t_w / (levels t)), at most a set", 0, 1 << 24, 0,
-                   NULL, .tune = "4K,8K,16K,32K" },
-    [BUFFERS] = { "buffers", "1", "s, buffers of f bytes (of 32K where f is 0); 0: what the lease holds", 0, RING_UNITS_MOST, 0, NULL },
+    [FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once; 0: sqrt(min(n, b) t_w / (t levels))", 0, 1 << 24, 0, NULL,
+                   .per_call = true, .tune = "4K,8K,16K,32K" },
     [SETS] = { "sets", "1", "q, sets of buffers that are refilled as a whole", 1, 8, 3, NULL },
-    [DEPTH] = { "depth", "1", "levels of groups, from the top down, whose members copy for the groups below them", 0, SHAPE_LEVELS,
-                SHAPE_LEVELS, NULL, .tune = "1" },
+    [BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24, 0, NULL },
+    [DEPTH] = { "depth", "1", "levels of groups, from the top down, whose members copy for those below them", 0, SHAPE_LEVELS, SHAPE_LEVELS,
+                NULL, .tune = "1" },
     { .name = NULL },
 };
 
-struct notice { /* the payload of a control word: this fragment, and the bytes after it */
-    uint64_t bytes, units, rest;
-};
+/* What a control word carries: bytes of this fragment, times two, plus one if there are more. */
+enum { MORE = 1 };
 
 struct slot {
     mem_flag left;
@@ -50,26 +50,30 @@ struct slot {
     mem_flag word[]; /* [units], then the data */
 };
 
-static struct shape_ring ring_of(const long *param, size_t slot_bytes)
+static struct ring_wish wish_of(const long *param)
 {
-    enum { F = 32 << 10 }; /* where f follows from the message */
-    uint64_t wanted = (uint64_t)param[BUFFERS] * ring_units_of(param[FRAGMENT] != 0 ? (uint64_t)param[FRAGMENT] : F);
-    size_t room = slot_bytes > sizeof(struct slot) ? slot_bytes - sizeof(struct slot) : 0;
-
-    return ring_make(room, sizeof(mem_flag), wanted, (uint64_t)param[SETS]);
+    return (struct ring_wish){ .fragment = (uint64_t)param[FRAGMENT], .budget = (uint64_t)param[BUDGET] };
 }
 
+static struct shape_ring ring_in(size_t slot_bytes, uint64_t wanted, const long *param)
+{
+    return ring_make(slot_bytes > sizeof(struct slot) ? slot_bytes - sizeof(struct slot) : 0, sizeof(mem_flag), wanted,
+                     (uint64_t)param[SETS]);
+}
+
+/* Exactly what is used: the slot and q tell the ring, whatever a call's f. */
 static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
 {
-    struct shape_ring ring = ring_of(param, most_bytes);
+    struct ring_wish wish = { .budget = (uint64_t)param[BUDGET] };
+    struct shape_ring ring = ring_in(most_bytes, ring_wanted(&wish, (uint64_t)param[SETS], RATIO), param);
 
     (void)ranks;
     return ring.units == 0 ? 0 : sizeof(struct slot) + ring.units * (sizeof(mem_flag) + RING_UNIT);
 }
 
-static char *data_of(struct slot *slot, const struct shape_ring *ring, uint64_t at)
+static char *data_of(struct slot *slot, const struct shape_ring *ring, const struct ring_place *at)
 {
-    return (char *)&slot->word[ring->units] + at % ring->units * RING_UNIT;
+    return (char *)&slot->word[ring->units] + at->unit * RING_UNIT;
 }
 
 /* The lowest level at which being told makes a rank copy; no level: the number of levels. */
@@ -108,71 +112,68 @@ static bool may_read(const struct shape_groups *g, int from, int by, int of)
     return false;
 }
 
-/* Before the first announcement in a set: all that may read this slice have left what the set held. */
-static uint64_t enter(struct mem *m, const struct coll *c, const struct shape_ring *ring, uint64_t at)
+/* Before the first announcement in a set: all that may read this slice have left what the set held.  Returns where the set ends. */
+static uint64_t enter(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at)
 {
-    uint64_t set = at - at % ring->set_units, left = ring_must_have_left(ring, set);
+    uint64_t end = at->at + at->set_left, left = ring_must_have_left(ring, end - ring->set_units);
 
     for (int r = 0; left != 0 && r < mem_size(m); r++) {
         struct slot *other = mem_slot(m, r);
         if (r != mem_rank(m) && may_read(c->groups, from_level(c), r, mem_rank(m)))
             mem_await(m, &other->left, left); /* A2 */
     }
-    return set + ring->set_units;
+    return end;
 }
 
-static struct notice copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, uint64_t at, size_t sent)
+static uint64_t copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at, size_t sent)
 {
-    enum { RATIO = 2560 }; /* t_w / t */
-    uint64_t ratio = RATIO / (uint64_t)c->groups->levels;
-    uint64_t f = c->param[FRAGMENT] != 0 ? ring_units_of((uint64_t)c->param[FRAGMENT]) : ring_fragment(c->buf.bytes, ratio);
-    size_t rest = c->buf.bytes - sent, most = ring_next(ring, at, f) * RING_UNIT;
-    size_t bytes = mem_in(m, data_of(mem_slot(m, mem_rank(m)), ring, at), &c->buf, sent, rest < most ? rest : most); /* may be fewer */
+    struct ring_wish wish = wish_of(c->param);
+    uint64_t f = ring_fragment_of(&wish, ring, c->buf.bytes, RATIO / (uint64_t)c->groups->levels);
+    size_t rest = c->buf.bytes - sent, most = ring_part(at->set_left, f, ring_units_of(rest)) * RING_UNIT;
+    /* Whole elements: may be fewer bytes. */
+    size_t bytes = mem_in(m, data_of(mem_slot(m, mem_rank(m)), ring, at), &c->buf, sent, rest < most ? rest : most);
 
-    return (struct notice){ bytes, ring_units_of(bytes), rest - bytes };
+    return bytes << 1 | (bytes < rest ? MORE : 0);
 }
 
-/* Fragments come from the view or from the queue that the parent's notices are of; they are copied near, announced, copied out. */
+/* Fragments come from the view, or from the queue that the parent's notices are of; they are copied near, announced, copied out. */
 static void run(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = { .kind = SHAPE_GROUPED, .ranks = mem_size(m), .root = c->root, .groups = c->groups };
-    struct shape_ring ring = ring_of(c->param, c->slot_bytes);
+    struct shape_ring ring = ring_in(c->slot_bytes, 0, c->param);
     int me = mem_rank(m), above = hud_shape_parent(&t, me), from = above;
-    bool near = copies(&t, me, from_level(c)), leaf = hud_shape_child(&t, me, 0) < 0;
+    bool root = above < 0, near = copies(&t, me, from_level(c)), leaf = hud_shape_child(&t, me, 0) < 0;
 
     while (from >= 0 && !copies(&t, from, from_level(c)))
         from = hud_shape_parent(&t, from);
-    struct slot *mine = mem_slot(m, me), *parent = mem_slot(m, above < 0 ? me : above), *origin = mem_slot(m, from < 0 ? me : from);
-    uint64_t at = mem_get(m, &mine->at), entered = mem_get(m, &mine->entered);
-    struct notice n = { .rest = 1 };
+    struct slot *mine = mem_slot(m, me), *parent = mem_slot(m, root ? me : above), *origin = mem_slot(m, root ? me : from);
+    struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
+    uint64_t entered = mem_get(m, &mine->entered), notice = MORE;
 
-    for (size_t done = 0; n.rest != 0; done += n.bytes) {
-        mem_flag *word = &mine->word[at % ring.units], *told = &parent->word[at % ring.units];
-        struct notice *out = (struct notice *)word->payload, *in = (struct notice *)told->payload;
+    for (size_t done = 0; notice & MORE; done += notice >> 1) {
+        mem_flag *word = &mine->word[at.unit], *told = &parent->word[at.unit];
 
-        if (!leaf && at >= entered)
-            entered = enter(m, c, &ring, at);
-        if (above < 0) {
-            n = copy_in(m, c, &ring, at, done);
+        if (!leaf && at.at >= entered)
+            entered = enter(m, c, &ring, &at);
+        if (root) {
+            notice = copy_in(m, c, &ring, &at, done);
         } else {
-            mem_await(m, told, at + 1); /* A1 */
-            n = (struct notice){ mem_get(m, &in->bytes), mem_get(m, &in->units), mem_get(m, &in->rest) };
+            mem_await(m, told, at.at + 1); /* A1 */
+            notice = mem_get(m, told->payload);
         }
-        if (above >= 0 && near)
-            mem_copy(m, data_of(mine, &ring, at), data_of(origin, &ring, at), n.bytes);
+        if (near && !root)
+            mem_copy(m, data_of(mine, &ring, &at), data_of(origin, &ring, &at), notice >> 1);
         if (!leaf) {
-            mem_put(m, &out->bytes, n.bytes);
-            mem_put(m, &out->units, n.units);
-            mem_put(m, &out->rest, n.rest);
-            mem_post(m, word, at + 1); /* R1 */
+            mem_put(m, word->payload, notice);
+            mem_post(m, word, at.at + 1); /* R1 */
         }
-        if (above >= 0)
-            mem_out(m, &c->buf, data_of(near ? mine : origin, &ring, at), done, n.bytes);
-        at += n.units;
-        if (ring_at_set(&ring, at))
-            mem_post(m, &mine->left, at); /* R2 */
+        if (!root)
+            mem_out(m, &c->buf, data_of(near ? mine : origin, &ring, &at), done, notice >> 1);
+        ring_move(&ring, &at, ring_units_of(notice >> 1));
+        if (ring_begins_set(&ring, &at))
+            mem_post(m, &mine->left, at.at); /* R2 */
     }
-    mem_put(m, &mine->at, at);
+    mem_put(m, &mine->at, at.at);
     mem_put(m, &mine->entered, entered);
 }
 

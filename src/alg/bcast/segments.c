@@ -30,7 +30,7 @@
 enum param { LIMIT, SEGMENT };
 
 static const struct alg_param params[] = {
-    [LIMIT] = { "limit", "1", "k, ranks that read one segment at a time; 0: ranks / groups", 0, 4096, 0, NULL },
+    [LIMIT] = { "limit", "1", "k, ranks that read one segment at a time; 0: ranks / groups", 0, 4096, 0, NULL, .tune = "1,2,4" },
     [SEGMENT] = { "segment", "B", "half a segment, of which a round fills one per NUMA node; 0: what the lease holds", 0, 1 << 24, 0, NULL,
                   .tune = "8K,32K" },
     { .name = NULL },
