@@ -30,6 +30,7 @@ struct shots {
     bool crowded;           /* more ranks than processors they may use */
     void (*progress)(void); /* called now and then in a long wait, as a rank may still owe others progress of its messages; NULL: none */
     uint64_t round, line_count;
+    int64_t pause_ns; /* before a shot, that the latest measurement needed */
 };
 
 /* One call, as the measured function sees it. */
@@ -76,7 +77,7 @@ void shots_measure(struct shots *s, const struct shots_plan *plan, const struct 
                    struct shots_figure *f);
 
 /*
- * The same of several hosts in turn, A B C A B C: a figure each, all with the same line transfer.  A turn is two shots, of which the second counts.
+ * The same of several hosts in turn, A B C A B C: a figure each, all with the same line transfer.  A turn is a shot of each, up to 256 KB two, of which the second counts.
  * Times and numbers of the plan are each one's.
  */
 void shots_compare(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,

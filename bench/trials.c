@@ -18,8 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
-enum { CANDIDATES = 256, LINE_BYTES = 2048, SETTINGS = 32, WARMUPS = 1 };
+enum { CANDIDATES = 256, LINE_BYTES = 2048, SETTINGS = 32 };
+enum { SETTLE_S = 1 /* until ranks that wait have forgotten how busy the machine was while they were all set up */ };
 
 /* What rank 0 has read, for all. */
 struct order {
@@ -125,7 +127,7 @@ static bool parse(const char *line, int candidates, struct comparison *c)
     char name[32], list[LINE_BYTES];
     long long figure_us;
 
-    *c = (struct comparison){ .plan = { .warmups = WARMUPS } };
+    *c = (struct comparison){ .count = 0 };
     if (sscanf(line, "%31s %zu %lld %d %d %2047s", name, &c->bytes, &figure_us, &c->plan.least, &c->plan.most, list) != 6)
         return false;
     for (c->coll = colls; c->coll->name && strcmp(c->coll->name, name) != 0;)
@@ -198,6 +200,7 @@ static int work(struct member *m, void *arg)
 
     if (!trial)
         return 1;
+    nanosleep(&(struct timespec){ .tv_sec = SETTLE_S }, NULL);
     shots_join(&shots, job->page, m->rank, m->ranks, NULL);
     if (m->rank == 0)
         printf("{\"program\": \"huddle %s\", \"ranks\": %d, \"crowded\": %s}\n", hud_version(), shots.ranks,

@@ -6,7 +6,8 @@ from . import bench_options, bench_report, bench_stats, bench_variants, run
 from .bench_campaign import Campaign
 from .bench_options import add_arguments  # noqa: F401  (of every command)
 from .bench_tables import bare_lines, summary_lines, tables
-from .text import Bar, heading, table
+from .progress import Progress
+from .text import heading, table
 
 
 def known_collectives(layout):
@@ -44,9 +45,8 @@ def main(options, _command, layout):
     for variant in variants:
         bench_variants.program(layout, variant)
     campaign = Campaign(options, layout, variants)
-    bar = Bar("measuring", len(campaign.turns()))
-    finished = campaign.run(bar.step)
-    bar.close()
+    with Progress(len(campaign.turns()), "measuring") as progress:
+        finished = campaign.run(progress.step)
     ours, peers = ([v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer"))
     rows, unlabelled = bench_stats.rows_of(campaign.samples, ours, peers)
     show(rows, unlabelled, options)

@@ -5,8 +5,8 @@ import os
 import re
 
 from .layout import Trouble
+from .sizes import number
 
-UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 MOST_BYTES, MOST_SIZES = (1 << 31) - 1, 64
 EXAMPLES = """examples:
   huddle bench                                          the first MPI found, as it is and with huddle, 2 ranks
@@ -17,14 +17,6 @@ EXAMPLES = """examples:
 
 Ctrl-C ends the running launch and shows what was measured until then.
 """
-
-
-def number(text):
-    """'64K' -> 65536."""
-    found = re.fullmatch(r"(\d+)([KMG]?)I?B?", text.strip().upper())
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size: a number with K, M or G")
-    return int(found[1]) * UNITS[found[2]]
 
 
 def span(low, high, factor):

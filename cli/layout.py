@@ -16,12 +16,13 @@ class Trouble(Exception):
 class Layout:
     """Directories, relative to the prefix as CMake had them (an absolute one stays as it is)."""
 
-    def __init__(self, prefix, libs, plugins, tools, share):
+    def __init__(self, prefix, libs, plugins, tools, share, sysconf):
         self.prefix = prefix
         self.libs = os.path.join(prefix, libs)
         self.plugins = os.path.join(prefix, plugins)
         self.tools = os.path.join(prefix, tools)
         self.machines = os.path.join(prefix, share, "machines")
+        self.sysconf = sysconf
 
     @property
     def loader(self):
@@ -39,11 +40,11 @@ class Layout:
                 found["mpich"] = path
         return found
 
-    def ask(self, *words):
-        """The probe's JSON.  What it says on standard error (a bad setting) is passed on."""
+    def ask(self, *words, **environment):
+        """The probe's JSON, with these variables set.  What it says on standard error (a bad setting) is passed on."""
         probe = os.path.join(self.tools, "probe")
         try:
-            answer = subprocess.run([probe, *words], stdout=subprocess.PIPE, check=False)
+            answer = subprocess.run([probe, *words], stdout=subprocess.PIPE, env={**os.environ, **environment}, check=False)
         except OSError as error:
             raise Trouble(f"cannot run {probe}: {error.strerror}") from error
         if answer.returncode != 0:

@@ -50,24 +50,3 @@ def table(headers, rows, right=()):
     for row in rows:
         drawn.add_row(*row)
     Console(markup=False, highlight=False).print(drawn)
-
-
-class Bar:
-    """Progress on a terminal, nothing elsewhere."""
-
-    def __init__(self, words, steps):
-        self.words, self.steps, self.done = words, steps, 0
-        self.draw()
-
-    def step(self):
-        self.done += 1
-        self.draw()
-
-    def draw(self):
-        if sys.stderr.isatty():
-            filled = 40 * self.done // max(1, self.steps)
-            print(f"\r  {self.words} {'━' * filled}{'╌' * (40 - filled)} {self.done}/{self.steps}", end="", file=sys.stderr, flush=True)
-
-    def close(self):
-        if sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)

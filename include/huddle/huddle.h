@@ -161,7 +161,7 @@ struct hud_question {
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 
 /*
- * JSON of a team that has had its first collective: members, levels, groups, lease (bytes, offset), which algorithm takes which sizes and why, and
+ * JSON of a team that has had its first collective: members, what rules may ask (crowded, within), levels, groups, lease (bytes, offset), which algorithm takes which sizes and why, and
  * for this rank's slice the NUMA node of every page, own node, and how many lie elsewhere; for a team without a lease, the reason.
  */
 HUD_API int hud_team_json(hud_team *team, char **json);

@@ -175,6 +175,8 @@ int hud_team_json(hud_team *team, char **json)
                             json_string(team->policy.polls != 0         ? "poll"
                                         : team->policy.way == MEM_SLEEP ? "sleep"
                                                                         : "yield"));
+        json_object_set_new(out, "crowded", json_boolean(team->plan->facts.crowded));
+        json_object_set_new(out, "within", json_string(team->plan->facts.within));
         json_object_set_new(out, "levels", groups_json(team));
         json_object_set_new(out, "lease",
                             json_pack("{s:I, s:I, s:o}", "offset", (json_int_t)team->offset, "bytes", (json_int_t)team->bytes, "regions",
