@@ -71,6 +71,7 @@ def show_team(team):
     calls = sum(m["calls"] for m in team["members"])
     print(f"  {sum(m['taken'] for m in team['members'])} of {calls} barriers and broadcasts taken, every byte right; a waiting rank begins with: {first['waits']}")
     table(["level", "groups"], [[level["level"], " | ".join(ranges_text(group) for group in level["groups"])] for level in first["levels"]])
+    print(f"  the team takes {bytes_text(first['lease']['bytes'])} of the {bytes_text(first['lease']['arena_bytes'])} of each rank (HUDDLE_MEMORY)")
     show_pages(team["members"])
     show_choices(first["choices"])
 

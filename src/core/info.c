@@ -179,8 +179,8 @@ int hud_team_json(hud_team *team, char **json)
         json_object_set_new(out, "within", json_string(team->plan->facts.within));
         json_object_set_new(out, "levels", groups_json(team));
         json_object_set_new(out, "lease",
-                            json_pack("{s:I, s:I, s:o}", "offset", (json_int_t)team->offset, "bytes", (json_int_t)team->bytes, "regions",
-                                      regions_json(team->plan)));
+                            json_pack("{s:I, s:I, s:I, s:o}", "offset", (json_int_t)team->offset, "bytes", (json_int_t)team->bytes,
+                                      "arena_bytes", (json_int_t)team->context->arena.bytes, "regions", regions_json(team->plan)));
         json_object_set_new(out, "pages", pages_json(team));
         json_object_set_new(out, "choices", choices_json(team));
     }

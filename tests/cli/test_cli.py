@@ -83,11 +83,16 @@ class Info(unittest.TestCase):
         lowest = members[0]["team"]["levels"][0]["groups"]
         self.assertEqual(list(range(5)), sorted(rank for group in lowest for rank in group))
         self.assertTrue(facts["machine"]["numa_nodes"])
+        memory = sum(node["bytes"] for node in facts["machine"]["numa_nodes"])
+        for member in facts["team"]["members"]:
+            lease = member["team"]["lease"]
+            self.assertLessEqual(lease["arena_bytes"], min(10 << 20, memory / 100 / facts["machine"]["cores"]))
+            self.assertLessEqual(lease["bytes"], lease["arena_bytes"])
 
     def test_text(self):
         answer = huddle("info", "--ranks", "3", "--bind", "none")
         self.assertEqual(0, answer.returncode, answer.stderr)
-        for words in ("Machine:", "A team of 3 processes, unbound", "pages on nodes", "MPIs on PATH", "HUDDLE_MEMORY"):
+        for words in ("Machine:", "A team of 3 processes, unbound", "pages on nodes", "of each rank (HUDDLE_MEMORY)", "MPIs on PATH", "HUDDLE_MEMORY"):
             self.assertIn(words, answer.stdout)
 
     def test_bad_setting_is_told(self):
