@@ -100,6 +100,8 @@ const char *session_parse(struct session *session, const struct shots_coll *tabl
             return argv[i];
         i++;
     }
+    if (session->plan.loop > 0 && session->plan.warmups > 1)
+        session->plan.warmups = 1; /* a loop is long */
     if (session->plan.most < session->plan.least)
         session->plan.least = session->plan.most;
     return NULL;

@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum { PAUSE_NS = 20000, MOST_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 500000 };
-enum { PATIENCE = 20, SPARE = 200 };   /* on a busy machine: times the time for a figure, for the least shots; late shots forgiven */
+enum { PATIENCE = 20, FIRST = 1000 };  /* times the time for a figure: for the least number of shots; for one at all */
+enum { SPARE = 200 };                  /* late shots forgiven */
 enum { CACHED_BYTES = 1 << 18 };       /* what is larger leaves nothing of the call before in a core's caches anyway */
 enum { SPINS = 1024, LONG_WAIT = 64 }; /* looks between two yields; yields between two calls of progress */
 
@@ -217,8 +218,9 @@ static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f,
         least = f[i].shots < least ? f[i].shots : least;
         most = f[i].shots > most ? f[i].shots : most;
     }
+    int64_t patience = least == 0 ? FIRST : least < plan->least ? PATIENCE : 1;
     return most < plan->most && pace->tries < 2 * plan->most + plan->warmups + SPARE &&
-           pace->end_ns - pace->begin_ns < count * plan->figure_ns * (least < plan->least ? PATIENCE : 1);
+           pace->end_ns - pace->begin_ns < count * plan->figure_ns * patience;
 }
 
 /* One shot for a figure; returns whether it was in time. */

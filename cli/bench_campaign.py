@@ -34,7 +34,7 @@ class Campaign:
     def limit_s(self, figures):
         if self.options.limit:
             return self.options.limit
-        if self.options.shots:
+        if self.options.shots or self.options.loop:
             return 600
         return 30 + figures * (PATIENCE * self.options.figure_ms / 1000 + 0.5)
 

@@ -101,7 +101,7 @@ def add_what(parser):
     parser.add_argument("--warm", dest="cold", action="store_false", help="buffers as they come (default)")
     late = parser.add_mutually_exclusive_group()
     late.add_argument("--skew", type=positive, metavar="US", help="ranks arrive at random within so many microseconds; counted from the last arrival")
-    late.add_argument("--late", type=positive, metavar="US", help="one rank, in turn, arrives so much later; the others' processor time is shown")
+    late.add_argument("--late", type=positive, metavar="US", help="one rank, in turn, arrives so much later; the ranks' mean processor time is shown")
 
 
 def add_whom(parser):

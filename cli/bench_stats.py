@@ -14,8 +14,8 @@ CLASSES = (("nearest", 40), ("near", 150), ("far", math.inf))
 DRAWS, PERCENT = 1000, 95
 BARE = "bare"  # the variant that is neither ours nor a peer's: the limit
 
-# What a variant's launches say of one figure; low and high: None with a single launch.
-Cell = namedtuple("Cell", "median_ns low_ns high_ns p99_ns cpu_ns launches")
+# What a variant's launches say of one figure; low and high: None with a single launch; turn: its place among the variants.
+Cell = namedtuple("Cell", "median_ns low_ns high_ns p99_ns cpu_ns launches turn")
 Ratio = namedtuple("Ratio", "value low high")
 # A line of a table.  cells: variant -> Cell; best: the best peer's name, None without one; ratios: variant of huddle's -> Ratio to it.
 Row = namedtuple("Row", "ranks bind collective bytes line line_ns cells best ratios")
@@ -51,10 +51,10 @@ def ratio_of(ours, theirs):
     return Ratio(value, *interval(lambda source: redraw(ours, source) / redraw(theirs, source)))
 
 
-def cell_of(figures):
+def cell_of(figures, turn):
     medians = [f["median_ns"] for f in figures]
     return Cell(statistics.median(medians), *median_interval(medians), statistics.median(f["p99_ns"] for f in figures),
-                statistics.median(f["cpu_ns"] for f in figures), len(figures))
+                statistics.median(f["cpu_ns"] for f in figures), len(figures), turn)
 
 
 def usable(figure):
@@ -85,20 +85,20 @@ def order(key):
     return (ranks, bind, collective, [name for name, _ in CLASSES].index(line), size)
 
 
-def row_of(key, variants, ours, peers):
-    """ours, peers: names of variants, in order."""
+def row_of(key, variants, turns, ours, peers):
+    """turns: every variant's place; ours, peers: names of variants."""
     medians = {name: [f["median_ns"] for f in figures] for name, figures in variants.items()}
     here = [name for name in peers if name in medians]
     best = min(here, key=lambda name: statistics.median(medians[name])) if here else None
     lines = [ns for figures in variants.values() for f in figures for ns in (f["line_before_ns"], f["line_after_ns"]) if ns >= 0]
-    return Row(*key, statistics.median(lines), {name: cell_of(figures) for name, figures in variants.items()}, best,
+    return Row(*key, statistics.median(lines), {name: cell_of(variants[name], turns[name]) for name in sorted(variants, key=turns.get)}, best,
                {name: ratio_of(medians[name], medians[best]) for name in ours if best and name in medians})
 
 
 def rows_of(samples, ours, peers):
     """samples: figures with ranks, bind, variant beside what the measuring program says.  Returns (rows, how many samples had no class)."""
-    groups = grouped(samples)
-    rows = [row_of(key, groups[key], ours, peers) for key in sorted(groups, key=order)]
+    groups, turns = grouped(samples), {name: i for i, name in enumerate(dict.fromkeys(s["variant"] for s in samples))}
+    rows = [row_of(key, groups[key], turns, ours, peers) for key in sorted(groups, key=order)]
     return rows, sum(class_of(s) is None for s in samples)
 
 

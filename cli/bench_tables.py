@@ -31,7 +31,8 @@ def setting_text(ranks, bind, line, rows):
 
 def variants_of(rows):
     """In the order in which they take turns, as far as these rows have them."""
-    return list(dict.fromkeys(name for row in rows for name in row.cells))
+    turns = {name: cell.turn for row in rows for name, cell in row.cells.items()}
+    return sorted(turns, key=turns.get)
 
 
 def best_of(row):

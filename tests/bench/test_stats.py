@@ -104,6 +104,10 @@ class Shown(unittest.TestCase):
         self.assertEqual(["8 B", "60", "0.54", "0.33*", "fast"], sizes[0][:5])
         self.assertEqual(4, len(bench_tables.tables(self.rows, details=True)[1][2]))
 
+    def test_columns_keep_their_turn(self):
+        found, _ = rows([figure("slow", 100, size=64), figure("fast", 100, before=-1, after=-1), figure("huddle", 100), figure("fast", 100, size=64)])
+        self.assertEqual(["slow", "fast", "huddle"], bench_tables.variants_of(found))
+
     def test_csv_has_a_row_for_each_figure_of_each_launch(self):
         with tempfile.TemporaryDirectory() as scratch:
             path = os.path.join(scratch, "figures.csv")
