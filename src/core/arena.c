@@ -290,6 +290,22 @@ static int grow(struct arena *a, size_t start, size_t end, int committers)
     return 0;
 }
 
+void hud_arena_warm(struct arena *a, size_t bytes, int committers)
+{
+    size_t from = a->committed_bytes, left = a->bytes - from;
+
+    (void)grow(a, from, from + (bytes < left ? bytes / a->page_bytes * a->page_bytes : left), committers);
+}
+
+/* A slice is zero when it is leased. */
+static void clear(struct arena *a, size_t offset, size_t bytes)
+{
+    if (offset < a->used_bytes)
+        memset((char *)a->head + offset, 0, offset + bytes < a->used_bytes ? bytes : a->used_bytes - offset);
+    if (offset + bytes > a->used_bytes)
+        a->used_bytes = offset + bytes;
+}
+
 static void enter_ledger(struct stats *ledger, size_t bytes)
 {
     uint64_t peak = mem_count_read(&ledger->leased_peak_bytes);
@@ -315,7 +331,7 @@ size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const ch
     if (grow(a, e->offset, e->offset + bytes, committers) != 0 || split(e, bytes) != 0)
         return 0;
     e->state = LEASED;
-    memset((char *)a->head + e->offset, 0, bytes);
+    clear(a, e->offset, bytes);
     enter_ledger(&a->head->stats, bytes);
     return e->offset;
 }

@@ -31,6 +31,7 @@ struct arena {
     struct arena_head *head; /* NULL: there is no arena */
     size_t bytes, page_bytes;
     size_t committed_bytes; /* from the start; pages beyond were never touched */
+    size_t used_bytes;      /* from the start; beyond are zeros */
     struct descriptor file; /* the memfd; looked at before each use */
     int node;               /* OS number of the rank's NUMA node; -1: it has not one, pages lie where they are touched */
     int aim;                /* of the node where slices go */
@@ -52,6 +53,9 @@ void hud_arena_destroy(struct arena *a);
 void hud_arena_drop(struct arena_head *head, size_t bytes);
 
 size_t hud_arena_free_bytes(struct arena *a); /* the largest slice that could be reserved; collects what all members have left */
+
+/* Commits the first free bytes already, so that the first slices cost less; as far as there is memory. */
+void hud_arena_warm(struct arena *a, size_t bytes, int committers);
 
 /* Slices that are reserved from now on lie on another node than the rank's own. */
 void hud_arena_aim(struct arena *a, int node);

@@ -30,6 +30,21 @@ static void identify_node(struct hud_context *c)
     c->boot_id = boot[0] != '\0' ? hash_text(HASH_START, boot) | 1 : 0;
 }
 
+/* What the first team would otherwise wait for, while the MPI starts: some milliseconds. */
+static void prepare(struct hud_context *c)
+{
+    struct peer_card card;
+
+    if (c->config.error[0] != '\0' || c->config.number[SET_ON] == SWITCH_OFF || c->host.world_size < 2)
+        return;
+    if (c->host.world_rank == 0)
+        (void)hud_context_topo(c);
+    if (c->host.local_ranks < 2 || hud_context_arena(c, c->host.local_ranks) != 0)
+        return;
+    hud_peers_card(&c->peers, &c->arena, &card);
+    hud_arena_warm(&c->arena, hud_plan_lease_bytes(&c->config), c->host.local_ranks);
+}
+
 int hud_context_create(const struct hud_host *host, hud_context **out)
 {
     static const struct hud_host nobody;
@@ -68,9 +83,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->quota = hud_topo_cpu_quota();
     c->spare = calloc((size_t)(c->host.world_size < SPARE_RANKS ? c->host.world_size : SPARE_RANKS), HELLO_BYTES);
     hud_presence_look(c->host.world_size);
-    /* takes milliseconds: better while the MPI starts than at the first collective, where all would wait for it */
-    if (c->host.world_rank == 0 && c->host.world_size > 1 && c->config.error[0] == '\0' && c->config.number[SET_ON] != SWITCH_OFF)
-        (void)hud_context_topo(c);
+    prepare(c);
     *out = c;
     return HUD_OK;
 }

@@ -315,10 +315,15 @@ size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, i
     return bytes;
 }
 
+size_t hud_plan_lease_bytes(const struct config *config)
+{
+    return config->number[SET_LEASE] < 0 ? (size_t)512 << 10 : (size_t)config->number[SET_LEASE];
+}
+
 size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t free_bytes)
 {
     size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false);
-    size_t most = config->number[SET_LEASE] < 0 ? (size_t)512 << 10 : (size_t)config->number[SET_LEASE];
+    size_t most = hud_plan_lease_bytes(config);
 
     if (free_bytes / 4 >= control && most >= control)
         return free_bytes / 4 < most ? free_bytes / 4 : most;

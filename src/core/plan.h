@@ -75,6 +75,9 @@ void hud_plan_make(const struct config *config, const struct rules *tuning, cons
 /* The bytes that every plan for so many ranks, wherever they are, can do with: what is reserved before it is known where they are. */
 size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t most_bytes, bool windows);
 
+/* Most that one team takes of an arena. */
+size_t hud_plan_lease_bytes(const struct config *config);
+
 /* Bytes to offer a new team of an arena that has free_bytes: a quarter, at most the setting; or control lines only; or 0. */
 size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t free_bytes);
 
