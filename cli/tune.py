@@ -2,7 +2,7 @@
 """huddle tune: measures this machine, without any MPI, and writes a tuning file.
 
 Cells (tune_grid) are measured by successive halving (tune_measure, on teams of tune_trials) and kept (tune_state); of them ranges of sizes are made that
-share a choice (tune_stats); the file (tune_file) is measured as a whole against the built-in table, and only rules that hold stay in it.
+share a choice (tune_stats).  Rules enter the file (tune_file) one by one, and stay while the file as a whole is better than the built-in table.
 """
 import os
 import sys
@@ -142,20 +142,32 @@ class Campaign:
         return tune_file.text(rules, {**self.facts, "line": line}, command)
 
     def confirm(self, rules, progress):
-        """The rules that hold when the whole file is in use: rules share a team's memory, and the best of many figures is a lucky one."""
-        kept, seconds = [], 60 * self.minutes * FINAL_SHARE / max(1, sum(len(rule.figures) for rule in rules))
+        """
+        The rules that hold together, the most useful first: each is added to those before it if, with the file so far in use, all of them are better than
+        the built-in table.  For rules share a team's memory, and the best of many figures is a lucky one.
+        """
+        kept, seconds = [], 60 * self.minutes * FINAL_SHARE / max(1, len(rules) * max((len(rule.figures) for rule in rules), default=1))
+        for rule in sorted(rules, key=lambda rule: tune_stats.gain(rule.figures.values()) ** len(rule.figures)):
+            progress.stage(f"together: {rule.collective}, {tune_file.place_text(rule.team)}")
+            others = [other for other in kept if other.team != rule.team]
+            together = self.measure_file([*[other for other in kept if other.team == rule.team], rule], seconds)
+            kept = [*others, *together] if together else kept
+        return [rule for first in rules for rule in kept if (rule.team, rule.collective, rule.least) == (first.team, first.collective, first.least)]
+
+    def measure_file(self, rules, seconds):
+        """A file of these rules, all of one team: the rules with new figures; None: one does not hold."""
+        measured = []
         with tempfile.TemporaryDirectory(prefix="huddle-tune-") as folder:
             draft = os.path.join(folder, "tuning.toml")
             tune_file.write(draft, self.text(rules))
             tune_file.check_reads(self.layout, draft)
-            for team in [team for team in self.teams if any(rule.team == team for rule in rules)]:
-                progress.stage(f"the file as a whole, {tune_file.place_text(team)}")
-                with Trials(self.layout, team, [OFF, f"HUDDLE_TUNING={draft}"]) as trials:
-                    for rule in [rule for rule in rules if rule.team == team]:
-                        figures = {size: self.again(trials, rule.collective, size, seconds) for size in rule.figures}
-                        if all(figures.values()) and tune_stats.holds(figures.values()):
-                            kept.append(rule._replace(figures=figures))
-        return kept
+            with Trials(self.layout, rules[0].team, [OFF, f"HUDDLE_TUNING={draft}"]) as trials:
+                for rule in reversed(rules):
+                    figures = {size: self.again(trials, rule.collective, size, seconds) for size in rule.figures}
+                    if not all(figures.values()) or not tune_stats.holds(figures.values()):
+                        return None
+                    measured.append(rule._replace(figures=figures))
+        return measured
 
     @staticmethod
     def again(trials, collective, size, seconds):
@@ -173,7 +185,7 @@ def show(campaign, rules, dropped):
                 "" if rule.least is None else f"{tune_file.written(rule.least)}-{'' if rule.most is None else tune_file.written(rule.most)}",
                 rule.candidate.algorithm, tune_file.values_text(rule.candidate), f"{100 * (tune_stats.gain(rule.figures.values()) - 1):+.0f} %"] for rule in rules], right=(6,))
     if dropped:
-        print(f"  {dropped} other(s) looked better, and were not when the file was measured as a whole.")
+        print(f"  {dropped} other(s) looked better, and were not beside these.")
     for note in sorted(set(campaign.notes)):
         print(f"  {note}")
 

@@ -10,14 +10,14 @@ from .tune_stats import best_half, figure_of
 OWN = 0                      # the candidate that is huddle's own choice; it stays to the end
 FIRST_SHOTS, KEEP = 3, 3     # of each at first; how many are compared at length
 LAST_LEAST, LAST_MOST = 12, 150
-RESTARTS = 2                 # when the processors move
+RESTARTS = 2                 # of what was spoiled
 
 # figures: candidate's number -> Figure.  note: what went wrong, or "".
 Cell = namedtuple("Cell", "line_ns figures note")
 
 
-class Moved(Exception):
-    """The line transfer changed its class: what was measured before and after is not to be compared."""
+class Spoiled(Exception):
+    """The line transfer changed its class, so that what was measured before and after is not to be compared; or nothing could be measured."""
 
 
 def rungs(count):
@@ -37,7 +37,7 @@ class Watch:
             return
         now = class_of(answer)
         if now is None or self.seen not in (None, now):
-            raise Moved
+            raise Spoiled
         self.seen = now
 
 
@@ -51,12 +51,16 @@ def once(trials, collective, size, numbers, seconds, strict):
         times = {f["candidate"]: f["took_ns"] for f in answer["figures"] if f["refused"] == 0 and f["took_ns"]}
         try:
             watch.look(answer)
-        except Moved:
+        except Spoiled:
             if strict:
                 raise
         own = times.pop(OWN, None)
+        if own is None and answer["figures"][0]["refused"]:
+            return Cell(None, {}, "not taken by huddle")
+        if own is None and strict:
+            raise Spoiled
         if own is None:
-            return Cell(None, {}, "not taken by huddle" if answer["figures"][0]["refused"] else "no rank was ever in time: too busy a machine")
+            return Cell(None, {}, "not measured, too busy a machine")
         figures.update({number: figure_of(ns, own) for number, ns in times.items()})
         alive = best_half(times, KEEP)
     return Cell(sum(watch.ns) / len(watch.ns) if watch.ns else None, figures, "" if strict else "the processors kept moving")
@@ -67,6 +71,6 @@ def measure(trials, collective, size, numbers, seconds):
     for _ in range(RESTARTS):
         try:
             return once(trials, collective, size, numbers, seconds, strict=True)
-        except Moved:
+        except Spoiled:
             continue
     return once(trials, collective, size, numbers, seconds, strict=False)
