@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { POLLS = 256, SLEEP_NS = 1000000 };
 
@@ -35,13 +36,24 @@ bool hud_policy_crowded(struct hud_team *team, const union hello *hello)
     return seen_all ? local > seen : same && local > hud_topo_cpus_count(own);
 }
 
+/* A message that takes a quarter of the last-level cache will not be there any more when it is read, and would have pushed out what is. */
+static size_t stream_bytes(const struct config *config)
+{
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE), set = config->number[SET_STREAM];
+
+    return set >= 0 ? (size_t)set : cache > 0 ? (size_t)cache / 4 : 0;
+}
+
 void hud_policy_make(struct hud_team *team, const union hello *hello)
 {
     const struct hud_context *c = team->context;
     enum mem_way way = (enum mem_way)c->config.number[SET_WAIT];
     bool polls = way == MEM_POLL || (way == MEM_ADAPTIVE && !hud_policy_crowded(team, hello));
 
-    team->policy = (struct mem_policy){
-        .polls = polls ? POLLS : 0, .way = way, .sleep_ns = SLEEP_NS, .progress = c->host.progress, .arg = c->host.arg
-    };
+    team->policy = (struct mem_policy){ .polls = polls ? POLLS : 0,
+                                        .way = way,
+                                        .sleep_ns = SLEEP_NS,
+                                        .progress = c->host.progress,
+                                        .arg = c->host.arg,
+                                        .stream_bytes = stream_bytes(&c->config) };
 }

@@ -11,6 +11,7 @@ struct mem_policy {
     unsigned sleep_ns;           /* of one sleep, at most 1 ms */
     void (*progress)(void *arg); /* the host's, or NULL */
     void *arg;
+    size_t stream_bytes; /* messages from here on are copied out past the caches; 0: none */
 };
 
 /* What this rank has learned of a team's waits (wait.c); all zero at first. */
@@ -40,6 +41,7 @@ struct mem {
 
 void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least); /* yields, progresses, sleeps until it is there */
 void hud_mem_wake(mem_flag *f);                                /* wakes whoever sleeps on it */
+void hud_mem_stream(void *dst, const void *src, size_t bytes); /* memcpy past the caches, where the processor can; complete on return */
 
 static inline void mem_pause(void)
 {
@@ -122,10 +124,12 @@ MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size
     return most_bytes;
 }
 
-static inline void mem_unpack(const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)
+static inline void mem_unpack(const struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)
 {
     if (to->unpack)
         to->unpack(to, src, offset_bytes, bytes);
+    else if (__builtin_expect(m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes, 0))
+        hud_mem_stream((char *)to->base + offset_bytes, src, bytes);
     else
         memcpy((char *)to->base + offset_bytes, src, bytes);
 }
@@ -140,13 +144,13 @@ MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, s
 
     if (__builtin_expect(bytes == room && bytes != 0, 1)) {
         __asm__ volatile("" : "+r"(room));
-        mem_unpack(to, src, offset_bytes, room);
+        mem_unpack(m, to, src, offset_bytes, room);
         return;
     }
     m->truncated = m->truncated || bytes > room;
     bytes = bytes < room ? bytes : room;
     if (bytes != 0)
-        mem_unpack(to, src, offset_bytes, bytes);
+        mem_unpack(m, to, src, offset_bytes, bytes);
 }
 
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)

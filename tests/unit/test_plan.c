@@ -92,7 +92,7 @@ static void the_built_in_table_takes_all(void **state)
     assert_string_equal(taker(COLL_BCAST, 8), "inline");
     assert_string_equal(taker(COLL_BCAST, 64 * KB), "queue");
     assert_string_equal(taker(COLL_BCAST, SIZE_MAX), "queue");
-    assert_int_equal(plan.slots, 3);
+    assert_int_equal(plan.slots, 4);
     make(8, false, "machine", 256 * KB, false);
     check_whole();
     assert_string_equal(taker(COLL_BCAST, 8), "inline");
