@@ -24,11 +24,10 @@
  * Edges     R1 -> A1   a copy into a queue  happens before  the copies out of it; the announcement passes down the tree before each copy out
  *           R2 -> A2   a rank's last read of a set  happens before  the next write to it by any rank that it may read
  */
-#include "alg/alg.h"
-#include "shape/ring.h"
+#include "alg/queue.h"
+#include "shape/relay.h"
 
 enum param { FRAGMENT, SETS, BUDGET, DEPTH };
-enum { RATIO = 2560 }; /* t_w / t, bytes; as in queue.c */
 
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once; 0: sqrt(min(n, b) t_w / (t levels))", 0, 1 << 24, 0, NULL,
@@ -40,40 +39,12 @@ static const struct alg_param params[] = {
     { .name = NULL },
 };
 
-/* What a control word carries: bytes of this fragment, times two, plus one if there are more. */
-enum { MORE = 1 };
-
-struct slot {
-    mem_flag left;
-    _Alignas(HUD_LINE) uint64_t at;
-    uint64_t entered;
-    mem_flag word[]; /* [units], then the data */
-};
-
-static struct ring_wish wish_of(const long *param)
-{
-    return (struct ring_wish){ .fragment = (uint64_t)param[FRAGMENT], .budget = (uint64_t)param[BUDGET] };
-}
-
-static struct shape_ring ring_in(size_t slot_bytes, uint64_t wanted, const long *param)
-{
-    return ring_make(slot_bytes > sizeof(struct slot) ? slot_bytes - sizeof(struct slot) : 0, sizeof(mem_flag), wanted,
-                     (uint64_t)param[SETS]);
-}
-
-/* Exactly what is used: the slot and q tell the ring, whatever a call's f. */
 static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
 {
     struct ring_wish wish = { .budget = (uint64_t)param[BUDGET] };
-    struct shape_ring ring = ring_in(most_bytes, ring_wanted(&wish, (uint64_t)param[SETS], RATIO), param);
 
     (void)ranks;
-    return ring.units == 0 ? 0 : sizeof(struct slot) + ring.units * (sizeof(mem_flag) + RING_UNIT);
-}
-
-static char *data_of(struct slot *slot, const struct shape_ring *ring, const struct ring_place *at)
-{
-    return (char *)&slot->word[ring->units] + at->unit * RING_UNIT;
+    return queue_bytes(&wish, param[SETS], most_bytes);
 }
 
 /* The lowest level at which being told makes a rank copy; no level: the number of levels. */
@@ -84,92 +55,55 @@ static int from_level(const struct coll *c)
     return from > 1 ? from : 1;
 }
 
-/* The root fills its queue; another fills its own if it was told at level `from` or above and tells ranks below that level. */
-static bool copies(const struct shape_tree *t, int rank, int from)
-{
-    int above = hud_shape_parent(t, rank), level = 0, below = 0, count;
-
-    for (; above >= 0 && t->groups->level[level].group_of[rank] != t->groups->level[level].group_of[above]; level++) {
-        shape_members(t->groups, level, rank, &count);
-        below += count - 1;
-    }
-    return above < 0 || (level >= from && below > 0);
-}
-
-/* Whether, under some root, rank `by` reads the slice of rank `of`. */
-static bool may_read(const struct shape_groups *g, int from, int by, int of)
-{
-    int lead = by, count; /* of those that `by` is below at a level */
-
-    for (int level = 0; level < g->levels; level++) {
-        if (level >= from && (lead != by || g->level[level].group_of[by] == g->level[level].group_of[of]))
-            return lead == by;
-        lead = shape_members(g, level, lead, &count)[0];
-        of = shape_members(g, level, of, &count)[0];
-        if (level + 1 == from && lead == of)
-            return true;
-    }
-    return false;
-}
-
 /* Before the first announcement in a set: all that may read this slice have left what the set held.  Returns where the set ends. */
 static uint64_t enter(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at)
 {
     uint64_t end = at->at + at->set_left, left = ring_must_have_left(ring, end - ring->set_units);
 
     for (int r = 0; left != 0 && r < mem_size(m); r++) {
-        struct slot *other = mem_slot(m, r);
-        if (r != mem_rank(m) && may_read(c->groups, from_level(c), r, mem_rank(m)))
+        struct queue_slot *other = mem_slot(m, r);
+        if (r != mem_rank(m) && relay_may_read(c->groups, from_level(c), r, mem_rank(m)))
             mem_await(m, &other->left, left); /* A2 */
     }
     return end;
-}
-
-static uint64_t copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at, size_t sent)
-{
-    struct ring_wish wish = wish_of(c->param);
-    uint64_t f = ring_fragment_of(&wish, ring, c->buf.bytes, RATIO / (uint64_t)c->groups->levels);
-    size_t rest = c->buf.bytes - sent, most = ring_part(at->set_left, f, ring_units_of(rest)) * RING_UNIT;
-    /* Whole elements: may be fewer bytes. */
-    size_t bytes = mem_in(m, data_of(mem_slot(m, mem_rank(m)), ring, at), &c->buf, sent, rest < most ? rest : most);
-
-    return bytes << 1 | (bytes < rest ? MORE : 0);
 }
 
 /* Fragments come from the view, or from the queue that the parent's notices are of; they are copied near, announced, copied out. */
 static void run(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = { .kind = SHAPE_GROUPED, .ranks = mem_size(m), .root = c->root, .groups = c->groups };
-    struct shape_ring ring = ring_in(c->slot_bytes, 0, c->param);
+    struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SETS]);
+    struct ring_wish wish = { .fragment = (uint64_t)c->param[FRAGMENT], .budget = (uint64_t)c->param[BUDGET] };
     int me = mem_rank(m), above = hud_shape_parent(&t, me), from = above;
-    bool root = above < 0, near = copies(&t, me, from_level(c)), leaf = hud_shape_child(&t, me, 0) < 0;
+    uint64_t f = above >= 0 ? 0 : ring_fragment_of(&wish, &ring, c->buf.bytes, QUEUE_RATIO / (uint64_t)c->groups->levels);
+    bool root = above < 0, near = relay_copies(&t, me, from_level(c)), leaf = hud_shape_child(&t, me, 0) < 0;
 
-    while (from >= 0 && !copies(&t, from, from_level(c)))
+    while (from >= 0 && !relay_copies(&t, from, from_level(c)))
         from = hud_shape_parent(&t, from);
-    struct slot *mine = mem_slot(m, me), *parent = mem_slot(m, root ? me : above), *origin = mem_slot(m, root ? me : from);
+    struct queue_slot *mine = mem_slot(m, me), *parent = mem_slot(m, root ? me : above), *origin = mem_slot(m, root ? me : from);
     struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
-    uint64_t entered = mem_get(m, &mine->entered), notice = MORE;
+    uint64_t entered = mem_get(m, &mine->entered), notice = QUEUE_MORE;
 
-    for (size_t done = 0; notice & MORE; done += notice >> 1) {
+    for (size_t done = 0; notice & QUEUE_MORE; done += queue_notice_bytes(notice)) {
         mem_flag *word = &mine->word[at.unit], *told = &parent->word[at.unit];
 
         if (!leaf && at.at >= entered)
             entered = enter(m, c, &ring, &at);
         if (root) {
-            notice = copy_in(m, c, &ring, &at, done);
+            notice = queue_copy_in(m, c, &ring, &at, f, done);
         } else {
             mem_await(m, told, at.at + 1); /* A1 */
             notice = mem_get(m, told->payload);
         }
         if (near && !root)
-            mem_copy(m, data_of(mine, &ring, &at), data_of(origin, &ring, &at), notice >> 1);
+            mem_copy(m, queue_data(mine, &ring, &at), queue_data(origin, &ring, &at), queue_notice_bytes(notice));
         if (!leaf) {
             mem_put(m, word->payload, notice);
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (!root)
-            mem_out(m, &c->buf, data_of(near ? mine : origin, &ring, &at), done, notice >> 1);
-        ring_move(&ring, &at, ring_units_of(notice >> 1));
+            mem_out(m, &c->buf, queue_data(near ? mine : origin, &ring, &at), done, queue_notice_bytes(notice));
+        ring_move(&ring, &at, ring_units_of(queue_notice_bytes(notice)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->left, at.at); /* R2 */
     }

@@ -22,11 +22,9 @@
  * Edges     R1 -> A1   the root's copy-in  happens before  the copies out; the announcement passes down the tree before each copy
  *           R2 -> A2   a rank's last read of a set  happens before  any root's or parent's next write to it
  */
-#include "alg/alg.h"
-#include "shape/ring.h"
+#include "alg/queue.h"
 
 enum param { FRAGMENT, BUFFERS, SETS, BUDGET, MESSAGE, TREE, DEGREE };
-enum { RATIO = 2560 }; /* t_w / t, bytes; 230 ns / 0.09 ns, measured with a line transfer of 120 ns */
 
 static const struct alg_param params[] = {
     /* Of rules that differ in f alone the first one's s f is the queue of all. */
@@ -43,57 +41,29 @@ static const struct alg_param params[] = {
     { .name = NULL },
 };
 
-/* What a control word carries: bytes of this fragment, times two, plus one if there are more. */
-enum { MORE = 1 };
-
-struct slot {
-    mem_flag left;
-    _Alignas(HUD_LINE) uint64_t at;
-    mem_flag word[]; /* [units], then the data */
-};
-
 static struct ring_wish wish_of(const long *param)
 {
     return (struct ring_wish){ (uint64_t)param[FRAGMENT], (uint64_t)param[BUFFERS], (uint64_t)param[BUDGET], (uint64_t)param[MESSAGE] };
 }
 
-static struct shape_ring ring_in(size_t slot_bytes, uint64_t wanted, const long *param)
-{
-    return ring_make(slot_bytes > sizeof(struct slot) ? slot_bytes - sizeof(struct slot) : 0, sizeof(mem_flag), wanted,
-                     (uint64_t)param[SETS]);
-}
-
-/* Exactly what is used: the slot and q tell the ring, whatever a call's f. */
 static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
 {
     struct ring_wish wish = wish_of(param);
-    struct shape_ring ring = ring_in(most_bytes, ring_wanted(&wish, (uint64_t)param[SETS], RATIO), param);
 
     (void)ranks;
-    return ring.units == 0 ? 0 : sizeof(struct slot) + ring.units * (sizeof(mem_flag) + RING_UNIT);
+    return queue_bytes(&wish, param[SETS], most_bytes);
 }
 
-static char *data_of(struct slot *slot, const struct shape_ring *ring, const struct ring_place *at)
+/* The root, before the first write to a set: everybody has left what it held. */
+static void enter(struct mem *m, const struct shape_ring *ring, const struct ring_place *at)
 {
-    return (char *)&slot->word[ring->units] + at->unit * RING_UNIT;
-}
-
-/* The root copies a fragment in; before the first of a set, everybody has left what the set held. */
-static uint64_t copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at, size_t sent)
-{
-    struct ring_wish wish = wish_of(c->param);
-    uint64_t f = ring_fragment_of(&wish, ring, c->buf.bytes, RATIO);
-    uint64_t left = ring_begins_set(ring, at) ? ring_must_have_left(ring, at->at) : 0;
-    size_t rest = c->buf.bytes - sent, most = ring_part(at->set_left, f, ring_units_of(rest)) * RING_UNIT;
+    uint64_t left = ring_must_have_left(ring, at->at);
 
     for (int r = 0; left != 0 && r < mem_size(m); r++) {
-        struct slot *other = mem_slot(m, r);
+        struct queue_slot *other = mem_slot(m, r);
         if (r != mem_rank(m))
             mem_await(m, &other->left, left); /* A2 */
     }
-    /* Whole elements: may be fewer bytes. */
-    size_t bytes = mem_in(m, data_of(mem_slot(m, mem_rank(m)), ring, at), &c->buf, sent, rest < most ? rest : most);
-    return bytes << 1 | (bytes < rest ? MORE : 0);
 }
 
 /* Others have read the lines that the next message comes to.  Below LEAST it costs more than it saves, above MOST copying in hides it. */
@@ -103,25 +73,28 @@ static void claim_next(struct mem *m, const struct coll *c, const struct shape_r
     size_t set = at->set_left * RING_UNIT, most = set < MOST ? set : MOST;
 
     if (c->buf.bytes >= LEAST)
-        mem_claim(m, data_of(mem_slot(m, mem_rank(m)), ring, at), c->buf.bytes < most ? c->buf.bytes : most);
+        mem_claim(m, queue_data(mem_slot(m, mem_rank(m)), ring, at), c->buf.bytes < most ? c->buf.bytes : most);
 }
 
 /* Fragments come from the view or from the parent's notices, are announced to the children, then copied out. */
 static void run(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m), c->root, c->groups };
-    struct shape_ring ring = ring_in(c->slot_bytes, 0, c->param);
+    struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SETS]);
+    struct ring_wish wish = wish_of(c->param);
     int me = mem_rank(m), above = hud_shape_parent(&t, me);
-    struct slot *mine = mem_slot(m, me), *root = mem_slot(m, c->root), *parent = mem_slot(m, above < 0 ? me : above);
+    struct queue_slot *mine = mem_slot(m, me), *root = mem_slot(m, c->root), *parent = mem_slot(m, above < 0 ? me : above);
     bool leaf = hud_shape_child(&t, me, 0) < 0;
     struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
-    uint64_t notice = MORE;
+    uint64_t notice = QUEUE_MORE, f = above >= 0 ? 0 : ring_fragment_of(&wish, &ring, c->buf.bytes, QUEUE_RATIO);
 
-    for (size_t done = 0; notice & MORE; done += notice >> 1) {
+    for (size_t done = 0; notice & QUEUE_MORE; done += queue_notice_bytes(notice)) {
         mem_flag *word = &mine->word[at.unit], *from = &parent->word[at.unit];
 
         if (above < 0) {
-            notice = copy_in(m, c, &ring, &at, done);
+            if (ring_begins_set(&ring, &at))
+                enter(m, &ring, &at);
+            notice = queue_copy_in(m, c, &ring, &at, f, done);
         } else {
             mem_await(m, from, at.at + 1); /* A1 */
             notice = mem_get(m, from->payload);
@@ -131,8 +104,8 @@ static void run(struct mem *m, const struct coll *c)
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, &c->buf, data_of(root, &ring, &at), done, notice >> 1);
-        ring_move(&ring, &at, ring_units_of(notice >> 1));
+            mem_out(m, &c->buf, queue_data(root, &ring, &at), done, queue_notice_bytes(notice));
+        ring_move(&ring, &at, ring_units_of(queue_notice_bytes(notice)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->left, at.at); /* R2 */
     }

@@ -11,8 +11,8 @@
  * Cost      T = n t + max over segments of the reads of n/G in turns of k     ns; t ns per byte copied; of more rounds the two overlap
  * Accepts   any n, if the lease has a window.
  *
- * All ranks but the root stand in a circle: group G - 1 first, then G - 2, ..., 0, ascending in each.  Every segment is read in the order of
- * the circle, from the first of its own group on, so the rank k places before is the same for all segments.  Rounds count over all roots; each
+ * All ranks but the root stand in a circle (shape/circle.h).  Every segment is read in its order, from the first of the segment's own
+ * group on, so the rank k places before is the same for all segments.  Rounds count over all roots; each
  * rank remembers who was root of the last round in each half, for the circle without that root tells who were the last k to read it.
  *
  * Line                    written by   read by                    value k means
@@ -26,6 +26,7 @@
  *           R2 -> A3   a copy out of a half of a segment     happens before  the one k places on: so before one of the last k
  */
 #include "alg/alg.h"
+#include "shape/circle.h"
 
 enum param { LIMIT, SEGMENT };
 
@@ -47,16 +48,6 @@ struct slot {
     _Alignas(HUD_LINE) char data[];
 };
 
-struct circle {
-    const struct shape_groups *groups;
-    const int *heads; /* of the groups */
-    int count, root;  /* of them; who is not in the circle */
-};
-
-struct place {
-    int group, behind, rank; /* a rank, in the group so many groups behind the one where one has begun to go back */
-};
-
 static size_t half_bytes(const long *param, size_t slot_bytes)
 {
     size_t room = slot_bytes > sizeof(struct slot) ? (slot_bytes - sizeof(struct slot)) / 2 / HUD_LINE * HUD_LINE : 0;
@@ -73,53 +64,15 @@ static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
     return half == 0 ? 0 : sizeof(struct slot) + 2 * half;
 }
 
-static struct circle circle_of(const struct coll *c, int root)
-{
-    struct circle o = { .groups = c->groups, .root = root };
-
-    o.heads = shape_members(c->groups, c->groups->levels - 1, 0, &o.count);
-    o.count = c->groups->levels > 1 ? o.count : 1;
-    return o;
-}
-
-static bool is_in(const struct circle *o, int rank, int group)
-{
-    const struct shape_groups *g = o->groups;
-    int count;
-
-    while (g->top[rank] < g->levels - 1)
-        rank = *shape_members(g, g->top[rank], rank, &count);
-    return o->count == 1 || o->heads[group] == rank;
-}
-
-static int limit_of(const struct coll *c, const struct circle *o)
-{
-    int ranks = o->groups->ranks, limit = c->param[LIMIT] != 0 ? (int)c->param[LIMIT] : (ranks + o->count - 1) / o->count;
-
-    return limit < ranks ? limit : ranks - 1;
-}
-
-/* One place back in the circle. */
-static void back(const struct circle *o, struct place *at)
-{
-    do {
-        if (at->rank == 0) {
-            at->rank = o->groups->ranks;
-            at->behind++;
-        }
-        at->rank--;
-    } while (at->rank == o->root || !is_in(o, at->rank, (at->group + at->behind) % o->count));
-}
-
 /* Before a round's copy into a segment: the last k to read what that half holds are done. */
 static void reclaim(struct mem *m, const struct coll *c, uint64_t round, int segment)
 {
     struct slot *mine = mem_slot(m, mem_rank(m));
-    struct circle o = circle_of(c, (int)mem_get(m, &mine->root[round % 2]));
-    struct place at = { .group = segment };
+    struct circle o = circle_of(c->groups, (int)mem_get(m, &mine->root[round % 2]));
+    struct circle_place at = { .group = segment };
 
-    for (int k = limit_of(c, &o); round >= 2 && k > 0; k--) {
-        back(&o, &at);
+    for (int k = circle_limit(&o, c->param[LIMIT]); round >= 2 && k > 0; k--) {
+        circle_back(&o, &at);
         struct slot *reader = mem_slot(m, at.rank);
         mem_await(m, &reader->read, (round - 2) * (uint64_t)o.count + (uint64_t)(o.count - at.behind) + 1); /* A2 */
     }
@@ -161,11 +114,11 @@ static void drain(struct mem *m, const struct coll *c, const struct circle *o, u
     int me = mem_rank(m), group = 0;
     struct slot *mine = mem_slot(m, me);
 
-    while (!is_in(o, me, group))
+    while (!circle_has(o, me, group))
         group++;
-    struct place before = { .group = group, .rank = me };
-    for (int k = limit_of(c, o); k > 0; k--)
-        back(o, &before);
+    struct circle_place before = { .group = group, .rank = me };
+    for (int k = circle_limit(o, c->param[LIMIT]); k > 0; k--)
+        circle_back(o, &before);
     struct slot *ahead = mem_slot(m, before.rank);
     for (int i = 0; i < o->count; i++) {
         uint64_t step = round * (uint64_t)o->count + (uint64_t)i + 1;
@@ -179,7 +132,7 @@ static void drain(struct mem *m, const struct coll *c, const struct circle *o, u
 
 static void run(struct mem *m, const struct coll *c)
 {
-    struct circle o = circle_of(c, c->root);
+    struct circle o = circle_of(c->groups, c->root);
     struct slot *mine = mem_slot(m, mem_rank(m)), *root = mem_slot(m, c->root);
     uint64_t round = mem_get(m, &mine->rounds);
     struct notice n = { .rest = 1 };

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * circle.h - the order in which the ranks of groups read segments in rotation (bcast/segments): pure functions.
+ *
+ * All ranks but one, the root, stand in a circle: group G - 1 first, then G - 2, ..., 0, ascending in each.  The groups are the members of the top
+ * group, each with all ranks below it; nothing but the top: one group.
+ */
+#ifndef HUD_CIRCLE_H
+#define HUD_CIRCLE_H
+
+#include "shape/shape.h"
+
+struct circle {
+    const struct shape_groups *groups;
+    const int *heads; /* of the groups */
+    int count, root;  /* of them; who is not in the circle */
+};
+
+/* A rank, in the group so many groups behind the one where one has begun to go back. */
+struct circle_place {
+    int group, behind, rank;
+};
+
+static inline struct circle circle_of(const struct shape_groups *groups, int root)
+{
+    struct circle o = { .groups = groups, .root = root };
+
+    o.heads = shape_members(groups, groups->levels - 1, 0, &o.count);
+    o.count = groups->levels > 1 ? o.count : 1;
+    return o;
+}
+
+static inline bool circle_has(const struct circle *o, int rank, int group)
+{
+    const struct shape_groups *g = o->groups;
+    int count;
+
+    while (g->top[rank] < g->levels - 1)
+        rank = *shape_members(g, g->top[rank], rank, &count);
+    return o->count == 1 || o->heads[group] == rank;
+}
+
+/* How many may read a segment at a time: as wanted, or, 0, the ranks of a group on average; all there are at most. */
+static inline int circle_limit(const struct circle *o, long wanted)
+{
+    int ranks = o->groups->ranks, limit = wanted != 0 ? (int)wanted : (ranks + o->count - 1) / o->count;
+
+    return limit < ranks ? limit : ranks - 1;
+}
+
+/* One place back. */
+static inline void circle_back(const struct circle *o, struct circle_place *at)
+{
+    do {
+        if (at->rank == 0) {
+            at->rank = o->groups->ranks;
+            at->behind++;
+        }
+        at->rank--;
+    } while (at->rank == o->root || !circle_has(o, at->rank, (at->group + at->behind) % o->count));
+}
+
+#endif
