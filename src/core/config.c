@@ -334,6 +334,9 @@ void hud_config_read(const char *const *host, struct config *config)
     config->agree = HASH_START;
     for (int i = 0; i < count; i++)
         config->agree = hash_number(config->agree, config->digest[i]);
+    /* a parameter that is given wins over a rule's, also where it is given as what it is anyway */
+    for (int i = SET_FIXED; i < count; i++)
+        config->agree = hash_number(config->agree, config->given[rows[i].alg][rows[i].param]);
 }
 
 int hud_config_forced(const struct config *config, int coll_kind)

@@ -22,7 +22,7 @@ static uint64_t version(void)
     return h;
 }
 
-/* Settings that must agree and are not the default, a line each. */
+/* Settings that must agree and were set, a line each. */
 static void list_values(const struct config *config, char values[HELLO_VALUES])
 {
     int count;
@@ -30,7 +30,7 @@ static void list_values(const struct config *config, char values[HELLO_VALUES])
     size_t used = 0;
 
     for (int i = 0; i < count; i++) {
-        if (config->digest[i] == 0 || strcmp(config->text[i], table[i].preset) == 0)
+        if (config->digest[i] == 0 || strcmp(config->origin[i], "default") == 0)
             continue;
         int bytes = snprintf(values + used, HELLO_VALUES - used, "%s=%s\n", table[i].name, config->text[i]);
         if (bytes < 0 || used + (size_t)bytes >= HELLO_VALUES)

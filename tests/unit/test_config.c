@@ -119,6 +119,10 @@ static void digests_tell_values_apart(void **state)
     READ("HUDDLE_LEASE=128K");
     assert_int_not_equal(config.digest[SET_LEASE], once);
     READ("HUDDLE_LOG=debug", "HUDDLE_STATS=1");
+    uint64_t none_given = config.agree;
+    READ("HUDDLE_BCAST_QUEUE_SETS=3"); /* the preset: but it wins over a rule's */
+    assert_int_not_equal(config.agree, none_given);
+    READ("HUDDLE_LOG=debug", "HUDDLE_STATS=1");
     assert_int_equal(config.digest[SET_LOG], 0);
     assert_int_equal(config.digest[SET_STATS], 0);
 }
