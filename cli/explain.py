@@ -69,7 +69,7 @@ def show_one(asked, answer):
         print(f"  with     {parameters_text(serves)}")
     print(f"  because  {why_text(why)}{' of ' + file_of(why) if file_of(why) else ''}")
     groups = ", ".join(f"{level['groups']} by {level['level']}" if level["level"] != "team" else "one of all" for level in facts["groups"])
-    print(f"  facts    {'crowded: more ranks than processors' if facts['crowded'] else 'a processor for each rank'}; within one {facts['within']}; groups: {groups}")
+    print(f"  facts    {'crowded: more ranks than processors' if facts['crowded'] else 'a processor for each rank'}; within one {facts['within']}; {'single copy between ranks' if facts['direct'] else 'no single copy between ranks'}; groups: {groups}")
     slots = ", ".join(f"{slot['collective']}/{slot['algorithm']} {bytes_text(slot['bytes'])}" for slot in answer["lease"]["slots"])
     print(f"  memory   {bytes_text(answer['lease']['bytes'])} of each rank{': ' + slots if slots else ''}")
     heading("Rules, in the order in which they are asked")

@@ -139,7 +139,8 @@ HUD_API const char *hud_error_string(int status);
 /*
  * JSON of a topic into *json, to be released with free().
  *   "settings"    every setting: name, value, default, unit, doc, MCA name
- *   "algorithms"  every algorithm: collective, name, doc, source, whether it is here to be compared with, parameters (with what to try)
+ *   "algorithms"  every algorithm: collective, name, doc, source, whether it is here to be compared with, whether it is direct (needs ranks that
+ *                 can reach each other's memory), parameters (with what to try)
  *   "machine"     topology as huddle sees it: processor's name, active levels, units, NUMA nodes, allowed processors
  */
 HUD_API int hud_info_json(const char *topic, char **json);
@@ -155,14 +156,16 @@ struct hud_question {
 
 /*
  * JSON of the answer, with this process's settings and tuning file: "serves" (algorithm and parameters, null: the MPI's own), "why" (what decided:
- * a setting, or a line of a file), "facts" (what rules may ask: crowded, processors, within, groups), "rules" (every rule of the collective, in
- * order, each with its verdict), "pieces" (all sizes), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: not understood; *json is NULL.
+ * a setting, or a line of a file), "facts" (what rules may ask: crowded, processors, within, groups; and direct: processes of this user can reach each
+ * other's memory, a guess, and here whatever the machine), "rules" (every rule of the collective, in order, each with its verdict), "pieces" (all
+ * sizes), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: not understood; *json is NULL.
  */
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 
 /*
- * JSON of a team that has had its first collective: members, what rules may ask (crowded, within), levels, groups, lease (bytes, offset), which algorithm takes which sizes and why, and
- * for this rank's slice the NUMA node of every page, own node, and how many lie elsewhere; for a team without a lease, the reason.
+ * JSON of a team that has had its first collective: members, what rules may ask (crowded, within), direct (the ranks can reach each other's memory),
+ * levels, groups, lease (bytes, offset), which algorithm takes which sizes and why, and for this rank's slice the NUMA node of every page, own node,
+ * and how many lie elsewhere; for a team without a lease, the reason.
  */
 HUD_API int hud_team_json(hud_team *team, char **json);
 

@@ -34,6 +34,7 @@ struct alg {
     const char *coll, *name, *doc, *source;
     const struct alg_param *params; /* ALG_PARAMS at most, ended by a NULL name; NULL: none */
     bool baseline;                  /* here to be compared with: never the choice of `huddle tune` unless asked for */
+    bool direct;                    /* only for ranks that can reach each other's memory (mem_expose) */
     size_t fixed_bytes;             /* of its slot; 0: slot_bytes says */
     /* Bytes of a slot that holds fragments of data, at most most_bytes; 0: cannot work in that.  A team that gets control lines only does without. */
     size_t (*slot_bytes)(const long *param, int ranks, size_t most_bytes);

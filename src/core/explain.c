@@ -2,6 +2,7 @@
 /* explain.c - the plan of a team that does not exist: ranks as a launcher would bind them, on this machine or on one that is described. */
 #include "core/explain.h"
 #include "core/budget.h"
+#include "core/direct.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static bool find_place(struct answer *a)
         a->facts.ranks = a->q->ranks;
         a->processors = hud_topo_cpus_count(&all);
         a->facts.crowded = a->q->ranks > a->processors;
+        a->facts.direct = a->config.number[SET_CMA] == SWITCH_ON && hud_direct_likely();
         hud_plan_within(a->table, a->q->ranks, a->facts.within);
     }
     free((void *)(uintptr_t)place.unit);
@@ -185,12 +187,12 @@ static json_t *answer_json(const struct answer *a)
 
     add_rules(a, &a->tuning, &served, rules);
     add_rules(a, hud_rules_builtin(), &served, rules);
-    return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:i, s:s, s:o}, s:o, s:o, s:{s:I, s:o}, s:o}", "collective", a->q->collective,
-                     "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks, "map", a->q->map, "serves", taker_json(&a->plan, a->entry),
-                     "why", why_json(&a->config, a->kind, a->entry), "facts", "crowded", a->facts.crowded, "processors", a->processors,
-                     "within", a->facts.within, "groups", groups_json(a), "rules", rules, "pieces",
-                     hud_pieces_json(&a->plan, &a->config, a->kind), "lease", "bytes", (json_int_t)a->plan.total_bytes, "slots",
-                     slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
+    return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:{s:I, s:o}, s:o}", "collective",
+                     a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks, "map", a->q->map, "serves",
+                     taker_json(&a->plan, a->entry), "why", why_json(&a->config, a->kind, a->entry), "facts", "crowded", a->facts.crowded,
+                     "direct", a->facts.direct, "processors", a->processors, "within", a->facts.within, "groups", groups_json(a), "rules",
+                     rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "lease", "bytes", (json_int_t)a->plan.total_bytes,
+                     "slots", slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
 }
 
 static bool understood(const struct hud_question *q)

@@ -60,8 +60,9 @@ static json_t *algorithms_json(void)
                                                     p->doc, "least", (json_int_t)p->least, "most", (json_int_t)p->most, "default",
                                                     (json_int_t)p->preset, "words", words, "tune", p->tune ? p->tune : ""));
         }
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b, s:o}", "collective", alg->coll, "name", alg->name, "doc", alg->doc,
-                                              "source", alg->source, "baseline", alg->baseline, "parameters", params));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o}", "collective", alg->coll, "name", alg->name, "doc", alg->doc,
+                                        "source", alg->source, "baseline", alg->baseline, "direct", alg->direct, "parameters", params));
     }
     return list;
 }
@@ -176,6 +177,7 @@ int hud_team_json(hud_team *team, char **json)
                                         : team->policy.way == MEM_SLEEP ? "sleep"
                                                                         : "yield"));
         json_object_set_new(out, "crowded", json_boolean(team->plan->facts.crowded));
+        json_object_set_new(out, "direct", json_boolean(team->plan->facts.direct));
         json_object_set_new(out, "within", json_string(team->plan->facts.within));
         json_object_set_new(out, "levels", groups_json(team));
         json_object_set_new(out, "lease",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* peers.c - opening and mapping the other ranks' arenas. */
 #define _GNU_SOURCE
-#include "core/peers.h"
+#include "core/direct.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -336,4 +336,30 @@ int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_ca
             out = r + 1;
     }
     return out;
+}
+
+static bool reads(struct peers *p, const struct peer_card *own, const struct peer_card *card)
+{
+    pthread_mutex_lock(&p->lock);
+    struct peer *peer = find(p, card->nonce); /* stays: it is mapped */
+    bool unknown = peer->direct == DIRECT_UNKNOWN, yes = peer->direct == DIRECT_YES;
+    pthread_mutex_unlock(&p->lock);
+    if (unknown) {
+        yes = hud_direct_reads(own, card);
+        pthread_mutex_lock(&p->lock);
+        peer->direct = yes ? DIRECT_YES : DIRECT_NO;
+        pthread_mutex_unlock(&p->lock);
+    }
+    return yes;
+}
+
+bool hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me, int *pids)
+{
+    bool all = true;
+
+    for (int r = 0; r < ranks; r++) {
+        pids[r] = cards[r].pid;
+        all = all && (r == me || reads(p, &cards[me], &cards[r]));
+    }
+    return all;
 }

@@ -29,8 +29,9 @@ struct peer {
     unsigned char nonce[ARENA_NONCE];
     struct arena_head *head;
     size_t bytes;
-    bool borrowed; /* of this process: not ours to unmap */
-    bool sent;     /* our descriptor went to it */
+    bool borrowed;                                         /* of this process: not ours to unmap */
+    bool sent;                                             /* our descriptor went to it */
+    enum { DIRECT_UNKNOWN, DIRECT_YES, DIRECT_NO } direct; /* this process can read its memory */
     struct peer *next;
 };
 
@@ -59,5 +60,8 @@ bool hud_peers_lost(struct peers *p);
  */
 int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me, void (*progress)(void *arg),
                   void *arg, char **base);
+
+/* This process can read the memory of every other member, after hud_peers_map: a member is tried once while the context lives.  pids: of all. */
+bool hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me, int *pids);
 
 #endif

@@ -32,11 +32,17 @@ struct making {
     int from[PLAN_SLOTS]; /* wanted slot of each of the plan's */
 };
 
+static bool lacks_direct(int row, const struct plan_facts *facts)
+{
+    return row >= 0 && hud_shm_algs[row]->direct && !facts->direct;
+}
+
 const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes)
 {
     return facts->ranks < rule->least_ranks || facts->ranks > rule->most_ranks ? "for other numbers of ranks"
            : rule->crowded >= 0 && rule->crowded != facts->crowded ? rule->crowded ? "for crowded ranks" : "for ranks that are not crowded"
            : rule->within[0] != '\0' && strcmp(rule->within, facts->within) != 0 ? "for ranks within another level"
+           : lacks_direct(rule->row, facts)                                      ? "for ranks that can reach each other's memory"
            : bytes < rule->least_bytes || bytes > rule->most_bytes               ? "for other sizes"
                                                                                  : NULL;
 }
@@ -105,7 +111,7 @@ static void add(struct making *k, struct candidate c)
 {
     const struct plan *plan = k->plan;
 
-    if (k->count == PLAN_RULES)
+    if (k->count == PLAN_RULES || lacks_direct(c.row, &plan->facts))
         return;
     if (c.row >= 0) {
         const struct alg *alg = hud_shm_algs[c.row];
@@ -306,9 +312,9 @@ size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, i
     size_t bytes = 0;
     struct plan plan;
 
-    for (int i = 0; i < 2 * count; i++) {
-        struct plan_facts facts = { .ranks = ranks, .crowded = i % 2 };
-        memcpy(facts.within, names[i / 2], TOPO_NAME);
+    for (int i = 0; i < 4 * count; i++) {
+        struct plan_facts facts = { .ranks = ranks, .crowded = i % 2, .direct = i / 2 % 2 };
+        memcpy(facts.within, names[i / 4], TOPO_NAME);
         hud_plan_make(config, tuning, &facts, most_bytes, windows, &plan);
         bytes = plan.total_bytes > bytes ? plan.total_bytes : bytes;
     }

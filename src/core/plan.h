@@ -34,6 +34,7 @@ enum { PLACE_OFFSET = (sizeof(struct slice_head) + HUD_LINE - 1) / HUD_LINE * HU
 struct plan_facts {
     int ranks;
     bool crowded;
+    bool direct;            /* the ranks can reach each other's memory: algorithms that need it may serve */
     char within[TOPO_NAME]; /* the lowest level that holds all ranks, or "machine" */
 };
 

@@ -28,6 +28,7 @@ struct setup {
     struct plan *plan;      /* memory for the team's */
     char **base;            /* [size] arenas */
     size_t bytes, offset;   /* of the slice */
+    bool direct;            /* this rank can read the others' memory; at last, all can */
     union hello *spare;     /* in use as hello, or NULL */
     bool poor;              /* no private memory: hello is the context's spare, to say no in the first round */
     int who;                /* the rank that a refusal is about */
@@ -140,6 +141,7 @@ static enum reason prepare(struct setup *s)
         hud_log(&c->config, LOG_INFO, "the arena of rank %d of a team cannot be reached", missing - 1);
         return REASON_REACH;
     }
+    s->direct = c->config.number[SET_CMA] == SWITCH_ON && hud_peers_direct(&c->peers, s->card, team->size, team->rank, team->pids);
     team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true);
     if (team->bytes == 0)
         return REASON_LEASE;
@@ -168,6 +170,7 @@ static void take_plan(struct setup *s)
     memset(&facts, 0, sizeof facts);
     facts.ranks = team->size;
     facts.crowded = table->crowded != 0;
+    facts.direct = s->direct;
     hud_plan_within(table, team->size, facts.within);
     pthread_mutex_lock(&c->lock);
     struct plan *p = c->plans;
@@ -197,6 +200,7 @@ static void take_up(struct setup *s)
     take_plan(s);
     hud_policy_make(team, s->hello);
     team->mem = (struct mem){ .rank = team->rank, .size = team->size, .slices = team->slices, .home_mask = mask, .policy = &team->policy };
+    team->mem.pids = s->direct ? team->pids : NULL;
     if (team->check)
         hud_check_start(team, s->card);
 }
@@ -210,7 +214,6 @@ static enum reason run_rounds(struct setup *s)
 {
     struct hud_team *team = s->team;
     struct reply mine;
-
     union hello own;
 
     hud_hello_make(team, &own);
@@ -221,11 +224,14 @@ static enum reason run_rounds(struct setup *s)
     enum reason reason = hud_hello_verdict(s->hello, team->size, &s->bytes, &s->who);
     if (reason != REASON_NONE)
         return reason;
-    mine = (struct reply){ .reason = prepare(s), .offset = s->offset };
+    mine = (struct reply){ .reason = prepare(s) };
+    mine.offset = s->offset;
+    mine.direct = s->direct;
     if (!gather(team, &mine, sizeof mine, s->reply))
         reason = REASON_EXCHANGE;
     for (int r = 0; reason == REASON_NONE && r < team->size; r++) {
         reason = (enum reason)s->reply[r].reason;
+        s->direct = s->direct && s->reply[r].direct;
         s->who = r;
     }
     if (reason == REASON_NONE)
@@ -313,9 +319,11 @@ static bool allocate(struct setup *s)
     s->plan = malloc(sizeof *s->plan);
     free(s->team->slices); /* of an early round */
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
+    free(s->team->pids);
+    s->team->pids = calloc(ranks, sizeof *s->team->pids);
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
     bool checked = s->team->check || !hud_checks(c);
-    if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->plan && s->team->slices && checked)
+    if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->plan && s->team->slices && s->team->pids && checked)
         return true;
     s->poor = true;
     if (!s->hello && c->spare && s->team->size <= c->host.world_size && s->team->size <= SPARE_RANKS && local_claim(&c->spare_used))

@@ -31,6 +31,7 @@ union hello {
 /* Second round. */
 struct reply {
     uint32_t reason; /* REASON_NONE: the slice is there and all arenas are mapped */
+    uint32_t direct; /* nonzero: this rank can read the others' memory */
     uint64_t offset; /* of the slice in the arena */
 };
 

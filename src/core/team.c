@@ -35,6 +35,7 @@ void hud_team_free(hud_team *team)
         hud_team_leave(team);
     hud_shape_groups_free(&team->groups);
     free(team->slices);
+    free(team->pids);
     free(team);
 }
 

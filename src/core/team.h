@@ -20,6 +20,7 @@ struct hud_team {
     struct mem mem;
     struct mem_policy policy;
     char **slices;           /* [size] where this process maps them */
+    int *pids;               /* [size] */
     size_t offset, bytes;    /* of the own slice in the own arena */
     const struct plan *plan; /* the context's: teams alike share one */
     uint64_t op[PLAN_SLOTS]; /* operations that each slot of the plan has seen in this team */

@@ -72,6 +72,17 @@ MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
  */
 MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes);
 
+/*
+ * Single copy: straight from one rank's buffer to another's.  An exposed view is an address for the other ranks, as good as a rank's own word for it: what
+ * they do there is ordered by posts and awaits as on any other bytes.  0: nobody can reach it (packed, or no single copy in this team).
+ * pull and push move bytes [offset, offset + bytes) of the message between two contiguous views, this rank's and an exposed one that holds them.
+ * They return how many moved; fewer: the kernel refused, now or at some byte, and what is there is neither the old nor the new.
+ * What a pull brings beyond the end of this rank's view is dropped and counts as moved, and the call reports HUD_ERR_TRUNCATE.
+ */
+MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view);
+MEM_FN size_t mem_pull(struct mem *m, const struct hud_view *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
+MEM_FN size_t mem_push(struct mem *m, const struct hud_view *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
+
 #ifdef HUD_SIM
 #define HUD_BACKEND(name) hud_sim_##name
 #include "mem/mem_sim.h"

@@ -36,12 +36,17 @@ struct mem {
     uintptr_t home_mask; /* flag address & mask = its arena */
     const struct mem_policy *policy;
     struct mem_habit habit;
-    bool truncated; /* a mem_out of this call went past its view */
+    const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach each other's memory */
+    bool truncated;  /* a mem_out or mem_pull of this call went past its view */
 };
 
 void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least); /* yields, progresses, sleeps until it is there */
 void hud_mem_wake(mem_flag *f);                                /* wakes whoever sleeps on it */
 void hud_mem_stream(void *dst, const void *src, size_t bytes); /* memcpy past the caches, where the processor can; complete on return */
+
+/* Bytes moved from or to another process's memory; fewer than asked: refused (direct.c). */
+size_t hud_mem_read(int pid, uint64_t from, void *to, size_t bytes);
+size_t hud_mem_write(int pid, uint64_t to, const void *from, size_t bytes);
 
 static inline void mem_pause(void)
 {
@@ -170,4 +175,23 @@ MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes)
 #else
         __builtin_prefetch((const char *)at + i, 1);
 #endif
+}
+
+MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
+{
+    return m->pids && !view->pack ? (uint64_t)(uintptr_t)view->base : 0;
+}
+
+MEM_FN size_t mem_pull(struct mem *m, const struct hud_view *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+{
+    size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0, fits = bytes < room ? bytes : room;
+
+    m->truncated = m->truncated || bytes > room;
+    size_t moved = hud_mem_read(m->pids[rank], exposed + offset_bytes, (char *)to->base + offset_bytes, fits);
+    return moved == fits ? bytes : moved;
+}
+
+MEM_FN size_t mem_push(struct mem *m, const struct hud_view *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+{
+    return bytes == 0 ? 0 : hud_mem_write(m->pids[rank], exposed + offset_bytes, (const char *)from->base + offset_bytes, bytes);
 }

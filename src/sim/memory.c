@@ -19,7 +19,7 @@ void hud_sim_at(const char *file, int line)
     here.line = line;
 }
 
-static void event(struct mem *m, const char *what)
+void hud_sim_event(struct mem *m, const char *what)
 {
     hud_sched_event(m, what, here.file, here.line);
 }
@@ -67,10 +67,7 @@ static struct spot spot_of(struct mem *m, const void *p, size_t bytes)
     return (struct spot){ &s->ranks[arena], within, s->twin + at };
 }
 
-typedef const struct sim_event *access_fn(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
-                                          size_t *at);
-
-static void touch(struct mem *m, const struct spot *spot, size_t bytes, access_fn *access)
+static void touch(struct mem *m, const struct spot *spot, size_t bytes, sim_access *access)
 {
     size_t at = 0;
     const struct sim_event *other = access(&spot->owner->bytes, spot->at, spot->at + bytes, &m->self->now, m->self->clock, &at);
@@ -79,7 +76,7 @@ static void touch(struct mem *m, const struct spot *spot, size_t bytes, access_f
 }
 
 /* Plain bytes must not be a flag's. */
-static void touch_plain(struct mem *m, const struct spot *spot, size_t bytes, access_fn *access)
+static void touch_plain(struct mem *m, const struct spot *spot, size_t bytes, sim_access *access)
 {
     const struct sim_event *now = &m->self->now;
 
@@ -88,40 +85,6 @@ static void touch_plain(struct mem *m, const struct spot *spot, size_t bytes, ac
             hud_sim_fail(m->s, "plain access to a flag: rank %d %s at %s:%d the bytes of the flag at %zu of rank %d's arena\n", now->rank,
                          now->what, now->file, now->line, line * HUD_LINE, spot->owner->number);
     touch(m, spot, bytes, access);
-}
-
-/* ---- user buffers ---- */
-
-static bool holds(const struct sim_rank *r, const struct hud_view *view)
-{
-    uintptr_t base = (uintptr_t)r->buf.base, at = (uintptr_t)view->base;
-
-    return base != 0 && at >= base && at <= base + r->buf.bytes && (at == base || !view->pack);
-}
-
-static void touch_user(struct mem *m, const struct hud_view *view, size_t offset_bytes, size_t bytes, access_fn *access)
-{
-    struct sim *s = m->s;
-    struct sim_rank *owner = m->self;
-    const struct sim_event *now = &m->self->now;
-    size_t at = 0;
-
-    for (int r = 0; r < sim_ranks(s) && !holds(owner, view); r++)
-        owner = &s->ranks[r];
-    if (!holds(owner, view))
-        hud_sim_fail(s, "no user's buffer: rank %d %s at %s:%d\n", now->rank, now->what, now->file, now->line);
-    size_t first = (size_t)((uintptr_t)view->base - (uintptr_t)owner->buf.base) + offset_bytes;
-    hud_sim_race(s, now, access(&owner->user, first, first + bytes, now, m->self->clock, &at), "the user buffer", owner->number, at);
-}
-
-void hud_sim_own(struct mem *m, const char *what)
-{
-    struct sim_rank *r = m->self;
-    size_t at = 0;
-
-    r->now = sim_event_of(r, what, "call", (int)m->calls);
-    hud_sim_race(m->s, &r->now, hud_bytes_read(&r->user, 0, SIZE_MAX, &r->now, r->clock, &at), "the user buffer", r->number, at);
-    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->user, 0, SIZE_MAX, &r->now, r->clock, &at), "the user buffer", r->number, at);
 }
 
 /* ---- flags ---- */
@@ -186,7 +149,7 @@ void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v)
 {
     struct spot spot;
 
-    event(m, "posts");
+    hud_sim_event(m, "posts");
     struct sim_flag *flag = flag_at(m, f, &spot);
     check_write(m, flag, &spot, v, false);
     struct sim_post p = { .value = v, .by = m->self->now, .released = m->self->clock, .hops = m->self->hops };
@@ -200,7 +163,7 @@ uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v)
 {
     struct spot spot;
 
-    event(m, "adds");
+    hud_sim_event(m, "adds");
     struct sim_flag *flag = flag_at(m, f, &spot);
     uint64_t sum = flag_newest(flag)->value + v;
     check_write(m, flag, &spot, sum, true);
@@ -220,7 +183,7 @@ uint64_t hud_sim_peek(struct mem *m, mem_flag *f)
 {
     struct spot spot;
 
-    event(m, "peeks");
+    hud_sim_event(m, "peeks");
     struct sim_flag *flag = flag_at(m, f, &spot);
     int newest = flag->count - 1, oldest = hud_flag_oldest(flag, m->self->number, m->self->clock);
     if (m->self->polls++ >= SIM_PATIENCE)
@@ -234,7 +197,7 @@ void hud_sim_await(struct mem *m, mem_flag *f, uint64_t least)
     struct sim_rank *r = m->self;
     struct spot spot;
 
-    event(m, "awaits");
+    hud_sim_event(m, "awaits");
     struct sim_flag *flag = flag_at(m, f, &spot);
     if ((int64_t)(flag_newest(flag)->value - least) < 0) {
         r->wait = flag;
@@ -277,7 +240,7 @@ uint64_t hud_sim_get(struct mem *m, const uint64_t *word)
 {
     uint64_t v;
 
-    event(m, "reads");
+    hud_sim_event(m, "reads");
     struct spot spot = spot_of(m, word, sizeof v);
     touch_plain(m, &spot, sizeof v, hud_bytes_read);
     memcpy(&v, spot.twin, sizeof v);
@@ -286,7 +249,7 @@ uint64_t hud_sim_get(struct mem *m, const uint64_t *word)
 
 void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v)
 {
-    event(m, "writes");
+    hud_sim_event(m, "writes");
     struct spot spot = spot_of(m, word, sizeof v);
     touch_plain(m, &spot, sizeof v, hud_bytes_write);
     memcpy(spot.twin, &v, sizeof v);
@@ -296,7 +259,7 @@ size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t 
 {
     size_t taken = most_bytes;
 
-    event(m, "copies in");
+    hud_sim_event(m, "copies in");
     if (most_bytes == 0)
         return 0;
     struct spot spot = spot_of(m, dst, most_bytes);
@@ -307,7 +270,7 @@ size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t 
         taken = from->pack(from, spot.twin, offset_bytes, most_bytes);
     else
         memcpy(spot.twin, (const char *)from->base + offset_bytes, most_bytes);
-    touch_user(m, from, offset_bytes, taken, hud_bytes_read);
+    hud_sim_use(m, from, offset_bytes, taken, hud_bytes_read);
     touch_plain(m, &spot, taken, hud_bytes_write);
     return taken;
 }
@@ -316,7 +279,7 @@ void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size
 {
     size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0;
 
-    event(m, "copies out");
+    hud_sim_event(m, "copies out");
     if (bytes > room) {
         m->truncated = true;
         bytes = room;
@@ -325,7 +288,7 @@ void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size
         return;
     struct spot spot = spot_of(m, src, bytes);
     touch_plain(m, &spot, bytes, hud_bytes_read);
-    touch_user(m, to, offset_bytes, bytes, hud_bytes_write);
+    hud_sim_use(m, to, offset_bytes, bytes, hud_bytes_write);
     if (to->unpack)
         to->unpack(to, spot.twin, offset_bytes, bytes);
     else
@@ -334,7 +297,7 @@ void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size
 
 void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes)
 {
-    event(m, "copies");
+    hud_sim_event(m, "copies");
     if (bytes == 0)
         return;
     struct spot to = spot_of(m, dst, bytes), from = spot_of(m, src, bytes);

@@ -100,6 +100,18 @@ void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_ev
 
 /* ---- memory.c ---- */
 
+/* hud_sched_event of a call of mem.h, at the place that hud_sim_at has told. */
+void hud_sim_event(struct mem *m, const char *what);
+
+/* ---- user.c ---- */
+
+/* hud_bytes_read or hud_bytes_write */
+typedef const struct sim_event *sim_access(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
+                                           size_t *at);
+
+/* Bytes of a view, any rank's, are read or written. */
+void hud_sim_use(struct mem *m, const struct hud_view *view, size_t offset_bytes, size_t bytes, sim_access *access);
+
 /* The caller, who owns its buffer, uses all of it; `what` says when. */
 void hud_sim_own(struct mem *m, const char *what);
 

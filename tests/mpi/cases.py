@@ -346,15 +346,16 @@ def corners(parameter):
     return parameter["words"] or sorted({parameter["least"], parameter["most"]})
 
 
-def forced(algorithms):
+def forced(algorithms, single_copy):
     """Cases from what `huddle info --json` says of algorithms: each does the work alone, beside one of each other collective; at length, each of its
-    parameters at its corners.  What it does not accept goes to the MPI."""
+    parameters at its corners.  What it does not accept goes to the MPI; so does all that needs single copy where the kernel does not allow it."""
     def case(name, env, **more):
         return Case("algorithms", name, env=env, also_passed=("one rank", "no algorithm"), **more)
 
     names = {}
     for algorithm in algorithms:
-        names.setdefault(algorithm["collective"], []).append(algorithm["name"])
+        if single_copy or not algorithm["direct"]:
+            names.setdefault(algorithm["collective"], []).append(algorithm["name"])
     for turn in range(max(map(len, names.values()))):
         now = {collective: of[turn % len(of)] for collective, of in names.items()}
         name = ", ".join(f"{collective} {algorithm}" for collective, algorithm in now.items())

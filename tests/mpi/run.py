@@ -172,7 +172,8 @@ def all_cases(setting):
     if setting.plain:
         return CASES
     facts = subprocess.run([setting.huddle, "info", "--json"], capture_output=True, check=True, text=True)
-    return [*CASES, *forced(json.loads(facts.stdout)["algorithms"])]
+    team = subprocess.run([setting.huddle, "explain", "bcast", "--json"], capture_output=True, check=True, text=True)
+    return [*CASES, *forced(json.loads(facts.stdout)["algorithms"], json.loads(team.stdout)["facts"]["direct"])]
 
 
 def main():

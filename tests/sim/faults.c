@@ -220,40 +220,72 @@ static void copies_private(struct mem *m, const struct coll *c)
     mem_copy(m, slot_of(m, mem_rank(m))->data, local, sizeof local);
 }
 
-/* The others read the root's own buffer, and the root does not wait for them. */
-static void reads_user_late(struct mem *m, const struct coll *c)
-{
-    struct slot *mine = slot_of(m, mem_rank(m)), *root = slot_of(m, c->root);
+/* ---- single copy ---- */
 
-    if (is_root(m, c)) {
-        mem_put(m, &root->word, (uint64_t)(uintptr_t)c->buf.base);
-        mem_post(m, &root->full, c->op);
-        wait_all(m, c->op); /* but they say so before they read */
-        return;
-    }
-    mem_await(m, &root->full, c->op);
-    struct hud_view roots = { .base = (void *)(uintptr_t)mem_get(m, &root->word), .bytes = c->buf.bytes };
-    mem_post(m, &mine->done, c->op);
-    mem_in(m, mine->data, &roots, 0, roots.bytes);
-    mem_out(m, &c->buf, mine->data, 0, roots.bytes);
+static void expose(struct mem *m, const struct coll *c)
+{
+    struct slot *mine = slot_of(m, mem_rank(m));
+
+    mem_put(m, &mine->word, mem_expose(m, &c->buf));
+    mem_post(m, &mine->full, c->op);
 }
 
-/* The same, and right: they say so after it. */
-static void reads_user_in_time(struct mem *m, const struct coll *c)
+static void pull(struct mem *m, const struct coll *c, size_t bytes)
 {
-    struct slot *mine = slot_of(m, mem_rank(m)), *root = slot_of(m, c->root);
+    struct slot *root = slot_of(m, c->root);
 
+    mem_await(m, &root->full, c->op);
+    mem_pull(m, &c->buf, c->root, mem_get(m, &root->word), 0, bytes);
+}
+
+/* The others read the root's own buffer, and the root waits for them. */
+static void pulls_in_time(struct mem *m, const struct coll *c)
+{
     if (is_root(m, c)) {
-        mem_put(m, &root->word, (uint64_t)(uintptr_t)c->buf.base);
-        mem_post(m, &root->full, c->op);
+        expose(m, c);
         wait_all(m, c->op);
         return;
     }
-    mem_await(m, &root->full, c->op);
-    struct hud_view roots = { .base = (void *)(uintptr_t)mem_get(m, &root->word), .bytes = c->buf.bytes };
-    mem_in(m, mine->data, &roots, 0, roots.bytes);
-    mem_post(m, &mine->done, c->op);
-    mem_out(m, &c->buf, mine->data, 0, roots.bytes);
+    pull(m, c, c->buf.bytes);
+    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+}
+
+/* The same, but they say so before they read. */
+static void pulls_late(struct mem *m, const struct coll *c)
+{
+    if (is_root(m, c)) {
+        expose(m, c);
+        wait_all(m, c->op);
+        return;
+    }
+    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    pull(m, c, c->buf.bytes);
+}
+
+static void pulls_too_much(struct mem *m, const struct coll *c)
+{
+    if (is_root(m, c)) {
+        expose(m, c);
+        wait_all(m, c->op);
+        return;
+    }
+    pull(m, c, c->buf.bytes + 1);
+    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+}
+
+/* The root writes into buffers whose owners do not wait for it. */
+static void pushes_late(struct mem *m, const struct coll *c)
+{
+    struct slot *one = slot_of(m, 1);
+
+    if (!is_root(m, c)) {
+        expose(m, c);
+        mem_await(m, &slot_of(m, c->root)->done, c->op);
+        return;
+    }
+    mem_await(m, &one->full, c->op);
+    mem_post(m, &slot_of(m, c->root)->done, c->op);
+    mem_push(m, &c->buf, 1, mem_get(m, &one->word), 0, c->buf.bytes);
 }
 
 /* ---- */
@@ -267,7 +299,7 @@ const struct fault faults[] = {
     FAULT("bcast", right_bcast, FAULT_CALLS, 0, NULL),
     FAULT("barrier", right_barrier, FAULT_CALLS, 0, NULL),
     FAULT("barrier", right_counter, FAULT_CALLS, 0, NULL),
-    FAULT("bcast", reads_user_in_time, FAULT_CALLS, 0, NULL),
+    FAULT("bcast", pulls_in_time, FAULT_CALLS, 0, NULL),
     FAULT("barrier", sees_no_past, FAULT_CALLS, 0, NULL),
     FAULT("bcast", never_posts, 1, 2, "deadlock: 2 of 3 ranks", .always = true),
     FAULT("bcast", never_waits, 1, 2, "race on the arena", .always = true),
@@ -285,7 +317,9 @@ const struct fault faults[] = {
     FAULT("bcast", dereferences, 1, 1, "plain access to shared memory", .always = true),
     FAULT("bcast", leaves_its_region, 1, 1, "outside its region", .always = true),
     FAULT("bcast", copies_private, 1, 1, "not shared memory", .always = true),
-    FAULT("bcast", reads_user_late, 1, 1, "race on the user buffer"),
+    FAULT("bcast", pulls_late, 1, 1, "race on the user buffer"),
+    FAULT("bcast", pushes_late, 1, 1, "race on the user buffer"),
+    FAULT("bcast", pulls_too_much, 1, 1, "nothing exposed", .always = true),
     FAULT("nothing", right_barrier, 1, 0, "no contract"),
     { .calls = 0 },
 };

@@ -32,9 +32,11 @@ static void tune(const char *text)
         fail_msg("%s", error);
 }
 
+static bool direct; /* of the teams */
+
 static void make(int ranks, bool crowded, const char *within, size_t bytes, bool windows)
 {
-    struct plan_facts facts = { .ranks = ranks, .crowded = crowded };
+    struct plan_facts facts = { .ranks = ranks, .crowded = crowded, .direct = direct };
 
     strncpy(facts.within, within, TOPO_NAME - 1);
     hud_plan_make(&config, &tuning, &facts, bytes, windows, &plan);
@@ -174,11 +176,31 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
             size_t reserved = hud_plan_bytes(&config, &tuning, 8, most, windows);
             for (int w = 0; w < 4; w++)
                 for (int crowded = 0; crowded < 2; crowded++) {
+                    direct = (w + crowded) % 2;
                     make(8, crowded, within[w], most, windows);
                     check_whole();
                     assert_true(plan.total_bytes <= reserved);
                 }
         }
+}
+
+static void single_copy_serves_where_there_is_one(void **state)
+{
+    (void)state;
+    tune("[[bcast]]\nbytes = \"64K-\"\nalgorithm = \"single\"\n[[bcast]]\nbytes = \"1K-\"\nalgorithm = \"queue\"\n");
+    size_t reserved = hud_plan_bytes(&config, &tuning, 3, 200 * KB, true);
+    for (int i = 0; i < 2; i++) {
+        direct = i == 1;
+        make(3, false, "machine", 200 * KB, true);
+        check_whole();
+        assert_string_equal(taker(COLL_BCAST, MB), direct ? "single" : "queue");
+        assert_string_equal(taker(COLL_BCAST, 32 * KB), "queue");
+        assert_true(plan.total_bytes <= reserved);
+    }
+    direct = false;
+    SETTINGS("HUDDLE_BCAST=single");
+    make(3, false, "machine", 200 * KB, true);
+    assert_string_equal(taker(COLL_BCAST, MB), "mpi");
 }
 
 static void more_rules_than_a_plan_holds_end_at_the_mpi(void **state)
@@ -259,6 +281,7 @@ int main(void)
         cmocka_unit_test_setup(a_users_parameter_wins_over_a_rules, reset),
         cmocka_unit_test_setup(rules_share_a_slot_unless_it_has_another_shape, reset),
         cmocka_unit_test_setup(whatever_the_place_the_plan_fits_what_was_reserved, reset),
+        cmocka_unit_test_setup(single_copy_serves_where_there_is_one, reset),
         cmocka_unit_test_setup(more_rules_than_a_plan_holds_end_at_the_mpi, reset),
         cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, reset),
         cmocka_unit_test_setup(queue_takes_no_more_than_the_paper, reset),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_setup.c - the verdict over all ranks' hellos, and reaching arenas of other processes by /proc and by sockets. */
-#include "core/peers.h"
+#include "core/direct.h"
 #include "core/setup.h"
 
 #include <setjmp.h>
@@ -91,6 +91,10 @@ static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
         usleep(100);
     if (hud_peers_map(&peers, &own, cards, 2, me, NULL, NULL, base) != 0)
         return 3;
+    int pids[2];
+    bool direct = hud_peers_direct(&peers, cards, 2, me, pids);
+    if (pids[me] != (int)getpid() || pids[1 - me] == pids[me] || (hud_direct_likely() && !direct))
+        return 5;
     int rc = base[1 - me][offset] == (char)(40 + 1 - me) && base[me] == (char *)own.head ? 0 : 4;
     for (__atomic_add_fetch(stage, 1, __ATOMIC_SEQ_CST); __atomic_load_n(stage, __ATOMIC_SEQ_CST) < 4;)
         usleep(100);
@@ -152,12 +156,42 @@ static void a_wrong_file_is_refused(void **state)
     hud_arena_destroy(&other);
 }
 
+/* What is read is not what the card says: another process, or not this one's namespace. */
+static void single_copy_is_believed_only_if_the_nonce_is_there(void **state)
+{
+    struct arena own;
+    struct peers peers;
+    struct peer_card card, other;
+    const char *why;
+
+    (void)state;
+    assert_int_equal(hud_peers_init(&peers), 0);
+    assert_int_equal(hud_arena_create(&own, 1 << 20, &why), 0);
+    hud_peers_card(&peers, &own, &card);
+    assert_int_equal(hud_direct_reads(&card, &card), hud_direct_likely());
+    other = card;
+    other.nonce[ARENA_NONCE - 1] ^= 1;
+    assert_false(hud_direct_reads(&card, &other));
+    other = card;
+    other.address += 1 << 30;
+    assert_false(hud_direct_reads(&card, &other));
+    other = card;
+    other.pid_namespace ^= 1;
+    assert_false(hud_direct_reads(&card, &other));
+    hud_peers_destroy(&peers);
+    hud_arena_destroy(&own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(least_offer_is_taken, reset), cmocka_unit_test_setup(refusals_name_the_rank, reset),
-        cmocka_unit_test_setup(early_ranks_agree, reset),    cmocka_unit_test(arenas_are_reached_by_proc),
-        cmocka_unit_test(arenas_are_reached_by_sockets),     cmocka_unit_test(a_wrong_file_is_refused),
+        cmocka_unit_test_setup(least_offer_is_taken, reset),
+        cmocka_unit_test_setup(refusals_name_the_rank, reset),
+        cmocka_unit_test_setup(early_ranks_agree, reset),
+        cmocka_unit_test(arenas_are_reached_by_proc),
+        cmocka_unit_test(arenas_are_reached_by_sockets),
+        cmocka_unit_test(a_wrong_file_is_refused),
+        cmocka_unit_test(single_copy_is_believed_only_if_the_nonce_is_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
