@@ -221,6 +221,7 @@ CASES = [
     Case("programs", "threads, 4 ranks", ("ompi4", "intel"), 4, ["{bin}/threads"], taken=True),
     Case("programs", "fork", ALL, 2, ["{bin}/forker"], taken=True),
     Case("programs", "truncation", ALL, 3, ["{bin}/truncate"], taken=True),
+    Case("programs", "truncation, 2 ranks", BOTH, 2, ["{bin}/truncate"], taken=True, bind=True),
     Case("programs", "intercommunicators", ALL, 4, ["{bin}/inter"], taken=True),
     Case("programs", "spawn", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn"]),
     Case("programs", "killed", ALL, 4, ["{bin}/differential", "--mixed-empty", "--seconds", "60"], during=kill_one_rank, fails=True),
@@ -346,6 +347,24 @@ def corners(parameter):
     return parameter["words"] or sorted({parameter["least"], parameter["most"]})
 
 
+def refused(collective, env, name):
+    """What needs single copy, where a rank is not allowed it: from the start, for writing only, by and by; or where the user forgoes it."""
+    def case(when, **more):
+        return Case("algorithms", f"{name} with single copy {when}", **{"mpis": BOTH, "ranks": 3, "env": env, **more})
+
+    def forbid(calls):
+        return on_ranks("-eq 1", "{tools}/forbid", calls)
+
+    # (communicators without that rank may use it)
+    yield case("refused to one rank", each=forbid("process_vm_readv,process_vm_writev"), passed="no algorithm", collectives=(collective,))
+    yield case("off", env={**env, "HUDDLE_CMA": "off"}, taken=False, passed="no algorithm", collectives=(collective,))
+    yield case("refused to one rank, own choice", ranks=2, env=NO_CMA, each=forbid("process_vm_readv,process_vm_writev"), taken=True)
+    yield case("refused for writing", each=forbid("process_vm_writev"), taken=True)
+    yield case("and truncation, 2 ranks", ranks=2, command=["{bin}/truncate"], taken=True)
+    yield case("refused by and by, 2 ranks", ranks=2, command=["{bin}/denied"], taken=True)
+    yield case("refused by and by, 5 ranks", ranks=5, command=["{bin}/denied"], taken=True)
+
+
 def forced(algorithms, single_copy):
     """Cases from what `huddle info --json` says of algorithms: each does the work alone, beside one of each other collective; at length, each of its
     parameters at its corners.  What it does not accept goes to the MPI; so does all that needs single copy where the kernel does not allow it."""
@@ -364,6 +383,9 @@ def forced(algorithms, single_copy):
         yield case(f"{name}, 8 ranks", env, mpis=("ompi4",), ranks=8, taken=True, seconds=150)
         yield case(f"{name}, 2 ranks", env, mpis=ALL, ranks=2, bind=True, taken=True, full=True)
         yield case(f"{name}, 13 ranks", env, mpis=BOTH, ranks=13, taken=True, seconds=300, full=True)
+    for algorithm in algorithms if single_copy else []:
+        if algorithm["direct"]:
+            yield from refused(algorithm["collective"], {f"HUDDLE_{algorithm['collective'].upper()}": algorithm["name"], **NO_CMA}, algorithm["name"])
     for algorithm in algorithms:
         force = f"HUDDLE_{algorithm['collective'].upper()}"
         for parameter in algorithm["parameters"]:
