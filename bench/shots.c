@@ -152,7 +152,11 @@ static void throw_out(const void *data, size_t bytes)
         __asm__ volatile("dc civac, %0" : : "r"((const char *)data + i) : "memory");
 #endif
     }
-    atomic_thread_fence(memory_order_seq_cst);
+#if defined(__x86_64__)
+    __builtin_ia32_mfence();
+#elif defined(__aarch64__)
+    __asm__ volatile("dsb ish" : : : "memory");
+#endif
 }
 
 /* Data for the next shot.  In a loop all calls carry the same. */
