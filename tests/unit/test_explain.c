@@ -63,6 +63,33 @@ static void the_built_in_table_serves(void **state)
     assert_string_equal(text_at("facts.within"), "machine");
 }
 
+/* Of the first rule that names an algorithm. */
+static const char *verdict_on(const char *algorithm)
+{
+    size_t i = 0;
+    const json_t *rule;
+
+    while ((rule = json_array_get(at("rules"), i++)) && strcmp(json_string_value(json_object_get(rule, "algorithm")), algorithm) != 0)
+        ;
+    return rule ? json_string_value(json_object_get(rule, "verdict")) : "(none)";
+}
+
+/* Two ranks, a large message; whether this machine allows it is no matter of the answer's. */
+static void single_copy_serves_where_the_facts_allow_it(void **state)
+{
+    (void)state;
+    ask("bcast", 1 << 20, 2, "core");
+    assert_string_equal(text_at("serves.algorithm"), json_is_true(at("facts.direct")) ? "single" : "queue");
+    ask("bcast", 1 << 20, 3, "core");
+    assert_string_equal(verdict_on("single"), "for other numbers of ranks");
+    setenv("HUDDLE_CMA", "off", 1);
+    ask("bcast", 1 << 20, 2, "core");
+    unsetenv("HUDDLE_CMA");
+    assert_true(json_is_false(at("facts.direct")));
+    assert_string_equal(text_at("serves.algorithm"), "queue");
+    assert_string_equal(verdict_on("single"), "for ranks that can reach each other's memory");
+}
+
 static void ranks_lie_where_the_map_puts_them(void **state)
 {
     (void)state;
@@ -142,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_built_in_table_serves),
+        cmocka_unit_test(single_copy_serves_where_the_facts_allow_it),
         cmocka_unit_test(ranks_lie_where_the_map_puts_them),
         cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
         cmocka_unit_test(a_setting_comes_first),

@@ -14,7 +14,7 @@
  *   slot[r].here             r            root, or all   r has entered operation k; with it, where its view is and what it holds
  *   slot[r].peer[i].served   r, as root   i              r writes nothing to i's view in operation k any more; with it, whether all has been written
  *   slot[r].peer[i].done     i            r, as root     i reads nothing from r's view in operation k any more; with it, whether i needs the window
- *   slot[r].word[k % 2]      r, as root   who needs it   the fragment at position k - 1 is in the window; with it, its bytes
+ *   slot[r].word[p % 2]      r, as root   who needs it   p + 1: the fragment at position p is in the window; with it, its bytes
  *   slot[r].peer[i].left     i            r, as root     i reads nothing before position k of the window any more
  *   slot[r].at               r            who needs it   (plain) position of r's window
  *
@@ -75,10 +75,10 @@ static void enter(struct mem *m, const struct coll *c, uint64_t address)
 
 static struct place await_place(struct mem *m, const struct coll *c, int rank)
 {
-    struct slot *other = mem_slot(m, rank);
-    const struct place *in = (const struct place *)other->here.payload;
+    struct slot *theirs = mem_slot(m, rank);
+    const struct place *in = (const struct place *)theirs->here.payload;
 
-    mem_await(m, &other->here, c->op); /* A1 */
+    mem_await(m, &theirs->here, c->op); /* A1 */
     return (struct place){ mem_get(m, &in->address), mem_get(m, &in->bytes) };
 }
 
