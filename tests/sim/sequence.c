@@ -2,7 +2,8 @@
 /*
  * sequence.c - makes a sequence from its seed, runs it, checks every byte that arrives.
  *
- * Sizes and parameters lie at corners: one byte around a flag's payload, pages, fragments, slots and wraps of the whole region.
+ * Sizes and parameters lie at corners: one byte around a flag's payload, pages, fragments, slots and wraps of the whole region.  As in a plan, whose rules
+ * share a slot unless they differ in a parameter that shapes it, parameters that are `per_call` change from call to call, and an algorithm may have two slots.
  */
 #include "sequence.h"
 
@@ -12,17 +13,25 @@
 #include <string.h>
 
 enum {
-    ALGS = 32,            /* most algorithms in alg.def */
-    CALLS = 88,           /* of each algorithm: more than two rounds of any ring */
+    SLOTS = 32,           /* most algorithms in alg.def, and one more slot */
+    CALLS = 88,           /* in each slot: more than two rounds of any ring */
+    LEVELS = 4,           /* most levels of units */
     MOST_BYTES = 1 << 20, /* of a message */
     WORK_BYTES = 8 << 20, /* of messages in one run, times ranks */
     TEXTS = 1 << 16       /* messages begin at one of so many places of a text */
 };
 
+struct slot {
+    const struct alg *alg;
+    long param[ALG_PARAMS];
+    size_t offset_bytes, bytes; /* bytes 0: no room */
+    uint64_t op;                /* calls so far */
+};
+
 struct step {
-    const struct alg *alg; /* NULL: end */
-    const long *param;
-    size_t offset_bytes, slot_bytes, bytes;
+    const struct slot *slot;
+    long param[ALG_PARAMS];
+    size_t bytes;
     uint64_t op;
     int root;
     int shorter; /* a rank whose view holds shorter_bytes only, -1: none */
@@ -34,9 +43,8 @@ struct sequence {
     uint64_t random;
     uint64_t usual, constant; /* root; it is the root of so many eighths of the calls */
     size_t lease_bytes, most_bytes, work_bytes;
-    long param[ALGS][ALG_PARAMS];
-    size_t offset_bytes[ALGS], slot_bytes[ALGS];
-    uint64_t op[ALGS];
+    struct slot slot[SLOTS];
+    int slots;
     struct shape_groups groups;
     struct step *steps;
     int count;
@@ -61,17 +69,22 @@ static int unit_flat(struct sequence *q, int level, int rank, int below_unit)
 
 static int unit_even(struct sequence *q, int level, int rank, int below_unit)
 {
+    static const int ranks[LEVELS] = { 2, 6, 12, 24 };
+
     (void)q, (void)below_unit;
-    return rank / (level == 0 ? 2 : 8);
+    return rank / ranks[level];
 }
 
 /* Any two ranks may meet; some ranks span units. */
 static int unit_ragged(struct sequence *q, int level, int rank, int below_unit)
 {
+    static const int few[LEVELS] = { 0, 6, 4, 2 };   /* units that those of the level below lie in */
+    static const int ranks[LEVELS] = { 2, 4, 5, 6 }; /* about, in a unit whose ranks span those below */
+
     (void)rank;
     if (level != 0 && below_unit >= 0)
-        return below_unit % 2;
-    return below(q, 8) == 0 ? -1 : (int)below(q, 1 + (uint64_t)q->options->ranks / (level == 0 ? 2 : 5));
+        return below_unit % few[level];
+    return below(q, 8) == 0 ? -1 : (int)below(q, 1 + (uint64_t)(q->options->ranks / ranks[level]));
 }
 
 static int (*const units[])(struct sequence *q, int level, int rank, int below_unit) = { unit_flat, unit_even, unit_ragged };
@@ -79,14 +92,13 @@ enum { STRUCTURES = sizeof units / sizeof *units };
 
 static void make_groups(struct sequence *q)
 {
-    enum { LEVELS = 2 };
-    int ranks = q->options->ranks;
-    int *unit = hud_must(calloc((size_t)(LEVELS * ranks), sizeof *unit));
+    int ranks = q->options->ranks, levels = 2 + (int)below(q, LEVELS - 1);
+    int *unit = hud_must(calloc((size_t)(levels * ranks), sizeof *unit));
 
-    for (int level = 0; level < LEVELS; level++)
+    for (int level = 0; level < levels; level++)
         for (int r = 0; r < ranks; r++)
             unit[level * ranks + r] = units[q->options->seed % STRUCTURES](q, level, r, level == 0 ? -1 : unit[(level - 1) * ranks + r]);
-    struct shape_place place = { .ranks = ranks, .levels = LEVELS, .unit = unit };
+    struct shape_place place = { .ranks = ranks, .levels = levels, .unit = unit };
     if (hud_shape_groups_build(&place, &q->groups) != 0)
         hud_must(NULL);
     free(unit);
@@ -96,9 +108,42 @@ static void make_groups(struct sequence *q)
 
 static long corner(struct sequence *q, const struct alg_param *p)
 {
-    const long corners[] = { p->preset, p->least, p->most, p->least + (long)below(q, (uint64_t)(p->most - p->least) + 1) };
+    uint64_t range = (uint64_t)(p->most - p->least), any = below(q, range + 1), little = below(q, 1 + (range >> below(q, 16)));
+    const long corners[] = { p->preset, p->least, p->most, p->least + (long)any, p->least + (long)little };
 
     return corners[below(q, sizeof corners / sizeof *corners)];
+}
+
+/* All, when the slot is made; then those that may change from call to call. */
+static void draw_params(struct sequence *q, const struct alg *alg, bool all, long *param)
+{
+    for (int p = 0; alg->params && alg->params[p].name; p++)
+        if (all || alg->params[p].per_call)
+            param[p] = corner(q, &alg->params[p]);
+}
+
+static void add_slot(struct sequence *q, const struct alg *alg)
+{
+    struct slot *slot = q->slots < SLOTS ? &q->slot[q->slots++] : hud_must(NULL);
+
+    slot->alg = alg;
+    draw_params(q, alg, true, slot->param);
+}
+
+/* One of the algorithm; or one of each algorithm, and of one of them a second. */
+static void add_slots(struct sequence *q)
+{
+    int algs = 0;
+
+    while (hud_sim_algs[algs])
+        algs++;
+    int twice = (int)below(q, (uint64_t)algs);
+    for (int a = 0; a < algs; a++) {
+        if (!q->options->only || q->options->only == hud_sim_algs[a])
+            add_slot(q, hud_sim_algs[a]);
+        if (!q->options->only && a == twice)
+            add_slot(q, hud_sim_algs[a]);
+    }
 }
 
 static void make_layout(struct sequence *q)
@@ -107,19 +152,15 @@ static void make_layout(struct sequence *q)
     size_t at = HUD_LINE; /* struct slice_head */
     int windows = 0;      /* still without their share of what is left */
 
-    for (int a = 0; hud_sim_algs[a]; a++)
-        windows += hud_sim_algs[a]->slot_bytes && (!q->options->only || q->options->only == hud_sim_algs[a]);
+    for (int i = 0; i < q->slots; i++)
+        windows += q->slot[i].alg->slot_bytes != NULL;
     q->lease_bytes = leases[below(q, sizeof leases / sizeof *leases)];
-    for (int a = 0; hud_sim_algs[a]; a++) {
-        const struct alg *alg = hud_sim_algs[a];
-        for (int p = 0; alg->params && alg->params[p].name; p++)
-            q->param[a][p] = corner(q, &alg->params[p]);
-        if (q->options->only && q->options->only != alg)
-            continue;
-        size_t most = (q->lease_bytes - at) / (alg->slot_bytes && windows > 0 ? (size_t)windows-- : 1);
-        q->offset_bytes[a] = at;
-        q->slot_bytes[a] = alg_slot_bytes(alg, q->param[a], q->options->ranks, most);
-        at += q->slot_bytes[a];
+    for (int i = 0; i < q->slots; i++) {
+        struct slot *slot = &q->slot[i];
+        size_t most = (q->lease_bytes - at) / (slot->alg->slot_bytes && windows > 0 ? (size_t)windows-- : 1);
+        slot->offset_bytes = at;
+        slot->bytes = alg_slot_bytes(slot->alg, slot->param, q->options->ranks, most);
+        at += slot->bytes;
     }
 }
 
@@ -130,8 +171,8 @@ static bool accepts(const struct sequence *q, const struct step *s, size_t bytes
     struct coll c = { .buf = { .bytes = bytes }, .root = s->root, .op = s->op, .groups = &q->groups };
 
     c.param = s->param;
-    c.slot_bytes = s->slot_bytes;
-    return alg_accepts(s->alg, &c, q->options->ranks);
+    c.slot_bytes = s->slot->bytes;
+    return alg_accepts(s->slot->alg, &c, q->options->ranks);
 }
 
 /* A size at one of the corners, or any. */
@@ -140,14 +181,14 @@ static size_t any_size(struct sequence *q, const struct step *s)
     static const size_t fixed[] = { 1, 2, 7, 8, 9, 12, 13, 64, 104, 112, 120, 128, 256, 1000, 4096, 8192, 65536 };
     size_t corners[2 * ALG_PARAMS + 6], count = 0;
 
-    for (int p = 0; s->alg->params && s->alg->params[p].name; p++)
+    for (int p = 0; s->slot->alg->params && s->slot->alg->params[p].name; p++)
         if (s->param[p] > 0) {
             corners[count++] = (size_t)s->param[p];
             corners[count++] = 2 * (size_t)s->param[p];
         }
     for (size_t k = 1; k <= 4; k++)
-        corners[count++] = s->slot_bytes / k;
-    corners[count++] = 1 + below(q, 2 * s->slot_bytes);
+        corners[count++] = s->slot->bytes / k;
+    corners[count++] = 1 + below(q, 2 * s->slot->bytes);
     corners[count++] = 1 + below(q, 128);
     size_t i = below(q, count + sizeof fixed / sizeof *fixed);
     size_t bytes = i < count ? corners[i] : fixed[i - count];
@@ -165,18 +206,18 @@ static size_t good_size(struct sequence *q, const struct step *s, size_t most_by
 }
 
 /* False: the algorithm has no room in this lease, or takes no size. */
-static bool make_step(struct sequence *q, int a, struct step *s)
+static bool make_step(struct sequence *q, const struct slot *slot, struct step *s)
 {
     size_t ranks = (size_t)q->options->ranks;
 
-    *s = (struct step){ .alg = hud_sim_algs[a], .param = q->param[a], .op = q->op[a] + 1, .shorter = -1 };
-    s->offset_bytes = q->offset_bytes[a];
-    s->slot_bytes = q->slot_bytes[a];
+    *s = (struct step){ .slot = slot, .op = slot->op + 1, .shorter = -1 };
+    memcpy(s->param, slot->param, sizeof s->param);
+    draw_params(q, slot->alg, false, s->param);
     s->root = (int)(below(q, 8) < q->constant ? q->usual : below(q, ranks));
-    if (strcmp(s->alg->coll, "barrier") == 0)
-        return s->slot_bytes != 0 && accepts(q, s, 0);
+    if (strcmp(slot->alg->coll, "barrier") == 0)
+        return slot->bytes != 0 && accepts(q, s, 0);
     size_t most = q->work_bytes / ranks < MOST_BYTES ? q->work_bytes / ranks : MOST_BYTES;
-    s->bytes = s->slot_bytes != 0 ? good_size(q, s, most) : 0;
+    s->bytes = slot->bytes != 0 ? good_size(q, s, most) : 0;
     if (s->bytes == 0)
         return false;
     q->work_bytes -= s->bytes * ranks < q->work_bytes ? s->bytes * ranks : q->work_bytes;
@@ -191,21 +232,16 @@ static bool make_step(struct sequence *q, int a, struct step *s)
 
 static void make_steps(struct sequence *q)
 {
-    int algs = 0;
+    int most = CALLS * q->slots;
 
-    while (hud_sim_algs[algs])
-        algs++;
-    int most = q->options->only ? CALLS : CALLS * algs;
     q->work_bytes = WORK_BYTES;
     q->usual = below(q, (uint64_t)q->options->ranks);
     q->constant = 4 * below(q, 3);
     q->steps = hud_must(calloc((size_t)most, sizeof *q->steps));
     for (int i = 0; i < most; i++) {
-        int a = (int)below(q, (uint64_t)algs);
-        for (int try = 0; try < algs && q->options->only && hud_sim_algs[a] != q->options->only; try++)
-            a = (a + 1) % algs;
-        if (make_step(q, a, &q->steps[q->count])) {
-            q->op[a]++;
+        struct slot *slot = &q->slot[below(q, (uint64_t)q->slots)];
+        if (make_step(q, slot, &q->steps[q->count])) {
+            slot->op++;
             q->count++;
         }
     }
@@ -237,14 +273,14 @@ static void check_message(struct sim *sim, const struct sequence *q, const struc
 
     if (wrong < b->view.bytes)
         hud_sim_fail(sim, "wrong result: byte %zu of %zu at rank %d after %s/%s, operation %llu, root %d\n", wrong, b->view.bytes, rank,
-                     s->alg->coll, s->alg->name, (unsigned long long)s->op, s->root);
+                     s->slot->alg->coll, s->slot->alg->name, (unsigned long long)s->op, s->root);
 }
 
 static void run_step(struct sim *sim, struct sequence *q, const struct step *s, int rank)
 {
     struct user_buffer *b = q->user[rank];
     bool data = s->bytes != 0, shorter = s->shorter == rank;
-    struct coll c = { .root = s->root, .op = s->op, .groups = &q->groups, .param = s->param, .slot_bytes = s->slot_bytes };
+    struct coll c = { .root = s->root, .op = s->op, .groups = &q->groups, .param = s->param, .slot_bytes = s->slot->bytes };
 
     if (data) {
         user_buffer_reset(b, shorter ? s->shorter_bytes : s->bytes, hud_sim_random(sim, 2) == 0);
@@ -252,10 +288,10 @@ static void run_step(struct sim *sim, struct sequence *q, const struct step *s, 
         if (rank == s->root)
             user_buffer_fill(b, message(q, s));
     }
-    int status = hud_sim_call(hud_sim_team_mem(q->team, rank), s->alg, &c, s->offset_bytes);
+    int status = hud_sim_call(hud_sim_team_mem(q->team, rank), s->slot->alg, &c, s->slot->offset_bytes);
     if (status != (shorter ? HUD_ERR_TRUNCATE : HUD_OK))
-        hud_sim_fail(sim, "wrong status: %d at rank %d after %s/%s, its view holds %zu of %zu bytes\n", status, rank, s->alg->coll,
-                     s->alg->name, c.buf.bytes, s->bytes);
+        hud_sim_fail(sim, "wrong status: %d at rank %d after %s/%s, its view holds %zu of %zu bytes\n", status, rank, s->slot->alg->coll,
+                     s->slot->alg->name, c.buf.bytes, s->bytes);
     if (data)
         check_message(sim, q, s, rank);
 }
@@ -280,10 +316,14 @@ static void report(const struct sequence *q, const struct sim *sim, FILE *to)
             hud_sim_strategies[o->seed / STRUCTURES % SIM_STRATEGIES], q->lease_bytes, q->count);
     fprintf(to, "  sim_check --algorithm %s%s%s --ranks %d --seed %llu\n", o->only ? o->only->coll : "all", o->only ? "/" : "",
             o->only ? o->only->name : "", o->ranks, (unsigned long long)o->seed);
-    for (int a = 0; hud_sim_algs[a]; a++)
-        for (int p = 0; hud_sim_algs[a]->params && hud_sim_algs[a]->params[p].name; p++)
-            fprintf(to, "  %s/%s %s = %ld\n", hud_sim_algs[a]->coll, hud_sim_algs[a]->name, hud_sim_algs[a]->params[p].name,
-                    q->param[a][p]);
+    for (int i = 0; i < q->slots; i++) {
+        const struct alg *alg = q->slot[i].alg;
+        for (int p = 0; alg->params && alg->params[p].name; p++)
+            if (alg->params[p].per_call)
+                fprintf(to, "  %s/%s %s changes from call to call\n", alg->coll, alg->name, alg->params[p].name);
+            else
+                fprintf(to, "  %s/%s %s = %ld\n", alg->coll, alg->name, alg->params[p].name, q->slot[i].param[p]);
+    }
 }
 
 static bool run(struct sequence *q, struct sequence_sums *sums, FILE *to)
@@ -324,6 +364,7 @@ bool sequence_run(const struct sequence_options *options, struct sequence_sums *
     struct sequence q = { .options = options, .random = options->seed * 1000003 + (uint64_t)options->ranks };
 
     make_groups(&q);
+    add_slots(&q);
     make_layout(&q);
     make_steps(&q);
     make_text(&q);

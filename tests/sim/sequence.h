@@ -2,7 +2,7 @@
 /*
  * sequence.h - a random sequence of collective calls on one lease, made from a seed and run under the checker.
  *
- * The seed decides all: groups, scheduling, parameters, size of the lease, and each call's algorithm, root, bytes, views.
+ * The seed decides all: groups, scheduling, slots, parameters, size of the lease, and each call's algorithm, root, bytes, views.
  */
 #ifndef HUD_SEQUENCE_H
 #define HUD_SEQUENCE_H
