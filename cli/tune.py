@@ -63,7 +63,7 @@ class Campaign:
         self.sizes = tune_grid.SIZES[::2] if options.quick else tune_grid.SIZES
         self.notes = []
         self.facts = {"version": layout.ask("version"), "processors": os.sysconf("SC_NPROCESSORS_ONLN"), "cpu": layout.ask("info", "machine")["cpu"]}
-        self.state = State(self.output, [self.facts, layout.ask("info", "algorithms")])
+        self.state = State(self.output, [self.facts, layout.ask("info", "algorithms"), kept_settings(), sorted(os.sched_getaffinity(0))])
 
     # ---- what there is to do ----
 
@@ -81,7 +81,7 @@ class Campaign:
             self.state.forget()
         found = self.state.load()
         if self.options.resume and not found:
-            raise Trouble("--resume: no stopped run of this machine, this huddle and this output was found", 2)
+            raise Trouble("--resume: no stopped run of this huddle with this output, on these processors, with these settings was found", 2)
         left = sum(not self.state.has(*cell) for cell in self.cells())
         print(f"huddle tune: {', '.join(self.collectives)}; {', '.join(str(t.ranks) + (' (crowded)' if t.crowded else '') for t in self.teams)} ranks; "
               f"about {self.minutes:g} minute(s) at most.  Other work on this machine spoils the figures.")

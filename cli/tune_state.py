@@ -13,7 +13,7 @@ def cache_folder():
 
 
 class State:
-    """Cells: (collective, team, size) -> {"line_ns": ..., "figures": {settings: Figure}}.  Of the same machine and library only."""
+    """Cells: (collective, team, size) -> {"line_ns": ..., "figures": {settings: Figure}}.  facts: all that a cell's figures depend on beside itself; others' are not taken."""
 
     def __init__(self, output, facts):
         self.key = hashlib.sha256(json.dumps([output, facts], sort_keys=True).encode()).hexdigest()
@@ -43,7 +43,7 @@ class State:
 
     @staticmethod
     def name(collective, team, size):
-        return f"{collective} {team.ranks} {team.bind} {size}"
+        return f"{collective} {team.ranks} {team.bind} {team.within} {size}"
 
     def has(self, *cell):
         return self.name(*cell) in self.cells

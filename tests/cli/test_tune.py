@@ -13,8 +13,9 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
-from huddle_cli import tune_file, tune_grid, tune_stats  # noqa: E402
+from huddle_cli import tune_file, tune_grid, tune_stats, tune_trials  # noqa: E402
 from huddle_cli.tune_grid import Candidate, Team, Value  # noqa: E402
+from huddle_cli.tune_state import State  # noqa: E402
 from huddle_cli.tune_stats import Figure, Piece  # noqa: E402
 
 NOISE = [0, 3, -2, 5, -4, 1, -1, 2, -3, 4, 0, -5]  # per cent
@@ -67,6 +68,18 @@ class Statistics(unittest.TestCase):
         self.assertTrue(tune_stats.holds([good, figure(98, 100, False)]))
         self.assertFalse(tune_stats.holds([good, figure(110, 100, False)]))
         self.assertFalse(tune_stats.holds([figure(98, 100, False)]))
+
+
+class Conditions(unittest.TestCase):
+    def test_of_every_setting_it_is_known_whether_it_holds_while_tune_measures(self):
+        rows = json.loads(subprocess.run([HUDDLE, "settings", "--json"], stdout=subprocess.PIPE, check=True).stdout)["settings"]
+        algorithms = ("HUDDLE_BARRIER_", "HUDDLE_BCAST_")
+        others = {row["name"] for row in rows if not row["name"].startswith(algorithms)} - set(tune_trials.KEPT)
+        self.assertEqual({"HUDDLE", "HUDDLE_BARRIER", "HUDDLE_BCAST", "HUDDLE_TUNING", "HUDDLE_FIRST", "HUDDLE_STATS", "HUDDLE_LOG", "HUDDLE_CHECK", "HUDDLE_CHECK_TIMEOUT", "HUDDLE_JOB"}, others)
+
+    def test_teams_of_other_places_have_other_figures(self):
+        cells = {State.name("bcast", Team(2, "core", False, within), 8) for within in ("l3", "numa")}
+        self.assertEqual(2, len(cells))
 
 
 class Grid(unittest.TestCase):
@@ -186,7 +199,18 @@ class Runs(unittest.TestCase):
         self.nobody_left()
         before = self.saved()
         self.assertGreater(before, 0)
-        answer = self.tune("--ranks", "2", "--collectives", "bcast", "--quick", "--minutes", "0.05", "--resume")
+        again = ("--output", self.file, "--ranks", "2", "--collectives", "bcast", "--quick", "--minutes", "0.05", "--resume")
+        for name, value in (("HUDDLE_LEASE", "256K"), ("HUDDLE_LEVELS_OFF", "l2"), ("HUDDLE_CMA", "off")):
+            with self.subTest(name):
+                self.assertEqual(2, self.huddle("tune", *again, **{name: value}).returncode, "what was measured with other settings says nothing")
+        mine = os.sched_getaffinity(0)
+        if len(mine) > 1:
+            os.sched_setaffinity(0, {min(mine)})
+            try:
+                self.assertEqual(2, self.huddle("tune", *again).returncode, "nor what was measured on other processors")
+            finally:
+                os.sched_setaffinity(0, mine)
+        answer = self.huddle("tune", *again)
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertIn(f"{before} of 11 measurements are there", answer.stdout)
 
