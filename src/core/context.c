@@ -104,10 +104,6 @@ void hud_context_destroy(hud_context *c)
     hud_arena_destroy(&c->arena);
     hud_topo_free(c->topo);
     hud_rules_free(&c->rules);
-    for (struct plan *p = c->plans, *next; p; p = next) {
-        next = p->next;
-        free(p);
-    }
     free(c->spare);
     pthread_mutex_destroy(&c->lock);
     free(c);
@@ -156,6 +152,37 @@ const struct topo *hud_context_topo(struct hud_context *c)
     }
     pthread_mutex_unlock(&c->lock);
     return c->topo;
+}
+
+const struct plan *hud_context_plan(struct hud_context *c, const struct plan_facts *facts, size_t most_bytes, struct plan **spare)
+{
+    pthread_mutex_lock(&c->lock);
+    struct plan *p = c->plans;
+    while (p && (!hud_plan_facts_equal(&p->facts, facts) || p->most_bytes != most_bytes))
+        p = p->next;
+    if (!p) {
+        p = *spare;
+        *spare = NULL;
+        hud_plan_make(&c->config, &c->rules, facts, most_bytes, true, p);
+        p->next = c->plans;
+        c->plans = p;
+    }
+    p->teams++;
+    pthread_mutex_unlock(&c->lock);
+    return p;
+}
+
+void hud_context_drop(struct hud_context *c, const struct plan *plan)
+{
+    pthread_mutex_lock(&c->lock);
+    struct plan **at = &c->plans;
+    while (*at != plan)
+        at = &(*at)->next;
+    struct plan *gone = --(*at)->teams == 0 ? *at : NULL;
+    if (gone)
+        *at = gone->next;
+    pthread_mutex_unlock(&c->lock);
+    free(gone);
 }
 
 void hud_context_say(struct hud_context *c, enum reason reason, const char *line)

@@ -21,7 +21,7 @@ struct hud_context {
     const char *owner; /* of the collectives that serve when huddle does not, for messages */
     struct config config;
     struct rules rules;   /* of the tuning file */
-    struct plan *plans;   /* that teams share; under the lock; they live as long as the context */
+    struct plan *plans;   /* that teams share; under the lock; as long as one has it */
     pid_t pid;            /* a forked child has another one and must not speak or free */
     pthread_mutex_t lock; /* for what follows; never held across a round of a set-up, nor while anything waits */
     struct arena arena;
@@ -50,6 +50,13 @@ int hud_context_arena(struct hud_context *context, int team_ranks);
 
 /* The machine as this rank sees it, or NULL. */
 const struct topo *hud_context_topo(struct hud_context *context);
+
+/*
+ * The plan for such a team, shared by all that are alike: one that another team has, or a new one in *spare, which is then NULL.  Cannot fail.
+ * The last team that drops it frees it.
+ */
+const struct plan *hud_context_plan(struct hud_context *context, const struct plan_facts *facts, size_t most_bytes, struct plan **spare);
+void hud_context_drop(struct hud_context *context, const struct plan *plan);
 
 /* One warning per reason and context; line NULL: another rank has said it. */
 void hud_context_say(struct hud_context *context, enum reason reason, const char *line);

@@ -2,10 +2,11 @@
 /*
  * plan.c - from rules to a plan.
  *
- * 1. Candidates: rules that fit the team, in order, each with the largest message that its algorithm takes; without those whose slot has no room.
+ * 1. Candidates: rules that fit the team, in order, each with the largest message that its algorithm takes.
  * 2. The sizes at which a candidate begins or ends cut the axis of sizes; each piece goes to the first candidate that covers it.
- * 3. Candidates that got a piece get slots: flags first, then windows, in equal parts of what is left unless they want less.
- * A window that finds less room than it needs drops its candidates, and all is done again.
+ * 3. Candidates that got a piece get slots: flags first, then windows that want little, then the others in equal parts of what is left.
+ * A slot that finds no room bars its candidates, and the last two steps are done again.  A tuning file that has more choices for one team than a plan
+ * holds is left aside, and the plan says so.
  */
 #include "core/plan.h"
 
@@ -17,7 +18,7 @@ struct candidate {
     int kind, row; /* row -1: left to the MPI */
     size_t least_bytes, most_bytes;
     long param[ALG_PARAMS];
-    int slot;
+    bool barred; /* its slot has no room */
 };
 
 struct making {
@@ -26,10 +27,7 @@ struct making {
     struct plan *plan;
     struct candidate candidate[PLAN_RULES];
     int count;
-    bool barred[PLAN_SLOTS]; /* slots that have no room */
-    struct plan_slot wanted[PLAN_SLOTS];
-    int slots;
-    int from[PLAN_SLOTS]; /* wanted slot of each of the plan's */
+    int winner[PLAN_ENTRIES]; /* candidate of each of the plan's entries, -1: none */
 };
 
 static bool lacks_direct(int row, const struct plan_facts *facts)
@@ -65,19 +63,6 @@ static bool same_shape(const struct alg *alg, const long *a, const long *b)
         if (!alg->params[p].per_call && a[p] != b[p])
             return false;
     return true;
-}
-
-/* The slot that a candidate would use; -1: there can be no more. */
-static int want_slot(struct making *k, const struct candidate *c)
-{
-    for (int s = 0; s < k->slots; s++)
-        if (k->wanted[s].row == c->row && same_shape(hud_shm_algs[c->row], k->wanted[s].param, c->param))
-            return s;
-    if (k->slots == PLAN_SLOTS)
-        return -1;
-    k->wanted[k->slots].row = c->row;
-    memcpy(k->wanted[k->slots].param, c->param, sizeof c->param);
-    return k->slots++;
 }
 
 static bool takes(const struct candidate *c, size_t bytes, size_t slot_bytes, int ranks)
@@ -116,8 +101,7 @@ static void add(struct making *k, struct candidate c)
     if (c.row >= 0) {
         const struct alg *alg = hud_shm_algs[c.row];
         set_params(k->config, c.rule, c.row, c.param);
-        c.slot = want_slot(k, &c);
-        if (c.slot < 0 || k->barred[c.slot] || (alg->slot_bytes && !plan->windows))
+        if (alg->slot_bytes && !plan->windows)
             return;
         if (!limit(&c, alg_slot_bytes(alg, c.param, plan->facts.ranks, plan->most_bytes), plan->facts.ranks))
             return;
@@ -125,9 +109,9 @@ static void add(struct making *k, struct candidate c)
     k->candidate[k->count++] = c;
 }
 
-static void add_rules(struct making *k, const struct rules *rules)
+static void add_rules(struct making *k, const struct rules *rules, int room)
 {
-    for (int i = 0; rules && i < rules->count; i++) {
+    for (int i = 0; rules && i < rules->count && k->count < room; i++) {
         const struct rule *r = &rules->rule[i];
         if (fits(r, &k->plan->facts) && hud_config_forced(k->config, r->kind) == -1)
             add(k, (struct candidate){ .rule = r,
@@ -141,153 +125,202 @@ static void add_rules(struct making *k, const struct rules *rules)
 
 static void collect(struct making *k)
 {
+    const struct rules *builtin = hud_rules_builtin();
+
     k->count = 0;
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         int forced = hud_config_forced(k->config, kind);
         if (forced != -1)
             add(k, (struct candidate){ .kind = kind, .row = forced >= 0 ? forced : -1, .most_bytes = SIZE_MAX });
     }
-    add_rules(k, k->tuning);
-    add_rules(k, hud_rules_builtin());
+    add_rules(k, k->tuning, PLAN_RULES - builtin->count);
+    add_rules(k, builtin, PLAN_RULES);
 }
 
-/* The first candidate of a kind that covers a size, and the size up to which that stays so; NULL: none. */
-static const struct candidate *cover(const struct making *k, int kind, size_t bytes, size_t *most_bytes)
+/* The first candidate of a kind that covers a size, and the size up to which that stays so; -1: none. */
+static int cover(const struct making *k, int kind, size_t bytes, size_t *most_bytes)
 {
     *most_bytes = SIZE_MAX;
     for (int i = 0; i < k->count; i++) {
         const struct candidate *c = &k->candidate[i];
-        if (c->kind != kind || bytes > c->most_bytes)
+        if (c->kind != kind || c->barred || bytes > c->most_bytes)
             continue;
         if (bytes >= c->least_bytes) {
             *most_bytes = c->most_bytes < *most_bytes ? c->most_bytes : *most_bytes;
-            return c;
+            return i;
         }
         *most_bytes = c->least_bytes - 1 < *most_bytes ? c->least_bytes - 1 : *most_bytes;
     }
-    return NULL;
+    return -1;
 }
 
-static void write_entry(struct plan *plan, int at, const struct candidate *c, size_t most_bytes)
+static void write_entry(struct making *k, int at, int winner, size_t most_bytes)
 {
-    struct plan_entry *e = &plan->entry[at];
+    struct plan_entry *e = &k->plan->entry[at];
+    const struct candidate *c = winner >= 0 ? &k->candidate[winner] : NULL;
 
+    k->winner[at] = winner;
     *e = (struct plan_entry){ .most_bytes = most_bytes, .slot = -1 };
     if (c) {
         e->rule = c->rule;
         e->rules = c->rules;
-        e->slot = c->row >= 0 ? c->slot : -1;
         memcpy(e->param, c->param, sizeof e->param);
     }
 }
 
-/* Cuts the axis of sizes; the entries name wanted slots. */
-static void cut(struct making *k)
+/* Cuts the axis of sizes.  False: into more pieces than a plan holds; the rest is left to the MPI. */
+static bool cut(struct making *k)
 {
     struct plan *plan = k->plan;
+    bool whole = true;
     int at = 0;
 
     for (int kind = 0; kind < COLL_KINDS; kind++) {
-        const struct candidate *before = NULL;
         size_t bytes = 0, most;
         int room = PLAN_ENTRIES - (COLL_KINDS - kind); /* for the last piece of this kind, so that the others find one too */
 
         plan->first[kind] = at;
         for (bool more = true; more; bytes = most + 1) {
-            const struct candidate *c = cover(k, kind, bytes, &most);
-            if (at == room) {
-                c = NULL; /* what no plan can hold is left to the MPI */
+            int winner = cover(k, kind, bytes, &most);
+            if (at >= room && most != SIZE_MAX) {
+                winner = -1;
                 most = SIZE_MAX;
+                whole = false;
             }
             more = most != SIZE_MAX;
-            if (at > plan->first[kind] && c == before)
+            if (at > plan->first[kind] && winner == k->winner[at - 1])
                 plan->entry[at - 1].most_bytes = most;
             else
-                write_entry(plan, at++, c, most);
-            before = c;
+                write_entry(k, at++, winner, most);
         }
     }
     plan->first[COLL_KINDS] = at;
+    return whole;
 }
 
-static bool is_used(const struct plan *plan, int slot)
+/* The slot of a candidate, a new one if none has its shape; -1: a plan holds no more. */
+static int slot_for(struct plan *plan, const struct candidate *c)
 {
-    for (int e = 0; e < plan->first[COLL_KINDS]; e++)
-        if (plan->entry[e].slot == slot)
-            return true;
-    return false;
+    for (int s = 0; s < plan->slots; s++)
+        if (plan->slot[s].row == c->row && same_shape(hud_shm_algs[c->row], plan->slot[s].param, c->param))
+            return s;
+    if (plan->slots == PLAN_SLOTS)
+        return -1;
+    plan->slot[plan->slots] = (struct plan_slot){ .row = c->row };
+    memcpy(plan->slot[plan->slots].param, c->param, sizeof c->param);
+    return plan->slots++;
 }
 
-/* Lays the used slots out: those of fixed size, then windows.  Returns -1, or the wanted slot that has no room. */
+/* False: more slots than a plan holds; some entries are left to the MPI. */
+static bool give_slots(struct making *k)
+{
+    struct plan *plan = k->plan;
+    bool whole = true;
+
+    plan->slots = 0;
+    for (int e = 0; e < plan->first[COLL_KINDS]; e++) {
+        const struct candidate *c = k->winner[e] >= 0 ? &k->candidate[k->winner[e]] : NULL;
+        bool needed = c && c->row >= 0;
+        plan->entry[e].slot = needed ? slot_for(plan, c) : -1;
+        whole = whole && (!needed || plan->entry[e].slot >= 0);
+    }
+    return whole;
+}
+
+/* In which order slots are laid out: those of fixed size, windows that want little, windows that share what is left. */
+enum turn { FIXED, MODEST, GREEDY, TURNS };
+
+static enum turn turn_of(const struct plan_slot *slot, int ranks, size_t room)
+{
+    const struct alg *alg = hud_shm_algs[slot->row];
+
+    if (!alg->slot_bytes)
+        return FIXED;
+    return alg_slot_bytes(alg, slot->param, ranks, SIZE_MAX / 2) <= room / 4 ? MODEST : GREEDY;
+}
+
+/* Returns -1, or the slot that has no room. */
 static int lay_out(struct making *k)
 {
     struct plan *plan = k->plan;
     size_t at = PLACE_OFFSET + mem_lines(sizeof(struct place_table) + SHAPE_LEVELS * (size_t)plan->facts.ranks * sizeof(int16_t));
+    size_t room = at < plan->most_bytes ? plan->most_bytes - at : 0;
     bool checked = k->config->number[SET_CHECK] == SWITCH_ON;
-    int windows = 0, number[PLAN_SLOTS] = { 0 };
+    int greedy = 0;
 
     plan->roll_offset = at;
     at += checked ? sizeof(struct roll_slot) : 0;
-    plan->slots = 0;
-    for (int s = 0; s < k->slots; s++)
-        windows += is_used(plan, s) && hud_shm_algs[k->wanted[s].row]->slot_bytes;
-    for (int pass = 0; pass < 2; pass++)
-        for (int s = 0; s < k->slots; s++) {
-            const struct alg *alg = hud_shm_algs[k->wanted[s].row];
-            if (!is_used(plan, s) || (alg->slot_bytes != NULL) != (pass == 1))
+    for (int s = 0; s < plan->slots; s++)
+        greedy += turn_of(&plan->slot[s], plan->facts.ranks, room) == GREEDY;
+    for (int turn = FIXED; turn < TURNS; turn++)
+        for (int s = 0; s < plan->slots; s++) {
+            struct plan_slot *slot = &plan->slot[s];
+            if (turn_of(slot, plan->facts.ranks, room) != (enum turn)turn)
                 continue;
             size_t left = at < plan->most_bytes ? plan->most_bytes - at : 0;
-            size_t most = pass == 1 ? left / (size_t)windows-- / HUD_LINE * HUD_LINE : left;
-            struct plan_slot *slot = &plan->slot[plan->slots];
-            *slot = k->wanted[s];
+            size_t most = turn == GREEDY ? left / (size_t)greedy-- / HUD_LINE * HUD_LINE : left;
             slot->offset = at;
-            slot->bytes = alg_slot_bytes(alg, slot->param, plan->facts.ranks, most);
+            slot->bytes = alg_slot_bytes(hud_shm_algs[slot->row], slot->param, plan->facts.ranks, most);
             if (slot->bytes == 0)
                 return s;
             at += slot->bytes;
-            k->from[plan->slots] = s;
-            number[s] = plan->slots++;
         }
-    for (int e = 0; e < plan->first[COLL_KINDS]; e++)
-        if (plan->entry[e].slot >= 0)
-            plan->entry[e].slot = number[plan->entry[e].slot];
     plan->total_bytes = (plan->slots != 0 || checked) && at <= plan->most_bytes ? at : 0;
     return -1;
 }
 
-/* Returns -1, or the wanted slot that, as laid out, does not take the largest message of one of its entries. */
-static int check(const struct making *k)
+/* Returns -1, or the slot that, as laid out, does not take the largest message of one of its entries. */
+static int check(const struct plan *plan)
 {
-    const struct plan *plan = k->plan;
-
     for (int e = 0; e < plan->first[COLL_KINDS]; e++) {
         const struct plan_entry *entry = &plan->entry[e];
         struct candidate c = { .row = entry->slot >= 0 ? plan->slot[entry->slot].row : -1 };
         memcpy(c.param, entry->param, sizeof c.param);
         if (c.row >= 0 && !takes(&c, entry->most_bytes, plan->slot[entry->slot].bytes, plan->facts.ranks))
-            return k->from[entry->slot];
+            return entry->slot;
     }
     return -1;
+}
+
+/* All that would use that slot. */
+static void bar(struct making *k, const struct plan_slot *slot)
+{
+    for (int i = 0; i < k->count; i++)
+        if (k->candidate[i].row == slot->row && same_shape(hud_shm_algs[slot->row], k->candidate[i].param, slot->param))
+            k->candidate[i].barred = true;
 }
 
 void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t most_bytes, bool windows,
                    struct plan *plan)
 {
     struct making k = { .config = config, .tuning = tuning, .plan = plan };
-    int bad;
+    int bad = -1;
 
     memset(plan, 0, sizeof *plan);
     plan->facts = *facts;
     plan->most_bytes = most_bytes;
     plan->windows = windows;
+    collect(&k);
     do {
-        collect(&k);
-        cut(&k);
-        bad = lay_out(&k);
-        bad = bad < 0 ? check(&k) : bad;
         if (bad >= 0)
-            k.barred[bad] = true;
+            bar(&k, &plan->slot[bad]);
+        bool whole = cut(&k);
+        whole = give_slots(&k) && whole;
+        if (!whole && k.tuning) {
+            k.tuning = NULL;
+            plan->too_rich = true;
+            collect(&k);
+            cut(&k);
+            give_slots(&k);
+        }
+        bad = lay_out(&k);
+        bad = bad < 0 ? check(plan) : bad;
     } while (bad >= 0);
+}
+
+bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b)
+{
+    return a->ranks == b->ranks && a->crowded == b->crowded && a->direct == b->direct && strcmp(a->within, b->within) == 0;
 }
 
 /* ---- before it is known where the ranks are ---- */
@@ -305,18 +338,29 @@ static int list_levels(const struct rules *rules, char names[][TOPO_NAME], int c
     return count;
 }
 
-size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t most_bytes, bool windows)
+static bool uses_direct(const struct plan *plan)
+{
+    bool uses = false;
+
+    for (int i = 0; i < plan->slots; i++)
+        uses = uses || hud_shm_algs[plan->slot[i].row]->direct;
+    return uses;
+}
+
+size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t most_bytes, bool windows, bool *direct)
 {
     char names[SHAPE_LEVELS + 1][TOPO_NAME] = { "" };
     int count = list_levels(hud_rules_builtin(), names, list_levels(tuning, names, 1));
     size_t bytes = 0;
     struct plan plan;
 
+    *direct = false;
     for (int i = 0; i < 4 * count; i++) {
         struct plan_facts facts = { .ranks = ranks, .crowded = i % 2, .direct = i / 2 % 2 };
         memcpy(facts.within, names[i / 4], TOPO_NAME);
         hud_plan_make(config, tuning, &facts, most_bytes, windows, &plan);
         bytes = plan.total_bytes > bytes ? plan.total_bytes : bytes;
+        *direct = *direct || uses_direct(&plan);
     }
     return bytes;
 }
@@ -328,7 +372,8 @@ size_t hud_plan_lease_bytes(const struct config *config)
 
 size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t free_bytes)
 {
-    size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false);
+    bool direct;
+    size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false, &direct);
     size_t most = hud_plan_lease_bytes(config);
 
     if (free_bytes / 4 >= control && most >= control)

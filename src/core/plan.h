@@ -18,7 +18,7 @@
 #include "core/rules.h"
 #include "core/vacate.h"
 
-enum { PLAN_ENTRIES = 64, PLAN_SLOTS = 16, PLAN_RULES = 256 };
+enum { PLAN_ENTRIES = 128, PLAN_SLOTS = 24, PLAN_RULES = 256 };
 
 /* Rank 0's view of where the ranks are, for all. */
 struct place_table {
@@ -55,6 +55,8 @@ struct plan_entry {
 
 struct plan {
     struct plan *next; /* of a context's */
+    int teams;         /* that have it */
+    bool too_rich;     /* the tuning file has more choices for such a team than a plan holds, and was left aside */
     struct plan_facts facts;
     size_t most_bytes; /* of a slice, that it was made for */
     bool windows;
@@ -73,14 +75,17 @@ const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *fa
 void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t most_bytes, bool windows,
                    struct plan *plan);
 
-/* The bytes that every plan for so many ranks, wherever they are, can do with: what is reserved before it is known where they are. */
-size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t most_bytes, bool windows);
+/* The bytes that every plan for so many ranks, wherever they are, can do with: what is reserved before it is known where they are.
+ * *direct: one of them has an algorithm that reaches into other ranks' memory. */
+size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t most_bytes, bool windows, bool *direct);
 
 /* Most that one team takes of an arena. */
 size_t hud_plan_lease_bytes(const struct config *config);
 
 /* Bytes to offer a new team of an arena that has free_bytes: a quarter, at most the setting; or control lines only; or 0. */
 size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t free_bytes);
+
+bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b);
 
 /* The lowest of the table's levels that holds all ranks. */
 void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME]);

@@ -36,12 +36,12 @@ bool hud_policy_crowded(struct hud_team *team, const union hello *hello)
     return seen_all ? local > seen : same && local > hud_topo_cpus_count(own);
 }
 
-/* A message that takes a quarter of the last-level cache will not be there any more when it is read, and would have pushed out what is. */
-static size_t stream_bytes(const struct config *config)
+/* Where the ranks' copies of a message take half the last-level cache, they will not be there when they are read, and would have pushed out what is. */
+static size_t stream_bytes(const struct config *config, int ranks)
 {
     long cache = sysconf(_SC_LEVEL3_CACHE_SIZE), set = config->number[SET_STREAM];
 
-    return set >= 0 ? (size_t)set : cache > 0 ? (size_t)cache / 4 : 0;
+    return set >= 0 ? (size_t)set : cache > 0 ? (size_t)cache / 2 / (size_t)ranks + 1 : 0;
 }
 
 void hud_policy_make(struct hud_team *team, const union hello *hello)
@@ -55,5 +55,5 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
                                         .sleep_ns = SLEEP_NS,
                                         .progress = c->host.progress,
                                         .arg = c->host.arg,
-                                        .stream_bytes = stream_bytes(&c->config) };
+                                        .stream_bytes = stream_bytes(&c->config, team->size) };
 }

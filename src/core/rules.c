@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules.c - reading tables of choices. */
+#define _GNU_SOURCE
 #include "core/rules.h"
 #include "core/hash.h"
 #include "core/toml.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,7 +79,7 @@ static int take_bytes(struct reader *r, const char *value, int line)
     if (!parse_range(value, true, LONG_MAX, range))
         return complain(r, line, "bytes = \"%.60s\" is not understood (accepted: \"64K\", \"4K-1M\", \"1M-\"; K, M and G)", value);
     last(r)->least_bytes = (size_t)range[0];
-    last(r)->most_bytes = (size_t)range[1];
+    last(r)->most_bytes = range[1] == LONG_MAX ? SIZE_MAX : (size_t)range[1];
     return 0;
 }
 
@@ -232,28 +234,27 @@ void hud_rules_free(struct rules *rules)
 
 /* ---- finding it ---- */
 
-/* 1: read; 0: there is no such file; -1: error says what is wrong. */
-static int read_file(struct rules *rules, const char *path, char *error, size_t error_bytes)
+/* 1: read; 0: there is no such file, or, unless it was named, none that can be opened; -1: error says what is wrong. */
+static int read_file(struct rules *rules, const char *path, bool named, char *error, size_t error_bytes)
 {
     struct stat st;
-    FILE *f = fopen(path, "re");
-    int rc = -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), why = errno, rc = -1; /* a pipe without a writer would wait */
 
-    if (!f && errno == ENOENT)
+    if (fd < 0 && (why == ENOENT || !named))
         return 0;
-    if (!f || fstat(fileno(f), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MOST) {
-        snprintf(error, error_bytes, "%.200s cannot be read%s%s (accepted: a file of at most 1M)", path, f ? "" : ": ",
-                 f ? "" : strerror(errno));
+    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MOST) {
+        snprintf(error, error_bytes, "%.200s cannot be read%s%s (accepted: a file of at most 1M)", path, fd < 0 ? ": " : "",
+                 fd < 0 ? strerror(why) : "");
     } else {
         char *text = malloc((size_t)st.st_size + 1);
-        size_t bytes = text ? fread(text, 1, (size_t)st.st_size, f) : 0;
-        rc = text && hud_rules_read(rules, path, text, bytes, error, error_bytes) ? 1 : -1;
-        if (!text)
-            snprintf(error, error_bytes, "out of memory");
+        ssize_t bytes = text ? read(fd, text, (size_t)st.st_size) : 0;
+        rc = text && bytes >= 0 && hud_rules_read(rules, path, text, (size_t)bytes, error, error_bytes) ? 1 : -1;
+        if (!text || bytes < 0)
+            snprintf(error, error_bytes, "%.200s cannot be read: %s (accepted: a file of at most 1M)", path, strerror(errno));
         free(text);
     }
-    if (f)
-        fclose(f);
+    if (fd >= 0)
+        close(fd);
     return rc;
 }
 
@@ -281,13 +282,13 @@ bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_
     if (strcmp(setting, "off") == 0)
         return true;
     if (setting[0] != '\0') {
-        int rc = read_file(rules, setting, error, error_bytes);
+        int rc = read_file(rules, setting, true, error, error_bytes);
         if (rc == 0)
             snprintf(error, error_bytes, "HUDDLE_TUNING=%.200s: there is no such file (accepted: a tuning file, off)", setting);
         return rc == 1;
     }
     for (int which = 0; which < 2; which++) {
-        int rc = usual_place(which, path) ? read_file(rules, path, error, error_bytes) : 0;
+        int rc = usual_place(which, path) ? read_file(rules, path, false, error, error_bytes) : 0;
         if (rc != 0 && !rules->elsewhere)
             return rc == 1;
         hud_rules_free(rules);

@@ -141,8 +141,9 @@ static enum reason prepare(struct setup *s)
         hud_log(&c->config, LOG_INFO, "the arena of rank %d of a team cannot be reached", missing - 1);
         return REASON_REACH;
     }
-    s->direct = c->config.number[SET_CMA] == SWITCH_ON && hud_peers_direct(&c->peers, s->card, team->size, team->rank, team->pids);
-    team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true);
+    team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true, &s->direct);
+    s->direct =
+        s->direct && c->config.number[SET_CMA] == SWITCH_ON && hud_peers_direct(&c->peers, s->card, team->size, team->rank, team->pids);
     if (team->bytes == 0)
         return REASON_LEASE;
     pthread_mutex_lock(&c->lock);
@@ -159,32 +160,19 @@ static enum reason prepare(struct setup *s)
     return REASON_NONE;
 }
 
-/* The plan for these ranks where they are: one that another team has, or a new one, in memory that was there before the rounds. */
+/* The plan for these ranks where they are, in memory that was there before the rounds. */
 static void take_plan(struct setup *s)
 {
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
     const struct place_table *table = place_of(team->slices[0]);
-    struct plan_facts facts;
+    struct plan_facts facts = { .ranks = team->size, .crowded = table->crowded != 0, .direct = s->direct };
 
-    memset(&facts, 0, sizeof facts);
-    facts.ranks = team->size;
-    facts.crowded = table->crowded != 0;
-    facts.direct = s->direct;
     hud_plan_within(table, team->size, facts.within);
-    pthread_mutex_lock(&c->lock);
-    struct plan *p = c->plans;
-    while (p && (memcmp(&p->facts, &facts, sizeof facts) != 0 || p->most_bytes != s->bytes))
-        p = p->next;
-    if (!p) {
-        p = s->plan;
-        s->plan = NULL;
-        hud_plan_make(&c->config, &c->rules, &facts, s->bytes, true, p);
-        p->next = c->plans;
-        c->plans = p;
-    }
-    pthread_mutex_unlock(&c->lock);
-    team->plan = p;
+    team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
+    if (team->plan->too_rich && team->rank == 0)
+        hud_log(&c->config, LOG_WARN, "%s has more choices for %d ranks than fit; the built-in table serves them", c->rules.file,
+                team->size);
 }
 
 /* After the second round: everything is there. */
@@ -396,4 +384,5 @@ void hud_team_leave(struct hud_team *team)
     pthread_mutex_lock(&c->lock);
     hud_arena_leave(&c->arena, team->offset, team->size);
     pthread_mutex_unlock(&c->lock);
+    hud_context_drop(c, team->plan);
 }

@@ -90,7 +90,7 @@ static void print_table(const struct hud_context *c, const struct sums *s)
         fprintf(stderr, "%s\n", *between ? "" : "none");
     }
     fprintf(stderr,
-            "huddle: memory     %llu leases, %llu KiB at most of %llu KiB, %llu KiB in use at the end; pages on their rank's node %llu, "
+            "huddle: memory     %llu leases, %llu KiB at most of %llu KiB, %llu KiB not given back yet; pages on their rank's node %llu, "
             "elsewhere %llu\n",
             (unsigned long long)s->leases, (unsigned long long)s->peak >> 10, (unsigned long long)s->arena >> 10,
             (unsigned long long)s->leased >> 10, (unsigned long long)s->home, (unsigned long long)s->elsewhere);

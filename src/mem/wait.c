@@ -30,12 +30,14 @@
 enum { LOOKS_PER_TURN = 64, TURNS_PER_PROGRESS = 8 };
 
 enum {
-    SHORT_NS = 20000,  /* about what a sleep and its wake cost */
-    START_NS = 200000, /* awake, before anything is learned */
-    LONG_NS = 1000000, /* a wait that a wake does not lengthen by much */
-    TURN_NS = 500000,  /* other waiting ranks give the processor back sooner */
-    LOSSES_MOST = 4,   /* 4^n times what was lost is the longest */
-    LEARN = 4          /* a new wait counts for a quarter */
+    SHORT_NS = 20000,          /* about what a sleep and its wake cost */
+    START_NS = 200000,         /* awake, before anything is learned */
+    LONG_NS = 1000000,         /* a wait that a wake does not lengthen by much */
+    TURN_NS = 500000,          /* other waiting ranks give the processor back sooner */
+    LOSSES_MOST = 4,           /* 4^n times what was lost is the longest, */
+    BUSY_MOST_NS = 1000000000, /* and this */
+    STOP_NS = 100000000,       /* not a lost processor: the whole program, or machine, stood still */
+    LEARN = 4                  /* a new wait counts for a quarter */
 };
 
 static uint32_t *low_half(mem_flag *f)
@@ -141,7 +143,10 @@ static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
         habit->losses = 0;
         return;
     }
-    habit->busy_until_ns = now + took_ns * (1 << 2 * habit->losses);
+    if (took_ns > STOP_NS)
+        return;
+    int64_t for_ns = took_ns * (1 << 2 * habit->losses);
+    habit->busy_until_ns = now + (for_ns < BUSY_MOST_NS ? for_ns : BUSY_MOST_NS);
     habit->losses += habit->losses < LOSSES_MOST;
 }
 

@@ -127,6 +127,26 @@ static void a_setting_comes_first(void **state)
     unsetenv("HUDDLE_BCAST");
 }
 
+static void a_team_that_takes_nothing_says_why(void **state)
+{
+    static const struct {
+        const char *name, *value, *by;
+        int ranks;
+    } cases[] = { { "HUDDLE", "off", "switched off", 4 },
+                  { "HUDDLE_MEMORY", "0", "no lease", 4 },
+                  { "HUDDLE_LOG", "info", "one rank", 1 },
+                  { "HUDDLE_BCAST", "oak", "bad setting", 4 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv(cases[i].name, cases[i].value, 1);
+        ask("bcast", 8, cases[i].ranks, "core");
+        assert_true(json_is_null(at("serves")));
+        assert_string_equal(text_at("why.by"), cases[i].by);
+        unsetenv(cases[i].name);
+    }
+}
+
 static void a_line_of_the_tuning_file_is_named(void **state)
 {
     char path[] = "explain.XXXXXX";
@@ -174,6 +194,7 @@ int main(void)
         cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
         cmocka_unit_test(a_setting_comes_first),
         cmocka_unit_test(a_line_of_the_tuning_file_is_named),
+        cmocka_unit_test(a_team_that_takes_nothing_says_why),
         cmocka_unit_test(what_is_not_understood_is_refused),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@ enum { KB = 1 << 10, MB = 1 << 20 };
 static struct config config;
 static struct rules tuning;
 static struct plan plan;
+static bool direct;
 
 static void read_settings(const char *const *settings)
 {
@@ -70,8 +71,11 @@ static void check_whole(void)
         }
     }
     for (int s = 0; s < plan.slots; s++) {
-        assert_true(plan.slot[s].offset >= end && plan.slot[s].offset % HUD_LINE == 0 && plan.slot[s].bytes > 0);
-        end = plan.slot[s].offset + plan.slot[s].bytes;
+        size_t from = plan.slot[s].offset, to = from + plan.slot[s].bytes;
+        assert_true(from >= PLACE_OFFSET && from % HUD_LINE == 0 && to > from);
+        for (int o = 0; o < s; o++)
+            assert_true(to <= plan.slot[o].offset || from >= plan.slot[o].offset + plan.slot[o].bytes);
+        end = to > end ? to : end;
     }
     assert_true(plan.slots == 0 || end <= plan.most_bytes);
     assert_true(plan.total_bytes == (plan.slots ? end : 0));
@@ -173,7 +177,7 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
     tune("[[bcast]]\nwithin = \"l3\"\nalgorithm = \"inline\"\n[[bcast]]\ncrowded = true\nalgorithm = \"mpi\"\n");
     for (size_t most = 0; most < 300 * KB; most += 777)
         for (int windows = 0; windows < 2; windows++) {
-            size_t reserved = hud_plan_bytes(&config, &tuning, 8, most, windows);
+            size_t reserved = hud_plan_bytes(&config, &tuning, 8, most, windows, &direct);
             for (int w = 0; w < 4; w++)
                 for (int crowded = 0; crowded < 2; crowded++) {
                     direct = (w + crowded) % 2;
@@ -188,7 +192,7 @@ static void single_copy_serves_where_there_is_one(void **state)
 {
     (void)state;
     tune("[[bcast]]\nbytes = \"64K-\"\nalgorithm = \"single\"\n[[bcast]]\nbytes = \"1K-\"\nalgorithm = \"queue\"\n");
-    size_t reserved = hud_plan_bytes(&config, &tuning, 3, 200 * KB, true);
+    size_t reserved = hud_plan_bytes(&config, &tuning, 3, 200 * KB, true, &direct);
     for (int i = 0; i < 2; i++) {
         direct = i == 1;
         make(3, false, "machine", 200 * KB, true);
@@ -203,25 +207,49 @@ static void single_copy_serves_where_there_is_one(void **state)
     assert_string_equal(taker(COLL_BCAST, MB), "mpi");
 }
 
-static void more_rules_than_a_plan_holds_end_at_the_mpi(void **state)
+/* Rules in plenty that serve nothing take no place from those that do. */
+static void rules_that_serve_nothing_cost_nothing(void **state)
 {
     static char text[32768];
     size_t used = 0;
 
     (void)state;
-    for (int i = 1; i <= 200; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "[[bcast]]\nbytes = \"%d\"\nalgorithm = \"queue\"\nfragment = %d\n",
-                                 1000 * i, 4096 * (i % 3 + 1));
+    for (int i = 1; i <= 60; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "[[bcast]]\nbytes = \"1K-\"\nalgorithm = \"queue\"\nbudget = %d\n",
+                                 4096 * (8 + i));
     tune(text);
     make(4, false, "machine", 256 * KB, true);
     check_whole();
-    assert_string_equal(taker(COLL_BCAST, MB), "mpi");
+    assert_false(plan.too_rich);
+    assert_string_equal(taker(COLL_BCAST, MB), "queue");
+    assert_string_equal(taker(COLL_BCAST, 8), "inline");
     assert_string_equal(taker(COLL_BARRIER, 0), "groups");
+    assert_int_equal(plan.slots, 3 + 1); /* between inline and 1K the built-in small queue */
+}
+
+/* More choices than a plan holds, in pieces or in slots: the built-in table serves, and the plan says so. */
+static void a_file_that_is_too_rich_is_left_aside(void **state)
+{
+    static char text[32768];
+
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        size_t used = 0;
+        for (int i = 1; i <= (many ? 200 : 30); i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "[[bcast]]\nbytes = \"%d\"\nalgorithm = \"queue\"\n%s = %d\n",
+                                     1000 * i, many ? "fragment" : "budget", 4096 * (many ? i % 3 + 1 : i + 8));
+        tune(text);
+        make(4, false, "machine", 4 * MB, true);
+        check_whole();
+        assert_true(plan.too_rich);
+        assert_string_equal(taker(COLL_BCAST, MB), "queue");
+        assert_string_equal(taker(COLL_BARRIER, 0), "groups");
+    }
 }
 
 static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
 {
-    size_t control = hud_plan_bytes(&config, &tuning, 8, SIZE_MAX / 2, false);
+    size_t control = hud_plan_bytes(&config, &tuning, 8, SIZE_MAX / 2, false, &direct);
 
     (void)state;
     assert_int_equal(hud_plan_offer(&config, &tuning, 8, 10 * MB), 512 * KB);
@@ -282,7 +310,8 @@ int main(void)
         cmocka_unit_test_setup(rules_share_a_slot_unless_it_has_another_shape, reset),
         cmocka_unit_test_setup(whatever_the_place_the_plan_fits_what_was_reserved, reset),
         cmocka_unit_test_setup(single_copy_serves_where_there_is_one, reset),
-        cmocka_unit_test_setup(more_rules_than_a_plan_holds_end_at_the_mpi, reset),
+        cmocka_unit_test_setup(rules_that_serve_nothing_cost_nothing, reset),
+        cmocka_unit_test_setup(a_file_that_is_too_rich_is_left_aside, reset),
         cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, reset),
         cmocka_unit_test_setup(queue_takes_no_more_than_the_paper, reset),
         cmocka_unit_test(the_lowest_level_that_holds_all_is_found),

@@ -127,6 +127,25 @@ static void progress_is_called_in_every_way(void **state)
         }
 }
 
+/* However long processors were lost, a second later a yield is tried again; a program that stood still as a whole has lost none. */
+static void no_loss_is_remembered_for_ever(void **state)
+{
+    (void)state;
+    policy.way = MEM_ADAPTIVE;
+    policy.polls = 256;
+    yield_ns = 90 * (int64_t)MS;
+    for (int i = 0; i < 8; i++) {
+        mem.habit.busy_until_ns = 0;
+        wait_for(300 * (int64_t)MS);
+    }
+    assert_true(mem.habit.busy_until_ns > 0 && mem.habit.busy_until_ns <= now + 1000 * (int64_t)MS);
+    reset(state);
+    policy.way = MEM_ADAPTIVE;
+    yield_ns = 600000 * (int64_t)MS;
+    wait_for(10 * MS);
+    assert_int_equal(mem.habit.busy_until_ns, 0);
+}
+
 /* A rank that has waited long again and again sleeps sooner. */
 static void long_waits_teach_to_sleep(void **state)
 {
@@ -187,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_way_does_what_it_is_named_after, reset),
         cmocka_unit_test_setup(progress_is_called_in_every_way, reset),
+        cmocka_unit_test_setup(no_loss_is_remembered_for_ever, reset),
         cmocka_unit_test_setup(long_waits_teach_to_sleep, reset),
         cmocka_unit_test_setup(short_waits_teach_to_stay_awake, reset),
         cmocka_unit_test_setup(a_processor_that_does_not_come_back_is_not_given_away, reset),
