@@ -30,7 +30,14 @@ enum set {
 };
 #undef SETTING
 
-enum { SET_MOST = 192, SET_TEXT = 256, SET_ALGS = 64 };
+#define ALG(coll, name) SET_ALG_##coll##_##name,
+enum {
+#include "alg/alg.def"
+    SET_ALGS /* algorithms */
+};
+#undef ALG
+
+enum { SET_MOST = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256 };
 
 enum config_switch { SWITCH_OFF, SWITCH_ON };
 enum config_log { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };

@@ -4,6 +4,7 @@
 #include "core/budget.h"
 #include "core/direct.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@ struct answer {
     const struct hud_question *q;
     int kind;
     struct topo *machine;
-    int processors; /* of it */
+    struct topo_cpus cpus; /* of it, that ranks may use */
+    int processors;        /* that they may use at once */
     struct config config;
     struct rules tuning;
     struct shape_groups groups;
@@ -24,20 +26,32 @@ struct answer {
 
 /* ---- where the ranks would be ---- */
 
-/* The k-th processor, round robin, of those within a unit of a level; level -1: of all. */
-static int processor(const struct topo *t, int level, int unit, int k)
+/* As a team's ranks would count: here those that this process may use, and no more than its cgroups allow; elsewhere all. */
+static void find_processors(struct answer *a)
+{
+    struct topo_cpus allowed;
+    int quota = a->q->topology ? INT_MAX : hud_topo_cpu_quota();
+
+    hud_topo_all(a->machine, &a->cpus);
+    hud_topo_allowed(&allowed);
+    for (int w = 0; w < TOPO_CPUS / 64 && !a->q->topology; w++)
+        a->cpus.word[w] &= allowed.word[w];
+    a->processors = hud_topo_cpus_count(&a->cpus);
+    a->processors = quota < a->processors ? quota : a->processors;
+}
+
+/* The k-th processor, round robin, of those within a unit of a level; level -1, or none there that ranks may use: of all. */
+static int processor(const struct answer *a, int level, int unit, int k)
 {
     int list[TOPO_CPUS], count = 0;
-    struct topo_cpus all = { { 0 } };
 
-    hud_topo_all(t, &all);
     for (int cpu = 0; cpu < TOPO_CPUS; cpu++) {
         struct topo_cpus one = { { 0 } };
         one.word[cpu / 64] = (uint64_t)1 << (cpu % 64);
-        if ((all.word[cpu / 64] & one.word[cpu / 64]) != 0 && (level < 0 || hud_topo_unit(t, level, &one) == unit))
+        if ((a->cpus.word[cpu / 64] & one.word[cpu / 64]) != 0 && (level < 0 || hud_topo_unit(a->machine, level, &one) == unit))
             list[count++] = cpu;
     }
-    return count > 0 ? list[k % count] : 0;
+    return count > 0 ? list[k % count] : level >= 0 ? processor(a, -1, 0, k) : 0;
 }
 
 /* A map by a level that the machine does not have is one by core. */
@@ -48,9 +62,9 @@ static void bind_ranks(const struct answer *a, struct topo_cpus *cpus)
     for (int r = 0; r < a->q->ranks; r++) {
         memset(&cpus[r], 0, sizeof cpus[r]);
         if (strcmp(a->q->map, "none") == 0) {
-            hud_topo_all(a->machine, &cpus[r]);
+            cpus[r] = a->cpus;
         } else {
-            int cpu = processor(a->machine, level, r % units, r / units);
+            int cpu = processor(a, level, r % units, r / units);
             cpus[r].word[cpu / 64] |= (uint64_t)1 << (cpu % 64);
         }
     }
@@ -60,13 +74,14 @@ static void bind_ranks(const struct answer *a, struct topo_cpus *cpus)
 static bool find_place(struct answer *a)
 {
     size_t ranks = (size_t)a->q->ranks;
-    struct topo_cpus *cpus = malloc(ranks * sizeof *cpus), all = { { 0 } };
+    struct topo_cpus *cpus = malloc(ranks * sizeof *cpus);
     struct shape_place place = { .unit = NULL };
     const char *off = a->config.text[SET_LEVELS_OFF];
 
     a->table = calloc(1, sizeof *a->table + SHAPE_LEVELS * ranks * sizeof(int16_t));
     bool good = cpus && a->table;
     if (good) {
+        find_processors(a);
         bind_ranks(a, cpus);
         good = hud_topo_place(a->machine, cpus, a->q->ranks, off, &place) == 0 && hud_shape_groups_build(&place, &a->groups) == 0;
     }
@@ -74,9 +89,7 @@ static bool find_place(struct answer *a)
         a->table->levels = hud_topo_kept(a->machine, off, a->table->name);
         for (size_t i = 0; i < (size_t)a->table->levels * ranks; i++)
             a->table->unit[i] = (int16_t)place.unit[i];
-        hud_topo_all(a->machine, &all);
         a->facts.ranks = a->q->ranks;
-        a->processors = hud_topo_cpus_count(&all);
         a->facts.crowded = a->q->ranks > a->processors;
         a->facts.direct = a->config.number[SET_CMA] == SWITCH_ON && hud_direct_likely();
         hud_plan_within(a->table, a->q->ranks, a->facts.within);

@@ -26,10 +26,13 @@ struct reader {
 
 static int complain(struct reader *r, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* "FILE:LINE: what is wrong"; of a long path the end, so that a line holds what follows. */
 static int complain(struct reader *r, int line, const char *format, ...)
 {
+    enum { SHOWN = 80 };
     va_list args;
-    int used = snprintf(r->error, r->error_bytes, "%s:%d: ", r->rules->file, line);
+    size_t length = strlen(r->rules->file), cut = length > SHOWN ? length - SHOWN : 0;
+    int used = snprintf(r->error, r->error_bytes, "%s%s:%d: ", cut != 0 ? "..." : "", r->rules->file + cut, line);
 
     va_start(args, format);
     if (used > 0 && (size_t)used < r->error_bytes)

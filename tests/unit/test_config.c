@@ -144,9 +144,20 @@ static void every_row_is_whole(void **state)
     }
 }
 
+/* Settings have room for so many, and a table ends with a row without a name. */
+static void no_algorithm_has_more_parameters_than_there_is_room_for(void **state)
+{
+    (void)state;
+    for (int a = 0; hud_shm_algs[a]; a++)
+        for (int p = 0; hud_shm_algs[a]->params && hud_shm_algs[a]->params[p].name; p++)
+            if (p >= ALG_PARAMS)
+                fail_msg("%s/%s has more than %d parameters", hud_shm_algs[a]->coll, hud_shm_algs[a]->name, ALG_PARAMS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_algorithm_has_more_parameters_than_there_is_room_for),
         cmocka_unit_test(defaults_are_fine),
         cmocka_unit_test(units_scale),
         cmocka_unit_test(words_choose),

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_explain.c - what would run, and why: on a machine of 2 sockets, 4 NUMA nodes and 128 cores. */
+/* test_explain.c - what would run, and why: on a machine of 2 sockets, 4 NUMA nodes and 128 cores, and on this one. */
+#define _GNU_SOURCE /* sched_setaffinity */
 #include "huddle/huddle.h"
+#include "topo/topo.h"
 
 #include <jansson.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,9 +19,9 @@
 
 static json_t *answer;
 
-static void ask(const char *collective, size_t bytes, int ranks, const char *map)
+static void ask_of(const char *machine, const char *collective, size_t bytes, int ranks, const char *map)
 {
-    const struct hud_question q = { collective, bytes, ranks, map, MACHINE };
+    const struct hud_question q = { collective, bytes, ranks, map, machine };
     char *text;
 
     json_decref(answer);
@@ -26,6 +29,11 @@ static void ask(const char *collective, size_t bytes, int ranks, const char *map
     answer = json_loads(text, 0, NULL);
     assert_non_null(answer);
     free(text);
+}
+
+static void ask(const char *collective, size_t bytes, int ranks, const char *map)
+{
+    ask_of(MACHINE, collective, bytes, ranks, map);
 }
 
 /* "why.by" */
@@ -170,6 +178,29 @@ static void a_line_of_the_tuning_file_is_named(void **state)
     unlink(path);
 }
 
+/* On this machine a processor counts if the ranks may use it, as it would in a team of theirs. */
+static void only_processors_that_ranks_may_use_count(void **state)
+{
+    struct topo_cpus mine, one = { { 0 } };
+    int first = 0, quota = hud_topo_cpu_quota();
+
+    (void)state;
+    hud_topo_allowed(&mine);
+    while ((mine.word[first / 64] >> (first % 64) & 1) == 0)
+        first++;
+    one.word[first / 64] = (uint64_t)1 << (first % 64);
+    ask_of(NULL, "barrier", 0, 2, "core");
+    assert_true(json_integer_value(at("facts.processors")) <= quota);
+    assert_true(json_integer_value(at("facts.processors")) <= hud_topo_cpus_count(&mine));
+    assert_int_equal(sched_setaffinity(0, sizeof one, (cpu_set_t *)&one), 0);
+    ask_of(NULL, "barrier", 0, 2, "core");
+    sched_setaffinity(0, sizeof mine, (cpu_set_t *)&mine);
+    assert_int_equal(json_integer_value(at("facts.processors")), 1);
+    assert_true(json_is_true(at("facts.crowded")));
+    ask("barrier", 0, 2, "core");
+    assert_int_equal(json_integer_value(at("facts.processors")), 128);
+}
+
 static void what_is_not_understood_is_refused(void **state)
 {
     static const struct hud_question bad[] = { { "scan", 8, 2, "core", NULL },
@@ -195,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_setting_comes_first),
         cmocka_unit_test(a_line_of_the_tuning_file_is_named),
         cmocka_unit_test(a_team_that_takes_nothing_says_why),
+        cmocka_unit_test(only_processors_that_ranks_may_use_count),
         cmocka_unit_test(what_is_not_understood_is_refused),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

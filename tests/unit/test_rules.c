@@ -101,6 +101,19 @@ static void every_mistake_is_named_with_its_line(void **state)
     }
 }
 
+static void a_long_path_does_not_hide_the_mistake(void **state)
+{
+    char file[600];
+
+    (void)state;
+    memset(file, 'p', sizeof file);
+    memcpy(file + sizeof file - 8, "/t.toml", 8);
+    assert_false(hud_rules_read(&rules, file, "answer = 42", 11, error, sizeof error));
+    assert_memory_equal(error, "...ppp", 6);
+    assert_non_null(strstr(error, "p/t.toml:1: answer: not understood (accepted: "));
+    assert_int_equal(error[strlen(error) - 1], ')'); /* the whole line */
+}
+
 static void write_file(const char *path, const char *text)
 {
     FILE *f = fopen(path, "we");
@@ -166,6 +179,7 @@ int main(void)
         cmocka_unit_test(the_built_in_table_is_whole),
         cmocka_unit_test_teardown(a_rule_is_read_as_a_whole, end),
         cmocka_unit_test(every_mistake_is_named_with_its_line),
+        cmocka_unit_test(a_long_path_does_not_hide_the_mistake),
         cmocka_unit_test_teardown(the_users_file_is_found_if_it_is_of_this_machine, end),
     };
 
