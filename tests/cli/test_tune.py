@@ -191,7 +191,7 @@ class Runs(unittest.TestCase):
                 self.assertEqual((algorithm, "tuning file", table), (answer["serves"]["algorithm"], answer["why"]["by"], lines[answer["why"]["line"] - 1]))
         for words in (("bcast", "--bytes", "512", "--ranks", "2"), ("bcast", "--bytes", "1K", "--ranks", "4"), ("barrier", "--ranks", "1")):
             answer = json.loads(self.huddle("explain", *words, "--json", HUDDLE_TUNING=self.file, HUDDLE_MEMORY="10M").stdout)
-            self.assertEqual("built-in table", answer["why"]["by"], words)
+            self.assertIn(answer["why"]["by"], ("built-in table", "one rank"), words)
 
     def test_a_run_that_was_killed_goes_on(self):
         self.assertEqual(2, self.tune("--resume").returncode, "there is nothing to go on with")
