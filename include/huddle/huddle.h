@@ -109,7 +109,10 @@ HUD_API int hud_bcast(hud_team *team, const struct hud_view *view, int root);
 
 /* ---- checking (HUDDLE_CHECK) ------------------------------------------------------------------------------------------- */
 
-/* Nonzero: calls on this context's teams are checked, and its host announces those that huddle does not take.  The same for the context's life. */
+/*
+ * Nonzero: HUDDLE_CHECK is on, also where another setting is bad or huddle switched off: the host announces the collectives that huddle does not
+ * take.  The same for the context's life, and to be the same on all members of a team whose exchange has no world_rank.
+ */
 HUD_API int hud_context_checks(const hud_context *context);
 
 #define HUD_ANY_BYTES ((size_t)-1)
@@ -124,7 +127,7 @@ struct hud_call {
 
 /*
  * A collective that huddle does not take is entered.  Waits until all members have entered a collective of this team, and says so where they
- * differ; without HUDDLE_CHECK it does nothing.  hud_barrier and hud_bcast do this by themselves.  HUD_OK, HUD_ERR_ARGUMENT.
+ * differ; without HUDDLE_CHECK, and for zero bytes, it does nothing.  hud_barrier and hud_bcast do this by themselves.  HUD_OK, HUD_ERR_ARGUMENT.
  */
 HUD_API int hud_team_enter(hud_team *team, const struct hud_call *call);
 

@@ -115,7 +115,10 @@ bool hud_check_enter(struct hud_team *team, const struct hud_call *call)
     char name[CHECK_NAME];
     bool same = true;
 
-    if (check->depth++ > 0 || call->bytes == 0)
+    if (check->depth++ > 0)
+        return check->alike;
+    check->alike = true;
+    if (call->bytes == 0)
         return true;
     check->entered = true;
     name_team(team, name);
@@ -138,6 +141,7 @@ bool hud_check_enter(struct hud_team *team, const struct hud_call *call)
         check->said = true;
     }
     unlock(team);
+    check->alike = same;
     return same;
 }
 

@@ -27,6 +27,7 @@ struct check {
     struct mem mem; /* the team's, for the lines of the roll call */
     int depth;      /* calls inside each other: an MPI's collective may use another one of the same communicator */
     bool entered;   /* the outermost call is of those that are checked, and has not been left */
+    bool alike;     /* all members make the same outermost call, as far as is known */
     bool said;      /* a difference has been: one line a team is enough */
     /* Under the lock of the context's watch: */
     struct check *prev, *next; /* in the watch's list */
@@ -58,7 +59,7 @@ void hud_check_start(struct hud_team *team, const struct peer_card *cards);
 /* Ends it, if there is one.  A team that was set up tells the others, as a call that they should not see. */
 void hud_check_free(struct hud_team *team);
 
-/* On entering a call: waits for all members.  True: all make the same call.  False: the caller leaves it to the MPI.  Within another call: true. */
+/* On entering a call: waits for all members.  True: all make the same call.  False: the caller leaves it to the MPI.  Within another call: as that one. */
 bool hud_check_enter(struct hud_team *team, const struct hud_call *call);
 /* On return from what was entered. */
 void hud_check_exit(struct hud_team *team);

@@ -151,7 +151,8 @@ static void add_missing(struct line *line, struct check *check, int rank, uint64
     uint64_t left = hud_shm_roll_left_ns(&check->eyes, check->call, rank), since = left != 0 ? left : last.entered_ns;
     add(line, left != 0 ? "came back from call %llu, " : "still in call %llu, ", (unsigned long long)check->call - 1);
     add_call(line, check->team, &last);
-    add(line, left != 0 ? ", %.1f s ago)" : ", for %.1f s)", (double)(now_ns - since) * 1e-9);
+    uint64_t passed = now_ns > since ? now_ns - since : 0; /* it may have moved since now was now */
+    add(line, left != 0 ? ", %.1f s ago)" : ", for %.1f s)", (double)passed * 1e-9);
 }
 
 static void say(const struct check *check, const struct line *line)

@@ -339,6 +339,19 @@ void hud_config_read(const char *const *host, struct config *config)
         config->agree = hash_number(config->agree, config->given[rows[i].alg][rows[i].param]);
 }
 
+bool hud_config_checks(const char *const *host)
+{
+    struct config *config = malloc(sizeof *config);
+    bool on = false;
+
+    if (config) {
+        hud_config_read(host, config);
+        on = config->number[SET_CHECK] == SWITCH_ON;
+    }
+    free(config);
+    return on;
+}
+
 int hud_config_forced(const struct config *config, int coll_kind)
 {
     static const int set_of[COLL_KINDS] = { [COLL_BARRIER] = SET_BARRIER, [COLL_BCAST] = SET_BCAST };

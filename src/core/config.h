@@ -58,6 +58,9 @@ struct config {
 /* Reads HUDDLE_* of the environment, then "NAME=VALUE" strings of the host (NULL-terminated or NULL).  A bad value leaves the default and sets error. */
 void hud_config_read(const char *const *host, struct config *config);
 
+/* HUDDLE_CHECK is on by those settings: for a front end that must know before there is a context.  False if there is no memory to read them into. */
+HUD_API bool hud_config_checks(const char *const *host);
+
 /* A number, with K, M or G where it is bytes, from least (>= 0) to most.  False: it is not. */
 bool hud_config_number(const char *text, bool bytes, long least, long most, long *number);
 /* The value of an algorithm's parameter (its row, its index).  False: *accepted says what is. */

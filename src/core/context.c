@@ -90,7 +90,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
 
 int hud_context_checks(const hud_context *c)
 {
-    return c && hud_checks(c);
+    return c && (c->config.number[SET_CHECK] == SWITCH_ON || hud_presence_checked());
 }
 
 void hud_context_destroy(hud_context *c)

@@ -36,6 +36,7 @@ static const struct launcher {
 enum { RANKS_MOST = 1 << 20 }; /* of a job; a higher rank counts as absent */
 
 static char job[80];
+static bool with_check;                        /* as announced */
 static int own_rank = -1;                      /* as announced; -1: the name could not be bound */
 static struct descriptor probe = { .fd = -1 }; /* asks for names; there from the start, so that no later shortage changes an answer */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,13 +48,6 @@ static socklen_t address_of(int rank, struct sockaddr_un *address)
     address->sun_family = AF_UNIX;
     int n = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "huddle.%s.%d", job, rank);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
-}
-
-bool hud_presence_checked(void)
-{
-    const char *set = getenv("HUDDLE_CHECK");
-
-    return set && strcmp(set, "off") != 0 && strcmp(set, "0") != 0;
 }
 
 /* The job's name, with the name of the run if 'huddle run' started it; a hash keeps long names apart, as an address has 107 bytes. */
@@ -72,7 +66,7 @@ static bool name_job(const struct launcher *l)
         name = inode;
     }
     uint64_t whole = hash_text(hash_text(hash_text(HASH_START, name), step), run ? run : "");
-    whole = hud_presence_checked() ? hash_text(whole, "check") : whole;
+    whole = with_check ? hash_text(whole, "check") : whole;
     snprintf(job, sizeof job, "%.40s.%llx.%.20s", name, (unsigned long long)whole, step);
     return true;
 }
@@ -95,12 +89,13 @@ static void bind_rank(int rank)
         close(fd);
 }
 
-void hud_presence_announce(enum hud_launchers which)
+void hud_presence_announce(enum hud_launchers which, bool checked)
 {
     static atomic_flag once = ATOMIC_FLAG_INIT;
 
     if (!local_claim(&once))
         return;
+    with_check = checked;
     for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
         const struct launcher *l = &launchers[i];
         const char *rank = getenv(l->rank);
@@ -114,6 +109,11 @@ void hud_presence_announce(enum hud_launchers which)
 bool hud_presence_known(void)
 {
     return job[0] != '\0';
+}
+
+bool hud_presence_checked(void)
+{
+    return with_check && hud_presence_known();
 }
 
 bool hud_presence_is(int rank)

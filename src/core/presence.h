@@ -23,14 +23,13 @@ enum hud_launchers {
 /*
  * Announce this process.  Call before MPI_Init is entered (a constructor, a component's open); the first call counts.
  * Without a launcher's variables nothing is announced, and hud_presence_known() is false.
+ * checked: HUDDLE_CHECK is on, however it was set (hud_config_checks).  With it, and without it, ranks do not set up a team at the same calls: so
+ * they are announced under different names, and are absent to each other.
  */
-HUD_API void hud_presence_announce(enum hud_launchers launchers);
+HUD_API void hud_presence_announce(enum hud_launchers launchers, bool checked);
 
-/*
- * HUDDLE_CHECK is on in this process's environment, or may be.  With it, and without it, ranks do not set up a team at the same calls: so they are
- * announced under different names, and are absent to each other.
- */
-HUD_API bool hud_presence_checked(void);
+/* This process is announced as one with HUDDLE_CHECK, as are then all that are present to it. */
+bool hud_presence_checked(void);
 
 /* The launcher said which job this is, so that absence means something. */
 bool hud_presence_known(void);

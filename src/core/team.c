@@ -2,6 +2,7 @@
 /* team.c - the public calls on a team: set up at the first collective, choose, run, count. */
 #include "core/check.h"
 #include "core/clock.h"
+#include "core/presence.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -128,13 +129,21 @@ int hud_bcast(hud_team *team, const struct hud_view *view, int root)
     return run(team, COLL_BCAST, &call);
 }
 
+/*
+ * Calls that huddle does not take set a new team up too.  All members must be of one mind about that before they have met, so it rests on what
+ * they share: on the name that they are announced under, never on what a rank makes of its other settings.  One with a bad setting, or
+ * switched off, comes and says so.  Where no name tells, the team begins with a call that huddle takes.
+ */
+static bool begins_with_any_call(const struct hud_team *team)
+{
+    return team->exchange.world_rank ? hud_presence_checked() : team->context->config.number[SET_CHECK] == SWITCH_ON;
+}
+
 int hud_team_enter(hud_team *team, const struct hud_call *call)
 {
     if (!team || !call || !call->name)
         return HUD_ERR_ARGUMENT;
-    if (!hud_checks(team->context))
-        return HUD_OK;
-    if (team->state == TEAM_NEW)
+    if (team->state == TEAM_NEW && call->bytes != 0 && begins_with_any_call(team))
         hud_team_setup(team);
     if (team->check)
         hud_check_enter(team, call);

@@ -281,6 +281,19 @@ CASES = [
     Case("check", "all agree, intercommunicators", BOTH, 4, ["{bin}/inter"], env=CHECK, taken=True),
     Case("check", "all left to the MPI", BOTH, 4, ["{bin}/unlike", "kind"], env={**DIFFERENCES, "HUDDLE_BARRIER": "mpi", "HUDDLE_BCAST": "mpi"}, fails=None,
          says=["check: call 139 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
+    # (what ranks do not share must not decide whether a first call, one that huddle does not take, sets the team up)
+    *[Case("check", f"{setting} on one rank", BOTH, 3, ["{bin}/unlike", "others"], env=CHECK, each=on_ranks("-eq 1", "env", setting), passed=why, says=[line])
+      for setting, why, line in (
+          ("HUDDLE_BCAST=bogus", "bad setting", "HUDDLE_BCAST=bogus.*accepted.*own collectives"),
+          ("HUDDLE_TUNING=/nonexistent", "bad setting", "/nonexistent.*own collectives"),
+          ("HUDDLE_BCAST=mpi", "settings differ", "HUDDLE_BCAST=.*accepted.*own collectives"),
+          ("HUDDLE=off", "ranks without huddle here", "rank 1 runs without huddle, or"))],
+    Case("check", "switched off by a parameter on one rank", OPEN, 3, ["{bin}/unlike", "others"], env=CHECK,
+         each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_on=off"), passed="switched off"),
+    Case("check", "by a parameter, on one rank", OPEN, 3, ["{bin}/unlike", "others"], each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_check=1"),
+         passed="ranks without huddle here", says=["rank 1 runs without huddle;", "rank 0 runs without huddle, or without HUDDLE_CHECK;"]),
+    Case("check", "by a parameter", OPEN, 4, ["{bin}/unlike", "first"], launch={"openmpi": ["--mca", "coll_huddle_check", "1"]}, fails=None,
+         says=["check: call 1 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
     Case("check", "on one rank", BOTH, 3, ["{bin}/unlike", "others"], each=on_ranks("-eq 1", "env", "HUDDLE_CHECK=1"),
          passed="ranks without huddle here", says=["rank 1 runs without huddle;", "rank 0 runs without huddle, or without HUDDLE_CHECK;"]),
 

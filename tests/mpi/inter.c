@@ -6,6 +6,9 @@
  */
 #include "check.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 static void intra(MPI_Comm comm, const char *what)
 {
     int me, size;
@@ -57,6 +60,33 @@ static void between_halves(void)
     section("inter");
 }
 
+/* Allgatherv between the first rank and the others: the array of counts has as many as the other group, and nothing after them can be read. */
+static void one_and_the_rest(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int got[64], at[64], others;
+    MPI_Comm group, between;
+
+    if (!check(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0, "no page that cannot be read"))
+        return;
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank > 0, world_rank, &group);
+    MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, world_rank == 0, 6, &between);
+    MPI_Comm_remote_size(between, &others);
+    int *counts = (int *)(void *)(pages + page) - others;
+    for (int i = 0; i < others; i++) {
+        counts[i] = 1;
+        at[i] = i;
+    }
+    MPI_Allgatherv(&world_rank, 1, MPI_INT, got, counts, at, MPI_INT, between);
+    for (int i = 0; i < others; i++)
+        check(got[i] == i + (world_rank == 0), "got %d of rank %d of the others", got[i], i);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&group);
+    munmap(pages, 2 * page);
+    section("one, rest");
+}
+
 static void with_family(MPI_Comm family, bool child)
 {
     MPI_Comm merged;
@@ -83,6 +113,7 @@ int main(int argc, char **argv)
     }
     intra(MPI_COMM_WORLD, "world");
     between_halves();
+    one_and_the_rest();
     if (argc > 1 && !strcmp(argv[1], "--spawn")) {
         MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &family, MPI_ERRCODES_IGNORE);
         with_family(family, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_check.c - HUDDLE_CHECK without an MPI: what is said, exactly, and that those who agree hear nothing.  Ranks are threads, or processes. */
-#include "huddle/huddle.h"
+#include "core/check.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -68,10 +68,12 @@ static void name(void *arg, char *to, size_t bytes)
     snprintf(to, bytes, "everybody");
 }
 
+static const char *of_rank_1; /* one more setting */
+
 static void *run_rank(void *arg)
 {
-    static const char *const settings[] = { "HUDDLE_CHECK=1", "HUDDLE_CHECK_TIMEOUT=1", NULL };
     struct rank *r = arg;
+    const char *const settings[] = { "HUDDLE_CHECK=1", "HUDDLE_CHECK_TIMEOUT=1", r->number == 1 ? of_rank_1 : NULL, NULL };
     const struct hud_host host = {
         .name = "MPI", .world_rank = r->number, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
     };
@@ -192,6 +194,102 @@ static void a_call_that_differs_is_passed_on_by_all(void **state)
         strstr(said(unequal_is_passed_by), "rank 0 calls MPI_Bcast(root 0, 1 bytes); rank 1 calls MPI_Bcast(root 1, 1 bytes); "));
 }
 
+static void nested_is_passed_on(struct rank *r)
+{
+    char byte = 0;
+    struct hud_view view = { .base = &byte, .bytes = 1 };
+
+    hud_barrier(r->team);
+    enter(r, r->number % 2 ? "scan" : "allreduce", -1, 8, NULL);
+    for (int i = 0; i < 2; i++) {
+        if (hud_bcast(r->team, &view, 0) != HUD_PASS)
+            abort();
+        hud_team_exit(r->team);
+    }
+    hud_team_exit(r->team);
+    reduce(r, 8, NULL);
+    enter(r, "scan", -1, 8, NULL);
+    if (hud_bcast(r->team, &view, 0) != HUD_OK)
+        abort();
+    hud_team_exit(r->team);
+}
+
+static void what_is_inside_a_call_that_differs_is_passed_on_too(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(said(nested_is_passed_on), "call 2 of everybody"));
+}
+
+/* The next allgather of each rank is this one: nobody is in a set-up. */
+static void meet_without_a_team(struct rank *r)
+{
+    int all[RANKS];
+
+    allgather(r, &r->number, sizeof r->number, all);
+    for (int i = 0; i < RANKS; i++)
+        if (all[i] != i)
+            abort();
+}
+
+static void reduce_first(struct rank *r)
+{
+    reduce(r, 8, NULL);
+    meet_without_a_team(r);
+    if (hud_barrier(r->team) != HUD_PASS)
+        abort();
+}
+
+static void who_cannot_take_part_comes_and_says_so(void **state)
+{
+    (void)state;
+    of_rank_1 = "HUDDLE_BCAST=bogus";
+    const char *line = strstr(said(reduce_first), "huddle: HUDDLE_BCAST=bogus is not understood");
+    assert_true(line && strchr(line, '\n') == line + strlen(line) - 1);
+    of_rank_1 = "HUDDLE=off";
+    assert_string_equal(said(reduce_first), "");
+    of_rank_1 = NULL;
+}
+
+static void reduce_nothing(struct rank *r)
+{
+    if (r->number % 2)
+        reduce(r, 0, NULL);
+    meet_without_a_team(r);
+    if (hud_barrier(r->team) != HUD_OK)
+        abort();
+}
+
+static void zero_bytes_set_nothing_up(void **state)
+{
+    (void)state;
+    assert_string_equal(said(reduce_nothing), "");
+}
+
+/* The others are looked at after the clock. */
+static void look_too_soon(struct rank *r)
+{
+    hud_barrier(r->team);
+    hud_barrier(r->team);
+    struct check *check = r->team->check;
+    meet_without_a_team(r);
+    if (r->number == 0) {
+        pthread_mutex_lock(&r->context->watch.lock);
+        check->call++;
+        check->stage = CHECK_COMING;
+        hud_complain_wait(check, 0, 1);
+        check->call--;
+        check->stage = CHECK_IDLE;
+        pthread_mutex_unlock(&r->context->watch.lock);
+    }
+    meet_without_a_team(r);
+}
+
+static void time_does_not_run_backwards(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(said(look_too_soon), "not there: rank 0 (came back from call 2, MPI_Barrier, 0.0 s ago), rank 1 (came back "));
+}
+
 static void come_late(struct rank *r)
 {
     hud_barrier(r->team);
@@ -273,6 +371,10 @@ int main(void)
         cmocka_unit_test(those_who_agree_hear_nothing),
         cmocka_unit_test(a_difference_is_said_once),
         cmocka_unit_test(a_call_that_differs_is_passed_on_by_all),
+        cmocka_unit_test(what_is_inside_a_call_that_differs_is_passed_on_too),
+        cmocka_unit_test(who_cannot_take_part_comes_and_says_so),
+        cmocka_unit_test(zero_bytes_set_nothing_up),
+        cmocka_unit_test(time_does_not_run_backwards),
         cmocka_unit_test(who_does_not_come_is_named),
         cmocka_unit_test(who_does_not_come_back_is_named),
         cmocka_unit_test(who_has_ended_is_named),

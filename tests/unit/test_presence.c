@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 /* A process that announces itself as `rank` of `job` and lives until the pipe is closed; returns when it has. */
-static pid_t start(const char *job, const char *rank, int *end)
+static pid_t start(const char *job, const char *rank, bool checked, int *end)
 {
     int ready[2], stay[2];
     char byte;
@@ -24,7 +24,7 @@ static pid_t start(const char *job, const char *rank, int *end)
         close(stay[1]);
         setenv("HUDDLE_JOB", job, 1);
         setenv("PMI_RANK", rank, 1);
-        hud_presence_announce(HUD_LAUNCHERS_HYDRA);
+        hud_presence_announce(HUD_LAUNCHERS_HYDRA, checked);
         byte = hud_presence_known() ? 'y' : 'n';
         if (write(ready[1], &byte, 1) != 1 || read(stay[0], &byte, 1) > 0)
             _exit(1);
@@ -41,25 +41,30 @@ static pid_t start(const char *job, const char *rank, int *end)
 
 static void ranks_are_there_while_they_live(void **state)
 {
-    int end3, end4, status;
-    pid_t rank3 = start("test-job", "3", &end3), other = start("another-job", "4", &end4);
+    int end3, end4, end5, status;
+    pid_t rank3 = start("test-job", "3", false, &end3), other = start("another-job", "4", false, &end4);
+    pid_t checks = start("test-job", "5", true, &end5);
 
     (void)state;
     setenv("HUDDLE_JOB", "test-job", 1);
     setenv("PMI_RANK", "0", 1);
-    hud_presence_announce(HUD_LAUNCHERS_HYDRA);
+    hud_presence_announce(HUD_LAUNCHERS_HYDRA, false);
     assert_true(hud_presence_known());
     assert_true(hud_presence_of(0));
     assert_true(hud_presence_is(0) && !hud_presence_is(3));
     assert_false(hud_presence_of(1));
     assert_false(hud_presence_of(4)); /* of another job */
+    assert_false(hud_presence_of(5)); /* with HUDDLE_CHECK, this one without */
     assert_false(hud_presence_of(-1));
     assert_true(hud_presence_of(3));
     close(end3);
     close(end4);
+    close(end5);
     waitpid(rank3, &status, 0);
     assert_int_equal(status, 0);
     waitpid(other, &status, 0);
+    assert_int_equal(status, 0);
+    waitpid(checks, &status, 0);
     assert_int_equal(status, 0);
     assert_true(hud_presence_of(3)); /* once there, part of the job */
 }

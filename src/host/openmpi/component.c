@@ -14,6 +14,7 @@
  */
 #include "component.h"
 
+#include "core/config.h"
 #include "core/presence.h"
 
 #include <pthread.h>
@@ -75,7 +76,7 @@ static int component_open(void)
     if (misfit != NULL || reason != NULL)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
-    hud_presence_announce(HUD_LAUNCHERS_PMIX);
+    hud_presence_announce(HUD_LAUNCHERS_PMIX, hud_config_checks(hud_openmpi_settings_given()));
     return OMPI_SUCCESS;
 }
 

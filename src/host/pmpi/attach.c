@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attach.c - meeting the MPI: its functions by name, and the wrappers that the loader shall divert to. */
+#include "core/config.h"
 #include "core/presence.h"
 #include "host/loader/front.h"
 #include "host/pmpi/pmpi.h"
@@ -56,8 +57,9 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version, const st
         memcpy((char *)&real + calls[i].offset, &found, sizeof found);
     }
     hud_life_name(version);
-    hud_presence_announce(HUD_LAUNCHERS_HYDRA);
-    ours.more = hud_presence_checked() ? hud_checked_wrappers : NULL;
+    bool checked = hud_config_checks(NULL);
+    hud_presence_announce(HUD_LAUNCHERS_HYDRA, checked);
+    ours.more = checked ? hud_checked_wrappers : NULL;
     *front = &ours;
     return NULL;
 }

@@ -47,13 +47,9 @@ static MPI_Count sum_int(const int counts[], MPI_Comm handle)
     return sum;
 }
 
-static struct comm *enter(MPI_Comm handle, const char *name, int root, size_t bytes, const char *detail)
+static void enter(hud_team *team, const char *name, int root, size_t bytes, const char *detail)
 {
-    struct comm *comm = hud_comm_find(handle);
-
-    if (comm && comm->team)
-        hud_team_enter(comm->team, &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = detail });
-    return comm;
+    hud_team_enter(team, &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = detail });
 }
 
 static int leave(struct comm *comm, int code)
@@ -63,11 +59,14 @@ static int leave(struct comm *comm, int code)
     return code;
 }
 
+/* The arguments are looked at only where there is a team: those of an intercommunicator's call are counted by the other group. */
 #define WRAPPER(name, text, parameters, arguments, root, bytes, detail)                                                                    \
     static int checked_##name parameters                                                                                                   \
     {                                                                                                                                      \
-        struct comm *entered = enter(comm, text, root, bytes, detail);                                                                     \
-        return leave(entered, real.name arguments);                                                                                        \
+        struct comm *ours = hud_comm_find(comm);                                                                                           \
+        if (ours && ours->team)                                                                                                            \
+            enter(ours->team, text, root, bytes, detail);                                                                                  \
+        return leave(ours, real.name arguments);                                                                                           \
     }
 
 #define COUNT int
