@@ -6,8 +6,7 @@
 #ifndef HUD_ALG_QUEUE_H
 #define HUD_ALG_QUEUE_H
 
-#include "alg/alg.h"
-#include "shape/ring.h"
+#include "alg/fragment.h"
 
 enum { QUEUE_RATIO = 2560 }; /* t_w / t, bytes; 230 ns / 0.09 ns, measured with a line transfer of 120 ns */
 
@@ -15,16 +14,8 @@ struct queue_slot {
     mem_flag left;
     _Alignas(HUD_LINE) uint64_t at; /* plain: the owner's position */
     uint64_t entered;               /* plain: the end of the last set that the owner has made sure is free */
-    mem_flag word[];                /* [units]: a fragment has come; then the data */
+    mem_flag word[];                /* [units]: a fragment has come, its payload the notice; then the data */
 };
-
-/* What a word's payload carries: bytes of the fragment, times two, plus one if there are more. */
-enum { QUEUE_MORE = 1 };
-
-static inline size_t queue_notice_bytes(uint64_t notice)
-{
-    return notice >> 1;
-}
 
 /* The ring of a slot that queue_bytes has sized. */
 static inline struct shape_ring queue_ring(size_t slot_bytes, long sets)
@@ -50,11 +41,9 @@ static inline char *queue_data(struct queue_slot *slot, const struct shape_ring 
 static inline uint64_t queue_copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at,
                                      uint64_t f, size_t sent)
 {
-    size_t rest = c->buf.bytes - sent, most = ring_part(at->set_left, f, ring_units_of(rest)) * RING_UNIT;
-    /* whole elements: may be fewer bytes */
-    size_t bytes = mem_in(m, queue_data(mem_slot(m, mem_rank(m)), ring, at), &c->buf, sent, rest < most ? rest : most);
+    size_t most = ring_part(at->set_left, f, ring_units_of(c->buf.bytes - sent)) * RING_UNIT;
 
-    return bytes << 1 | (bytes < rest ? QUEUE_MORE : 0);
+    return fragment_in(m, c, queue_data(mem_slot(m, mem_rank(m)), ring, at), sent, most);
 }
 
 #endif

@@ -21,8 +21,7 @@
  * Edges     R1 -> A1   the copies into a buffer      happen before   the copies out of it; the announcement passes down the tree
  *           R2 -> A2   a rank's last read of a bank  happens before  any rank's next write to that bank
  */
-#include "alg/alg.h"
-#include "shape/ring.h"
+#include "alg/fragment.h"
 
 enum param { FRAGMENT, BUFFERS, DEGREE, FROM };
 enum { FROM_ROOT, FROM_PARENT };
@@ -38,10 +37,6 @@ static const struct alg_param params[] = {
 
 enum { BANKS = 2 };
 
-struct notice { /* the payload of a control word: this fragment, and the bytes after it */
-    uint64_t bytes, rest;
-};
-
 struct slot {
     mem_flag gone[BANKS];
     _Alignas(HUD_LINE) uint64_t at;
@@ -53,11 +48,14 @@ static size_t buffer_bytes(const long *param)
     return mem_lines((size_t)param[FRAGMENT]);
 }
 
+static size_t cell_bytes(const long *param) /* a buffer and its control word */
+{
+    return sizeof(mem_flag) + buffer_bytes(param);
+}
+
 static struct shape_ring ring_of(const long *param, size_t slot_bytes)
 {
-    size_t room = slot_bytes > sizeof(struct slot) ? slot_bytes - sizeof(struct slot) : 0;
-
-    return ring_cut(room / (sizeof(mem_flag) + buffer_bytes(param)), (uint64_t)param[BUFFERS], BANKS);
+    return fragment_ring(slot_bytes, sizeof(struct slot), cell_bytes(param), param[BUFFERS], BANKS);
 }
 
 static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
@@ -65,7 +63,7 @@ static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
     struct shape_ring ring = ring_of(param, most_bytes);
 
     (void)ranks;
-    return ring.units == 0 ? 0 : sizeof(struct slot) + ring.units * (sizeof(mem_flag) + buffer_bytes(param));
+    return fragment_slot_bytes(&ring, sizeof(struct slot), cell_bytes(param));
 }
 
 static char *data_of(struct slot *slot, const struct shape_ring *ring, const long *param, uint64_t at)
@@ -79,15 +77,11 @@ static mem_flag *gone_at(struct mem *m, const struct shape_ring *ring, uint64_t 
 }
 
 /* The root copies a fragment in; before the first of a bank, all others have left the bank as often as it was used. */
-static struct notice copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, uint64_t at, size_t done)
+static uint64_t copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, uint64_t at, size_t done)
 {
-    size_t rest = c->buf.bytes - done, f = (size_t)c->param[FRAGMENT];
-
     if (ring_at_set(ring, at))
         mem_await(m, gone_at(m, ring, at), at / ring->units * (uint64_t)(mem_size(m) - 1)); /* A2 */
-    char *data = data_of(mem_slot(m, c->root), ring, c->param, at);
-    size_t bytes = mem_in(m, data, &c->buf, done, rest < f ? rest : f); /* whole elements: may be fewer */
-    return (struct notice){ bytes, rest - bytes };
+    return fragment_in(m, c, data_of(mem_slot(m, c->root), ring, c->param, at), done, (size_t)c->param[FRAGMENT]);
 }
 
 static void run(struct mem *m, const struct coll *c)
@@ -98,30 +92,27 @@ static void run(struct mem *m, const struct coll *c)
     bool leaf = hud_shape_child(&t, me, 0) < 0, relays = c->param[FROM] == FROM_PARENT && above >= 0 && !leaf;
     struct slot *mine = mem_slot(m, me), *parent = mem_slot(m, above < 0 ? me : above);
     struct slot *source = relays ? mine : c->param[FROM] == FROM_PARENT ? parent : mem_slot(m, c->root);
-    uint64_t at = mem_get(m, &mine->at);
-    struct notice n = { .rest = 1 };
+    uint64_t at = mem_get(m, &mine->at), notice = FRAGMENT_MORE;
 
-    for (size_t done = 0; n.rest != 0; done += n.bytes) {
+    for (size_t done = 0; notice & FRAGMENT_MORE; done += fragment_bytes(notice)) {
         mem_flag *word = &mine->word[at % ring.units], *from = &parent->word[at % ring.units];
-        struct notice *out = (struct notice *)word->payload, *in = (struct notice *)from->payload;
 
         if (above < 0) {
-            n = copy_in(m, c, &ring, at, done);
+            notice = copy_in(m, c, &ring, at, done);
         } else {
             mem_await(m, from, at + 1); /* A1 */
-            n = (struct notice){ mem_get(m, &in->bytes), mem_get(m, &in->rest) };
+            notice = mem_get(m, from->payload);
         }
         if (relays)
-            mem_copy(m, data_of(mine, &ring, c->param, at), data_of(parent, &ring, c->param, at), n.bytes);
+            mem_copy(m, data_of(mine, &ring, c->param, at), data_of(parent, &ring, c->param, at), fragment_bytes(notice));
         if (!leaf) {
-            mem_put(m, &out->bytes, n.bytes);
-            mem_put(m, &out->rest, n.rest);
+            mem_put(m, word->payload, notice);
             mem_post(m, word, at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, &c->buf, data_of(source, &ring, c->param, at), done, n.bytes);
+            mem_out(m, &c->buf, data_of(source, &ring, c->param, at), done, fragment_bytes(notice));
         at++;
-        if (above >= 0 && (n.rest == 0 || ring_at_set(&ring, at)))
+        if (above >= 0 && (!(notice & FRAGMENT_MORE) || ring_at_set(&ring, at)))
             mem_add(m, gone_at(m, &ring, at - 1), 1); /* R2 */
     }
     mem_put(m, &mine->at, ring_round_up(&ring, at));

@@ -82,9 +82,9 @@ static void run(struct mem *m, const struct coll *c)
         from = hud_shape_parent(&t, from);
     struct queue_slot *mine = mem_slot(m, me), *parent = mem_slot(m, root ? me : above), *origin = mem_slot(m, root ? me : from);
     struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
-    uint64_t entered = mem_get(m, &mine->entered), notice = QUEUE_MORE;
+    uint64_t entered = mem_get(m, &mine->entered), notice = FRAGMENT_MORE;
 
-    for (size_t done = 0; notice & QUEUE_MORE; done += queue_notice_bytes(notice)) {
+    for (size_t done = 0; notice & FRAGMENT_MORE; done += fragment_bytes(notice)) {
         mem_flag *word = &mine->word[at.unit], *told = &parent->word[at.unit];
 
         if (!leaf && at.at >= entered)
@@ -96,14 +96,14 @@ static void run(struct mem *m, const struct coll *c)
             notice = mem_get(m, told->payload);
         }
         if (near && !root)
-            mem_copy(m, queue_data(mine, &ring, &at), queue_data(origin, &ring, &at), queue_notice_bytes(notice));
+            mem_copy(m, queue_data(mine, &ring, &at), queue_data(origin, &ring, &at), fragment_bytes(notice));
         if (!leaf) {
             mem_put(m, word->payload, notice);
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (!root)
-            mem_out(m, &c->buf, queue_data(near ? mine : origin, &ring, &at), done, queue_notice_bytes(notice));
-        ring_move(&ring, &at, ring_units_of(queue_notice_bytes(notice)));
+            mem_out(m, &c->buf, queue_data(near ? mine : origin, &ring, &at), done, fragment_bytes(notice));
+        ring_move(&ring, &at, ring_units_of(fragment_bytes(notice)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->left, at.at); /* R2 */
     }

@@ -86,9 +86,9 @@ static void run(struct mem *m, const struct coll *c)
     struct queue_slot *mine = mem_slot(m, me), *root = mem_slot(m, c->root), *parent = mem_slot(m, above < 0 ? me : above);
     bool leaf = hud_shape_child(&t, me, 0) < 0;
     struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
-    uint64_t notice = QUEUE_MORE, f = above >= 0 ? 0 : ring_fragment_of(&wish, &ring, c->buf.bytes, QUEUE_RATIO);
+    uint64_t notice = FRAGMENT_MORE, f = above >= 0 ? 0 : ring_fragment_of(&wish, &ring, c->buf.bytes, QUEUE_RATIO);
 
-    for (size_t done = 0; notice & QUEUE_MORE; done += queue_notice_bytes(notice)) {
+    for (size_t done = 0; notice & FRAGMENT_MORE; done += fragment_bytes(notice)) {
         mem_flag *word = &mine->word[at.unit], *from = &parent->word[at.unit];
 
         if (above < 0) {
@@ -104,8 +104,8 @@ static void run(struct mem *m, const struct coll *c)
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, &c->buf, queue_data(root, &ring, &at), done, queue_notice_bytes(notice));
-        ring_move(&ring, &at, ring_units_of(queue_notice_bytes(notice)));
+            mem_out(m, &c->buf, queue_data(root, &ring, &at), done, fragment_bytes(notice));
+        ring_move(&ring, &at, ring_units_of(fragment_bytes(notice)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->left, at.at); /* R2 */
     }

@@ -2,8 +2,8 @@
 /*
  * bcast/release.c - baseline: one ring of cells for all ranks; a release down a tree, a gather up the same tree.
  *
- * Source    Jain et al. (SC'18), as paper 01, "Problem", describes it; here to compare with.  A fragment's length lies in its cell, since it may be
- *           shorter than f; the cell's last root lies there too, whose tree the next one asks.
+ * Source    Jain et al. (SC'18), as paper 01, "Problem", describes it; here to compare with.  A fragment's length lies in its cell, as a notice, since it
+ *           may be shorter than f; the cell's last root lies there too, whose tree the next one asks.
  * Shape     p ranks, n bytes, w cells of f bytes, all in rank 0's slice (slices are alike, so the others' lie idle).  The root copies in, p - 1 copy out.
  * Cost      T = ceil(n/f) (t_r + t_g) + (n + f) t     ns; t_r, t_g a notification down and up the tree, t ns per byte copied in and out
  * Accepts   any n, if the lease has a window.
@@ -22,8 +22,7 @@
  * Edges     R1 -> A1   the root's copy-in                  happens before  the copies out; the release passes down the tree
  *           R2 -> A2   the last reads at and below a rank  happen before   its parent's gather, and any root's next write to the cell
  */
-#include "alg/alg.h"
-#include "shape/ring.h"
+#include "alg/fragment.h"
 
 enum param { FRAGMENT, CELLS, TREE, DEGREE };
 
@@ -36,9 +35,8 @@ static const struct alg_param params[] = {
 };
 
 struct cell {
-    _Alignas(HUD_LINE) uint64_t bytes; /* of this fragment */
-    uint64_t rest;                     /* bytes after it */
-    uint64_t root;                     /* who wrote it */
+    _Alignas(HUD_LINE) uint64_t notice;
+    uint64_t root; /* who wrote it */
     _Alignas(HUD_LINE) unsigned char data[];
 };
 
@@ -55,9 +53,10 @@ static size_t cell_bytes(const long *param)
 
 static struct shape_ring ring_of(const long *param, size_t slot_bytes)
 {
-    size_t room = slot_bytes > sizeof(struct slot) ? slot_bytes - sizeof(struct slot) : 0;
+    struct shape_ring ring = fragment_ring(slot_bytes, sizeof(struct slot), cell_bytes(param), param[CELLS], 1);
 
-    return ring_cut(room / cell_bytes(param), (uint64_t)param[CELLS], 1);
+    ring.set_units = 1; /* each cell is filled, and left, by itself */
+    return ring;
 }
 
 static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
@@ -65,7 +64,7 @@ static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
     struct shape_ring ring = ring_of(param, most_bytes);
 
     (void)ranks;
-    return ring.units == 0 ? 0 : sizeof(struct slot) + ring.units * cell_bytes(param);
+    return fragment_slot_bytes(&ring, sizeof(struct slot), cell_bytes(param));
 }
 
 /* Waits until all below a rank, in the tree of the operation with that root, read nothing before position `least`. */
@@ -79,18 +78,14 @@ static void gather(struct mem *m, const struct coll *c, int root, int rank, uint
     }
 }
 
-/* The root writes a cell that all have left. */
+/* The root writes a cell, once all have left the position that it held. */
 static void copy_in(struct mem *m, const struct coll *c, struct cell *cell, size_t done, uint64_t left)
 {
-    size_t rest = c->buf.bytes - done, f = (size_t)c->param[FRAGMENT];
-
     if (left != 0) {
         int root = (int)mem_get(m, &cell->root);
         gather(m, c, root, root, left);
     }
-    size_t bytes = mem_in(m, cell->data, &c->buf, done, rest < f ? rest : f); /* whole elements: may be fewer */
-    mem_put(m, &cell->bytes, bytes);
-    mem_put(m, &cell->rest, rest - bytes);
+    mem_put(m, &cell->notice, fragment_in(m, c, cell->data, done, (size_t)c->param[FRAGMENT]));
     mem_put(m, &cell->root, (uint64_t)c->root);
 }
 
@@ -101,28 +96,25 @@ static void run(struct mem *m, const struct coll *c)
     int me = mem_rank(m), above = hud_shape_parent(&t, me);
     struct slot *mine = mem_slot(m, me), *first = mem_slot(m, 0), *parent = mem_slot(m, above < 0 ? me : above);
     bool leaf = hud_shape_child(&t, me, 0) < 0;
-    uint64_t at = mem_get(m, &mine->at), bytes, rest;
-    size_t done = 0;
+    uint64_t at = mem_get(m, &mine->at), notice = FRAGMENT_MORE;
 
-    do {
+    for (size_t done = 0; notice & FRAGMENT_MORE; done += fragment_bytes(notice)) {
         struct cell *cell = (struct cell *)(first->cells + at % ring.units * cell_bytes(c->param));
 
         if (above < 0)
-            copy_in(m, c, cell, done, at >= ring.units ? at - ring.units + 1 : 0);
+            copy_in(m, c, cell, done, ring_must_have_left(&ring, at));
         else
             mem_await(m, &parent->release, at + 1); /* A1 */
-        bytes = mem_get(m, &cell->bytes);
-        rest = mem_get(m, &cell->rest);
+        notice = mem_get(m, &cell->notice);
         at++;
         if (!leaf)
             mem_post(m, &mine->release, at); /* R1 */
         if (above >= 0) {
-            mem_out(m, &c->buf, cell->data, done, bytes);
+            mem_out(m, &c->buf, cell->data, done, fragment_bytes(notice));
             gather(m, c, c->root, me, at);
             mem_post(m, &mine->gather, at); /* R2 */
         }
-        done += bytes;
-    } while (rest != 0);
+    }
     mem_put(m, &mine->at, at);
 }
 

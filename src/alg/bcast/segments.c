@@ -25,7 +25,7 @@
  *           R2 -> A2   the last k copies out of a half       happen before   any root's next copy into it
  *           R2 -> A3   a copy out of a half of a segment     happens before  the one k places on: so before one of the last k
  */
-#include "alg/alg.h"
+#include "alg/fragment.h"
 #include "shape/circle.h"
 
 enum param { LIMIT, SEGMENT };
@@ -35,10 +35,6 @@ static const struct alg_param params[] = {
     [SEGMENT] = { "segment", "B", "half a segment, of which a round fills one per NUMA node; 0: what the lease holds", 0, 1 << 24, 0, NULL,
                   .tune = "8K,32K" },
     { .name = NULL },
-};
-
-struct notice { /* the payload of `full`: this round, and the bytes after it */
-    uint64_t bytes, rest;
 };
 
 struct slot {
@@ -93,8 +89,8 @@ static struct part part_of(struct mem *m, const struct coll *c, const struct cir
     return (struct part){ data, first, first >= bytes ? 0 : bytes - first < each ? bytes - first : each };
 }
 
-/* The root copies a round in. */
-static struct notice fill(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, size_t sent)
+/* The root copies a round in.  Returns its notice. */
+static uint64_t fill(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, size_t sent)
 {
     size_t rest = c->buf.bytes - sent, most = half_bytes(c->param, c->slot_bytes) * (size_t)o->count;
     size_t rounds = (rest + most - 1) / most, bytes = (rest + rounds - 1) / rounds;
@@ -105,11 +101,11 @@ static struct notice fill(struct mem *m, const struct coll *c, const struct circ
         for (size_t got = 0; got < p.bytes;)
             got += mem_in(m, p.data + got, &c->buf, sent + p.first + got, p.bytes - got);
     }
-    return (struct notice){ bytes, rest - bytes };
+    return fragment_notice(bytes, rest);
 }
 
 /* Another copies it out, in G steps. */
-static void drain(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, struct notice n, size_t done)
+static void drain(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, size_t bytes, size_t done)
 {
     int me = mem_rank(m), group = 0;
     struct slot *mine = mem_slot(m, me);
@@ -122,7 +118,7 @@ static void drain(struct mem *m, const struct coll *c, const struct circle *o, u
     struct slot *ahead = mem_slot(m, before.rank);
     for (int i = 0; i < o->count; i++) {
         uint64_t step = round * (uint64_t)o->count + (uint64_t)i + 1;
-        struct part p = part_of(m, c, o, round, n.bytes, (group + i) % o->count);
+        struct part p = part_of(m, c, o, round, bytes, (group + i) % o->count);
         if (i >= before.behind)
             mem_await(m, &ahead->read, step - (uint64_t)before.behind); /* A3 */
         mem_out(m, &c->buf, p.data, done + p.first, p.bytes);
@@ -134,22 +130,19 @@ static void run(struct mem *m, const struct coll *c)
 {
     struct circle o = circle_of(c->groups, c->root);
     struct slot *mine = mem_slot(m, mem_rank(m)), *root = mem_slot(m, c->root);
-    uint64_t round = mem_get(m, &mine->rounds);
-    struct notice n = { .rest = 1 };
+    uint64_t round = mem_get(m, &mine->rounds), notice = FRAGMENT_MORE;
 
-    for (size_t done = 0; n.rest != 0; done += n.bytes, round++) {
+    for (size_t done = 0; notice & FRAGMENT_MORE; done += fragment_bytes(notice), round++) {
         mem_flag *full = &root->full[round % 2];
-        struct notice *told = (struct notice *)full->payload;
 
         if (mem_rank(m) == c->root) {
-            n = fill(m, c, &o, round, done);
-            mem_put(m, &told->bytes, n.bytes);
-            mem_put(m, &told->rest, n.rest);
+            notice = fill(m, c, &o, round, done);
+            mem_put(m, full->payload, notice);
             mem_post(m, full, round + 1); /* R1 */
         } else {
             mem_await(m, full, round + 1); /* A1 */
-            n = (struct notice){ mem_get(m, &told->bytes), mem_get(m, &told->rest) };
-            drain(m, c, &o, round, n, done);
+            notice = mem_get(m, full->payload);
+            drain(m, c, &o, round, fragment_bytes(notice), done);
         }
         mem_put(m, &mine->root[round % 2], (uint64_t)c->root);
     }

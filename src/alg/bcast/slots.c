@@ -22,8 +22,7 @@
  *           R2 -> A2   a rank's last read of the ring        happens before  rank 0's leave
  *           R3 -> A3   rank 0's view of everybody's reading  happens before  any root's next write
  */
-#include "alg/alg.h"
-#include "shape/ring.h"
+#include "alg/fragment.h"
 
 enum param { FRAGMENT, SLOTS };
 
@@ -31,10 +30,6 @@ static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes of a slot", 512, 1 << 16, 8192, NULL },
     [SLOTS] = { "slots", "1", "w, slots of a rank; fewer where the lease holds fewer", 1, RING_UNITS_MOST, 128, NULL },
     { .name = NULL },
-};
-
-struct notice { /* the payload of a psn: this fragment, and the bytes after it */
-    uint64_t bytes, rest;
 };
 
 struct cell {
@@ -55,9 +50,7 @@ static size_t cell_bytes(const long *param)
 
 static struct shape_ring ring_of(const long *param, size_t slot_bytes)
 {
-    size_t room = slot_bytes > sizeof(struct slot) ? slot_bytes - sizeof(struct slot) : 0;
-
-    return ring_cut(room / cell_bytes(param), (uint64_t)param[SLOTS], 1);
+    return fragment_ring(slot_bytes, sizeof(struct slot), cell_bytes(param), param[SLOTS], 1);
 }
 
 static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
@@ -65,7 +58,7 @@ static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
     struct shape_ring ring = ring_of(param, most_bytes);
 
     (void)ranks;
-    return ring.units == 0 ? 0 : sizeof(struct slot) + ring.units * cell_bytes(param);
+    return fragment_slot_bytes(&ring, sizeof(struct slot), cell_bytes(param));
 }
 
 /* The barrier: nobody reads what lies before `at`. */
@@ -85,41 +78,35 @@ static void meet(struct mem *m, uint64_t at)
     mem_post(m, &first->leave, at); /* R3 */
 }
 
-static struct notice copy_in(struct mem *m, const struct coll *c, struct cell *cell, uint64_t at, size_t done)
+static uint64_t copy_in(struct mem *m, const struct coll *c, struct cell *cell, uint64_t at, size_t done)
 {
-    struct notice *out = (struct notice *)cell->psn.payload;
-    size_t rest = c->buf.bytes - done, f = (size_t)c->param[FRAGMENT];
-    size_t bytes = mem_in(m, cell->data, &c->buf, done, rest < f ? rest : f); /* whole elements: may be fewer */
+    uint64_t notice = fragment_in(m, c, cell->data, done, (size_t)c->param[FRAGMENT]);
 
-    mem_put(m, &out->bytes, bytes);
-    mem_put(m, &out->rest, rest - bytes);
+    mem_put(m, cell->psn.payload, notice);
     mem_post(m, &cell->psn, at + 1); /* R1 */
-    return (struct notice){ bytes, rest - bytes };
+    return notice;
 }
 
-static struct notice copy_out(struct mem *m, const struct coll *c, struct cell *cell, uint64_t at, size_t done)
+static uint64_t copy_out(struct mem *m, const struct coll *c, struct cell *cell, uint64_t at, size_t done)
 {
-    const struct notice *in = (const struct notice *)cell->psn.payload;
-
     mem_await(m, &cell->psn, at + 1); /* A1 */
-    struct notice n = { mem_get(m, &in->bytes), mem_get(m, &in->rest) };
-    mem_out(m, &c->buf, cell->data, done, n.bytes);
-    return n;
+    uint64_t notice = mem_get(m, cell->psn.payload);
+    mem_out(m, &c->buf, cell->data, done, fragment_bytes(notice));
+    return notice;
 }
 
 static void run(struct mem *m, const struct coll *c)
 {
     struct slot *mine = mem_slot(m, mem_rank(m)), *root = mem_slot(m, c->root);
     struct shape_ring ring = ring_of(c->param, c->slot_bytes);
-    uint64_t at = mem_get(m, &mine->at);
-    struct notice n = { .rest = 1 };
+    uint64_t at = mem_get(m, &mine->at), notice = FRAGMENT_MORE;
 
-    for (size_t done = 0; n.rest != 0; done += n.bytes, at++) {
+    for (size_t done = 0; notice & FRAGMENT_MORE; done += fragment_bytes(notice), at++) {
         struct cell *cell = (struct cell *)(root->cells + at % ring.units * cell_bytes(c->param));
 
         if (at != 0 && ring_at_set(&ring, at))
             meet(m, at);
-        n = mem_rank(m) == c->root ? copy_in(m, c, cell, at, done) : copy_out(m, c, cell, at, done);
+        notice = mem_rank(m) == c->root ? copy_in(m, c, cell, at, done) : copy_out(m, c, cell, at, done);
     }
     mem_put(m, &mine->at, at);
 }
