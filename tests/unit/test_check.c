@@ -69,6 +69,13 @@ static void name(void *arg, char *to, size_t bytes)
 }
 
 static const char *of_rank_1; /* one more setting */
+static bool in_a_job;         /* ranks of a job whose launcher names none */
+
+static int in_job(void *arg, int rank)
+{
+    (void)arg;
+    return rank;
+}
 
 static void *run_rank(void *arg)
 {
@@ -77,7 +84,9 @@ static void *run_rank(void *arg)
     const struct hud_host host = {
         .name = "MPI", .world_rank = r->number, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
     };
-    const struct hud_exchange exchange = { .rank = my_rank, .size = team_size, .allgather = allgather, .arg = r, .name = name };
+    const struct hud_exchange exchange = {
+        .rank = my_rank, .size = team_size, .allgather = allgather, .world_rank = in_a_job ? in_job : NULL, .arg = r, .name = name
+    };
 
     if (hud_context_create(&host, &r->context) != HUD_OK || hud_team_create(r->context, &exchange, &r->team) != HUD_OK)
         abort();
@@ -250,6 +259,25 @@ static void who_cannot_take_part_comes_and_says_so(void **state)
     of_rank_1 = NULL;
 }
 
+static void begin_with_a_barrier(struct rank *r)
+{
+    reduce(r, 8, NULL);
+    meet_without_a_team(r);
+    if (hud_barrier(r->team) != HUD_OK)
+        abort();
+    reduce(r, r->number == 1 ? 16 : 8, NULL);
+}
+
+static void without_names_a_team_begins_with_a_call_that_huddle_takes(void **state)
+{
+    (void)state;
+    in_a_job = true;
+    assert_string_equal(said(begin_with_a_barrier),
+                        "huddle: check: call 2 of everybody (4 ranks): ranks 0, 2-3 call MPI_Allreduce(8 bytes); "
+                        "rank 1 calls MPI_Allreduce(16 bytes)\n");
+    in_a_job = false;
+}
+
 static void reduce_nothing(struct rank *r)
 {
     if (r->number % 2)
@@ -373,6 +401,7 @@ int main(void)
         cmocka_unit_test(a_call_that_differs_is_passed_on_by_all),
         cmocka_unit_test(what_is_inside_a_call_that_differs_is_passed_on_too),
         cmocka_unit_test(who_cannot_take_part_comes_and_says_so),
+        cmocka_unit_test(without_names_a_team_begins_with_a_call_that_huddle_takes),
         cmocka_unit_test(zero_bytes_set_nothing_up),
         cmocka_unit_test(time_does_not_run_backwards),
         cmocka_unit_test(who_does_not_come_is_named),
