@@ -2,10 +2,10 @@
 """huddle bench: how long collectives take, huddle's and its peers', in turn and under the same conditions."""
 import sys
 
-from . import bench_options, bench_report, bench_stats, bench_variants, run
+from . import bench_options, bench_report, bench_stats, bench_variants, run, stop
 from .bench_campaign import Campaign
 from .bench_options import add_arguments  # noqa: F401  (of every command)
-from .bench_tables import bare_lines, summary_lines, tables
+from .bench_tables import bare_lines, missing_lines, summary_lines, tables
 from .progress import Progress
 from .text import heading, table
 
@@ -19,11 +19,11 @@ def warn(line):
     print(f"huddle: bench: {line}", file=sys.stderr)
 
 
-def show(rows, unlabelled, options):
+def show(rows, unlabelled, missing, options):
     for title, headers, lines, right in tables(rows, options.details):
         heading(title)
         table(headers, lines, right)
-    lines = summary_lines(rows) + bare_lines(rows)
+    lines = summary_lines(rows) + bare_lines(rows) + missing_lines(missing)
     if lines:
         print()
     for line in lines:
@@ -32,28 +32,29 @@ def show(rows, unlabelled, options):
         print(f"  {unlabelled} figures left out: the line transfer could not be measured, or changed its class meanwhile")
 
 
-def about_of(layout, variants, campaign, command):
+def about_of(layout, variants, missing, campaign, command):
     first = next((v.mpi for v in variants if v.mpi), None)
-    return {"command": command, "mpi": first.version if first else "no MPI", "machine": bench_report.machine_of(layout), "notes": campaign.notes,
+    return {"command": command, "mpi": first.version if first else "no MPI", "machine": bench_report.machine_of(layout), "notes": missing_lines(missing) + campaign.notes,
             "variants": [{"name": v.name, "kind": v.kind, "mpi": v.mpi.version if v.mpi else None, "parameters": v.parameters, "settings": v.settings} for v in variants]}
 
 
 def main(options, _command, layout):
     options = bench_options.settle(options, known_collectives(layout))
     run.check_loader(layout)
-    variants = bench_variants.choose(options, layout, warn)
+    bench_report.check_files(options, warn)
+    variants, missing = bench_variants.choose(options, layout, warn)
     for variant in variants:
         bench_variants.program(layout, variant)
     campaign = Campaign(options, layout, variants)
     with Progress(len(campaign.turns()), "measuring") as progress:
-        finished = campaign.run(progress.step)
+        interrupt = campaign.run(progress.step)
     ours, peers = ([v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer"))
     rows, unlabelled = bench_stats.rows_of(campaign.samples, ours, peers)
-    show(rows, unlabelled, options)
+    show(rows, unlabelled, missing, options)
     for note in campaign.notes:
         warn(note)
-    bench_report.write_files(options, rows, campaign.samples, about_of(layout, variants, campaign, ["huddle", *sys.argv[1:]]), lambda line: print(f"  {line}"))
-    if not finished:
-        warn("ended by Ctrl-C: the figures are those of the launches before")
-        return 130
-    return 1 if campaign.wrong or campaign.left_out else 0
+    bench_report.write_files(options, rows, campaign.samples, about_of(layout, variants, missing, campaign, ["huddle", *sys.argv[1:]]), lambda line: print(f"  {line}"))
+    if interrupt:
+        warn(f"ended by {stop.name_of(interrupt)}: the figures are those of the launches before")
+        return stop.status_of(interrupt)
+    return 1 if campaign.wrong or campaign.left_out or missing else 0

@@ -5,7 +5,7 @@ import os
 import tempfile
 
 from . import bench_variants, jobs
-from .bench_options import program_words
+from .bench_options import call_words, program_words
 from .bench_stats import BARE
 from .layout import Trouble
 
@@ -58,11 +58,15 @@ class Campaign:
         self.notes.append(f"{variant.name}, {ranks} ranks: left out: " + "\n    ".join([lines[0], *lines[1:][-6:]]))
 
     def check(self, variant, ranks):
-        """Does huddle take the calls that are to be measured?  A launch of its own, as counting costs time."""
-        names, few = self.collectives(variant), ["--least", "1", "--most", "1", "--warmups", "0", "--figure-ms", "1000"]
+        """
+        Does huddle take the calls that are to be measured?  A launch of its own, as counting costs time: one call of each size, and another where a
+        rank was late; Open MPI counts one more, of its own.
+        """
+        names = self.collectives(variant)
+        words = [*call_words(self.options, names, self.options.bytes), "--least", "1", "--most", "1", "--warmups", "0", "--figure-ms", "1000"]
         with tempfile.TemporaryDirectory(prefix="huddle-") as scratch:
             file = os.path.join(scratch, "statistics.json")
-            self.launch(variant, ranks, [*program_words(self.options, names, self.options.bytes), *few], {"HUDDLE_STATS": "json:" + file})
+            self.launch(variant, ranks, words, {"HUDDLE_STATS": "json:" + file})
             try:
                 with open(file, encoding="utf-8") as written:
                     counts = json.load(written)["collectives"]
@@ -73,16 +77,16 @@ class Campaign:
             reasons = sorted({why for row in counts.values() for why in row["passed"]})
             raise jobs.JobFailed(f"huddle took no call ({', '.join(reasons) or 'none was made'})")
         if any(row["passed"] for row in counts.values()):
-            self.keep_taken(variant, ranks, names, few)
+            self.keep_taken(variant, ranks, words)
 
-    def keep_taken(self, variant, ranks, names, few):
-        """A forced algorithm may not take every size; a team without MPI says which."""
-        words = [*program_words(self.options, names, self.options.bytes), *few]
+    def keep_taken(self, variant, ranks, words):
+        """A forced algorithm may not take every size; a team without MPI says which.  (What the MPI calls itself, on the way, does not matter.)"""
         command, env = bench_variants.asked_of_team(self.layout, variant, ranks, self.bound(ranks), words)
         figures = json.loads(jobs.run(command, env))["figures"]
         taken = [f["bytes"] for f in figures if f["refused"] == 0 and f["collective"] != "barrier"]
         self.sizes[variant.name, ranks] = [size for size in self.options.bytes if size in taken]
-        self.notes.append(f"{variant.name}, {ranks} ranks: takes {len(taken)} of {len(self.options.bytes)} sizes")
+        if len(taken) < len(self.options.bytes):
+            self.notes.append(f"{variant.name}, {ranks} ranks: takes {len(taken)} of {len(self.options.bytes)} sizes")
 
     def measure(self, launch, variant, ranks):
         names, sizes = self.collectives(variant), self.sizes.get((variant.name, ranks), self.options.bytes)
@@ -105,7 +109,7 @@ class Campaign:
             self.notes.append(f"{variant.name}, {ranks} ranks: {answer['wrong']} bytes were wrong")
 
     def run(self, step):
-        """All turns; step() after each.  Returns False when Ctrl-C ended it early."""
+        """All turns; step() after each.  Returns what ended it early (Ctrl-C, a signal), or None."""
         checked = set()
         try:
             for launch, ranks, variant in self.turns():
@@ -118,8 +122,8 @@ class Campaign:
                     except jobs.JobFailed as failure:
                         self.give_up(variant, ranks, failure)
                 step()
-        except KeyboardInterrupt:
-            return False
+        except KeyboardInterrupt as interrupt:
+            return interrupt
         if not self.samples:
             raise Trouble("bench: nothing was measured\n  " + "\n  ".join(self.notes))
-        return True
+        return None

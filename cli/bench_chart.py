@@ -16,7 +16,7 @@ def missing():
         import matplotlib
         matplotlib.use("Agg")
     except ImportError:
-        return "no picture: matplotlib is not installed for this Python"
+        return "pictures need matplotlib: Debian's python3-matplotlib, or 'pip install matplotlib'"
     return None
 
 

@@ -11,7 +11,7 @@ MOST_BYTES, MOST_SIZES = (1 << 31) - 1, 64
 EXAMPLES = """examples:
   huddle bench                                          the first MPI found, as it is and with huddle, 2 ranks
   huddle bench bcast --bytes 8:16M --ranks 2,8 --against ompi4,ompi4-sm,mpich5,intel --png bcast.png
-  huddle bench barrier --algorithm all --bare           every barrier beside what two processes can do at best
+  huddle bench barrier --algorithm all --bare           every barrier, beside two plain flags
   huddle bench IMB-MPI1 Bcast -off_cache 20,64 -iter 1000 -msglog 6:24 -root_shift 1
   huddle bench osu_bcast -m 8:1048576 -i 1000 -x 100 -f
 
@@ -111,7 +111,7 @@ def add_whom(parser):
     parser.add_argument("--mpi", action="append", type=place, default=[], metavar="NAME=PLACE", help="an MPI that is not on PATH: its mpirun or mpiexec, or the folder whose bin holds it")
     parser.add_argument("--algorithm", metavar="NAME", help="force an algorithm of huddle's; all: each of them, side by side")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of huddle's, as in HUDDLE_LEASE=1M (see: huddle settings)")
-    parser.add_argument("--bare", action="store_true", help="beside it, the least that two processes can do: a ring of buffers, a barrier of two flags; no MPI")
+    parser.add_argument("--bare", action="store_true", help="beside it, without MPI or huddle, a plain ring of buffers (the best of a few sizes and numbers of them) and a barrier of two flags")
 
 
 def add_how(parser):
@@ -132,15 +132,15 @@ def add_output(parser):
 
 def add_synonyms(parser):
     known = parser.add_argument_group("as IMB and OSU say it")
-    known.add_argument("-msglog", dest="bytes", type=msglog, metavar="LO:HI", help="IMB: sizes 2^LO to 2^HI")
+    known.add_argument("-msglog", dest="bytes", type=msglog, metavar="LO:HI", help="IMB: sizes 2^LO to 2^HI; HI alone: 1 to 2^HI")
     known.add_argument("-iter", dest="shots", type=first_number, metavar="N", help="IMB: --shots N")
     known.add_argument("-root_shift", dest="root_shift", type=switch, metavar="0|1", help="IMB: --root-shift")
-    known.add_argument("-off_cache", dest="off_cache", metavar="MB,LINE", help="IMB: --cold")
+    known.add_argument("-off_cache", dest="off_cache", metavar="MB,LINE", help="IMB: --cold, whatever the sizes of cache and line (MB alone will do); 0: not")
     known.add_argument("-npmin", type=positive, metavar="N", help="IMB: from N ranks, doubling, up to the largest of --ranks")
     known.add_argument("-sync", type=switch, metavar="0|1", help="IMB: every call has a common start here anyway")
     known.add_argument("-imb_barrier", type=switch, metavar="0|1", help="IMB: likewise, and the MPI's barrier is not used for it")
     known.add_argument("-zero_size", type=switch, metavar="0|1", help="IMB: 0 bytes too")
-    known.add_argument("-m", dest="bytes", type=osu_sizes, metavar="LO:HI", help="OSU: sizes in bytes")
+    known.add_argument("-m", dest="bytes", type=osu_sizes, metavar="LO:HI", help="OSU: sizes in bytes; HI alone: 1 to HI")
     known.add_argument("-i", dest="shots", type=positive, metavar="N", help="OSU: --shots N")
     known.add_argument("-x", dest="warmups", type=int, metavar="N", help="OSU: --warmups N")
     known.add_argument("-f", dest="full", choices=("full",), nargs="?", const="full", help="OSU: --details")
@@ -182,10 +182,14 @@ def settle(options, known):
     return options
 
 
+def call_words(options, collectives, sizes):
+    """The options of the measuring program that say which calls are made."""
+    return ["--coll", ",".join(collectives), "--bytes", ",".join(map(str, sizes or [0])), "--root", "shift" if options.root_shift else str(options.root)]
+
+
 def program_words(options, collectives, sizes):
-    """The options of the measuring program."""
-    words = ["--coll", ",".join(collectives), "--bytes", ",".join(map(str, sizes or [0])), "--figure-ms", str(options.figure_ms), "--warmups", str(options.warmups),
-             "--root", "shift" if options.root_shift else str(options.root)]
+    """These, and how they are measured."""
+    words = [*call_words(options, collectives, sizes), "--figure-ms", str(options.figure_ms), "--warmups", str(options.warmups)]
     if options.shots:
         words += ["--least", str(options.shots), "--most", str(options.shots), "--figure-ms", "600000"]
     for name, value in (("--loop", options.loop), ("--skew-us", options.skew), ("--late-us", options.late)):

@@ -7,7 +7,7 @@ import json
 import platform
 import time
 
-from . import bench_chart
+from . import bench_chart, places
 from .bench_stats import class_of
 from .bench_tables import bare_lines, summary_lines, tables
 from .layout import Trouble
@@ -82,14 +82,28 @@ def as_html(rows, about, picture):
     return "\n".join(parts)
 
 
+def check_files(options, say):
+    """Before anything is measured: all can be written, and a picture drawn; say(line): of a page that will have none."""
+    for kind in ("csv", "json", "png", "html"):
+        path = getattr(options, kind)
+        why = places.why_not(path) if path is not None else None
+        if why:
+            raise Trouble(f"bench: --{kind} {path}: cannot be written: {why}")
+    why = bench_chart.missing() if options.png or options.html else None
+    if why and options.png:
+        raise Trouble(f"bench: --png {options.png}: {why}")
+    if why:
+        say(f"--html {options.html}: without pictures: {why}")
+
+
 def write_files(options, rows, samples, about, say):
     """The files that were asked for; say(line): what was written, or why not."""
     picture = None
     if options.png or options.html:
-        why = bench_chart.missing() if rows else "no picture: nothing to compare"
-        picture = None if why else bench_chart.draw(rows, f"{about['mpi']}, {about['machine']['processor']}")
-        if why:
-            say(why)
+        if not rows:
+            say("no picture: nothing to compare")
+        elif not bench_chart.missing():
+            picture = bench_chart.draw(rows, f"{about['mpi']}, {about['machine']['processor']}")
     if options.png and picture:
         write(options.png, picture)
     if options.html:

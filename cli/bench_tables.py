@@ -76,14 +76,14 @@ def one_below_the_other(rows):
 
 
 def tables(rows, details=False):
-    """[(title, headers, rows, right)]."""
-    found = []
+    """[(title, headers, rows, right)]; those with a comparison come first, those of what was alone in its class of line transfer after them."""
+    compared, alone = [], []
     for (ranks, bind, line), mine in panels(rows):
         for collective in dict.fromkeys(row.collective for row in mine):
             some = [row for row in mine if row.collective == collective]
             wide = not details and len({row.bytes for row in some}) > 1 and len(variants_of(some)) <= MOST_COLUMNS
-            found.append((f"{collective}, us, {setting_text(ranks, bind, line, some)}", *(side_by_side if wide else one_below_the_other)(some)))
-    return found
+            (compared if any(row.ratios for row in some) else alone).append((f"{collective}, us, {setting_text(ranks, bind, line, some)}", *(side_by_side if wide else one_below_the_other)(some)))
+    return compared + alone
 
 
 def summary_lines(rows):
@@ -91,8 +91,12 @@ def summary_lines(rows):
             for ranks, _bind, collective, line, name, mean, sizes in summaries(rows)]
 
 
+def missing_lines(missing):
+    return [f"not measured, as they are not here: {', '.join(missing)}"] if missing else []
+
+
 def bare_lines(rows):
-    """How near huddle comes to the bare limit: barriers, and large messages."""
+    """How huddle compares with the bare ring and flags: barriers, and large messages."""
     lines = []
     for (ranks, _bind, line), mine in panels(rows):
         for name in dict.fromkeys(name for row in mine for name in row.cells if name.startswith("huddle")):

@@ -75,14 +75,15 @@ def hosts_of(options, found):
 
 
 def choose(options, layout, say):
-    """The variants in the order in which they take turns; say(line): of a peer that is not there."""
+    """The variants in the order in which they take turns, and the names of peers that are not there; say(line): of each of these."""
     found = peers.find(layout, named_by(options), os.path.join(layout.prefix, "peers"))
     hosts, settings = hosts_of(options, found), run.settings_of(options.set, layout)
-    variants = []
+    variants, missing = [], []
     for name in hosts if options.against is None else [name for name in options.against if name != "none"]:
         peer = peer_of(name, found)
         if isinstance(peer, str):
             say(peer)
+            missing.append(name)
         elif peer.only is None or set(peer.only) & set(options.collectives):
             variants.append(peer)
     for host in hosts:
@@ -90,7 +91,7 @@ def choose(options, layout, say):
         variants += [Variant(f"huddle{words}{suffix}", "huddle", found[host], {}, {**settings, **more}, only) for words, more, only in forced(options, layout)]
     if options.bare:
         variants.append(Variant(BARE, BARE, None, {}, {}, None))
-    return variants
+    return variants, missing
 
 
 def program(layout, variant):

@@ -28,6 +28,8 @@ class Asked:
         known = sorted({row["collective"] for row in layout.ask("info", "algorithms")})
         if self.collective not in known:
             raise Trouble(f"explain {self.collective}: huddle has no such collective (accepted: {', '.join(known)})", 2)
+        if self.collective == "barrier" and options.bytes is not None:
+            raise Trouble(f"--bytes {options.bytes}: a barrier has none", 2)
         machine = machines.load(layout, options.machine)
         self.machine = machine["name"] if machine else "this machine"
         self.topology = [machine["topology"]] if machine else []
@@ -108,12 +110,12 @@ def size(text):
 
 
 def show(options, asked):
-    text = options.bytes or ""
-    low, colon, high = text.partition(":")
-    if "," in text:
+    text = options.bytes
+    low, colon, high = (text or "").partition(":")
+    if text and "," in text:
         show_sizes(asked, [size(word) for word in text.split(",")])
         return
-    first, last = size(low) if low else 0, size(high) if colon else None
+    first, last = size(low) if text is not None else 0, size(high) if colon else None
     answer = asked.answer(first)
     if answer["error"]:
         print(f"{answer['error']}: huddle takes no calls")
@@ -131,7 +133,7 @@ def main(options, _command, layout):
         return 0
     asked = Asked(options, layout)
     if options.json:
-        print(json.dumps(asked.answer(size((options.bytes or "0").partition(":")[0])), indent=2))
+        print(json.dumps(asked.answer(size(("0" if options.bytes is None else options.bytes).partition(":")[0])), indent=2))
     else:
         show(options, asked)
     return 0

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from . import bench, explain, info, run, settings, tune
+from . import bench, explain, info, run, settings, stop, tune
 from .layout import Trouble
 
 # name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
@@ -40,6 +40,7 @@ def main(arguments, layout):
     parser = parser_of()
     options = parser.parse_args(arguments[:cut])
     try:
+        stop.listen()
         if options.version:
             print("huddle", layout.ask("version"))
             return 0
@@ -53,5 +54,5 @@ def main(arguments, layout):
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as interrupt:
+        return stop.status_of(interrupt)

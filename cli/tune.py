@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from . import tune_file, tune_grid, tune_measure, tune_stats
+from . import stop, tune_file, tune_grid, tune_measure, tune_stats
 from .layout import Trouble
 from .progress import Progress
 from .text import bytes_text, heading, table
@@ -45,7 +45,7 @@ def add_arguments(parser):
 class Campaign:
     def __init__(self, options, layout):
         self.options, self.layout = options, layout
-        self.output = os.path.abspath(options.output) if options.output else tune_file.usual(layout, options.site)
+        self.output = tune_file.place(layout, options)
         tune_file.check_place(self.output, options.force)
         error = layout.ask("info", "settings")["error"]
         if error:
@@ -79,6 +79,7 @@ class Campaign:
     def begin(self):
         if self.options.fresh:
             self.state.forget()
+        self.state.check_place()
         found = self.state.load()
         if self.options.resume and not found:
             raise Trouble("--resume: no stopped run of this huddle with this output, on these processors, with these settings was found", 2)
@@ -207,10 +208,10 @@ def main(options, _command, layout):
             campaign.measure(progress)
             candidates = campaign.rules()
             rules = campaign.confirm(candidates, progress) if candidates else []
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         done = sum(campaign.state.has(*cell) for cell in campaign.cells())
         print(f"\nhuddle tune: stopped; {done} of {len(campaign.cells())} measurements are kept, the same command goes on with them.", file=sys.stderr)
-        return 130
+        return stop.status_of(interrupt)
     tune_file.write(campaign.output, campaign.text(rules))
     tune_file.check_reads(layout, campaign.output)
     campaign.state.forget()

@@ -5,6 +5,7 @@ import os
 import time
 from collections import namedtuple
 
+from . import places
 from .layout import Trouble
 from .sizes import written
 from .text import bytes_text
@@ -22,13 +23,33 @@ def usual(layout, site):
     return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "tuning.toml")
 
 
+def place(layout, options):
+    """Where the file goes: by --output, which must be in a directory that is there, or to a usual place, whose directory is made."""
+    if options.output is None:
+        path = usual(layout, options.site)
+        make_folder(path)
+        return path
+    if not options.output:
+        raise Trouble("tune: --output: the name of the file is missing", 2)
+    return os.path.abspath(options.output)
+
+
+def cannot(path, why):
+    return Trouble(f"{path} cannot be written: {why} (another place: --output FILE)")
+
+
+def make_folder(path):
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    except OSError as error:
+        raise cannot(path, f"{error.filename}: {error.strerror}") from error
+
+
 def check_place(path, force):
     """Before anything is measured: the file can be written, and is nobody's own."""
-    folder = os.path.dirname(path)
-    while not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
-    if os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise Trouble(f"{path} cannot be written (another place: --output FILE)")
+    why = places.why_not(path, replaced=True)
+    if why:
+        raise cannot(path, why)
     if not force and os.path.exists(path):
         with open(path, encoding="utf-8", errors="replace") as file:
             if not file.readline().startswith(MARK):
@@ -89,10 +110,12 @@ def text(rules, facts, command):
 
 
 def write(path, content):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(content)
-    os.replace(path + ".new", path)
+    try:
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.write(content)
+        os.replace(path + ".new", path)
+    except OSError as error:
+        raise Trouble(f"{path} cannot be written: {error.strerror}; what was measured is kept, the same command goes on with it") from error
 
 
 def check_reads(layout, path):

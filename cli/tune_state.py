@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 
+from . import places
+from .layout import Trouble
 from .tune_stats import Figure
 
 
@@ -20,6 +22,16 @@ class State:
         self.path = os.path.join(cache_folder(), f"tune-{hashlib.sha256(output.encode()).hexdigest()[:12]}.json")
         self.cells = {}
 
+    def check_place(self):
+        """Before anything is measured: it can be kept."""
+        try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            why = places.why_not(self.path, replaced=True)
+        except OSError as error:
+            why = f"{error.filename}: {error.strerror}"
+        if why:
+            raise Trouble(f"{self.path}, where tune keeps what it has measured, cannot be written: {why} (another place: XDG_CACHE_HOME)")
+
     def load(self):
         """How many cells there were."""
         try:
@@ -32,7 +44,6 @@ class State:
         return len(self.cells)
 
     def save(self):
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with open(self.path + ".new", "w", encoding="utf-8") as file:
             json.dump({"key": self.key, "cells": self.cells}, file)
         os.replace(self.path + ".new", self.path)

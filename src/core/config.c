@@ -301,8 +301,9 @@ static void complain_unknown(struct config *config, const char *assignment)
             nearest = i;
         }
     }
-    snprintf(config->error, sizeof config->error, "%.100s is not a setting (nearest: %s; 'huddle info' lists them)", assignment,
-             rows[nearest].shown.name);
+    bool near = least <= 3 && 2 * least + 7 <= (int)strlen(name); /* at most half of what follows HUDDLE_ */
+    snprintf(config->error, sizeof config->error, "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
+             near ? "nearest: " : "", near ? rows[nearest].shown.name : "", near ? "; " : "");
 }
 
 static void take_assignment(struct config *config, const char *assignment, const char *origin)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`huddle bench`, its programs and quickstart's checks, as they run: what is said of wrong bytes, of peers, of failures.  test_bench.py SOURCE BUILD."""
+import glob
 import json
 import os
 import shutil
@@ -152,6 +153,24 @@ class Command(unittest.TestCase):
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertIn("huddle inline, 2 ranks: takes 1 of 2 sizes", answer.stderr)
         self.assertNotIn("64 KB", answer.stdout)
+        self.measured("bcast", "--algorithm", "inline", "--bytes", "8", "--launches", "1", "--with", "ompi4", "--against", "none")  # says nothing: all is taken
+
+    def test_a_peer_that_is_not_there_is_missing_in_the_end(self):
+        with tempfile.TemporaryDirectory() as path:
+            os.symlink(sys.executable, os.path.join(path, "python3"))
+            answer = call(HUDDLE, "bench", "barrier", "--launches", "1", "--shots", "4", "--mpi", f"ompi4={shutil.which('mpirun.openmpi')}", "--against", "ompi4,mpich4", PATH=path, OMPI_MCA_plm="isolated")
+        self.assertEqual((1, 1), (answer.returncode, answer.stderr.count("\n")), answer.stderr)
+        self.assertIn("mpich4: not found here", answer.stderr)
+        self.assertRegex(answer.stdout, "not here: mpich4\n")
+
+    def test_files_that_cannot_be_written_are_told_before_anything_is_measured(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            for words in (["--csv", "/proc/x"], ["--json", scratch], ["--html", os.path.join(scratch, "nowhere", "x")], ["--csv", ""]):
+                with self.subTest(words=words):
+                    answer = call(HUDDLE, "bench", "--with", "ompi4", "--limit", "1", *words)
+                    self.assertEqual((1, ""), (answer.returncode, answer.stdout))
+                    self.assertRegex(answer.stderr, rf"^huddle: bench: {' '.join(words)}: cannot be written: [^\n]*\n$")
+            self.assertEqual([], os.listdir(scratch))
 
     def test_errors_are_one_line(self):
         for words, said in ((["scan"], "no collective scan"), (["--algorithm", "best"], "--algorithm best"), (["--against", "mpich3"], "--against mpich3"), (["--bytes", "lots"], "'lots' is no size"),
@@ -167,16 +186,28 @@ class Command(unittest.TestCase):
         self.assertEqual(1, answer.returncode)
         self.assertRegex(answer.stderr, r"huddle, 2 ranks: left out: huddle took no call \(bad setting\)")
 
+    def stopped(self, how, seconds):
+        """Status and what was said; no process and no folder of it is left."""
+        with tempfile.TemporaryDirectory() as scratch:
+            job = subprocess.Popen([HUDDLE, "bench", "barrier", "--launches", "500", "--figure-ms", "50", "--with", "ompi4"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, "BENCH_TEST": str(os.getpid()), "TMPDIR": scratch})
+            time.sleep(seconds)
+            job.send_signal(how)
+            output, errors = job.communicate(timeout=60)
+            self.assertEqual([], jobs.marked(str(os.getpid()), "BENCH_TEST"))
+            self.assertEqual([], glob.glob(os.path.join(scratch, "huddle-*")))
+        return job.returncode, output, errors
+
     def test_ctrl_c_shows_what_there_is_and_leaves_nothing(self):
-        job = subprocess.Popen([HUDDLE, "bench", "barrier", "--launches", "500", "--figure-ms", "50", "--with", "ompi4"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env={**os.environ, "BENCH_TEST": str(os.getpid())})
-        time.sleep(6)
-        job.send_signal(signal.SIGINT)
-        output, errors = job.communicate(timeout=60)
-        self.assertEqual(130, job.returncode, errors)
+        status, output, errors = self.stopped(signal.SIGINT, 6)
+        self.assertEqual(130, status, errors)
         self.assertRegex(output, r"ompi4 +[\d.]+|figures left out")
         self.assertIn("ended by Ctrl-C", errors)
-        self.assertEqual([], jobs.marked(str(os.getpid()), "BENCH_TEST"))
+
+    def test_sigterm_is_like_ctrl_c(self):
+        status, _, errors = self.stopped(signal.SIGTERM, 4)
+        self.assertEqual(143, status, errors)
+        self.assertIn("ended by SIGTERM", errors)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import unittest
 
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
-from cli import bench_options, bench_variants, peers  # noqa: E402
+from cli import bench_campaign, bench_options, bench_variants, peers  # noqa: E402
 from cli.layout import Trouble  # noqa: E402
 
 KNOWN = ["barrier", "bcast"]
@@ -61,6 +61,20 @@ class Words(unittest.TestCase):
         self.assertEqual(("barrier,bcast", "8,64", "shift", "10000", "50", "9", "9"),
                          tuple(pairs[name] for name in ("--coll", "--bytes", "--root", "--late-us", "--loop", "--least", "--most")))
         self.assertEqual("--cold", words[-1])
+
+
+class Asked(unittest.TestCase):
+    def test_whether_huddle_takes_the_calls_is_asked_with_one_call_of_each_size(self):
+        campaign = bench_campaign.Campaign(settled("bcast", "--bytes", "8,64", "--loop", "50", "--late", "10000", "--shots", "9", "--cold", "--root-shift"), None, [])
+        asked = []
+
+        def launch(_variant, _ranks, words, env):
+            asked.extend(words)
+            with open(env["HUDDLE_STATS"].partition(":")[2], "w", encoding="utf-8") as file:
+                file.write('{"collectives": {"bcast": {"taken": 2, "passed": {}}}}')
+        campaign.launch = launch
+        campaign.check(bench_variants.Variant("huddle", "huddle", None, {}, {}, None), 2)
+        self.assertEqual("--coll bcast --bytes 8,64 --root shift --least 1 --most 1 --warmups 0 --figure-ms 1000", " ".join(asked))
 
 
 class Peers(unittest.TestCase):

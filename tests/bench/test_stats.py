@@ -7,11 +7,14 @@ import os
 import sys
 import tempfile
 import unittest
+from types import SimpleNamespace
+from unittest import mock
 
 SOURCE = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, SOURCE)
 
 from cli import bench_chart, bench_report, bench_stats, bench_tables  # noqa: E402
+from cli.layout import Trouble  # noqa: E402
 
 
 def figure(variant, median, before=60, after=60, collective="bcast", size=8, launch=1, ranks=2, **more):
@@ -103,6 +106,19 @@ class Shown(unittest.TestCase):
         self.assertEqual((2, ["size", "line ns", "fast", "huddle", "best peer", "ratio to it"]), (len(barriers), headers))
         self.assertEqual(["8 B", "60", "0.54", "0.33*", "fast"], sizes[0][:5])
         self.assertEqual(4, len(bench_tables.tables(self.rows, details=True)[1][2]))
+
+    def test_what_is_compared_comes_first(self):
+        found, _ = rows([figure("huddle", 300, 10, 10), figure("huddle", 300), figure("fast", 500), figure("fast", 900, 300, 300)])
+        self.assertEqual(["near", "nearest", "far"], [title.split("(")[1].split(":")[0] for title, *_ in bench_tables.tables(found)])
+
+    def test_without_matplotlib_a_picture_is_an_error_and_a_page_has_none(self):
+        said, none = [], {"csv": None, "json": None, "png": None, "html": None}
+        with tempfile.TemporaryDirectory() as scratch, mock.patch.object(bench_chart, "missing", lambda: "pictures need it"):
+            path = os.path.join(scratch, "x")
+            bench_report.check_files(SimpleNamespace(**{**none, "html": path}), said.append)
+            self.assertEqual([f"--html {path}: without pictures: pictures need it"], said)
+            with self.assertRaisesRegex(Trouble, "--png .*: pictures need it"):
+                bench_report.check_files(SimpleNamespace(**{**none, "png": path}), said.append)
 
     def test_columns_keep_their_turn(self):
         found, _ = rows([figure("slow", 100, size=64), figure("fast", 100, before=-1, after=-1), figure("huddle", 100), figure("fast", 100, size=64)])

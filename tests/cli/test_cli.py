@@ -2,6 +2,7 @@
 """The command `huddle` as users call it.  test_cli.py BUILD."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,24 @@ class Run(unittest.TestCase):
             self.assertFalse(os.path.exists(file))
         for words in ("HUDDLE_LOG=info", "LD_PRELOAD=", "HUDDLE_JOB=", "touch"):
             self.assertIn(words, answer.stdout)
+
+
+class Launcher(unittest.TestCase):
+    def test_packages_of_the_build_tree_are_found_there_only(self):
+        """The environment that ./quickstart makes; a launcher like ours, whose command says whether it sees what lies there."""
+        with tempfile.TemporaryDirectory() as tree:
+            files = {"venv/lib/python%d.%d/site-packages/only_here.py" % sys.version_info[:2]: "", "libexec/huddle/huddle_cli/__init__.py": "",
+                     "libexec/huddle/huddle_cli/layout.py": "def Layout(*_, **__): pass\n",
+                     "libexec/huddle/huddle_cli/main.py": "import importlib.util\ndef main(*_): return 5 if importlib.util.find_spec('only_here') else 6\n"}
+            for name, text in files.items():
+                os.makedirs(os.path.dirname(os.path.join(tree, name)), exist_ok=True)
+                with open(os.path.join(tree, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            os.mkdir(os.path.join(tree, "bin"))
+            launcher = shutil.copy(HUDDLE, os.path.join(tree, "bin"))
+            self.assertEqual(6, subprocess.run([sys.executable, "-B", launcher], check=False).returncode, "an installation")
+            with open(os.path.join(tree, "CMakeCache.txt"), "w", encoding="utf-8"):
+                self.assertEqual(5, subprocess.run([sys.executable, "-B", launcher], check=False).returncode, "a build tree")
 
 
 class Info(unittest.TestCase):

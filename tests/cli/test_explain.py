@@ -55,7 +55,7 @@ class Here(unittest.TestCase):
             self.assertIn("none.toml: there is no such file", explain("bcast", HUDDLE_TUNING=os.path.join(folder, "none.toml")).stdout)
 
     def test_errors_are_one_line(self):
-        for words, said in ((("scan",), "scan"), (("bcast", "--bytes", "1X"), "1X"), (("bcast", "--bytes", "9:3"), "9:3"), (("bcast", "--ranks", "0"), "--ranks 0"),
+        for words, said in ((("scan",), "scan"), (("bcast", "--bytes", "1X"), "1X"), (("bcast", "--bytes", "9:3"), "9:3"), (("bcast", "--bytes", ""), "--bytes ''"), (("barrier", "--bytes", "8"), "--bytes 8"), (("bcast", "--ranks", "0"), "--ranks 0"),
                             (("bcast", "--machine", "abacus"), "abacus")):
             answer = explain(*words)
             with self.subTest(words=words):

@@ -2,6 +2,7 @@
 """huddle tune: statistics on made-up times, the file and its rules, short real runs.  test_tune.py BUILD."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ HUDDLE = os.path.join(BUILD, "bin", "huddle")
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
 from huddle_cli import tune_file, tune_grid, tune_stats, tune_trials  # noqa: E402
+from huddle_cli.layout import Trouble  # noqa: E402
 from huddle_cli.tune_grid import Candidate, Team, Value  # noqa: E402
 from huddle_cli.tune_state import State  # noqa: E402
 from huddle_cli.tune_stats import Figure, Piece  # noqa: E402
@@ -113,6 +115,7 @@ class Runs(unittest.TestCase):
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = self.scratch.name
         self.file = os.path.join(self.folder, "out", "tuning.toml")
+        os.mkdir(os.path.dirname(self.file))
         clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
         self.environment = {**clean, "XDG_CACHE_HOME": os.path.join(self.folder, "cache"), "XDG_CONFIG_HOME": os.path.join(self.folder, "config")}
 
@@ -159,7 +162,6 @@ class Runs(unittest.TestCase):
             time.sleep(0.05)
 
     def test_a_file_that_the_library_reads(self):
-        os.makedirs(os.path.dirname(self.file))
         with open(self.file, "w", encoding="utf-8") as file:
             file.write("# mine\n")
         answer = self.tune("--ranks", "2", "--collectives", "barrier", "--minutes", "0.02")
@@ -215,18 +217,39 @@ class Runs(unittest.TestCase):
         self.assertIn(f"{before} of 11 measurements are there", answer.stdout)
 
     def test_an_interrupt_says_how_to_go_on(self):
-        self.assertEqual(130, self.stop(signal.SIGINT).returncode)
-        self.assertRegex(self.said[1], r"stopped; \d+ of 11 measurements are kept")
-        self.assertFalse(os.path.exists(self.file))
-        self.nobody_left()
+        for how, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            with self.subTest(how=how):
+                self.assertEqual(status, self.stop(how).returncode)
+                self.assertRegex(self.said[1], r"stopped; \d+ of 11 measurements are kept")
+                self.assertFalse(os.path.exists(self.file))
+                self.nobody_left()
+                shutil.rmtree(os.path.join(self.folder, "cache"))
+
+    def one_line(self, answer, said):
+        self.assertIn(answer.returncode, (1, 2))
+        self.assertEqual("", answer.stdout, "nothing was measured")
+        self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+        self.assertIn(said, answer.stderr)
 
     def test_errors_are_one_line(self):
-        for words, said in ((("--ranks", "1"), "--ranks 1"), (("--collectives", "scan"), "scan"), (("--minutes", "0"), "--minutes 0"), (("--output", self.folder), "cannot be written")):
-            answer = self.tune(*words)
+        nowhere = os.path.join(self.folder, "nowhere")
+        for words, said in ((("--ranks", "1"), "--ranks 1"), (("--collectives", "scan"), "scan"), (("--minutes", "0"), "--minutes 0"), (("--output", self.folder), "cannot be written"),
+                            (("--output", ""), "--output"), (("--output", "/proc/x"), "/proc/x cannot be written"), (("--output", "/dev/null"), "no regular file"),
+                            (("--output", os.path.join(nowhere, "t.toml")), f"no directory {nowhere}")):
             with self.subTest(words=words):
-                self.assertIn(answer.returncode, (1, 2))
-                self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
-                self.assertIn(said, answer.stderr)
+                self.one_line(self.tune(*words), said)
+        self.assertFalse(os.path.exists(nowhere))
+        self.assertEqual([], os.listdir(os.path.dirname(self.file)), "what was tried out is removed")
+
+    def test_usual_places_that_cannot_be_made_are_one_line(self):
+        blocked = os.path.join(self.folder, "file")
+        with open(blocked, "w", encoding="utf-8"):
+            self.one_line(self.huddle("tune", XDG_CONFIG_HOME=blocked), "--output FILE")
+            self.one_line(self.huddle("tune", "--output", self.file, XDG_CACHE_HOME=blocked), "XDG_CACHE_HOME")
+
+    def test_a_file_that_cannot_be_written_in_the_end_is_one_line(self):
+        with self.assertRaisesRegex(Trouble, "what was measured is kept"):
+            tune_file.write("/proc/tuning.toml", "")
 
 
 if __name__ == "__main__":

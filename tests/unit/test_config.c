@@ -91,6 +91,8 @@ static void unknown_names_are_refused_with_the_nearest(void **state)
     hud_config_read(NULL, &config);
     unsetenv("HUDDLE_NOSUCH");
     assert_non_null(strstr(config.error, "HUDDLE_NOSUCH"));
+    READ("HUDDLE_FOO=1"); /* two letters from HUDDLE_LOG, and nothing like it */
+    assert_string_equal(config.error, "HUDDLE_FOO=1 is not a setting ('huddle settings' lists them)");
 }
 
 static void host_wins_over_environment(void **state)
