@@ -85,6 +85,68 @@ HUD_API int hud_team_create(hud_context *context, const struct hud_exchange *exc
 /* Local, never waits; memory returns to the arena when every member has freed the team.  NULL is allowed. */
 HUD_API void hud_team_free(hud_team *team);
 
+/* ---- operations of reductions ------------------------------------------------------------------------------------------- */
+
+enum hud_operation {
+    HUD_MAX,
+    HUD_MIN,
+    HUD_SUM,
+    HUD_PROD,
+    HUD_LAND,
+    HUD_BAND,
+    HUD_LOR,
+    HUD_BOR,
+    HUD_LXOR,
+    HUD_BXOR,
+    HUD_MINLOC,
+    HUD_MAXLOC,
+    HUD_OPERATIONS
+};
+
+/* Elements as they lie in packed bytes, without gaps; pairs are a value and an index (or two values) one right after the other, aligned to nothing. */
+enum hud_type {
+    HUD_INT8,
+    HUD_INT16,
+    HUD_INT32,
+    HUD_INT64,
+    HUD_UINT8,
+    HUD_UINT16,
+    HUD_UINT32,
+    HUD_UINT64,
+    HUD_FLOAT,
+    HUD_DOUBLE,
+    HUD_LONG_DOUBLE,
+    HUD_FLOAT_COMPLEX,
+    HUD_DOUBLE_COMPLEX,
+    HUD_LONG_DOUBLE_COMPLEX,
+    HUD_BOOL,
+    HUD_FLOAT_INT,
+    HUD_DOUBLE_INT,
+    HUD_LONG_DOUBLE_INT,
+    HUD_SHORT_INT,
+    HUD_INT_INT,
+    HUD_LONG_INT,
+    HUD_FLOAT_FLOAT,
+    HUD_DOUBLE_DOUBLE,
+    HUD_TYPES
+};
+
+/*
+ * What a reduction does to elements; the same on all members.
+ * combine: dst[i] = src[0][i] op src[1][i] op ... op src[sources - 1][i] for all elements i, from left to right; one source: a copy.  dst may be one of
+ * the sources, and otherwise overlaps none.  Bytes lie at a multiple of element_bytes from something aligned to 128 bytes, or in a user's buffer.
+ */
+struct hud_op {
+    size_t element_bytes;
+    int commutative;
+    void (*combine)(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements);
+    void *host;       /* for combine */
+    const char *name; /* for messages */
+};
+
+/* A predefined operation on a type.  HUD_OK; HUD_PASS: that has no meaning (a maximum of complex numbers). */
+HUD_API int hud_op_find(enum hud_operation operation, enum hud_type type, struct hud_op *op);
+
 /* ---- collectives ------------------------------------------------------------------------------------------------------ */
 
 /*
@@ -107,6 +169,29 @@ HUD_API int hud_barrier(hud_team *team);
 /* The root's bytes reach every member's view.  HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once. */
 HUD_API int hud_bcast(hud_team *team, const struct hud_view *view, int root);
 
+/*
+ * Reductions: out = in of rank 0 op in of rank 1 op ..., element by element.  Where `op` is commutative huddle may take the ranks in another order, the
+ * same for the result on all members, unless HUDDLE_REDUCE_ORDER=fixed.  in->base == out->base: in place.  in->bytes is the same on every member and
+ * a multiple of op->element_bytes.  Elements of more than HUD_ELEMENT_MOST bytes: HUD_PASS.
+ * HUD_OK, HUD_PASS, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.
+ */
+#define HUD_ELEMENT_MOST 4096
+HUD_API int hud_allreduce(hud_team *team, const struct hud_view *in, const struct hud_view *out, const struct hud_op *op);
+/* out: only the root's matters; may be NULL elsewhere. */
+HUD_API int hud_reduce(hud_team *team, const struct hud_view *in, const struct hud_view *out, const struct hud_op *op, int root);
+/* Member r gets block r of the result: block_bytes[size], the same on every member, add up to in->bytes; out->bytes is the own block's. */
+HUD_API int hud_reduce_scatter(hud_team *team, const struct hud_view *in, const struct hud_view *out, const size_t *block_bytes,
+                               const struct hud_op *op);
+
+/*
+ * Block i of `in` goes to member i, where it becomes the block of its sender.  in->bytes == out->bytes, `size` equal blocks.  in->base == out->base: in place.
+ * HUD_OK, HUD_PASS, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.
+ */
+HUD_API int hud_alltoall(hud_team *team, const struct hud_view *in, const struct hud_view *out);
+/* The same with a view for, and from, each member: in[size], out[size].  in[i].bytes is what member i has in its out for the caller.  in == out: in place.
+ * HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE (a member sent more), HUD_ERR_ARGUMENT. */
+HUD_API int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_view *out);
+
 /* ---- checking (HUDDLE_CHECK) ------------------------------------------------------------------------------------------- */
 
 /*
@@ -127,11 +212,11 @@ struct hud_call {
 
 /*
  * A collective that huddle does not take is entered.  Waits until all members have entered a collective of this team, and says so where they
- * differ; without HUDDLE_CHECK, and for zero bytes, it does nothing.  hud_barrier and hud_bcast do this by themselves.  HUD_OK, HUD_ERR_ARGUMENT.
+ * differ; without HUDDLE_CHECK, and for zero bytes, it does nothing.  The collectives above do this by themselves.  HUD_OK, HUD_ERR_ARGUMENT.
  */
 HUD_API int hud_team_enter(hud_team *team, const struct hud_call *call);
 
-/* The caller's own collective has returned: after hud_team_enter, and after hud_barrier or hud_bcast that answered HUD_PASS.  Does nothing else. */
+/* The caller's own collective has returned: after hud_team_enter, and after a collective that answered HUD_PASS.  Does nothing else. */
 HUD_API void hud_team_exit(hud_team *team);
 
 /* ---- information ------------------------------------------------------------------------------------------------------ */

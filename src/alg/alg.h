@@ -11,15 +11,29 @@
 
 enum { ALG_PARAMS = 8 }; /* most parameters of one algorithm */
 
-/* One call, already validated by the core; the same on every rank but for buf. */
+/* One call, already validated by the core; the same on every rank but for the views. */
 struct coll {
-    struct hud_view buf;
+    size_t bytes;            /* what the algorithm was chosen by: of the message; alltoall: of a block; alltoallv: 0 */
+    struct hud_view buf;     /* bcast */
+    struct hud_view in, out; /* reductions and alltoall; reduce: out only at the root.  in.base == out.base: in place, see below */
+    const struct hud_view *ins, *outs; /* alltoallv: [ranks], for and from each; ins[i].base == outs[i].base: in place */
+    const size_t *block_bytes;         /* reduce_scatter: [ranks] of the blocks of the result, some may be 0 */
+    const struct hud_op *reduction;
     int root;
-    uint64_t op;                       /* 1, 2, 3, ... of this algorithm in this team's lease; the same on every rank */
+    uint64_t op;                       /* 1, 2, 3, ... of this slot in this team's lease; the same on every rank */
     const struct shape_groups *groups; /* who shares which level of the memory hierarchy */
     const long *param;                 /* values, in the order of the algorithm's own table */
     size_t slot_bytes;                 /* of this algorithm's region in each slice */
 };
+
+/*
+ * In place, what is written to `out` at an offset replaces what `in` held there.  allreduce, reduce: the same offset, so an algorithm reads `in` at an offset
+ * before it writes `out` there.  reduce_scatter: `out` is the beginning of `in`.  alltoall: block i of `out` lies where block i of `in` does.
+ */
+static inline bool coll_in_place(const struct coll *c)
+{
+    return c->in.base == c->out.base;
+}
 
 /* A parameter that users, tuning files and tests may set: HUDDLE_<COLLECTIVE>_<ALGORITHM>_<NAME>. */
 struct alg_param {
@@ -35,11 +49,13 @@ struct alg {
     const struct alg_param *params; /* ALG_PARAMS at most, ended by a NULL name; NULL: none */
     bool baseline;                  /* here to be compared with: never the choice of `huddle tune` unless asked for */
     bool direct;                    /* only for ranks that can reach each other's memory (mem_expose) */
-    size_t fixed_bytes;             /* of its slot; 0: slot_bytes says */
+    bool ordered;       /* reductions: each element from rank 0 on, one rank after the other, whatever the groups and the sizes */
+    const char *family; /* algorithms of one family have the same parameters and slot, and one slot serves them all; NULL: none */
+    size_t fixed_bytes; /* of its slot; 0: slot_bytes says */
     /* Bytes of a slot that holds fragments of data, at most most_bytes; 0: cannot work in that.  A team that gets control lines only does without. */
     size_t (*slot_bytes)(const long *param, int ranks, size_t most_bytes);
     /*
-     * Pure; asked once, when a team is set up, not at a call: sees buf.bytes, param and slot_bytes, and nothing else of c.  What takes n bytes
+     * Pure; asked once, when a team is set up, not at a call: sees bytes, param and slot_bytes, and nothing else of c.  What takes n bytes
      * takes every smaller message.  NULL: takes every call.
      */
     bool (*accepts)(const struct coll *c, int ranks);

@@ -4,7 +4,13 @@
 
 #include <string.h>
 
-const char *const hud_coll_names[COLL_KINDS] = { [COLL_BARRIER] = "barrier", [COLL_BCAST] = "bcast" };
+const char *const hud_coll_names[COLL_KINDS] = { [COLL_BARRIER] = "barrier",
+                                                 [COLL_BCAST] = "bcast",
+                                                 [COLL_REDUCE] = "reduce",
+                                                 [COLL_ALLREDUCE] = "allreduce",
+                                                 [COLL_REDUCE_SCATTER] = "reduce_scatter",
+                                                 [COLL_ALLTOALL] = "alltoall",
+                                                 [COLL_ALLTOALLV] = "alltoallv" };
 
 #define REASON_TEXT(name, text) [REASON_##name] = text,
 const char *const hud_reason_text[REASON_COUNT] = { REASONS(REASON_TEXT) };

@@ -3,12 +3,20 @@
 #ifndef HUD_COLL_H
 #define HUD_COLL_H
 
-enum coll_kind { COLL_BARRIER, COLL_BCAST, COLL_KINDS };
+#include <stdbool.h>
+
+enum coll_kind { COLL_BARRIER, COLL_BCAST, COLL_REDUCE, COLL_ALLREDUCE, COLL_REDUCE_SCATTER, COLL_ALLTOALL, COLL_ALLTOALLV, COLL_KINDS };
+
+/* One that applies an operation. */
+static inline bool coll_reduces(int kind)
+{
+    return kind == COLL_REDUCE || kind == COLL_ALLREDUCE || kind == COLL_REDUCE_SCATTER;
+}
 
 extern const char *const hud_coll_names[COLL_KINDS]; /* as in alg.def and in statistics */
 int hud_coll_kind(const char *name);                 /* -1: none of that name */
 
-/* Why a call was passed on.  A reason of a team (all but the last three) holds for the team's life. */
+/* Why a call was passed on.  A reason of a team (all but the last four) holds for the team's life. */
 #define REASONS(R)                                                                                                                         \
     R(NONE, "taken")                                                                                                                       \
     R(OFF, "switched off")                                                                                                                 \
@@ -26,6 +34,7 @@ int hud_coll_kind(const char *name);                 /* -1: none of that name */
     R(EARLY, "before HUDDLE_FIRST")                                                                                                        \
     R(FORCED, "left to the MPI")                                                                                                           \
     R(REFUSED, "no algorithm")                                                                                                             \
+    R(ELEMENT, "elements too large")                                                                                                       \
     R(UNLIKE, "ranks call differently")
 
 #define REASON_ENUM(name, text) REASON_##name,

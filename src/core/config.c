@@ -34,7 +34,9 @@ struct row {
 static const char *const words_switch[] = { "off", "on", NULL };
 static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive", NULL }; /* as enum mem_way */
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
-static const char *words_barrier[SET_ALGS + 3], *words_bcast[SET_ALGS + 3];
+static const char *const words_order[] = { "any", "fixed", NULL };
+static const char *words_barrier[SET_ALGS + 3], *words_bcast[SET_ALGS + 3], *words_reduce[SET_ALGS + 3], *words_allreduce[SET_ALGS + 3],
+    *words_reduce_scatter[SET_ALGS + 3], *words_alltoall[SET_ALGS + 3], *words_alltoallv[SET_ALGS + 3];
 
 static const char *check_any(const char *value)
 {
@@ -94,7 +96,13 @@ static char *lower(const char *name)
 
 static void collect_choices(void)
 {
-    const char **lists[COLL_KINDS] = { [COLL_BARRIER] = words_barrier, [COLL_BCAST] = words_bcast };
+    const char **lists[COLL_KINDS] = { [COLL_BARRIER] = words_barrier,
+                                       [COLL_BCAST] = words_bcast,
+                                       [COLL_REDUCE] = words_reduce,
+                                       [COLL_ALLREDUCE] = words_allreduce,
+                                       [COLL_REDUCE_SCATTER] = words_reduce_scatter,
+                                       [COLL_ALLTOALL] = words_alltoall,
+                                       [COLL_ALLTOALLV] = words_alltoallv };
 
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         int n = 0;
@@ -355,7 +363,13 @@ bool hud_config_checks(const char *const *host)
 
 int hud_config_forced(const struct config *config, int coll_kind)
 {
-    static const int set_of[COLL_KINDS] = { [COLL_BARRIER] = SET_BARRIER, [COLL_BCAST] = SET_BCAST };
+    static const int set_of[COLL_KINDS] = { [COLL_BARRIER] = SET_BARRIER,
+                                            [COLL_BCAST] = SET_BCAST,
+                                            [COLL_REDUCE] = SET_REDUCE,
+                                            [COLL_ALLREDUCE] = SET_ALLREDUCE,
+                                            [COLL_REDUCE_SCATTER] = SET_REDUCE_SCATTER,
+                                            [COLL_ALLTOALL] = SET_ALLTOALL,
+                                            [COLL_ALLTOALLV] = SET_ALLTOALLV };
     long left = config->number[set_of[coll_kind]];
 
     if (left == CHOICE_AUTO || left == CHOICE_MPI)

@@ -112,9 +112,9 @@ static json_t *params_json(const struct alg *alg, const long *param)
     return params;
 }
 
-static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
+static json_t *taker_json(const struct plan_entry *e)
 {
-    const struct alg *alg = e->slot >= 0 ? hud_shm_algs[plan->slot[e->slot].row] : NULL;
+    const struct alg *alg = e->slot >= 0 ? hud_shm_algs[e->row] : NULL;
 
     return alg ? json_pack("{s:s, s:s, s:o}", "algorithm", alg->name, "doc", alg->doc, "parameters", params_json(alg, e->param))
                : json_null();
@@ -153,7 +153,7 @@ json_t *hud_pieces_json(const struct plan *plan, const struct config *config, in
 
     for (int e = plan->first[kind]; e < plan->first[kind + 1]; e++) {
         const struct plan_entry *entry = &plan->entry[e];
-        json_t *piece = json_pack("{s:I, s:o, s:o}", "least_bytes", (json_int_t)least, "serves", taker_json(plan, entry), "why",
+        json_t *piece = json_pack("{s:I, s:o, s:o}", "least_bytes", (json_int_t)least, "serves", taker_json(entry), "why",
                                   why_json(plan, config, kind, entry));
         json_object_set_new(piece, "most_bytes", entry->most_bytes == SIZE_MAX ? json_null() : json_integer((json_int_t)entry->most_bytes));
         json_array_append_new(list, piece);
@@ -216,11 +216,10 @@ static json_t *answer_json(const struct answer *a)
     add_rules(a, hud_rules_builtin(), &served, rules);
     return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:{s:I, s:o}, s:o}", "collective",
                      a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks, "map", a->q->map, "serves",
-                     taker_json(&a->plan, a->entry), "why", why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "crowded",
-                     a->facts.crowded, "direct", a->facts.direct, "processors", a->processors, "within", a->facts.within, "groups",
-                     groups_json(a), "rules", rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "lease", "bytes",
-                     (json_int_t)a->plan.total_bytes, "slots", slots_json(&a->plan), "error",
-                     a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
+                     taker_json(a->entry), "why", why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "crowded", a->facts.crowded,
+                     "direct", a->facts.direct, "processors", a->processors, "within", a->facts.within, "groups", groups_json(a), "rules",
+                     rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "lease", "bytes", (json_int_t)a->plan.total_bytes,
+                     "slots", slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
 }
 
 static bool understood(const struct hud_question *q)
@@ -248,7 +247,7 @@ static json_t *explain(struct answer *a)
     offer = a->config.number[SET_MEMORY] >= 0 ? (size_t)a->config.number[SET_MEMORY] : hud_budget_default(a->q->ranks);
     offer = hud_plan_offer(&a->config, &a->tuning, a->q->ranks, offer);
     hud_plan_make(&a->config, &a->tuning, &a->facts, offer, true, &a->plan);
-    for (int e = 0; refusal(&a->plan, &a->config) && e < a->plan.first[COLL_KINDS]; e++) {
+    for (int e = 0; refusal(&a->plan, &a->config) && e < a->plan.first[PLAN_AXES]; e++) {
         a->plan.entry[e].slot = -1;
         a->plan.entry[e].rule = NULL;
     }

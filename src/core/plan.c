@@ -67,7 +67,7 @@ static bool same_shape(const struct alg *alg, const long *a, const long *b)
 
 static bool takes(const struct candidate *c, size_t bytes, size_t slot_bytes, int ranks)
 {
-    const struct coll call = { .buf = { .bytes = bytes }, .param = c->param, .slot_bytes = slot_bytes };
+    const struct coll call = { .bytes = bytes, .param = c->param, .slot_bytes = slot_bytes };
 
     return alg_accepts(hud_shm_algs[c->row], &call, ranks);
 }
@@ -137,13 +137,23 @@ static void collect(struct making *k)
     add_rules(k, builtin, PLAN_RULES);
 }
 
-/* The first candidate of a kind that covers a size, and the size up to which that stays so; -1: none. */
-static int cover(const struct making *k, int kind, size_t bytes, size_t *most_bytes)
+/* Only reductions have an axis of those that must take the ranks in order. */
+static bool serves(const struct making *k, const struct candidate *c, int axis)
+{
+    bool ordered = axis >= COLL_KINDS || k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
+
+    if (c->barred || c->kind != axis % COLL_KINDS || (axis >= COLL_KINDS && !coll_reduces(c->kind)))
+        return false;
+    return !ordered || !coll_reduces(c->kind) || c->row < 0 || hud_shm_algs[c->row]->ordered;
+}
+
+/* The first candidate of an axis that covers a size, and the size up to which that stays so; -1: none. */
+static int cover(const struct making *k, int axis, size_t bytes, size_t *most_bytes)
 {
     *most_bytes = SIZE_MAX;
     for (int i = 0; i < k->count; i++) {
         const struct candidate *c = &k->candidate[i];
-        if (c->kind != kind || c->barred || bytes > c->most_bytes)
+        if (!serves(k, c, axis) || bytes > c->most_bytes)
             continue;
         if (bytes >= c->least_bytes) {
             *most_bytes = c->most_bytes < *most_bytes ? c->most_bytes : *most_bytes;
@@ -160,8 +170,9 @@ static void write_entry(struct making *k, int at, int winner, size_t most_bytes)
     const struct candidate *c = winner >= 0 ? &k->candidate[winner] : NULL;
 
     k->winner[at] = winner;
-    *e = (struct plan_entry){ .most_bytes = most_bytes, .slot = -1 };
+    *e = (struct plan_entry){ .most_bytes = most_bytes, .row = -1, .slot = -1 };
     if (c) {
+        e->row = c->row;
         e->rule = c->rule;
         e->rules = c->rules;
         memcpy(e->param, c->param, sizeof e->param);
@@ -175,34 +186,42 @@ static bool cut(struct making *k)
     bool whole = true;
     int at = 0;
 
-    for (int kind = 0; kind < COLL_KINDS; kind++) {
+    for (int axis = 0; axis < PLAN_AXES; axis++) {
         size_t bytes = 0, most;
-        int room = PLAN_ENTRIES - (COLL_KINDS - kind); /* for the last piece of this kind, so that the others find one too */
+        int room = PLAN_ENTRIES - (PLAN_AXES - axis); /* for the last piece of this axis, so that the others find one too */
 
-        plan->first[kind] = at;
+        plan->first[axis] = at;
         for (bool more = true; more; bytes = most + 1) {
-            int winner = cover(k, kind, bytes, &most);
+            int winner = cover(k, axis, bytes, &most);
             if (at >= room && most != SIZE_MAX) {
                 winner = -1;
                 most = SIZE_MAX;
                 whole = false;
             }
             more = most != SIZE_MAX;
-            if (at > plan->first[kind] && winner == k->winner[at - 1])
+            if (at > plan->first[axis] && winner == k->winner[at - 1])
                 plan->entry[at - 1].most_bytes = most;
             else
                 write_entry(k, at++, winner, most);
         }
     }
-    plan->first[COLL_KINDS] = at;
+    plan->first[PLAN_AXES] = at;
     return whole;
+}
+
+/* One slot serves both: the same algorithm or family, and nothing that shapes it differs. */
+static bool share(const struct plan_slot *slot, const struct candidate *c)
+{
+    const struct alg *a = hud_shm_algs[slot->row], *b = hud_shm_algs[c->row];
+
+    return (a == b || (a->family && b->family && strcmp(a->family, b->family) == 0)) && same_shape(b, slot->param, c->param);
 }
 
 /* The slot of a candidate, a new one if none has its shape; -1: a plan holds no more. */
 static int slot_for(struct plan *plan, const struct candidate *c)
 {
     for (int s = 0; s < plan->slots; s++)
-        if (plan->slot[s].row == c->row && same_shape(hud_shm_algs[c->row], plan->slot[s].param, c->param))
+        if (share(&plan->slot[s], c))
             return s;
     if (plan->slots == PLAN_SLOTS)
         return -1;
@@ -218,7 +237,7 @@ static bool give_slots(struct making *k)
     bool whole = true;
 
     plan->slots = 0;
-    for (int e = 0; e < plan->first[COLL_KINDS]; e++) {
+    for (int e = 0; e < plan->first[PLAN_AXES]; e++) {
         const struct candidate *c = k->winner[e] >= 0 ? &k->candidate[k->winner[e]] : NULL;
         bool needed = c && c->row >= 0;
         plan->entry[e].slot = needed ? slot_for(plan, c) : -1;
@@ -272,9 +291,9 @@ static int lay_out(struct making *k)
 /* Returns -1, or the slot that, as laid out, does not take the largest message of one of its entries. */
 static int check(const struct plan *plan)
 {
-    for (int e = 0; e < plan->first[COLL_KINDS]; e++) {
+    for (int e = 0; e < plan->first[PLAN_AXES]; e++) {
         const struct plan_entry *entry = &plan->entry[e];
-        struct candidate c = { .row = entry->slot >= 0 ? plan->slot[entry->slot].row : -1 };
+        struct candidate c = { .row = entry->slot >= 0 ? entry->row : -1 };
         memcpy(c.param, entry->param, sizeof c.param);
         if (c.row >= 0 && !takes(&c, entry->most_bytes, plan->slot[entry->slot].bytes, plan->facts.ranks))
             return entry->slot;
@@ -286,7 +305,7 @@ static int check(const struct plan *plan)
 static void bar(struct making *k, const struct plan_slot *slot)
 {
     for (int i = 0; i < k->count; i++)
-        if (k->candidate[i].row == slot->row && same_shape(hud_shm_algs[slot->row], k->candidate[i].param, slot->param))
+        if (k->candidate[i].row >= 0 && share(slot, &k->candidate[i]))
             k->candidate[i].barred = true;
 }
 
@@ -321,64 +340,6 @@ void hud_plan_make(const struct config *config, const struct rules *tuning, cons
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b)
 {
     return a->ranks == b->ranks && a->crowded == b->crowded && a->direct == b->direct && strcmp(a->within, b->within) == 0;
-}
-
-/* ---- before it is known where the ranks are ---- */
-
-/* Adds the levels that rules name. */
-static int list_levels(const struct rules *rules, char names[][TOPO_NAME], int count)
-{
-    for (int i = 0; rules && i < rules->count; i++) {
-        int n = 0;
-        while (n < count && strcmp(names[n], rules->rule[i].within) != 0)
-            n++;
-        if (n == count && count < SHAPE_LEVELS)
-            memcpy(names[count++], rules->rule[i].within, TOPO_NAME);
-    }
-    return count;
-}
-
-static bool uses_direct(const struct plan *plan)
-{
-    bool uses = false;
-
-    for (int i = 0; i < plan->slots; i++)
-        uses = uses || hud_shm_algs[plan->slot[i].row]->direct;
-    return uses;
-}
-
-size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t most_bytes, bool windows, bool *direct)
-{
-    char names[SHAPE_LEVELS + 1][TOPO_NAME] = { "" };
-    int count = list_levels(hud_rules_builtin(), names, list_levels(tuning, names, 1));
-    size_t bytes = 0;
-    struct plan plan;
-
-    *direct = false;
-    for (int i = 0; i < 4 * count; i++) {
-        struct plan_facts facts = { .ranks = ranks, .crowded = i % 2, .direct = i / 2 % 2 };
-        memcpy(facts.within, names[i / 4], TOPO_NAME);
-        hud_plan_make(config, tuning, &facts, most_bytes, windows, &plan);
-        bytes = plan.total_bytes > bytes ? plan.total_bytes : bytes;
-        *direct = *direct || uses_direct(&plan);
-    }
-    return bytes;
-}
-
-size_t hud_plan_lease_bytes(const struct config *config)
-{
-    return config->number[SET_LEASE] < 0 ? (size_t)512 << 10 : (size_t)config->number[SET_LEASE];
-}
-
-size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t free_bytes)
-{
-    bool direct;
-    size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false, &direct);
-    size_t most = hud_plan_lease_bytes(config);
-
-    if (free_bytes / 4 >= control && most >= control)
-        return free_bytes / 4 < most ? free_bytes / 4 : most;
-    return free_bytes >= control ? control : 0;
 }
 
 void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME])

@@ -9,7 +9,7 @@
  *
  *   slice_head | place_table (filled in rank 0's slice only) | roll_slot (only with HUDDLE_CHECK) | slot of each algorithm in use, windows last
  *
- * Rules that name the same algorithm share its slot unless they differ in a parameter that shapes it (alg_param.per_call).
+ * Rules that name the same algorithm, or one of the same family, share its slot unless they differ in a parameter that shapes it (alg_param.per_call).
  */
 #ifndef HUD_PLAN_H
 #define HUD_PLAN_H
@@ -18,7 +18,15 @@
 #include "core/rules.h"
 #include "core/vacate.h"
 
-enum { PLAN_ENTRIES = 128, PLAN_SLOTS = 24, PLAN_RULES = 256 };
+enum { PLAN_ENTRIES = 256, PLAN_SLOTS = 32, PLAN_RULES = 256 };
+
+/* Axes of sizes: each collective, and again each reduction that must take the ranks in order. */
+enum { PLAN_AXES = 2 * COLL_KINDS };
+
+static inline int plan_axis(enum coll_kind kind, bool ordered)
+{
+    return (int)kind + (ordered ? (int)COLL_KINDS : 0);
+}
 
 /* Rank 0's view of where the ranks are, for all. */
 struct place_table {
@@ -39,7 +47,7 @@ struct plan_facts {
 };
 
 struct plan_slot {
-    int row; /* of alg.def */
+    int row; /* of alg.def: one of those that it serves */
     size_t offset, bytes;
     long param[ALG_PARAMS]; /* that shaped it */
 };
@@ -47,6 +55,7 @@ struct plan_slot {
 /* Calls of a collective up to most_bytes, and above those of the entry before. */
 struct plan_entry {
     size_t most_bytes;
+    int row;  /* of alg.def */
     int slot; /* -1: left to the MPI */
     long param[ALG_PARAMS];
     const struct rule *rule;   /* NULL: forced by a setting, or nothing takes these */
@@ -60,7 +69,7 @@ struct plan {
     struct plan_facts facts;
     size_t most_bytes; /* of a slice, that it was made for */
     bool windows;
-    int first[COLL_KINDS + 1]; /* entries of kind k: first[k] .. first[k + 1] - 1, ascending, the last one without end */
+    int first[PLAN_AXES + 1]; /* entries of an axis: first[axis] .. first[axis + 1] - 1, ascending, the last one without end */
     struct plan_entry entry[PLAN_ENTRIES];
     size_t roll_offset; /* of the roll_slot */
     int slots;
@@ -91,9 +100,9 @@ bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b
 void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME]);
 
 /* The entry that takes a call, in constant time for all practical purposes. */
-static inline const struct plan_entry *plan_find(const struct plan *plan, enum coll_kind kind, size_t bytes)
+static inline const struct plan_entry *plan_find(const struct plan *plan, int axis, size_t bytes)
 {
-    const struct plan_entry *e = &plan->entry[plan->first[kind]];
+    const struct plan_entry *e = &plan->entry[plan->first[axis]];
 
     while (bytes > e->most_bytes)
         e++;

@@ -79,6 +79,8 @@ static int take_bytes(struct reader *r, const char *value, int line)
 {
     long range[2];
 
+    if (last(r)->kind == COLL_ALLTOALLV)
+        return complain(r, line, "bytes = \"%.60s\": each rank knows only its own of an alltoallv (accepted: no such line)", value);
     if (!parse_range(value, true, LONG_MAX, range))
         return complain(r, line, "bytes = \"%.60s\" is not understood (accepted: \"64K\", \"4K-1M\", \"1M-\"; K, M and G)", value);
     last(r)->least_bytes = (size_t)range[0];
@@ -167,7 +169,9 @@ static int take_machine(struct reader *r, const char *key, const char *value)
 static int on_strange(void *arg, const char *what, int line)
 {
     return complain(
-        arg, line, "%.120s: not understood (accepted: tables [machine], [[barrier]], [[bcast]] with texts, numbers, true and false)", what);
+        arg, line,
+        "%.120s: not understood (accepted: tables [machine], [[barrier]], [[bcast]], [[allreduce]]... with texts, numbers, true and false)",
+        what);
 }
 
 static int check_whole(struct reader *r)

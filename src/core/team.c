@@ -61,29 +61,48 @@ static enum reason untaken(const struct hud_team *team, enum coll_kind kind, con
 /* With HUDDLE_CHECK: all ranks of the team make this call. */
 static bool agree(struct hud_team *team, enum coll_kind kind, const struct coll *call)
 {
-    bool data = kind != COLL_BARRIER;
+    bool rooted = kind == COLL_BCAST || kind == COLL_REDUCE;
     const struct hud_call what = { .name = hud_coll_names[kind],
-                                   .root = data ? call->root : -1,
-                                   .bytes = data ? call->buf.bytes : HUD_ANY_BYTES };
+                                   .root = rooted ? call->root : -1,
+                                   .bytes = kind == COLL_BARRIER || kind == COLL_ALLTOALLV ? HUD_ANY_BYTES : call->bytes,
+                                   .detail = call->reduction ? call->reduction->name : NULL };
 
     return hud_check_enter(team, &what);
+}
+
+/* Where a call is looked up, and NULL: nowhere, for reasons that all ranks share. */
+static const struct plan_entry *find(const struct hud_team *team, enum coll_kind kind, const struct coll *call, enum reason *why)
+{
+    const struct hud_op *reduction = call->reduction;
+
+    *why = team->reason;
+    if (team->state != TEAM_READY)
+        return NULL;
+    *why = REASON_ELEMENT;
+    if (reduction && reduction->element_bytes > HUD_ELEMENT_MOST)
+        return NULL;
+    const struct plan_entry *entry = plan_find(team->plan, plan_axis(kind, reduction && !reduction->commutative), call->bytes);
+    if (entry->slot >= 0)
+        return entry;
+    *why = untaken(team, kind, entry);
+    return NULL;
 }
 
 /* Runs a call that every rank of the team makes alike. */
 static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
 {
+    enum reason why;
+
     if (__builtin_expect(team->state <= TEAM_EARLY, 0))
         hud_team_setup(team);
-    const struct plan_entry *entry = team->state == TEAM_READY ? plan_find(team->plan, kind, call->buf.bytes) : NULL;
+    const struct plan_entry *entry = find(team, kind, call, &why);
     if (__builtin_expect(team->check != NULL, 0) && !agree(team, kind, call)) {
-        count(team, kind, call->buf.bytes, REASON_UNLIKE);
+        count(team, kind, call->bytes, REASON_UNLIKE);
         return HUD_PASS;
     }
-    if (!entry || entry->slot < 0) {
-        count(team, kind, call->buf.bytes, entry ? untaken(team, kind, entry) : team->reason);
+    count(team, kind, call->bytes, entry ? REASON_NONE : why);
+    if (!entry)
         return HUD_PASS;
-    }
-    count(team, kind, call->buf.bytes, REASON_NONE);
     uint64_t start = team->context->timed ? clock_ns() : 0;
     const struct plan_slot *slot = &team->plan->slot[entry->slot];
     call->op = ++team->op[entry->slot];
@@ -92,7 +111,7 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     call->slot_bytes = slot->bytes;
     team->mem.offset = slot->offset;
     team->mem.truncated = false;
-    hud_shm_algs[slot->row]->run(&team->mem, call);
+    hud_shm_algs[entry->row]->run(&team->mem, call);
     if (team->context->timed)
         mem_count(&hud_context_stats(team->context)->coll[kind].ns, clock_ns() - start, team->context->host.threads != 0);
     if (__builtin_expect(team->check != NULL, 0))
@@ -111,11 +130,11 @@ int hud_barrier(hud_team *team)
  * Zero bytes end here, before anything is set up or touched: some MPIs return early on count 0, and a rank may describe nothing as five
  * empty elements.  Only where a member has no huddle must all ranks leave it to the MPI, as that member does.
  */
-static int end_empty(struct hud_team *team)
+static int end_empty(struct hud_team *team, enum coll_kind kind)
 {
     bool present = hud_team_is_present(team);
 
-    mem_count(&hud_context_stats(team->context)->coll[COLL_BCAST].empty, 1, team->context->host.threads != 0);
+    mem_count(&hud_context_stats(team->context)->coll[kind].empty, 1, team->context->host.threads != 0);
     return present ? HUD_OK : HUD_PASS;
 }
 
@@ -124,9 +143,74 @@ int hud_bcast(hud_team *team, const struct hud_view *view, int root)
     if (!team || !view || root < 0 || root >= team->size)
         return HUD_ERR_ARGUMENT;
     if (view->bytes == 0)
-        return end_empty(team);
-    struct coll call = { .buf = *view, .root = root };
+        return end_empty(team, COLL_BCAST);
+    struct coll call = { .bytes = view->bytes, .buf = *view, .root = root };
     return run(team, COLL_BCAST, &call);
+}
+
+static bool is_reduction(const struct hud_team *team, const struct hud_view *in, const struct hud_op *op)
+{
+    return team && in && op && op->combine && op->element_bytes != 0 && in->bytes % op->element_bytes == 0;
+}
+
+int hud_allreduce(hud_team *team, const struct hud_view *in, const struct hud_view *out, const struct hud_op *op)
+{
+    if (!is_reduction(team, in, op) || !out || out->bytes != in->bytes)
+        return HUD_ERR_ARGUMENT;
+    if (in->bytes == 0)
+        return end_empty(team, COLL_ALLREDUCE);
+    struct coll call = { .bytes = in->bytes, .in = *in, .out = *out, .reduction = op };
+    return run(team, COLL_ALLREDUCE, &call);
+}
+
+int hud_reduce(hud_team *team, const struct hud_view *in, const struct hud_view *out, const struct hud_op *op, int root)
+{
+    if (!is_reduction(team, in, op) || root < 0 || root >= team->size || (root == team->rank && (!out || out->bytes != in->bytes)))
+        return HUD_ERR_ARGUMENT;
+    if (in->bytes == 0)
+        return end_empty(team, COLL_REDUCE);
+    struct coll call = { .bytes = in->bytes, .in = *in, .reduction = op, .root = root };
+    if (root == team->rank)
+        call.out = *out;
+    return run(team, COLL_REDUCE, &call);
+}
+
+int hud_reduce_scatter(hud_team *team, const struct hud_view *in, const struct hud_view *out, const size_t *block_bytes,
+                       const struct hud_op *op)
+{
+    size_t sum = 0;
+
+    if (!is_reduction(team, in, op) || !out || !block_bytes || out->bytes != block_bytes[team->rank])
+        return HUD_ERR_ARGUMENT;
+    for (int r = 0; r < team->size; r++) {
+        if (block_bytes[r] % op->element_bytes != 0)
+            return HUD_ERR_ARGUMENT;
+        sum += block_bytes[r];
+    }
+    if (sum != in->bytes)
+        return HUD_ERR_ARGUMENT;
+    if (sum == 0)
+        return end_empty(team, COLL_REDUCE_SCATTER);
+    struct coll call = { .bytes = sum, .in = *in, .out = *out, .block_bytes = block_bytes, .reduction = op };
+    return run(team, COLL_REDUCE_SCATTER, &call);
+}
+
+int hud_alltoall(hud_team *team, const struct hud_view *in, const struct hud_view *out)
+{
+    if (!team || !in || !out || in->bytes != out->bytes || in->bytes % (size_t)team->size != 0)
+        return HUD_ERR_ARGUMENT;
+    if (in->bytes == 0)
+        return end_empty(team, COLL_ALLTOALL);
+    struct coll call = { .bytes = in->bytes / (size_t)team->size, .in = *in, .out = *out };
+    return run(team, COLL_ALLTOALL, &call);
+}
+
+int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_view *out)
+{
+    if (!team || !in || !out)
+        return HUD_ERR_ARGUMENT;
+    struct coll call = { .ins = in, .outs = out };
+    return run(team, COLL_ALLTOALLV, &call);
 }
 
 /*

@@ -66,6 +66,23 @@ MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, s
 /* Shared to shared. */
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
 
+/* Bytes that a reduction reads or writes: of shared memory, or, where `shared` is NULL, of a view of the call, from offset_bytes on. */
+struct mem_span {
+    void *shared;
+    const struct hud_view *view;
+    size_t offset_bytes;
+};
+
+enum { MEM_SOURCES = 32 }; /* most that one mem_reduce reads */
+
+/*
+ * to = from[0] op from[1] op ... op from[count - 1], element by element and in that order, for `bytes` bytes, whole elements; the result goes to `also`, too, unless
+ * that is NULL.  count 1 copies.  `to` may be one of `from`, and `also` too, but they overlap in no other way; two of all these at most are of packed views, one read,
+ * one written.
+ */
+MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
+                       const struct mem_span *from, int count, size_t bytes);
+
 /*
  * A hint without order or effect: this rank will write these bytes of its own slot next, and nobody reads them until then.  Lines that others
  * have read are taken back now, between two operations, and not when the next one waits for them.
@@ -75,13 +92,13 @@ MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes);
 /*
  * Single copy: straight from one rank's buffer to another's.  An exposed view is an address for the other ranks, as good as a rank's own word for it: what
  * they do there is ordered by posts and awaits as on any other bytes.  0: nobody can reach it (packed, or no single copy in this team).
- * pull and push move bytes [offset, offset + bytes) of the message between two contiguous views, this rank's and an exposed one that holds them.
- * They return how many moved; fewer: the kernel refused, now or at some byte, and what is there is neither the old nor the new.
+ * pull brings bytes [offset, offset + bytes) of a view that another rank has exposed, and that holds them, to own shared memory or a contiguous view of the
+ * call; push takes them there.  They return how many moved; fewer: the kernel refused, now or at some byte, and what is there is neither the old nor the new.
  * What a pull brings beyond the end of this rank's view is dropped and counts as moved, and the call reports HUD_ERR_TRUNCATE.
  */
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view);
-MEM_FN size_t mem_pull(struct mem *m, const struct hud_view *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
-MEM_FN size_t mem_push(struct mem *m, const struct hud_view *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
+MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
+MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
 
 #ifdef HUD_SIM
 #define HUD_BACKEND(name) hud_sim_##name

@@ -44,6 +44,9 @@ void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least); /* yields, progre
 void hud_mem_wake(mem_flag *f);                                /* wakes whoever sleeps on it */
 void hud_mem_stream(void *dst, const void *src, size_t bytes); /* memcpy past the caches, where the processor can; complete on return */
 
+void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
+                    const struct mem_span *from, int count, size_t bytes); /* reduce.c */
+
 /* Bytes moved from or to another process's memory; fewer than asked: refused (direct.c). */
 size_t hud_mem_read(int pid, uint64_t from, void *to, size_t bytes);
 size_t hud_mem_write(int pid, uint64_t to, const void *from, size_t bytes);
@@ -164,6 +167,12 @@ MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
     memcpy(dst, src, bytes);
 }
 
+MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
+                       const struct mem_span *from, int count, size_t bytes)
+{
+    hud_mem_reduce(m, op, to, also, from, count, bytes);
+}
+
 MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes)
 {
     enum { STEP = 64 }; /* bytes: the shortest line */
@@ -182,16 +191,22 @@ MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
     return m->pids && !view->pack ? (uint64_t)(uintptr_t)view->base : 0;
 }
 
-MEM_FN size_t mem_pull(struct mem *m, const struct hud_view *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+static inline char *mem_span_at(const struct mem_span *span)
 {
-    size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0, fits = bytes < room ? bytes : room;
+    return span->shared ? span->shared : (char *)span->view->base + span->offset_bytes;
+}
+
+MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+{
+    size_t room = to->shared ? bytes : to->offset_bytes < to->view->bytes ? to->view->bytes - to->offset_bytes : 0;
+    size_t fits = bytes < room ? bytes : room;
 
     m->truncated = m->truncated || bytes > room;
-    size_t moved = hud_mem_read(m->pids[rank], exposed + offset_bytes, (char *)to->base + offset_bytes, fits);
+    size_t moved = hud_mem_read(m->pids[rank], exposed + offset_bytes, mem_span_at(to), fits);
     return moved == fits ? bytes : moved;
 }
 
-MEM_FN size_t mem_push(struct mem *m, const struct hud_view *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
 {
-    return bytes == 0 ? 0 : hud_mem_write(m->pids[rank], exposed + offset_bytes, (const char *)from->base + offset_bytes, bytes);
+    return bytes == 0 ? 0 : hud_mem_write(m->pids[rank], exposed + offset_bytes, mem_span_at(from), bytes);
 }

@@ -4,6 +4,7 @@
  *
  * A flag's own eight bytes count as read by every use of the flag; so a plain access to them, or a lease, races with an unordered use.
  */
+#include "sim/grow.h"
 #include "sim/world.h"
 
 #include <string.h>
@@ -304,4 +305,67 @@ void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes)
     touch_plain(m, &from, bytes, hud_bytes_read);
     touch_plain(m, &to, bytes, hud_bytes_write);
     memmove(to.twin, from.twin, bytes);
+}
+
+void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access *access)
+{
+    struct spot spot = spot_of(m, shared, bytes);
+
+    touch_plain(m, &spot, bytes, access);
+    return spot.twin;
+}
+
+/* ---- reductions: all is read, combined aside, and written ---- */
+
+static void take_operand(struct mem *m, const struct mem_span *from, void *to, size_t bytes)
+{
+    const struct hud_view *view = from->view;
+
+    if (from->shared) {
+        memcpy(to, hud_sim_touch(m, from->shared, bytes, hud_bytes_read), bytes);
+        return;
+    }
+    hud_sim_use(m, view, from->offset_bytes, bytes, hud_bytes_read);
+    if (!view->pack)
+        memcpy(to, (const char *)view->base + from->offset_bytes, bytes);
+    for (size_t taken = 0; view->pack && taken < bytes;)
+        taken += view->pack(view, (char *)to + taken, from->offset_bytes + taken, bytes - taken);
+}
+
+static void give_result(struct mem *m, const struct mem_span *to, const void *result, size_t bytes)
+{
+    const struct hud_view *view = to->view;
+
+    if (to->shared) {
+        memcpy(hud_sim_touch(m, to->shared, bytes, hud_bytes_write), result, bytes);
+        return;
+    }
+    hud_sim_use(m, view, to->offset_bytes, bytes, hud_bytes_write);
+    if (view->unpack)
+        view->unpack(view, result, to->offset_bytes, bytes);
+    else
+        memcpy((char *)view->base + to->offset_bytes, result, bytes);
+}
+
+void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
+                    const struct mem_span *from, int count, size_t bytes)
+{
+    const void *sources[MEM_SOURCES];
+
+    hud_sim_event(m, "reduces");
+    if (count < 1 || count > MEM_SOURCES || bytes % op->element_bytes != 0)
+        hud_sim_fail(m->s, "no reduction: rank %d of %d operands, %zu bytes, elements of %zu, at %s:%d\n", m->rank, count, bytes,
+                     op->element_bytes, m->self->now.file, m->self->now.line);
+    if (bytes == 0)
+        return;
+    char *aside = hud_must(malloc((size_t)(count + 1) * bytes)), *result = aside + (size_t)count * bytes;
+    for (int i = 0; i < count; i++) {
+        take_operand(m, &from[i], aside + (size_t)i * bytes, bytes);
+        sources[i] = aside + (size_t)i * bytes;
+    }
+    op->combine(op, result, sources, count, bytes / op->element_bytes);
+    give_result(m, to, result, bytes);
+    if (also)
+        give_result(m, also, result, bytes);
+    free(aside);
 }

@@ -52,6 +52,7 @@ static void free_rank(struct sim_rank *r)
     free(r->clock);
     hud_bytes_free(&r->bytes);
     hud_bytes_free(&r->user);
+    free(r->views);
 }
 
 void hud_sim_free(struct sim *s)

@@ -76,10 +76,35 @@ static void after_root(struct mem *m, const struct coll *c)
     require_entry(m, c->root);
 }
 
+static void root_after_all(struct mem *m, const struct coll *c)
+{
+    if (m->rank == c->root)
+        after_all(m, c);
+}
+
+static void block_after_all(struct mem *m, const struct coll *c)
+{
+    if (c->block_bytes[m->rank] != 0)
+        after_all(m, c);
+}
+
+static void after_senders(struct mem *m, const struct coll *c)
+{
+    for (int r = 0; r < m->team->size; r++)
+        if (c->outs[r].bytes != 0)
+            require_entry(m, r);
+}
+
 static const struct contract {
     const char *coll;
     void (*check)(struct mem *m, const struct coll *c);
-} contracts[] = { { "barrier", after_all }, { "bcast", after_root } };
+} contracts[] = { { "barrier", after_all },
+                  { "bcast", after_root },
+                  { "reduce", root_after_all },
+                  { "allreduce", after_all },
+                  { "reduce_scatter", block_after_all },
+                  { "alltoall", after_all },
+                  { "alltoallv", after_senders } };
 
 static void check_contract(struct mem *m, const struct coll *c)
 {
@@ -97,7 +122,7 @@ int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_
     m->truncated = false;
     hud_sim_region(m, offset_bytes, c->slot_bytes);
     hud_sched_event(m, "enters", "call", (int)m->calls);
-    m->self->buf = c->buf;
+    hud_sim_views(m, c);
     hud_sim_own(m, "owns its buffer before it enters");
     note_entry(m);
     a->run(m, c);

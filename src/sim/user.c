@@ -1,35 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* user.c - buffers of the ranks' users: whose a view is, what its owner's calls mean for it, and single copies between two of them. */
+/*
+ * user.c - buffers of the ranks' users: whose a view is, what its owner's calls mean for it, and single copies between two of them.
+ *
+ * A rank's buffers are known by address.  What only their owner can reach, packed views, is not watched byte by byte: a rank does not race with itself.
+ */
+#include "sim/grow.h"
 #include "sim/world.h"
 
 #include <string.h>
 
-static bool holds(const struct sim_rank *r, const struct hud_view *view)
+/* The rank's next call has these views. */
+void hud_sim_views(struct mem *m, const struct coll *c)
 {
-    uintptr_t base = (uintptr_t)r->buf.base, at = (uintptr_t)view->base;
+    struct sim_rank *r = m->self;
+    int ranks = m->team->size, most = 3 + 2 * ranks;
 
-    return base != 0 && at >= base && (at == base || (at < base + r->buf.bytes && !view->pack));
+    r->views = hud_grow(r->views, most, &r->views_room, sizeof *r->views);
+    r->views[0] = c->buf;
+    r->views[1] = c->in;
+    r->views[2] = c->out;
+    r->views_count = 3;
+    for (int i = 0; c->ins && i < ranks; i++) {
+        r->views[r->views_count++] = c->ins[i];
+        r->views[r->views_count++] = c->outs[i];
+    }
 }
 
-static void use(struct mem *m, struct sim_rank *owner, const struct hud_view *view, size_t offset_bytes, size_t bytes, sim_access *access)
+/* The view of a rank's call that holds these bytes; NULL: none does. */
+static const struct hud_view *holder(const struct sim_rank *r, const void *base, size_t offset_bytes, size_t bytes)
+{
+    for (int i = 0; i < r->views_count; i++) {
+        const struct hud_view *v = &r->views[i];
+        if (v->base && v->base == base && offset_bytes + bytes <= v->bytes)
+            return v;
+    }
+    return NULL;
+}
+
+static void use(struct mem *m, struct sim_rank *owner, const void *at, size_t bytes, sim_access *access)
 {
     const struct sim_event *now = &m->self->now;
-    size_t at = 0, first = (size_t)((uintptr_t)view->base - (uintptr_t)owner->buf.base) + offset_bytes;
+    size_t first = (size_t)(uintptr_t)at, where = 0;
 
-    hud_sim_race(m->s, now, access(&owner->user, first, first + bytes, now, m->self->clock, &at), "the user buffer", owner->number, at);
+    hud_sim_race(m->s, now, access(&owner->user, first, first + bytes, now, m->self->clock, &where), "the user buffer", owner->number,
+                 where);
 }
 
 void hud_sim_use(struct mem *m, const struct hud_view *view, size_t offset_bytes, size_t bytes, sim_access *access)
 {
-    struct sim *s = m->s;
-    struct sim_rank *owner = m->self;
     const struct sim_event *now = &m->self->now;
 
-    for (int r = 0; r < sim_ranks(s) && !holds(owner, view); r++)
-        owner = &s->ranks[r];
-    if (!holds(owner, view))
-        hud_sim_fail(s, "no user's buffer: rank %d %s at %s:%d\n", now->rank, now->what, now->file, now->line);
-    use(m, owner, view, offset_bytes, bytes, access);
+    if (!holder(m->self, view->base, offset_bytes, bytes))
+        hud_sim_fail(m->s, "no view of its call: rank %d %s at %s:%d bytes %zu..%zu\n", now->rank, now->what, now->file, now->line,
+                     offset_bytes, offset_bytes + bytes);
+    if (!view->pack)
+        use(m, m->self, (const char *)view->base + offset_bytes, bytes, access);
 }
 
 void hud_sim_own(struct mem *m, const char *what)
@@ -50,17 +75,17 @@ uint64_t hud_sim_expose(struct mem *m, const struct hud_view *view)
     return view->pack ? 0 : (uint64_t)(uintptr_t)view->base;
 }
 
-/* The rank of the team that has exposed a view which holds these bytes. */
-static struct sim_rank *exposer(struct mem *m, int rank, uint64_t exposed, size_t end)
+/* Those bytes of what a rank of the team has exposed. */
+static char *exposed_at(struct mem *m, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
 {
-    struct sim_rank *owner = m->team->mem[rank].self;
-    const struct hud_view *view = &owner->buf;
+    const struct sim_rank *owner = m->team->mem[rank].self;
+    const struct hud_view *view = exposed == 0 ? NULL : holder(owner, (const void *)(uintptr_t)exposed, offset_bytes, bytes);
     const struct sim_event *now = &m->self->now;
 
-    if (view->pack || exposed == 0 || (uint64_t)(uintptr_t)view->base != exposed || end > view->bytes)
-        hud_sim_fail(m->s, "nothing exposed: rank %d %s at %s:%d bytes up to %zu of rank %d, whose view is %s and holds %zu\n", now->rank,
-                     now->what, now->file, now->line, end, rank, view->pack ? "packed" : "contiguous", view->bytes);
-    return owner;
+    if (!view || view->pack)
+        hud_sim_fail(m->s, "nothing exposed: rank %d %s at %s:%d bytes up to %zu of rank %d, who has no such view\n", now->rank, now->what,
+                     now->file, now->line, offset_bytes + bytes, rank);
+    return (char *)(uintptr_t)exposed + offset_bytes;
 }
 
 /* Now and then the kernel refuses, at any byte. */
@@ -68,44 +93,51 @@ static size_t let_pass(struct mem *m, size_t bytes)
 {
     enum { REFUSES = 16 };
 
+    if (bytes == 0)
+        return 0;
     return hud_sim_random(m->s, REFUSES - 1) == 0 ? hud_sim_random(m->s, bytes - 1) : bytes;
 }
 
-static size_t move(struct mem *m, struct sim_rank *to, struct sim_rank *from, size_t offset_bytes, size_t bytes)
-{
-    size_t moved = bytes == 0 ? 0 : let_pass(m, bytes);
-
-    use(m, from, &from->buf, offset_bytes, moved, hud_bytes_read);
-    use(m, to, &to->buf, offset_bytes, moved, hud_bytes_write);
-    memcpy((char *)to->buf.base + offset_bytes, (const char *)from->buf.base + offset_bytes, moved);
-    return moved;
-}
-
-/* Only the buffer of the rank's own call is moved. */
-static void check_own(struct mem *m, const struct hud_view *view)
+/* The own end of a single copy is used; returns where it lies. */
+static char *own_end(struct mem *m, const struct mem_span *span, size_t bytes, sim_access *access)
 {
     const struct sim_event *now = &m->self->now;
 
-    if (view->pack || view->base != m->self->buf.base)
-        hud_sim_fail(m->s, "no view of its call: rank %d %s at %s:%d\n", now->rank, now->what, now->file, now->line);
+    if (span->shared)
+        return hud_sim_touch(m, span->shared, bytes, access);
+    if (span->view->pack)
+        hud_sim_fail(m->s, "a packed view: rank %d %s at %s:%d\n", now->rank, now->what, now->file, now->line);
+    hud_sim_use(m, span->view, span->offset_bytes, bytes, access);
+    return (char *)span->view->base + span->offset_bytes;
 }
 
-size_t hud_sim_pull(struct mem *m, const struct hud_view *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+size_t hud_sim_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
 {
-    size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0, fits = bytes < room ? bytes : room;
-
     hud_sim_event(m, "pulls");
-    check_own(m, to);
+    size_t room = to->shared ? bytes : to->offset_bytes < to->view->bytes ? to->view->bytes - to->offset_bytes : 0;
+    size_t fits = bytes < room ? bytes : room, moved = let_pass(m, fits);
+    const char *there = exposed_at(m, rank, exposed, offset_bytes, bytes);
+
     m->truncated = m->truncated || bytes > room;
-    size_t moved = move(m, m->self, exposer(m, rank, exposed, offset_bytes + bytes), offset_bytes, fits);
+    if (moved != 0) {
+        use(m, m->team->mem[rank].self, there, moved, hud_bytes_read);
+        memmove(own_end(m, to, moved, hud_bytes_write), there, moved);
+    }
     return moved == fits ? bytes : moved;
 }
 
-size_t hud_sim_push(struct mem *m, const struct hud_view *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+size_t hud_sim_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
 {
     hud_sim_event(m, "pushes");
     if (bytes == 0)
         return 0;
-    check_own(m, from);
-    return move(m, exposer(m, rank, exposed, offset_bytes + bytes), m->self, offset_bytes, bytes);
+    char *there = exposed_at(m, rank, exposed, offset_bytes, bytes);
+    size_t moved = let_pass(m, bytes);
+
+    if (moved != 0) {
+        const char *here = own_end(m, from, moved, hud_bytes_read);
+        use(m, m->team->mem[rank].self, there, moved, hud_bytes_write);
+        memmove(there, here, moved);
+    }
+    return moved;
 }

@@ -24,12 +24,13 @@ struct sim_rank {
     uint32_t *clock;         /* [ranks] */
     struct sim_flag **arena; /* [arena_bytes / HUD_LINE] flags by their line, NULL: not a flag yet */
     struct sim_bytes bytes;  /* of its arena */
-    struct sim_bytes user;   /* of its user buffer, by offset; by offset of the packed form if it is packed */
-    struct hud_view buf;     /* that buffer, as of its latest call */
-    struct mem *in;          /* whose call it is in, for reports */
-    struct sim_event now;    /* its latest call */
-    struct sim_flag *wait;   /* BLOCKED: what for; NULL: for others of its team in a gather */
-    int wait_arena;          /* where that flag lies */
+    struct sim_bytes user;   /* of its user's memory, by address */
+    struct hud_view *views;  /* of its latest call */
+    int views_count, views_room;
+    struct mem *in;        /* whose call it is in, for reports */
+    struct sim_event now;  /* its latest call */
+    struct sim_flag *wait; /* BLOCKED: what for; NULL: for others of its team in a gather */
+    int wait_arena;        /* where that flag lies */
     size_t wait_offset_bytes;
     uint64_t wait_least;
     unsigned polls;      /* peeks since anything was posted */
@@ -103,13 +104,19 @@ void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_ev
 /* hud_sched_event of a call of mem.h, at the place that hud_sim_at has told. */
 void hud_sim_event(struct mem *m, const char *what);
 
-/* ---- user.c ---- */
-
 /* hud_bytes_read or hud_bytes_write */
 typedef const struct sim_event *sim_access(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
                                            size_t *at);
 
-/* Bytes of a view, any rank's, are read or written. */
+/* Bytes of the running algorithm's regions, at least one, are read or written.  Returns where they are. */
+void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access *access);
+
+/* ---- user.c ---- */
+
+/* The rank's next call has these views. */
+void hud_sim_views(struct mem *m, const struct coll *c);
+
+/* Bytes of a view of the rank's own call are read or written. */
 void hud_sim_use(struct mem *m, const struct hud_view *view, size_t offset_bytes, size_t bytes, sim_access *access);
 
 /* The caller, who owns its buffer, uses all of it; `what` says when. */

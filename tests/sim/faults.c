@@ -235,7 +235,7 @@ static void pull(struct mem *m, const struct coll *c, size_t bytes)
     struct slot *root = slot_of(m, c->root);
 
     mem_await(m, &root->full, c->op);
-    mem_pull(m, &c->buf, c->root, mem_get(m, &root->word), 0, bytes);
+    mem_pull(m, &(struct mem_span){ .view = &c->buf }, c->root, mem_get(m, &root->word), 0, bytes);
 }
 
 /* The others read the root's own buffer, and the root waits for them. */
@@ -285,7 +285,7 @@ static void pushes_late(struct mem *m, const struct coll *c)
     }
     mem_await(m, &one->full, c->op);
     mem_post(m, &slot_of(m, c->root)->done, c->op);
-    mem_push(m, &c->buf, 1, mem_get(m, &one->word), 0, c->buf.bytes);
+    mem_push(m, &(struct mem_span){ .view = &c->buf }, 1, mem_get(m, &one->word), 0, c->buf.bytes);
 }
 
 /* ---- */

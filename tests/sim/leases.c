@@ -7,12 +7,13 @@
  */
 #include "leases.h"
 
+#include "calls.h"
 #include "core/vacate.h"
 #include "sim/grow.h"
 
 #include <string.h>
 
-enum { ROUNDS = 10, LEASE_BYTES = 64 << 10, MESSAGE_BYTES = 100, ALGS = 32 };
+enum { ROUNDS = 10, LEASE_BYTES = 64 << 10, MESSAGE_BYTES = 96, ALGS = 64 };
 
 struct round {
     int size, *members, *index; /* index[rank]: its number in the team, -1: not a member */
@@ -28,7 +29,7 @@ struct leases {
     long param[ALGS][ALG_PARAMS];
     size_t offset_bytes[ALGS], slot_bytes[ALGS];
     struct round round[ROUNDS];
-    unsigned char (*user)[MESSAGE_BYTES]; /* [ranks] */
+    struct call_user **user; /* [ranks] */
 };
 
 static uint64_t below(struct leases *l, uint64_t end)
@@ -78,15 +79,23 @@ static void free_round(struct round *r)
 }
 
 /* One call of each algorithm: the last may be any, so that members leave while others are still in it. */
-static void use(struct leases *l, const struct round *r, struct mem *m, unsigned char *user)
+static void use(struct leases *l, const struct round *r, struct mem *m, struct sim *sim, struct call_user *user)
 {
     for (int i = 0; i < l->algs; i++) {
         int a = (int)(r->first + (unsigned)i) % l->algs;
-        struct coll c = { .buf = { .base = user, .bytes = MESSAGE_BYTES }, .root = r->root, .op = 1, .groups = &r->groups };
+        struct coll c = { .root = r->root, .op = 1, .groups = &r->groups };
+        const struct call call = { .alg = hud_sim_algs[a],
+                                   .bytes = MESSAGE_BYTES,
+                                   .id = (uint64_t)a,
+                                   .root = r->root,
+                                   .ranks = r->size,
+                                   .element = 8,
+                                   .shorter = -1 };
+        call_prepare(&call, mem_rank(m), user, sim, &c);
         c.param = l->param[a];
         c.slot_bytes = l->slot_bytes[a];
         if (alg_accepts(hud_sim_algs[a], &c, r->size))
-            hud_sim_call(m, hud_sim_algs[a], &c, l->offset_bytes[a]);
+            call_verify(&call, mem_rank(m), user, sim, hud_sim_call(m, hud_sim_algs[a], &c, l->offset_bytes[a]));
     }
 }
 
@@ -95,7 +104,6 @@ static void body(struct sim *sim, int rank, void *arg)
     struct leases *l = arg;
     struct mem *held = NULL;
 
-    (void)sim;
     for (int i = 0; i < ROUNDS; i++) {
         struct round *r = &l->round[i];
         if (r->index[rank] < 0)
@@ -105,7 +113,7 @@ static void body(struct sim *sim, int rank, void *arg)
             ;
         hud_sim_lease(m);
         hud_sim_gather(m);
-        use(l, r, m, l->user[rank]);
+        use(l, r, m, sim, l->user[rank]);
         hud_sim_vacate_leave(m);
         held = m;
     }
@@ -124,6 +132,8 @@ bool leases_run(const struct sequence_options *o, struct sequence_sums *sums, FI
     struct sim *sim = hud_sim_create(&options);
 
     l.user = hud_must(calloc((size_t)o->ranks, sizeof *l.user));
+    for (int r = 0; r < o->ranks; r++)
+        l.user[r] = call_user_create(sim, o->ranks, MESSAGE_BYTES * (size_t)o->ranks);
     make_layout(&l);
     for (int i = 0; i < ROUNDS; i++) {
         make_round(&l, sim, &l.round[i]);
@@ -139,6 +149,8 @@ bool leases_run(const struct sequence_options *o, struct sequence_sums *sums, FI
     hud_sim_free(sim);
     for (int i = 0; i < ROUNDS; i++)
         free_round(&l.round[i]);
+    for (int r = 0; r < o->ranks; r++)
+        call_user_free(l.user[r]);
     free(l.user);
     return clean;
 }

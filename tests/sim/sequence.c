@@ -7,18 +7,17 @@
  */
 #include "sequence.h"
 
+#include "calls.h"
 #include "sim/grow.h"
-#include "views.h"
 
 #include <string.h>
 
 enum {
-    SLOTS = 32,           /* most algorithms in alg.def, and one more slot */
+    SLOTS = 64,           /* most algorithms in alg.def, and one more slot */
     CALLS = 88,           /* in each slot: more than two rounds of any ring */
     LEVELS = 4,           /* most levels of units */
     MOST_BYTES = 1 << 20, /* of a message */
-    WORK_BYTES = 8 << 20, /* of messages in one run, times ranks */
-    TEXTS = 1 << 16       /* messages begin at one of so many places of a text */
+    WORK_BYTES = 8 << 20  /* of messages in one run, times ranks */
 };
 
 struct slot {
@@ -31,11 +30,8 @@ struct slot {
 struct step {
     const struct slot *slot;
     long param[ALG_PARAMS];
-    size_t bytes;
     uint64_t op;
-    int root;
-    int shorter; /* a rank whose view holds shorter_bytes only, -1: none */
-    size_t shorter_bytes;
+    struct call call;
 };
 
 struct sequence {
@@ -48,8 +44,7 @@ struct sequence {
     struct shape_groups groups;
     struct step *steps;
     int count;
-    unsigned char *text;
-    struct user_buffer **user; /* [ranks] */
+    struct call_user **user; /* [ranks] */
     struct sim_team *team;
 };
 
@@ -168,11 +163,10 @@ static void make_layout(struct sequence *q)
 
 static bool accepts(const struct sequence *q, const struct step *s, size_t bytes)
 {
-    struct coll c = { .buf = { .bytes = bytes }, .root = s->root, .op = s->op, .groups = &q->groups };
+    bool known = strcmp(s->call.alg->coll, "alltoallv") != 0;
+    struct coll c = { .bytes = known ? bytes : 0, .param = s->param, .slot_bytes = s->slot->bytes };
 
-    c.param = s->param;
-    c.slot_bytes = s->slot->bytes;
-    return alg_accepts(s->slot->alg, &c, q->options->ranks);
+    return alg_accepts(s->call.alg, &c, q->options->ranks);
 }
 
 /* A size at one of the corners, or any. */
@@ -181,7 +175,7 @@ static size_t any_size(struct sequence *q, const struct step *s)
     static const size_t fixed[] = { 1, 2, 7, 8, 9, 12, 13, 64, 104, 112, 120, 128, 256, 1000, 4096, 8192, 65536 };
     size_t corners[2 * ALG_PARAMS + 6], count = 0;
 
-    for (int p = 0; s->slot->alg->params && s->slot->alg->params[p].name; p++)
+    for (int p = 0; s->call.alg->params && s->call.alg->params[p].name; p++)
         if (s->param[p] > 0) {
             corners[count++] = (size_t)s->param[p];
             corners[count++] = 2 * (size_t)s->param[p];
@@ -205,28 +199,66 @@ static size_t good_size(struct sequence *q, const struct step *s, size_t most_by
     return accepts(q, s, 1) ? 1 : 0;
 }
 
+/* One of the algorithms that the slot serves. */
+static const struct alg *any_of_family(struct sequence *q, const struct alg *alg)
+{
+    const struct alg *of[SLOTS];
+    uint64_t count = 0;
+
+    for (int a = 0; alg->family && !q->options->only && hud_sim_algs[a]; a++)
+        if (hud_sim_algs[a]->family && strcmp(hud_sim_algs[a]->family, alg->family) == 0)
+            of[count++] = hud_sim_algs[a];
+    return count == 0 ? alg : of[below(q, count)];
+}
+
+static void draw_reduction(struct sequence *q, struct call *call)
+{
+    static const size_t elements[] = { 1, 2, 4, 8, 8, 8, 12, 16, 20, 100 };
+
+    call->element = elements[below(q, sizeof elements / sizeof *elements)];
+    if (call->bytes < call->element)
+        call->element = 1;
+    call->bytes -= call->bytes % call->element;
+}
+
+/* A rank that expects less than it is sent. */
+static void draw_shorter(struct sequence *q, struct step *s)
+{
+    struct call *call = &s->call;
+    int rank = (int)below(q, (uint64_t)q->options->ranks);
+
+    call->shorter_bytes = 1 + below(q, call->bytes);
+    if (below(q, 6) == 0 && rank != call->root && call->shorter_bytes < call->bytes && accepts(q, s, call->shorter_bytes))
+        call->shorter = rank;
+}
+
 /* False: the algorithm has no room in this lease, or takes no size. */
 static bool make_step(struct sequence *q, const struct slot *slot, struct step *s)
 {
-    size_t ranks = (size_t)q->options->ranks;
+    int ranks = q->options->ranks;
+    struct call *call = &s->call;
 
-    *s = (struct step){ .slot = slot, .op = slot->op + 1, .shorter = -1 };
+    *s = (struct step){ .slot = slot, .op = slot->op + 1 };
+    *call = (struct call){ .alg = any_of_family(q, slot->alg), .ranks = ranks, .element = 1, .shorter = -1, .id = (uint64_t)q->count };
     memcpy(s->param, slot->param, sizeof s->param);
     draw_params(q, slot->alg, false, s->param);
-    s->root = (int)(below(q, 8) < q->constant ? q->usual : below(q, ranks));
-    if (strcmp(slot->alg->coll, "barrier") == 0)
+    call->root = (int)(below(q, 8) < q->constant ? q->usual : below(q, (uint64_t)ranks));
+    const char *coll = call->alg->coll;
+    if (strcmp(coll, "barrier") == 0)
         return slot->bytes != 0 && accepts(q, s, 0);
-    size_t most = q->work_bytes / ranks < MOST_BYTES ? q->work_bytes / ranks : MOST_BYTES;
-    s->bytes = slot->bytes != 0 ? good_size(q, s, most) : 0;
-    if (s->bytes == 0)
+    size_t share = q->work_bytes / (size_t)ranks, one = call_view_bytes(coll, 1, ranks);
+    call->bytes = slot->bytes != 0 ? good_size(q, s, (share < MOST_BYTES ? share : MOST_BYTES) / one) : 0;
+    if (call->bytes == 0)
         return false;
-    q->work_bytes -= s->bytes * ranks < q->work_bytes ? s->bytes * ranks : q->work_bytes;
-    s->shorter_bytes = 1 + below(q, s->bytes);
-    int rank = (int)below(q, ranks);
-    if (below(q, 6) == 0 && rank != s->root && s->shorter_bytes < s->bytes && accepts(q, s, s->shorter_bytes))
-        s->shorter = rank;
-    if (s->bytes > q->most_bytes)
-        q->most_bytes = s->bytes;
+    if (call_reduces(coll))
+        draw_reduction(q, call);
+    else if (strcmp(coll, "bcast") == 0)
+        draw_shorter(q, s);
+    call->in_place = below(q, 3) == 0;
+    size_t work = call->bytes * one * (size_t)ranks;
+    q->work_bytes -= work < q->work_bytes ? work : q->work_bytes;
+    if (call->bytes * one > q->most_bytes)
+        q->most_bytes = call->bytes * one;
     return true;
 }
 
@@ -247,53 +279,15 @@ static void make_steps(struct sequence *q)
     }
 }
 
-/* Bytes 0..127: never what an empty buffer holds. */
-static void make_text(struct sequence *q)
-{
-    uint32_t x = 1;
-
-    q->text = hud_must(malloc(q->most_bytes + TEXTS));
-    for (size_t i = 0; i < q->most_bytes + TEXTS; i++) {
-        x = x * 1664525u + 1013904223u;
-        q->text[i] = (unsigned char)(x >> 25);
-    }
-}
-
 /* ---- one rank ---- */
-
-static const unsigned char *message(const struct sequence *q, const struct step *s)
-{
-    return q->text + (uint32_t)s->op * 40503u % TEXTS;
-}
-
-static void check_message(struct sim *sim, const struct sequence *q, const struct step *s, int rank)
-{
-    const struct user_buffer *b = q->user[rank];
-    size_t wrong = user_buffer_differs(b, message(q, s));
-
-    if (wrong < b->view.bytes)
-        hud_sim_fail(sim, "wrong result: byte %zu of %zu at rank %d after %s/%s, operation %llu, root %d\n", wrong, b->view.bytes, rank,
-                     s->slot->alg->coll, s->slot->alg->name, (unsigned long long)s->op, s->root);
-}
 
 static void run_step(struct sim *sim, struct sequence *q, const struct step *s, int rank)
 {
-    struct user_buffer *b = q->user[rank];
-    bool data = s->bytes != 0, shorter = s->shorter == rank;
-    struct coll c = { .root = s->root, .op = s->op, .groups = &q->groups, .param = s->param, .slot_bytes = s->slot->bytes };
+    struct coll c = { .root = s->call.root, .op = s->op, .groups = &q->groups, .param = s->param, .slot_bytes = s->slot->bytes };
 
-    if (data) {
-        user_buffer_reset(b, shorter ? s->shorter_bytes : s->bytes, hud_sim_random(sim, 2) == 0);
-        c.buf = b->view;
-        if (rank == s->root)
-            user_buffer_fill(b, message(q, s));
-    }
-    int status = hud_sim_call(hud_sim_team_mem(q->team, rank), s->slot->alg, &c, s->slot->offset_bytes);
-    if (status != (shorter ? HUD_ERR_TRUNCATE : HUD_OK))
-        hud_sim_fail(sim, "wrong status: %d at rank %d after %s/%s, its view holds %zu of %zu bytes\n", status, rank, s->slot->alg->coll,
-                     s->slot->alg->name, c.buf.bytes, s->bytes);
-    if (data)
-        check_message(sim, q, s, rank);
+    call_prepare(&s->call, rank, q->user[rank], sim, &c);
+    int status = hud_sim_call(hud_sim_team_mem(q->team, rank), s->call.alg, &c, s->slot->offset_bytes);
+    call_verify(&s->call, rank, q->user[rank], sim, status);
 }
 
 static void body(struct sim *sim, int rank, void *arg)
@@ -342,7 +336,7 @@ static bool run(struct sequence *q, struct sequence_sums *sums, FILE *to)
     q->user = hud_must(calloc((size_t)o->ranks, sizeof *q->user));
     for (int r = 0; r < o->ranks; r++) {
         members[r] = r;
-        q->user[r] = user_buffer_create(sim, q->most_bytes);
+        q->user[r] = call_user_create(sim, o->ranks, q->most_bytes);
     }
     q->team = hud_sim_team_create(sim, o->ranks, members, 0, q->lease_bytes);
     bool clean = hud_sim_run(sim, body, q);
@@ -353,7 +347,7 @@ static bool run(struct sequence *q, struct sequence_sums *sums, FILE *to)
     sums->mutated += hud_sim_mutated(sim);
     hud_sim_free(sim);
     for (int r = 0; r < o->ranks; r++)
-        free(q->user[r]);
+        call_user_free(q->user[r]);
     free(q->user);
     free(members);
     return clean;
@@ -367,14 +361,12 @@ bool sequence_run(const struct sequence_options *options, struct sequence_sums *
     add_slots(&q);
     make_layout(&q);
     make_steps(&q);
-    make_text(&q);
     bool clean = q.count == 0 || run(&q, sums, to);
     for (int i = 0; i < q.count; i++) {
         sums->calls++;
-        sums->truncated += q.steps[i].shorter >= 0;
+        sums->truncated += q.steps[i].call.shorter >= 0;
     }
     hud_shape_groups_free(&q.groups);
     free(q.steps);
-    free(q.text);
     return clean;
 }

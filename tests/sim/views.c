@@ -22,14 +22,13 @@ static size_t run(size_t at, size_t most)
 }
 
 /* Whole elements if it can, or any cut at all. */
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack_at(struct user_buffer *b, void *dst, size_t offset_bytes, size_t most_bytes)
 {
-    struct user_buffer *b = view->host;
     size_t taken = most_bytes, beyond = (offset_bytes + most_bytes) % ELEMENT;
 
     if (hud_sim_random(b->s, 2) == 0)
         taken = 1 + hud_sim_random(b->s, most_bytes - 1);
-    else if (offset_bytes + most_bytes < view->bytes && beyond < most_bytes)
+    else if (offset_bytes + most_bytes < b->view.bytes && beyond < most_bytes)
         taken -= beyond;
     for (size_t i = 0, n; i < taken; i += n) {
         n = run(offset_bytes + i, taken - i);
@@ -38,14 +37,49 @@ static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, 
     return taken;
 }
 
-static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
+static void unpack_at(struct user_buffer *b, const void *src, size_t offset_bytes, size_t bytes)
 {
-    struct user_buffer *b = view->host;
-
     for (size_t i = 0, n; i < bytes; i += n) {
         n = run(offset_bytes + i, bytes - i);
         memcpy(b->memory + place(offset_bytes + i), (const char *)src + i, n);
     }
+}
+
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+{
+    return pack_at(view->host, dst, offset_bytes, most_bytes);
+}
+
+static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
+{
+    unpack_at(view->host, src, offset_bytes, bytes);
+}
+
+static size_t pack_part(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+{
+    const struct user_part *part = view->host;
+
+    return pack_at(part->buffer, dst, part->offset_bytes + offset_bytes, most_bytes);
+}
+
+static void unpack_part(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
+{
+    const struct user_part *part = view->host;
+
+    unpack_at(part->buffer, src, part->offset_bytes + offset_bytes, bytes);
+}
+
+struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, size_t offset_bytes, size_t bytes)
+{
+    struct hud_view view = { .base = b->memory + offset_bytes, .bytes = bytes };
+
+    *part = (struct user_part){ b, offset_bytes };
+    if (b->view.pack) {
+        view.pack = pack_part;
+        view.unpack = unpack_part;
+        view.host = part;
+    }
+    return view;
 }
 
 struct user_buffer *user_buffer_create(struct sim *s, size_t most_bytes)
@@ -72,15 +106,13 @@ void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed)
 void user_buffer_fill(struct user_buffer *b, const unsigned char *message)
 {
     if (b->view.pack)
-        unpack(&b->view, message, 0, b->view.bytes);
+        unpack_at(b, message, 0, b->view.bytes);
     else
         memcpy(b->memory, message, b->view.bytes);
 }
 
-size_t user_buffer_differs(const struct user_buffer *b, const unsigned char *message)
+size_t user_buffer_differs(const struct user_buffer *b, const unsigned char *message, size_t bytes)
 {
-    size_t bytes = b->view.bytes;
-
     for (size_t i = 0, n; i < bytes; i += n) {
         n = b->view.pack ? run(i, bytes - i) : bytes;
         const unsigned char *got = b->memory + (b->view.pack ? place(i) : i);

@@ -20,7 +20,14 @@ struct user_buffer *user_buffer_create(struct sim *s, size_t most_bytes);
 void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed);
 /* Puts view.bytes bytes of a message into it. */
 void user_buffer_fill(struct user_buffer *b, const unsigned char *message);
-/* The first byte that is not the message's; view.bytes: none. */
-size_t user_buffer_differs(const struct user_buffer *b, const unsigned char *message);
+/* The first of so many bytes that is not the message's; bytes: none. */
+size_t user_buffer_differs(const struct user_buffer *b, const unsigned char *message, size_t bytes);
+
+/* A stretch of a buffer as a view of its own. */
+struct user_part {
+    struct user_buffer *buffer;
+    size_t offset_bytes;
+};
+struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, size_t offset_bytes, size_t bytes);
 
 #endif

@@ -48,12 +48,22 @@ static const char *taker(enum coll_kind kind, size_t bytes)
 {
     const struct plan_entry *e = plan_find(&plan, kind, bytes);
 
-    return e->slot < 0 ? "mpi" : hud_shm_algs[plan.slot[e->slot].row]->name;
+    return e->slot < 0 ? "mpi" : hud_shm_algs[e->row]->name;
 }
 
 static long param(size_t bytes, int p)
 {
     return plan_find(&plan, COLL_BCAST, bytes)->param[p];
+}
+
+/* Slots for barriers and broadcasts: what the other collectives have is not these tests' affair. */
+static int slots(void)
+{
+    int count = 0;
+
+    for (int s = 0; s < plan.slots; s++)
+        count += hud_coll_kind(hud_shm_algs[plan.slot[s].row]->coll) <= COLL_BCAST;
+    return count;
 }
 
 /* What must hold of any plan. */
@@ -67,7 +77,7 @@ static void check_whole(void)
         for (int e = plan.first[kind]; e < plan.first[kind + 1]; e++) {
             assert_true(e == plan.first[kind] || plan.entry[e].most_bytes > plan.entry[e - 1].most_bytes);
             assert_true(plan.entry[e].slot < plan.slots);
-            assert_true(plan.entry[e].slot < 0 || hud_coll_kind(hud_shm_algs[plan.slot[plan.entry[e].slot].row]->coll) == kind);
+            assert_true(plan.entry[e].slot < 0 || hud_coll_kind(hud_shm_algs[plan.entry[e].row]->coll) == kind);
         }
     }
     for (int s = 0; s < plan.slots; s++) {
@@ -98,7 +108,7 @@ static void the_built_in_table_takes_all(void **state)
     assert_string_equal(taker(COLL_BCAST, 8), "inline");
     assert_string_equal(taker(COLL_BCAST, 64 * KB), "queue");
     assert_string_equal(taker(COLL_BCAST, SIZE_MAX), "queue");
-    assert_int_equal(plan.slots, 4);
+    assert_int_equal(slots(), 4);
     make(8, false, "machine", 256 * KB, false);
     check_whole();
     assert_string_equal(taker(COLL_BCAST, 8), "inline");
@@ -115,7 +125,7 @@ static void what_is_forced_comes_first_and_alone(void **state)
     assert_string_equal(taker(COLL_BARRIER, 0), "mpi");
     assert_string_equal(taker(COLL_BCAST, 8), "inline");
     assert_string_equal(taker(COLL_BCAST, MB), "mpi");
-    assert_int_equal(plan.slots, 1);
+    assert_int_equal(slots(), 1);
 }
 
 static void the_first_rule_that_fits_serves(void **state)
@@ -224,7 +234,7 @@ static void rules_that_serve_nothing_cost_nothing(void **state)
     assert_string_equal(taker(COLL_BCAST, MB), "queue");
     assert_string_equal(taker(COLL_BCAST, 8), "inline");
     assert_string_equal(taker(COLL_BARRIER, 0), "groups");
-    assert_int_equal(plan.slots, 3 + 1); /* between inline and 1K the built-in small queue */
+    assert_int_equal(slots(), 3 + 1); /* between inline and 1K the built-in small queue */
 }
 
 /* More choices than a plan holds, in pieces or in slots: the built-in table serves, and the plan says so. */

@@ -36,7 +36,7 @@ struct slot {
 static bool accepts(const struct coll *c, int ranks)
 {
     (void)ranks;
-    return c->buf.bytes <= sizeof((struct packet *)0)->data;
+    return c->bytes <= sizeof((struct packet *)0)->data;
 }
 
 /* Before the first write to a half: everybody has left it. */

@@ -135,6 +135,14 @@ static void drain(struct mem *m, const struct coll *c, struct slot *root, size_t
     }
 }
 
+/* The end of the message; true: all of it. */
+static bool push(struct mem *m, const struct coll *c, int rank, uint64_t address, size_t part)
+{
+    const struct mem_span end = { .view = &c->buf, .offset_bytes = c->buf.bytes - part };
+
+    return mem_push(m, &end, rank, address, end.offset_bytes, part) == part;
+}
+
 static void send(struct mem *m, const struct coll *c, uint64_t address)
 {
     struct slot *mine = mem_slot(m, mem_rank(m));
@@ -144,7 +152,7 @@ static void send(struct mem *m, const struct coll *c, uint64_t address)
         struct peer *peer = &mine->peer[other(m, k)];
         struct place to = await_place(m, c, other(m, k));
         size_t part = address != 0 ? share(m, to.address, to.bytes, c->buf.bytes) : 0;
-        mem_put(m, peer->served.payload, mem_push(m, &c->buf, other(m, k), to.address, c->buf.bytes - part, part) == part);
+        mem_put(m, peer->served.payload, push(m, c, other(m, k), to.address, part));
         mem_post(m, &peer->served, c->op); /* R2 */
     }
     for (int k = 1; k < mem_size(m); k++) {
@@ -162,7 +170,8 @@ static void receive(struct mem *m, const struct coll *c, uint64_t address)
     struct peer *mine = &root->peer[mem_rank(m)];
     struct place from = await_place(m, c, c->root);
     size_t most = from.bytes - share(m, address, c->buf.bytes, from.bytes);
-    bool good = address != 0 && from.address != 0 && mem_pull(m, &c->buf, c->root, from.address, 0, most) == most;
+    bool good =
+        address != 0 && from.address != 0 && mem_pull(m, &(struct mem_span){ .view = &c->buf }, c->root, from.address, 0, most) == most;
 
     mem_await(m, &mine->served, c->op); /* A2 */
     good = mem_get(m, mine->served.payload) && good;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * allreduce/inline.c - contributions travel in flag lines, and every rank reduces all of them.
+ *
+ * Source    this project; papers 02 and 05: no barrier on the path.
+ * Shape     p ranks, n <= 112 bytes.  Each rank writes its line and reads those of all others, from rank 0 on.
+ * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a copy or reduction of n bytes in the nearest cache
+ *           traffic: p lines read or written by a rank
+ * Accepts   n <= 112.
+ *
+ * Two lines in turn: whoever writes the line of operation k has seen all lines of k - 1, whose writers had left operation k - 2.
+ *
+ * Line                  written by   read by       value k means
+ *   slot[r].line[k % 2]  r            all others    r's contribution to operation k is in this line
+ *
+ * Edges     R1 -> A1   a rank's contribution       happens before  the others' reading it
+ *                      a rank's reads of k - 2     happen before   the others' next write to those lines
+ */
+#include "alg/alg.h"
+
+enum { GAP = 8, MOST = MEM_PAYLOAD - GAP }; /* so that what is combined is aligned to 16 bytes */
+
+struct slot {
+    mem_flag line[2];
+};
+
+static bool accepts(const struct coll *c, int ranks)
+{
+    (void)ranks;
+    return c->bytes <= MOST;
+}
+
+static char *data(mem_flag *line)
+{
+    return (char *)line->payload + GAP;
+}
+
+static mem_flag *line_of(struct mem *m, const struct coll *c, int rank)
+{
+    return &((struct slot *)mem_slot(m, rank))->line[c->op % 2];
+}
+
+static void contribute(struct mem *m, const struct coll *c)
+{
+    mem_flag *line = line_of(m, c, mem_rank(m));
+
+    for (size_t taken = 0; taken < c->bytes;)
+        taken += mem_in(m, data(line) + taken, &c->in, taken, c->bytes - taken);
+    mem_post(m, line, c->op); /* R1 */
+}
+
+/* So many sources at once as mem_reduce takes: what has been reduced so far is the first of the next. */
+static void run(struct mem *m, const struct coll *c)
+{
+    const struct mem_span out = { .view = &c->out };
+    struct mem_span from[MEM_SOURCES];
+    int count = 0;
+
+    contribute(m, c);
+    for (int r = 0; r < mem_size(m); r++) {
+        mem_flag *line = line_of(m, c, r);
+        if (r != mem_rank(m))
+            mem_await(m, line, c->op); /* A1 */
+        from[count++] = (struct mem_span){ .shared = data(line) };
+        if (count == MEM_SOURCES || r == mem_size(m) - 1) {
+            mem_reduce(m, c->reduction, &out, NULL, from, count, c->bytes);
+            from[0] = out;
+            count = 1;
+        }
+    }
+    mem_claim(m, line_of(m, &(struct coll){ .op = c->op + 1 }, mem_rank(m)), 1);
+}
+
+ALG_DEFINE(allreduce, inline) = {
+    .coll = "allreduce",
+    .name = "inline",
+    .doc = "contributions travel in flag lines, every rank reduces all of them",
+    .source = "this project, after papers 02 and 05",
+    .ordered = true,
+    .accepts = accepts,
+    .fixed_bytes = sizeof(struct slot),
+    .run = run,
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reserve.c - what a team's slices may need, before it is known where its ranks are. */
+#include "core/plan.h"
+
+#include <string.h>
+
+/* Adds the levels that rules name. */
+static int list_levels(const struct rules *rules, char names[][TOPO_NAME], int count)
+{
+    for (int i = 0; rules && i < rules->count; i++) {
+        int n = 0;
+        while (n < count && strcmp(names[n], rules->rule[i].within) != 0)
+            n++;
+        if (n == count && count < SHAPE_LEVELS)
+            memcpy(names[count++], rules->rule[i].within, TOPO_NAME);
+    }
+    return count;
+}
+
+static bool uses_direct(const struct plan *plan)
+{
+    bool uses = false;
+
+    for (int i = 0; i < plan->slots; i++)
+        uses = uses || hud_shm_algs[plan->slot[i].row]->direct;
+    return uses;
+}
+
+size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t most_bytes, bool windows, bool *direct)
+{
+    char names[SHAPE_LEVELS + 1][TOPO_NAME] = { "" };
+    int count = list_levels(hud_rules_builtin(), names, list_levels(tuning, names, 1));
+    size_t bytes = 0;
+    struct plan plan;
+
+    *direct = false;
+    for (int i = 0; i < 4 * count; i++) {
+        struct plan_facts facts = { .ranks = ranks, .crowded = i % 2, .direct = i / 2 % 2 };
+        memcpy(facts.within, names[i / 4], TOPO_NAME);
+        hud_plan_make(config, tuning, &facts, most_bytes, windows, &plan);
+        bytes = plan.total_bytes > bytes ? plan.total_bytes : bytes;
+        *direct = *direct || uses_direct(&plan);
+    }
+    return bytes;
+}
+
+size_t hud_plan_lease_bytes(const struct config *config)
+{
+    return config->number[SET_LEASE] < 0 ? (size_t)512 << 10 : (size_t)config->number[SET_LEASE];
+}
+
+size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t free_bytes)
+{
+    bool direct;
+    size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false, &direct);
+    size_t most = hud_plan_lease_bytes(config);
+
+    if (free_bytes / 4 >= control && most >= control)
+        return free_bytes / 4 < most ? free_bytes / 4 : most;
+    return free_bytes >= control ? control : 0;
+}
