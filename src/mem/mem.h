@@ -66,7 +66,7 @@ MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, s
 /* Shared to shared. */
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
 
-/* Bytes that a reduction reads or writes: of shared memory, or, where `shared` is NULL, of a view of the call, from offset_bytes on. */
+/* Bytes that are read or written: of shared memory, or, where `shared` is NULL, of a view of the call, from offset_bytes on. */
 struct mem_span {
     void *shared;
     const struct hud_view *view;
@@ -82,6 +82,9 @@ enum { MEM_SOURCES = 32 }; /* most that one mem_reduce reads */
  */
 MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
                        const struct mem_span *from, int count, size_t bytes);
+
+/* Copies `bytes` bytes between spans that do not overlap, also from view to view.  Beyond the end of a view they are dropped, as by mem_out. */
+MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes);
 
 /*
  * A hint without order or effect: this rank will write these bytes of its own slot next, and nobody reads them until then.  Lines that others

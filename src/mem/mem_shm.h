@@ -45,7 +45,8 @@ void hud_mem_wake(mem_flag *f);                                /* wakes whoever 
 void hud_mem_stream(void *dst, const void *src, size_t bytes); /* memcpy past the caches, where the processor can; complete on return */
 
 void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
-                    const struct mem_span *from, int count, size_t bytes); /* reduce.c */
+                    const struct mem_span *from, int count, size_t bytes);                              /* reduce.c */
+void hud_mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes); /* move.c */
 
 /* Bytes moved from or to another process's memory; fewer than asked: refused (direct.c). */
 size_t hud_mem_read(int pid, uint64_t from, void *to, size_t bytes);
@@ -173,6 +174,11 @@ MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_
     hud_mem_reduce(m, op, to, also, from, count, bytes);
 }
 
+MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes)
+{
+    hud_mem_move(m, to, from, bytes);
+}
+
 MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes)
 {
     enum { STEP = 64 }; /* bytes: the shortest line */
@@ -196,12 +202,18 @@ static inline char *mem_span_at(const struct mem_span *span)
     return span->shared ? span->shared : (char *)span->view->base + span->offset_bytes;
 }
 
-MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+/* Of `bytes` bytes those that the span's view has room for. */
+static inline size_t mem_span_fits(struct mem *m, const struct mem_span *to, size_t bytes)
 {
     size_t room = to->shared ? bytes : to->offset_bytes < to->view->bytes ? to->view->bytes - to->offset_bytes : 0;
-    size_t fits = bytes < room ? bytes : room;
 
     m->truncated = m->truncated || bytes > room;
+    return bytes < room ? bytes : room;
+}
+
+MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+{
+    size_t fits = mem_span_fits(m, to, bytes);
     size_t moved = hud_mem_read(m->pids[rank], exposed + offset_bytes, mem_span_at(to), fits);
     return moved == fits ? bytes : moved;
 }

@@ -20,6 +20,7 @@ void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size
 void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes);
 void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
                     const struct mem_span *from, int count, size_t bytes);
+void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes);
 uint64_t hud_sim_expose(struct mem *m, const struct hud_view *view);
 size_t hud_sim_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
 size_t hud_sim_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
@@ -90,6 +91,11 @@ MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_
     hud_sim_reduce(m, op, to, also, from, count, bytes);
 }
 
+MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes)
+{
+    hud_sim_move(m, to, from, bytes);
+}
+
 MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes)
 {
     (void)m, (void)at, (void)bytes;
@@ -120,5 +126,6 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #define mem_out(...) (hud_sim_at(__FILE__, __LINE__), mem_out(__VA_ARGS__))
 #define mem_copy(...) (hud_sim_at(__FILE__, __LINE__), mem_copy(__VA_ARGS__))
 #define mem_reduce(...) (hud_sim_at(__FILE__, __LINE__), mem_reduce(__VA_ARGS__))
+#define mem_move(...) (hud_sim_at(__FILE__, __LINE__), mem_move(__VA_ARGS__))
 #define mem_pull(...) (hud_sim_at(__FILE__, __LINE__), mem_pull(__VA_ARGS__))
 #define mem_push(...) (hud_sim_at(__FILE__, __LINE__), mem_push(__VA_ARGS__))

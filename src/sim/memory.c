@@ -315,7 +315,7 @@ void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access 
     return spot.twin;
 }
 
-/* ---- reductions: all is read, combined aside, and written ---- */
+/* ---- spans: all is read, moved or combined aside, and written ---- */
 
 static void take_operand(struct mem *m, const struct mem_span *from, void *to, size_t bytes)
 {
@@ -367,5 +367,20 @@ void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
     give_result(m, to, result, bytes);
     if (also)
         give_result(m, also, result, bytes);
+    free(aside);
+}
+
+void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes)
+{
+    size_t room = to->shared ? bytes : to->offset_bytes < to->view->bytes ? to->view->bytes - to->offset_bytes : 0;
+
+    hud_sim_event(m, "moves");
+    m->truncated = m->truncated || bytes > room;
+    bytes = bytes < room ? bytes : room;
+    if (bytes == 0)
+        return;
+    char *aside = hud_must(malloc(bytes));
+    take_operand(m, from, aside, bytes);
+    give_result(m, to, aside, bytes);
     free(aside);
 }
