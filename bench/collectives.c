@@ -5,13 +5,14 @@
  * Exit status: 0, 1 wrong bytes, 2 not understood, or the ranks are not on one node.  Between the measured calls no function of the MPI is used but
  * MPI_Iprobe, now and then in a long wait.
  */
+#include "data.h"
 #include "session.h"
 
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ALIGN = 128 };
+enum { ALIGN = 128, MOST_RANKS = 1024 };
 
 static int call_barrier(const struct shots_call *c)
 {
@@ -24,9 +25,48 @@ static int call_bcast(const struct shots_call *c)
     return MPI_Bcast(c->out, (int)c->bytes, MPI_BYTE, c->root, MPI_COMM_WORLD);
 }
 
+static int call_reduce(const struct shots_call *c)
+{
+    return MPI_Reduce(c->in, c->out, (int)data_elements(c), MPI_DOUBLE, MPI_SUM, c->root, MPI_COMM_WORLD);
+}
+
+static int call_allreduce(const struct shots_call *c)
+{
+    return MPI_Allreduce(c->in, c->out, (int)data_elements(c), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static int call_reduce_scatter(const struct shots_call *c)
+{
+    return MPI_Reduce_scatter_block(c->in, c->out, (int)data_block(c), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static int call_alltoall(const struct shots_call *c)
+{
+    return MPI_Alltoall(c->in, (int)c->bytes, MPI_BYTE, c->out, (int)c->bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+/* The blocks of an alltoall, one by one. */
+static int call_alltoallv(const struct shots_call *c)
+{
+    static int counts[MOST_RANKS], places[MOST_RANKS];
+
+    if (c->ranks > MOST_RANKS)
+        return 1;
+    for (int r = 0; r < c->ranks; r++) {
+        counts[r] = (int)c->bytes;
+        places[r] = r * (int)c->bytes;
+    }
+    return MPI_Alltoallv(c->in, counts, places, MPI_BYTE, c->out, counts, places, MPI_BYTE, MPI_COMM_WORLD);
+}
+
 static const struct shots_coll colls[] = {
-    { "barrier", false, call_barrier, NULL, NULL },
-    { "bcast", true, call_bcast, shots_fill_root, shots_wrong_bytes },
+    { "barrier", SHOTS_NO_BYTES, call_barrier, NULL, NULL },
+    { "bcast", SHOTS_MESSAGE, call_bcast, data_fill_root, data_wrong_message },
+    { "reduce", SHOTS_MESSAGE, call_reduce, data_fill_numbers, data_wrong_sums_at_root },
+    { "allreduce", SHOTS_MESSAGE, call_allreduce, data_fill_numbers, data_wrong_sums },
+    { "reduce_scatter", SHOTS_MESSAGE, call_reduce_scatter, data_fill_numbers, data_wrong_block },
+    { "alltoall", SHOTS_PER_PAIR, call_alltoall, data_fill_blocks, data_wrong_blocks },
+    { "alltoallv", SHOTS_PER_PAIR, call_alltoallv, data_fill_blocks, data_wrong_blocks },
     { .name = NULL },
 };
 

@@ -128,8 +128,8 @@ static long measure(const struct session *session, const struct shots_coll *coll
     struct shots_figure f = { .took_ns = took_ns };
     long wrong = 0;
 
-    for (int i = 0; i < (coll->sized ? session->sizes : 1); i++) {
-        call->bytes = coll->sized ? session->bytes[i] : 0;
+    for (int i = 0; i < (coll->moves != SHOTS_NO_BYTES ? session->sizes : 1); i++) {
+        call->bytes = coll->moves != SHOTS_NO_BYTES ? session->bytes[i] : 0;
         shots_measure(s, &session->plan, coll, call, &f);
         wrong += f.wrong;
         if (s->rank != 0)
@@ -141,12 +141,15 @@ static long measure(const struct session *session, const struct shots_coll *coll
     return wrong;
 }
 
-static void *buffer_of(const struct session *session)
+static void *buffer_of(const struct session *session, int ranks)
 {
     size_t largest = 0;
 
-    for (int i = 0; i < session->sizes; i++)
-        largest = session->bytes[i] > largest ? session->bytes[i] : largest;
+    for (int row = 0; session->table[row].name; row++)
+        for (int i = 0; session->chosen[row] && i < session->sizes; i++) {
+            size_t needed = shots_buffer_bytes(&session->table[row], session->bytes[i], ranks);
+            largest = needed > largest ? needed : largest;
+        }
     size_t bytes = (largest / PAGE + 1) * PAGE;
     void *buffer = aligned_alloc(PAGE, bytes);
     return buffer ? memset(buffer, 0, bytes) : NULL;
@@ -154,7 +157,7 @@ static void *buffer_of(const struct session *session)
 
 int session_run(const struct session *session, struct shots *s, const char *program, void *host)
 {
-    struct shots_call call = { .in = buffer_of(session), .out = buffer_of(session), .host = host };
+    struct shots_call call = { .in = buffer_of(session, s->ranks), .out = buffer_of(session, s->ranks), .host = host };
     double *took_ns = calloc((size_t)session->plan.most, sizeof *took_ns);
     bool first = true;
     long wrong = 0;

@@ -28,6 +28,11 @@ struct shots_page {
     struct cell said[];
 };
 
+size_t shots_buffer_bytes(const struct shots_coll *coll, size_t bytes, int ranks)
+{
+    return coll->moves == SHOTS_PER_PAIR ? bytes * (size_t)ranks : bytes;
+}
+
 size_t shots_page_bytes(int ranks)
 {
     return sizeof(struct shots_page) + (size_t)ranks * sizeof(struct cell);
@@ -167,8 +172,8 @@ static void prepare(const struct shots_plan *plan, const struct shots_coll *coll
     if (coll->fill)
         coll->fill(call);
     if (plan->cold) {
-        throw_out(call->in, call->bytes);
-        throw_out(call->out, call->bytes);
+        throw_out(call->in, shots_buffer_bytes(coll, call->bytes, call->ranks));
+        throw_out(call->out, shots_buffer_bytes(coll, call->bytes, call->ranks));
     }
 }
 
@@ -296,45 +301,4 @@ double shots_percentile(const struct shots_figure *f, double percent)
     size_t at = (size_t)(percent / 100 * f->shots);
 
     return f->shots == 0 ? 0 : f->took_ns[at < (size_t)f->shots ? at : (size_t)f->shots - 1];
-}
-
-/* In memory, the lowest byte of a word differs between any two of 256 consecutive stamps. */
-static uint64_t word_of(uint64_t stamp, size_t i)
-{
-    return stamp * 0x9E3779B97F4A7C15u + i * 0xD1342543DE82EF95u;
-}
-
-void shots_fill_root(const struct shots_call *c)
-{
-    uint64_t *words = c->out, last = word_of(c->stamp, c->bytes / 8);
-
-    if (c->rank != c->root)
-        return;
-    for (size_t i = 0; i < c->bytes / 8; i++)
-        words[i] = word_of(c->stamp, i);
-    memcpy(words + c->bytes / 8, &last, c->bytes % 8);
-}
-
-static long differing(const void *a, const void *b, size_t bytes)
-{
-    const char *x = a, *y = b;
-    long count = 0;
-
-    for (size_t i = 0; i < bytes; i++)
-        count += x[i] != y[i];
-    return count;
-}
-
-long shots_wrong_bytes(const struct shots_call *c)
-{
-    const uint64_t *words = c->out;
-    uint64_t last = word_of(c->stamp, c->bytes / 8);
-    long wrong = differing(words + c->bytes / 8, &last, c->bytes % 8);
-
-    for (size_t i = 0; i < c->bytes / 8; i++)
-        if (__builtin_expect(words[i] != word_of(c->stamp, i), 0)) {
-            uint64_t word = word_of(c->stamp, i);
-            wrong += differing(&words[i], &word, 8);
-        }
-    return wrong;
 }

@@ -35,7 +35,7 @@ struct shots {
 
 /* One call, as the measured function sees it. */
 struct shots_call {
-    void *in, *out; /* of the largest size each; a broadcast uses `out` */
+    void *in, *out; /* of shots_buffer_bytes each, of the largest size; a broadcast uses `out` */
     size_t bytes;
     int rank, ranks, root;
     uint64_t stamp; /* no two shots have the same */
@@ -45,7 +45,11 @@ struct shots_call {
 /* A collective: a row in the table of a measuring program. */
 struct shots_coll {
     const char *name;
-    bool sized;                                /* moves bytes */
+    enum {
+        SHOTS_NO_BYTES,
+        SHOTS_MESSAGE,
+        SHOTS_PER_PAIR
+    } moves;                                   /* what `bytes` are of: nothing, a rank's message, what each has for each */
     int (*call)(const struct shots_call *c);   /* what is measured; nonzero: it refused */
     void (*fill)(const struct shots_call *c);  /* before the start; NULL: nothing is sent */
     long (*wrong)(const struct shots_call *c); /* afterwards: bytes that are not what they must be */
@@ -69,6 +73,9 @@ struct shots_figure {
     long wrong, refused;
 };
 
+/* Of a rank's `in` and `out`. */
+size_t shots_buffer_bytes(const struct shots_coll *coll, size_t bytes, int ranks);
+
 /* Fills *s in and finds out whether the ranks are crowded. */
 void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks, void (*progress)(void));
 
@@ -85,9 +92,5 @@ void shots_compare(struct shots *s, const struct shots_plan *plan, const struct 
 
 /* Of sorted figures: the value below which `percent` of them lie; 0 of none. */
 double shots_percentile(const struct shots_figure *f, double percent);
-
-/* The bytes of a broadcast: the root's `out` is filled; whoever has others counts them. */
-void shots_fill_root(const struct shots_call *c);
-long shots_wrong_bytes(const struct shots_call *c);
 
 #endif

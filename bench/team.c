@@ -9,8 +9,10 @@
  * Exit status: 0, 1 wrong bytes or a process that died, 2 not understood.
  */
 #include "bare.h"
+#include "data.h"
 #include "members.h"
 #include "session.h"
+#include "teams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,19 +28,9 @@ struct job {
 
 /* What a call needs of its process. */
 struct host {
-    hud_team *team;
+    struct teams_host of;
     struct bare_ring ring;
 };
-
-static int call_barrier(const struct shots_call *c)
-{
-    return hud_barrier(((struct host *)c->host)->team);
-}
-
-static int call_bcast(const struct shots_call *c)
-{
-    return hud_bcast(((struct host *)c->host)->team, &(struct hud_view){ .base = c->out, .bytes = c->bytes }, c->root);
-}
 
 /* What the clock and the common start take. */
 static int call_nothing(const struct shots_call *c)
@@ -57,14 +49,25 @@ static int call_bare_bcast(const struct shots_call *c)
     return bare_bcast(&((struct host *)c->host)->ring, c);
 }
 
-static const struct shots_coll colls[] = {
-    { "barrier", false, call_barrier, NULL, NULL },
-    { "bcast", true, call_bcast, shots_fill_root, shots_wrong_bytes },
-    { "nothing", false, call_nothing, NULL, NULL },
-    { "bare_barrier", false, call_bare_barrier, NULL, NULL },
-    { "bare_bcast", true, call_bare_bcast, shots_fill_root, shots_wrong_bytes },
+static const struct shots_coll bare[] = {
+    { "nothing", SHOTS_NO_BYTES, call_nothing, NULL, NULL },
+    { "bare_barrier", SHOTS_NO_BYTES, call_bare_barrier, NULL, NULL },
+    { "bare_bcast", SHOTS_MESSAGE, call_bare_bcast, data_fill_root, data_wrong_message },
     { .name = NULL },
 };
+
+/* huddle's, then the bare ones. */
+static const struct shots_coll *all_colls(void)
+{
+    static struct shots_coll colls[SESSION_COLLS];
+    int count = 0;
+
+    for (const struct shots_coll *c = teams_colls; c->name; c++)
+        colls[count++] = *c;
+    for (const struct shots_coll *c = bare; c->name; c++)
+        colls[count++] = *c;
+    return colls;
+}
 
 /* One forked process. */
 static int measure(struct member *m, void *arg)
@@ -77,13 +80,13 @@ static int measure(struct member *m, void *arg)
     struct shots shots;
     char program[64];
 
-    if (hud_context_create(&context_host, &context) != HUD_OK || hud_team_create(context, &exchange, &host.team) != HUD_OK)
+    if (hud_context_create(&context_host, &context) != HUD_OK || hud_team_create(context, &exchange, &host.of.team) != HUD_OK)
         return 1;
     snprintf(program, sizeof program, "huddle %s", hud_version());
     shots_join(&shots, job->page, m->rank, m->ranks, NULL);
     int status = session_run(&job->session, &shots, program, &host);
     members_meet(m);
-    hud_team_free(host.team);
+    hud_team_free(host.of.team);
     hud_context_destroy(context);
     return status;
 }
@@ -135,7 +138,7 @@ int main(int argc, char **argv)
     const char *unknown = take_options(&job, &argc, argv);
 
     if (!unknown)
-        unknown = session_parse(&job.session, colls, argc, argv);
+        unknown = session_parse(&job.session, all_colls(), argc, argv);
     if (unknown)
         return fprintf(stderr, "huddle: bench-team: %s: not an option, or not a value of it\n", unknown), 2;
     job.page = shared(shots_page_bytes(job.ranks));

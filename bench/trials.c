@@ -13,7 +13,7 @@
  * Ends with its input.  Exit status: 0, 1 a process died, 2 not understood.
  */
 #include "members.h"
-#include "shots.h"
+#include "teams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +38,10 @@ struct job {
 
 /* A candidate, in one process. */
 struct trial {
+    struct teams_host of;
     char text[LINE_BYTES];
     const char *settings[SETTINGS + 1];
     hud_context *context;
-    hud_team *team;
     struct hud_exchange exchange;
 };
 
@@ -50,22 +50,6 @@ struct comparison {
     struct shots_plan plan;
     size_t bytes;
     int which[CANDIDATES], count;
-};
-
-static int call_barrier(const struct shots_call *c)
-{
-    return hud_barrier(((struct trial *)c->host)->team);
-}
-
-static int call_bcast(const struct shots_call *c)
-{
-    return hud_bcast(((struct trial *)c->host)->team, &(struct hud_view){ .base = c->out, .bytes = c->bytes }, c->root);
-}
-
-static const struct shots_coll colls[] = {
-    { "barrier", false, call_barrier, NULL, NULL },
-    { "bcast", true, call_bcast, shots_fill_root, shots_wrong_bytes },
-    { .name = NULL },
 };
 
 /* False: a line says why. */
@@ -79,7 +63,7 @@ static bool open_trial(struct trial *t, struct member *m, const char *settings)
         t->settings[count++] = word;
     host.settings = t->settings;
     t->exchange = members_exchange(m);
-    if (hud_context_create(&host, &t->context) != HUD_OK || hud_team_create(t->context, &t->exchange, &t->team) != HUD_OK)
+    if (hud_context_create(&host, &t->context) != HUD_OK || hud_team_create(t->context, &t->exchange, &t->of.team) != HUD_OK)
         return fprintf(stderr, "huddle: bench-trials: out of memory\n"), false;
     return true;
 }
@@ -87,7 +71,7 @@ static bool open_trial(struct trial *t, struct member *m, const char *settings)
 static void close_trials(struct trial *trial, int count)
 {
     for (int i = 0; i < count; i++) {
-        hud_team_free(trial[i].team);
+        hud_team_free(trial[i].of.team);
         hud_context_destroy(trial[i].context);
     }
     free(trial);
@@ -103,7 +87,7 @@ static struct trial *open_trials(struct member *m, const struct job *job)
             close_trials(trial, i);
             return NULL;
         }
-        hud_barrier(trial[i].team);
+        hud_barrier(trial[i].of.team);
     }
     return trial;
 }
@@ -130,7 +114,7 @@ static bool parse(const char *line, int candidates, struct comparison *c)
     *c = (struct comparison){ .count = 0 };
     if (sscanf(line, "%31s %zu %lld %d %d %2047s", name, &c->bytes, &figure_us, &c->plan.least, &c->plan.most, list) != 6)
         return false;
-    for (c->coll = colls; c->coll->name && strcmp(c->coll->name, name) != 0;)
+    for (c->coll = teams_colls; c->coll->name && strcmp(c->coll->name, name) != 0;)
         c->coll++;
     c->plan.figure_ns = figure_us * 1000;
     return c->coll->name && c->bytes <= (size_t)1 << 31 && c->plan.most >= 1 && c->plan.most <= SHOTS_MOST && figure_us > 0 &&
@@ -151,6 +135,15 @@ static void print_figures(const struct comparison *c, const struct shots_figure 
     fflush(stdout);
 }
 
+static void *buffer_of(const struct comparison *c, int ranks)
+{
+    enum { PAGE = 4096 };
+    size_t bytes = (shots_buffer_bytes(c->coll, c->bytes, ranks) / PAGE + 1) * PAGE;
+    void *buffer = aligned_alloc(PAGE, bytes);
+
+    return buffer ? memset(buffer, 0, bytes) : NULL;
+}
+
 /* Returns 0, or a status: the line that says why is rank 0's. */
 static int compare(const struct comparison *c, struct shots *s, struct shots_call *call, struct trial *trial)
 {
@@ -160,10 +153,10 @@ static int compare(const struct comparison *c, struct shots *s, struct shots_cal
     void *host[CANDIDATES];
 
     call->bytes = c->bytes;
-    call->out = aligned_alloc(4096, (c->bytes / 4096 + 1) * 4096);
-    if (!took_ns || !f || !call->out)
+    call->in = buffer_of(c, s->ranks);
+    call->out = buffer_of(c, s->ranks);
+    if (!took_ns || !f || !call->in || !call->out)
         return fprintf(stderr, "huddle: bench-trials: out of memory\n"), 1; /* what was taken goes with the process */
-    memset(call->out, 0, c->bytes);
     for (int i = 0; i < c->count; i++) {
         f[i].took_ns = took_ns + (size_t)i * (size_t)c->plan.most;
         host[i] = &trial[c->which[i]];
@@ -171,6 +164,7 @@ static int compare(const struct comparison *c, struct shots *s, struct shots_cal
     shots_compare(s, &c->plan, c->coll, call, host, c->count, f);
     if (s->rank == 0)
         print_figures(c, f);
+    free(call->in);
     free(call->out);
     free(f);
     free(took_ns);

@@ -26,7 +26,7 @@ class Campaign:
     def turns(self):
         """(launch, ranks, variant) in order."""
         return [(launch, ranks, variant) for launch in range(self.options.launches) for ranks in self.options.ranks for variant in self.variants
-                if variant.kind != BARE or ranks == 2]
+                if (variant.kind != BARE or ranks == 2) and self.collectives(variant)]
 
     def collectives(self, variant):
         return [name for name in self.options.collectives if variant.only is None or name in variant.only]

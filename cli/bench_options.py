@@ -91,7 +91,7 @@ def place(text):
 
 
 def add_what(parser):
-    parser.add_argument("collectives", nargs="*", metavar="COLLECTIVE", help="barrier, bcast (default: all); osu_bcast, IMB-MPI1 Bcast are the same")
+    parser.add_argument("collectives", nargs="*", metavar="COLLECTIVE", help="barrier, bcast, reduce, allreduce, ... (default: all); osu_bcast, IMB-MPI1 Bcast are the same; sizes are of the message, of alltoall those from one rank to one")
     parser.add_argument("--bytes", type=sizes_of, metavar="SIZES", help="8,1K,1M or 8:4M (powers of two) or 8:4M:8 (default: 8:2M:8)")
     parser.add_argument("--ranks", type=list_of(positive), default=[2], metavar="N,...", help="2,8: each in turn (default: 2)")
     parser.add_argument("--bind", choices=("core", "none"), default="core", help="ranks on cores of their own, where there are enough (default), or anywhere")
@@ -107,7 +107,7 @@ def add_what(parser):
 def add_whom(parser):
     parser.add_argument("--with", dest="hosts", type=list_of(str), metavar="MPI,...", help="MPIs that huddle is measured on (default: the first found)")
     parser.add_argument("--against", type=list_of(str), metavar="PEER,...", help="ompi4, ompi5, mpich4, mpich5, intel, and of Open MPI's own: ompi4-sm, -han; of its "
-                        "barriers: -linear, -doublering, -recursive, -bruck, -tree (default: the MPIs of --with as they are; none: no peer)")
+                        "those of its coll/tuned: -linear, -doublering, -recursive, -bruck, -tree, -pipeline, -ring, -rabenseifner, -pairwise (default: the MPIs of --with as they are; none: no peer)")
     parser.add_argument("--mpi", action="append", type=place, default=[], metavar="NAME=PLACE", help="an MPI that is not on PATH: its mpirun or mpiexec, or the folder whose bin holds it")
     parser.add_argument("--algorithm", metavar="NAME", help="force an algorithm of huddle's; all: each of them, side by side")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of huddle's, as in HUDDLE_LEASE=1M (see: huddle settings)")

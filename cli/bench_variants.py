@@ -7,17 +7,25 @@ from . import peers, run
 from .bench_stats import BARE
 from .layout import Trouble
 
-TUNED = {"coll_tuned_use_dynamic_rules": "1"}
+
+def tuned(**algorithms):
+    """Algorithms of Open MPI's coll/tuned, by its numbers."""
+    return {"coll_tuned_use_dynamic_rules": "1", **{f"coll_tuned_{name}_algorithm": str(number) for name, number in algorithms.items()}}, list(algorithms)
+
 
 # What may follow Open MPI's name: its parameters, and the collectives that they concern (None: all).
 FLAVOURS = {
     "sm": ({"coll_sm_priority": "99"}, None),
     "han": ({"coll_han_priority": "99"}, None),
-    "linear": ({**TUNED, "coll_tuned_barrier_algorithm": "1"}, ["barrier"]),
-    "doublering": ({**TUNED, "coll_tuned_barrier_algorithm": "2"}, ["barrier"]),
-    "recursive": ({**TUNED, "coll_tuned_barrier_algorithm": "3"}, ["barrier"]),
-    "bruck": ({**TUNED, "coll_tuned_barrier_algorithm": "4"}, ["barrier"]),
-    "tree": ({**TUNED, "coll_tuned_barrier_algorithm": "6"}, ["barrier"]),
+    "linear": tuned(barrier=1, reduce=1, allreduce=1, alltoall=1),
+    "doublering": tuned(barrier=2),
+    "recursive": tuned(barrier=3, allreduce=3, reduce_scatter=2),
+    "bruck": tuned(barrier=4, alltoall=3),
+    "tree": tuned(barrier=6, reduce=5),
+    "pipeline": tuned(reduce=3, bcast=3),
+    "ring": tuned(allreduce=4, reduce_scatter=3),
+    "rabenseifner": tuned(reduce=7, allreduce=6),
+    "pairwise": tuned(alltoall=2),
 }
 RINGS = ("8192:16", "16384:16", "32768:4", "65536:4")  # fragments and buffers that the bare ring tries; the best of each size counts
 
@@ -90,7 +98,7 @@ def choose(options, layout, say):
         suffix = f" on {host}" if len(hosts) > 1 else ""
         variants += [Variant(f"huddle{words}{suffix}", "huddle", found[host], {}, {**settings, **more}, only) for words, more, only in forced(options, layout)]
     if options.bare:
-        variants.append(Variant(BARE, BARE, None, {}, {}, None))
+        variants.append(Variant(BARE, BARE, None, {}, {}, ["barrier", "bcast"]))
     return variants, missing
 
 

@@ -5,14 +5,14 @@ import json
 
 from . import machines
 from .layout import Trouble
-from .sizes import number, written
+from .sizes import UNSIZED, number, written
 from .text import bytes_text, heading, table
 
 MAPS = {"core": "bound to cores in turn", "numa": "bound to NUMA nodes in turn", "socket": "bound to sockets in turn", "none": "unbound"}
 
 
 def add_arguments(parser):
-    parser.add_argument("collective", nargs="?", default="bcast", help="barrier, bcast (default: bcast)")
+    parser.add_argument("collective", nargs="?", default="bcast", help="barrier, bcast, reduce, allreduce, reduce_scatter, alltoall, alltoallv (default: bcast)")
     parser.add_argument("--bytes", metavar="SIZES", help="of the message: 1M; several (8,4K,1M) or a range (8:1M) give a table (default: all sizes)")
     parser.add_argument("--ranks", type=int, metavar="N", help="ranks of the team, all on one node (default: one per processor)")
     parser.add_argument("--map", choices=MAPS, default="core", help="how the ranks are bound (default: core)")
@@ -28,8 +28,8 @@ class Asked:
         known = sorted({row["collective"] for row in layout.ask("info", "algorithms")})
         if self.collective not in known:
             raise Trouble(f"explain {self.collective}: huddle has no such collective (accepted: {', '.join(known)})", 2)
-        if self.collective == "barrier" and options.bytes is not None:
-            raise Trouble(f"--bytes {options.bytes}: a barrier has none", 2)
+        if self.collective in UNSIZED and options.bytes is not None:
+            raise Trouble(f"--bytes {options.bytes}: {UNSIZED[self.collective]}", 2)
         machine = machines.load(layout, options.machine)
         self.machine = machine["name"] if machine else "this machine"
         self.topology = [machine["topology"]] if machine else []
@@ -63,7 +63,7 @@ def file_of(why):
 
 
 def show_one(asked, answer):
-    size = f"{bytes_text(answer['bytes'])} " if answer["collective"] != "barrier" else ""
+    size = f"{bytes_text(answer['bytes'])} " if answer["collective"] not in UNSIZED else ""
     facts, serves, why = answer["facts"], answer["serves"], answer["why"]
     print(f"{size}{answer['collective']}, {asked.words()}")
     print(f"  serves   {name_of(serves)}{': ' + serves['doc'] if serves else ''}")
@@ -121,7 +121,7 @@ def show(options, asked):
         print(f"{answer['error']}: huddle takes no calls")
     elif colon and last < first:
         raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH)", 2)
-    elif answer["collective"] == "barrier" or (text and not colon):
+    elif answer["collective"] in UNSIZED or (text and not colon):
         show_one(asked, answer)
     else:
         show_pieces(asked, answer, first, last)

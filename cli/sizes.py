@@ -3,6 +3,9 @@
 import argparse
 import re
 
+# Collectives that are not chosen by a size, and why.
+UNSIZED = {"barrier": "a barrier has none", "alltoallv": "each rank knows only its own of an alltoallv"}
+
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 

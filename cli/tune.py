@@ -53,11 +53,11 @@ class Campaign:
         self.minutes = options.minutes if options.minutes is not None else 1 if options.quick else 5
         if not 0 < self.minutes <= 24 * 60:
             raise Trouble(f"--minutes {self.minutes:g}: not understood (accepted: more than 0, at most a day)", 2)
-        known = sorted({row["collective"] for row in layout.ask("info", "algorithms")})
+        known = sorted({row["collective"] for row in layout.ask("info", "algorithms")} - {"alltoallv"})  # which no rule can choose by size
         self.collectives = options.collectives.split(",") if options.collectives else known
         for name in self.collectives:
             if name not in known:
-                raise Trouble(f"--collectives {name}: huddle has no such collective (accepted: {', '.join(known)})", 2)
+                raise Trouble(f"--collectives {name}: no such collective can be tuned (accepted: {', '.join(known)})", 2)
         count = tune_grid.cores(layout)
         self.teams = [tune_grid.team(layout, n, count) for n in (ranks_of(options.ranks) if options.ranks else tune_grid.usual_ranks(count))]
         self.sizes = tune_grid.SIZES[::2] if options.quick else tune_grid.SIZES

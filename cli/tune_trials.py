@@ -9,7 +9,7 @@ import threading
 from .layout import Trouble
 
 # The user's settings that hold while tune measures.  Those that say which algorithm serves, or report what it did, would be in its way.
-KEPT = ("HUDDLE_MEMORY", "HUDDLE_LEASE", "HUDDLE_LEVELS_OFF", "HUDDLE_PLACEMENT", "HUDDLE_WAIT", "HUDDLE_STREAM", "HUDDLE_CMA")
+KEPT = ("HUDDLE_MEMORY", "HUDDLE_LEASE", "HUDDLE_LEVELS_OFF", "HUDDLE_PLACEMENT", "HUDDLE_WAIT", "HUDDLE_STREAM", "HUDDLE_CMA", "HUDDLE_REDUCE_ORDER")
 START_S, SLACK_S, PATIENCE = 60, 20, 40  # PATIENCE: times what a comparison was to take, on a busy machine
 
 

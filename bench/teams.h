@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* teams.h - huddle's own collectives as rows of a measuring program; what a call's host points to begins with a team. */
+#ifndef BENCH_TEAMS_H
+#define BENCH_TEAMS_H
+
+#include "huddle/huddle.h"
+#include "shots.h"
+
+struct teams_host {
+    hud_team *team;
+};
+
+extern const struct shots_coll teams_colls[]; /* ended by a NULL name */
+
+#endif
