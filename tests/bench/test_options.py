@@ -82,7 +82,7 @@ class Peers(unittest.TestCase):
 
     def test_flavours(self):
         variant = bench_variants.peer_of("ompi4-tree", self.found)
-        self.assertEqual(("6", ["barrier"]), (variant.parameters["coll_tuned_barrier_algorithm"], variant.only))
+        self.assertEqual(("6", ["barrier", "reduce"]), (variant.parameters["coll_tuned_barrier_algorithm"], variant.only))
         self.assertEqual({}, bench_variants.peer_of("ompi4", self.found).parameters)
 
     def test_absent_is_a_line_and_unknown_an_error(self):
