@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ./quickstart runs when everything is built: three programs, each without and with huddle.
+"""What ./quickstart runs when everything is built: three programs and a measurement, each without and with huddle.
 
     quickstart.py BUILD [--brief]
 
@@ -15,22 +15,24 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import hpcc  # noqa: E402
+import lammps  # noqa: E402
 from jobs import JobFailed, Jobs, leftovers, taken  # noqa: E402
 from cli.text import heading  # noqa: E402
 
 # What --brief shortens.
-FULL = {"problem": 1500, "rounds": 60, "bench": ["--bytes", "8:256K:8,1M,4M", "--launches", "7", "--figure-ms", "60"]}
-BRIEF = {"problem": 600, "rounds": 30, "bench": ["--bytes", "8,1K,64K,1M,4M", "--launches", "2", "--figure-ms", "25"]}
+FULL = {"problem": 1500, "rounds": 60, "steps": 500, "bench": ["--bytes", "8:256K:8,1M,4M", "--launches", "7", "--figure-ms", "60"]}
+BRIEF = {"problem": 600, "rounds": 30, "steps": 100, "bench": ["--bytes", "8,1K,64K,1M,4M", "--launches", "2", "--figure-ms", "25"]}
 
 
-def count_taken(statistics, who):
-    """One line; raises JobFailed when huddle took nothing."""
+def count_taken(statistics, who, must):
+    """One line; raises JobFailed when huddle took nothing of one of the collectives that the program must have called."""
     if not statistics:
         raise JobFailed(f"{who}: huddle was not in the program: it wrote no statistics")
-    counts = {name: taken(statistics, name) for name in ("barrier", "bcast")}
-    if not any(mine for mine, _ in counts.values()):
-        raise JobFailed(f"{who}: huddle took no call: {statistics.get('collectives')}")
-    return ", ".join(f"{mine} of {calls} {words}" for (mine, calls), words in zip(counts.values(), ("barriers", "broadcasts")))
+    counts = {name: taken(statistics, name) for name in statistics.get("collectives", {})}
+    missing = [name for name in must if not counts.get(name, (0, 0))[0]]
+    if missing:
+        raise JobFailed(f"{who}: huddle took no call of {', '.join(missing)}: {statistics.get('collectives')}")
+    return ", ".join(f"{mine} of {calls} {name}" for name, (mine, calls) in counts.items() if calls)
 
 
 def show_hpcc(jobs, size):
@@ -38,7 +40,7 @@ def show_hpcc(jobs, size):
     for huddle in (False, True):
         passed, statistics = hpcc.run(jobs, huddle, size["problem"])
         print(f"   {'with huddle' if huddle else 'as it is   '}  all of its {passed} checks passed", flush=True)
-    print(f"   through huddle, over the ranks: {count_taken(statistics, 'HPC Challenge')}")
+    print(f"   through huddle, over the ranks: {count_taken(statistics, 'HPC Challenge', ['barrier', 'bcast', 'allreduce'])}")
 
 
 def show_mpi4py(jobs, size):
@@ -47,20 +49,31 @@ def show_mpi4py(jobs, size):
     for huddle in (False, True):
         output, statistics = jobs.run([*jobs.on_mpich_wheel(2), *program], huddle)
         print(f"   {'with huddle' if huddle else 'as it is   '}  {output.strip()}", flush=True)
-    print(f"   through huddle, over the ranks: {count_taken(statistics, 'k-means')}")
+    print(f"   through huddle, over the ranks: {count_taken(statistics, 'k-means', ['barrier', 'bcast', 'allreduce'])}")
+
+
+def show_lammps(jobs, size):
+    heading("3. LAMMPS (unmodified), its Lennard-Jones benchmark, 2 ranks, Open MPI")
+    plain, _ = lammps.run(jobs, False, size["steps"])
+    print(f"   as it is     {plain[-1].strip()}", flush=True)
+    lines, statistics = lammps.run(jobs, True, size["steps"])
+    if lines != plain:
+        raise JobFailed("LAMMPS: other thermodynamics with huddle: " + next(f"{mine!r}, without it {its!r}" for mine, its in zip(lines, plain) if mine != its))
+    print(f"   with huddle  the same {len(lines) - 1} lines of thermodynamics, to the last digit")
+    print(f"   through huddle, over the ranks: {count_taken(statistics, 'LAMMPS', ['bcast', 'allreduce'])}")
 
 
 def show_measurement(jobs, size):
-    heading("3. Barrier and broadcast, Open MPI as it is / with huddle, in turn")
+    heading("4. Barrier, broadcast and reduction to all, Open MPI as it is / with huddle, in turn")
     print("   One call from a common start, the slowest rank's time, fresh and verified bytes; median of the launches' medians.", flush=True)
     picture = os.path.join(jobs.build, "quickstart.png")
-    command = ["bench", "--ranks", "2,8", "--with", "ompi4", *size["bench"], "--png", picture]
+    command = ["bench", "barrier", "bcast", "allreduce", "--ranks", "2,8", "--with", "ompi4", *size["bench"], "--png", picture]
     if subprocess.run([sys.executable, jobs.huddle, *command], check=False).returncode != 0:
         raise JobFailed(f"huddle {' '.join(command)}: see above")
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Three programs, each without and with huddle.")
+    parser = argparse.ArgumentParser(description="Three programs and a measurement, each without and with huddle.")
     parser.add_argument("build")
     parser.add_argument("--brief", action="store_true", help="the same in a minute")
     options = parser.parse_args()
@@ -69,6 +82,7 @@ def main():
     try:
         show_hpcc(jobs, size)
         show_mpi4py(jobs, size)
+        show_lammps(jobs, size)
         show_measurement(jobs, size)
     except JobFailed as failure:
         print(f"huddle: quickstart: {failure}", file=sys.stderr)

@@ -73,27 +73,35 @@ static json_t *to_json(const struct hud_context *c, const struct sums *s)
                      "pages_elsewhere", (json_int_t)s->elsewhere);
 }
 
+/* A collective that was called. */
+static void print_line(const struct sums *s, int k)
+{
+    const char *between = "";
+
+    fprintf(stderr, "huddle: %-14s %12llu %12llu %16llu %12.6f  ", hud_coll_names[k], (unsigned long long)s->calls[k],
+            (unsigned long long)s->became[k][REASON_NONE], (unsigned long long)s->bytes[k], (double)s->ns[k] * 1e-9);
+    for (int r = 1; r < REASON_COUNT; r++)
+        if (s->became[k][r] != 0) {
+            fprintf(stderr, "%s%llu %s", between, (unsigned long long)s->became[k][r], hud_reason_text[r]);
+            between = ", ";
+        }
+    fprintf(stderr, "%s\n", *between ? "" : "none");
+}
+
 static void print_table(const struct hud_context *c, const struct sums *s)
 {
     fprintf(stderr, "huddle: %s; counts of the %d ranks seen, of %d\n", c->host.name, s->ranks,
             c->host.world_size > 0 ? c->host.world_size : s->ranks);
-    fprintf(stderr, "huddle: %-10s %12s %12s %16s %12s  passed on\n", "", "calls", "taken", "bytes", "seconds");
-    for (int k = 0; k < COLL_KINDS; k++) {
-        fprintf(stderr, "huddle: %-10s %12llu %12llu %16llu %12.6f  ", hud_coll_names[k], (unsigned long long)s->calls[k],
-                (unsigned long long)s->became[k][REASON_NONE], (unsigned long long)s->bytes[k], (double)s->ns[k] * 1e-9);
-        const char *between = "";
-        for (int r = 1; r < REASON_COUNT; r++)
-            if (s->became[k][r] != 0) {
-                fprintf(stderr, "%s%llu %s", between, (unsigned long long)s->became[k][r], hud_reason_text[r]);
-                between = ", ";
-            }
-        fprintf(stderr, "%s\n", *between ? "" : "none");
-    }
-    fprintf(stderr,
-            "huddle: memory     %llu leases, %llu KiB at most of %llu KiB, %llu KiB not given back yet; pages on their rank's node %llu, "
-            "elsewhere %llu\n",
-            (unsigned long long)s->leases, (unsigned long long)s->peak >> 10, (unsigned long long)s->arena >> 10,
-            (unsigned long long)s->leased >> 10, (unsigned long long)s->home, (unsigned long long)s->elsewhere);
+    fprintf(stderr, "huddle: %-14s %12s %12s %16s %12s  passed on\n", "", "calls", "taken", "bytes", "seconds");
+    for (int k = 0; k < COLL_KINDS; k++)
+        if (s->calls[k] != 0)
+            print_line(s, k);
+    fprintf(
+        stderr,
+        "huddle: memory         %llu leases, %llu KiB at most of %llu KiB, %llu KiB not given back yet; pages on their rank's node %llu, "
+        "elsewhere %llu\n",
+        (unsigned long long)s->leases, (unsigned long long)s->peak >> 10, (unsigned long long)s->arena >> 10,
+        (unsigned long long)s->leased >> 10, (unsigned long long)s->home, (unsigned long long)s->elsewhere);
 }
 
 void hud_stats_print(struct hud_context *c)
