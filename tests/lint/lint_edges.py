@@ -65,7 +65,9 @@ def complaints(path):
 
 
 def labelled_files():
-    return sorted(ROOT.glob("src/alg/*/*.c")) + [ROOT / "src/core" / name for name in PROTOCOLS]
+    """Algorithms, what they share that posts or waits, and the core's protocols."""
+    shared = [path for path in sorted(ROOT.glob("src/alg/*.h")) if read(path)[1]]
+    return sorted(ROOT.glob("src/alg/*/*.c")) + shared + [ROOT / "src/core" / name for name in PROTOCOLS]
 
 
 def main(paths):

@@ -13,15 +13,19 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+ALGORITHMS = ROOT / "src" / "alg"
 sys.path.insert(0, str(ROOT / "tests" / "lint"))
 from lint_edges import labelled_files, read  # noqa: E402
 
 CLEAN, FOUND = 0, 1
 
 
-def program_of(path):
-    """The name by which the checker knows what runs this file."""
-    return f"{path.parent.name}/{path.stem}"
+def programs_of(path):
+    """The names by which the checker knows what runs this file: of a header, the algorithms that include it, itself or through another one."""
+    if path.suffix != ".h":
+        return [f"{path.parent.name}/{path.stem}"]
+    users = [user for user in ALGORITHMS.glob("**/*.[ch]") if f'#include "alg/{path.name}"' in user.read_text(encoding="utf-8")]
+    return sorted({program for user in users for program in programs_of(user)})
 
 
 def mutations(path):
@@ -34,7 +38,7 @@ def run(checker, seeds, path, site, label):
     """(verdict, the report's first line)"""
     where = f"{path.relative_to(ROOT)}:{site.line}:{label[0]}"
     # the algorithm alone; if that does not find it, mixed with the others
-    for program in (program_of(path), "all"):
+    for program in (*programs_of(path), "all"):
         done = subprocess.run([checker, "--algorithm", program, "--seeds", str(seeds), "--mutate", where], capture_output=True, text=True)
         if done.returncode != CLEAN:
             break
