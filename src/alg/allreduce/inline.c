@@ -16,24 +16,11 @@
  * Edges     R1 -> A1   a rank's contribution       happens before  the others' reading it
  *                      a rank's reads of k - 2     happen before   the others' next write to those lines
  */
-#include "alg/alg.h"
-
-enum { GAP = 8, MOST = MEM_PAYLOAD - GAP }; /* so that what is combined is aligned to 16 bytes */
+#include "alg/contribution.h"
 
 struct slot {
     mem_flag line[2];
 };
-
-static bool accepts(const struct coll *c, int ranks)
-{
-    (void)ranks;
-    return c->bytes <= MOST;
-}
-
-static char *data(mem_flag *line)
-{
-    return (char *)line->payload + GAP;
-}
 
 static mem_flag *line_of(struct mem *m, const struct coll *c, int rank)
 {
@@ -44,8 +31,7 @@ static void contribute(struct mem *m, const struct coll *c)
 {
     mem_flag *line = line_of(m, c, mem_rank(m));
 
-    for (size_t taken = 0; taken < c->bytes;)
-        taken += mem_in(m, data(line) + taken, &c->in, taken, c->bytes - taken);
+    contribution_in(m, c, contribution_at(line), 0, c->bytes);
     mem_post(m, line, c->op); /* R1 */
 }
 
@@ -61,7 +47,7 @@ static void run(struct mem *m, const struct coll *c)
         mem_flag *line = line_of(m, c, r);
         if (r != mem_rank(m))
             mem_await(m, line, c->op); /* A1 */
-        from[count++] = (struct mem_span){ .shared = data(line) };
+        from[count++] = (struct mem_span){ .shared = contribution_at(line) };
         if (count == MEM_SOURCES || r == mem_size(m) - 1) {
             mem_reduce(m, c->reduction, &out, NULL, from, count, c->bytes);
             from[0] = out;
@@ -77,7 +63,7 @@ ALG_DEFINE(allreduce, inline) = {
     .doc = "contributions travel in flag lines, every rank reduces all of them",
     .source = "this project, after papers 02 and 05",
     .ordered = true,
-    .accepts = accepts,
+    .accepts = contribution_fits,
     .fixed_bytes = sizeof(struct slot),
     .run = run,
 };

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * walk.h - a rank's way through the fragments of a reduction, cut at whole elements, each at the same position of every rank's queue (queue.h); and what the family
+ * `contributions` has in common: parameters and slot.
+ */
+#ifndef HUD_ALG_WALK_H
+#define HUD_ALG_WALK_H
+
+#include "alg/contribution.h"
+#include "alg/queue.h"
+
+/* A rank's way through the fragments of a call; all ranks make the same cuts. */
+struct walk {
+    struct ring_place at;
+    size_t done, bytes; /* before the fragment that begins here, and of it */
+    uint64_t units;     /* of it */
+};
+
+/* The fragment that begins where the walk is: f units at most. */
+static inline void walk_cut(const struct coll *c, uint64_t f, struct walk *w)
+{
+    size_t rest = c->bytes - w->done, element = c->reduction->element_bytes;
+
+    w->units = ring_part(w->at.set_left, f, ring_units_of(rest));
+    w->bytes = rest <= w->units * RING_UNIT ? rest : w->units * RING_UNIT / element * element;
+}
+
+static inline struct walk walk_begin(const struct coll *c, const struct shape_ring *ring, uint64_t f, uint64_t at)
+{
+    struct walk w = { .at = ring_place_of(ring, at) };
+
+    walk_cut(c, f, &w);
+    return w;
+}
+
+static inline bool walk_ended(const struct coll *c, const struct walk *w)
+{
+    return w->done == c->bytes;
+}
+
+static inline uint64_t walk_end(const struct walk *w)
+{
+    return w->at.at + w->units;
+}
+
+static inline void walk_on(const struct coll *c, const struct shape_ring *ring, uint64_t f, struct walk *w)
+{
+    ring_move(ring, &w->at, w->units);
+    w->done += w->bytes;
+    if (!walk_ended(c, w))
+        walk_cut(c, f, w);
+}
+
+/* Others have read the lines that the next contribution comes to.  Below LEAST it costs more than it saves, above MOST copying in hides it. */
+static inline void walk_claim(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at)
+{
+    enum { LEAST = 2048, MOST = 32 << 10 };
+    size_t set = at->set_left * RING_UNIT, most = set < MOST ? set : MOST;
+
+    if (c->bytes >= LEAST)
+        mem_claim(m, queue_data(mem_slot(m, mem_rank(m)), ring, at), c->bytes < most ? c->bytes : most);
+}
+
+enum walk_param { WALK_FRAGMENT, WALK_SETS, WALK_BUDGET };
+
+static const struct alg_param walk_params[] = {
+    [WALK_FRAGMENT] = { "fragment", "B", "f, bytes shown at once; less at a set's end", 1, 1 << 24, 32 << 10, NULL, .per_call = true,
+                        .tune = "8K,16K,64K" },
+    [WALK_SETS] = { "sets", "1", "q, sets of buffers of a queue; no fragment crosses from one into the next", 1, 8, 3, NULL },
+    [WALK_BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24, 192 << 10, NULL, .tune = "24K,96K" },
+    { .name = NULL },
+};
+
+static inline size_t walk_slot_bytes(const long *param, int ranks, size_t most_bytes)
+{
+    struct ring_wish wish = { .budget = (uint64_t)param[WALK_BUDGET] };
+
+    (void)ranks;
+    return queue_bytes(&wish, param[WALK_SETS], most_bytes);
+}
+
+#endif
