@@ -137,6 +137,8 @@ static hud_context *context_for(ompi_communicator_t *comm)
         layout = misfit == NULL ? FITS : MISFIT;
         if (misfit != NULL)
             hud_openmpi_warn(MISFIT_TEXT, misfit);
+        else
+            hud_reduction_prepare();
     }
     if (layout == MISFIT || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2)
         return NULL;

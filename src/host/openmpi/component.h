@@ -3,9 +3,11 @@
  * component.h - what the files of the Open MPI component share.
  *
  *   component.c   the component: opened once per process, asked once per communicator, closed in MPI_Finalize
- *   module.c      one communicator: the team, the collectives, and whose they were before
+ *   module.c      one communicator: the team, and whose collectives they were before
+ *   taken.c       the collectives that huddle serves
  *   checked.c     with HUDDLE_CHECK, the other collectives
  *   view.c        a user's buffer of any datatype as a hud_view
+ *   reduction.c   an operation on a datatype as a hud_op
  *   settings.c    the settings as MCA parameters coll_huddle_*
  *   living.c      whether this Open MPI's objects are laid out as its headers said
  *   inject.c      how the component enters an Open MPI that loads none from files
@@ -26,13 +28,11 @@ size_t hud_module_room(void);
 
 /* view.c */
 enum { VIEW_CONVERTOR_ROOM = 1024, VIEW_SPILL = 64 };
-enum view_use { VIEW_IDLE, VIEW_PACKS, VIEW_UNPACKS };
+enum view_use { VIEW_PACKS, VIEW_UNPACKS };
 
-/* The state behind a view that is not contiguous.  Lives on the stack of its collective. */
-struct view_state {
-    const void *buffer;
-    int count;
-    const opal_datatype_t *type;
+/* One of Open MPI's convertors.  Any number of views may share it, at the price of setting it up anew when another's turn comes. */
+struct view_convertor {
+    const struct view_state *serves; /* NULL: it is not set up */
     enum view_use use;
     union {
         opal_convertor_t convertor;
@@ -40,14 +40,48 @@ struct view_state {
     };
     unsigned char spill[VIEW_SPILL]; /* packed bytes [spill_from, spill_from + spill_bytes): an element that did not fit */
     size_t spill_from, spill_bytes;
+};
+
+/* The state behind a view that is not contiguous, for one collective. */
+struct view_state {
+    const void *buffer;
+    size_t count;
+    const opal_datatype_t *type;
+    struct view_convertor *convertor;
     char *stage; /* packed bytes [0, staged_bytes) that wait to be unpacked; NULL: they do not wait */
     size_t staged_bytes;
+    bool filled; /* something has arrived */
     bool failed; /* no memory for a stage: what arrived was dropped */
 };
 
-/* The view of a buffer; state must outlive it.  hud_view_close afterwards. */
-void hud_view_open(void *buffer, int count, const ompi_datatype_t *type, struct view_state *state, struct hud_view *view);
-void hud_view_close(struct view_state *state);
+/* Before the first and after the last of its views. */
+void hud_convertor_open(struct view_convertor *convertor);
+void hud_convertor_close(struct view_convertor *convertor);
+
+/* The view of a buffer; state and convertor must outlive it. */
+void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type, struct view_state *state, struct view_convertor *convertor,
+                   struct hud_view *view);
+/* Afterwards.  False: out of memory, and the buffer lacks what arrived. */
+bool hud_view_close(struct hud_view *view);
+
+/* Whole elements of a datatype that is not contiguous, from and to their packed form. */
+void hud_elements_unpack(const opal_datatype_t *type, size_t count, const void *packed, void *base);
+void hud_elements_pack(const opal_datatype_t *type, size_t count, const void *base, void *packed);
+
+/* reduction.c: an operation that Open MPI applies for huddle. */
+struct hud_reduction {
+    struct hud_op op;
+    struct ompi_op_t *apply;
+    ompi_datatype_t *type;
+    bool one_run;   /* elements lie in memory as they are packed */
+    ptrdiff_t base; /* where the first element is laid out, and */
+    size_t piece;   /* how many at a time */
+};
+
+void hud_reduction_prepare(void); /* once, when Open MPI's predefined datatypes are */
+/* The operation on that type.  NULL: Open MPI's own collective must serve it, on all ranks alike.  May point into own. */
+const struct hud_op *hud_reduction_find(struct ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own);
+const char *hud_reduction_name(struct ompi_op_t *op);
 
 /* settings.c: registers coll_huddle_*; those given explicitly as "NAME=VALUE", NULL-terminated, valid until hud_openmpi_settings_drop. */
 int hud_openmpi_settings_register(const mca_base_component_t *component);

@@ -7,6 +7,8 @@
  */
 #include "component.h"
 
+#include "ompi/op/op.h"
+
 #include <string.h>
 
 /* Predefined types: name, size, no gaps. */
@@ -15,6 +17,19 @@ static bool type_fits(const ompi_datatype_t *type, const char *name, size_t byte
     const opal_datatype_t *t = &type->super;
     return strcmp(type->name, name) == 0 && t->size == bytes && t->true_lb == 0 && t->true_ub == (ptrdiff_t)bytes && t->lb == 0 &&
            t->ub == (ptrdiff_t)bytes && opal_datatype_is_contiguous_memory_layout(t, 2);
+}
+
+/* Types that are alike have one number; it stands between a type's sizes and its name. */
+static bool numbers_fit(void)
+{
+    const ompi_datatype_t *a = &ompi_mpi_int.dt, *b = &ompi_mpi_int32_t.dt, *other = &ompi_mpi_double.dt;
+    return a->id == b->id && a->id != other->id && ompi_datatype_is_predefined(a) && ompi_datatype_is_predefined(other);
+}
+
+static bool op_fits(const ompi_op_t *op, const char *name, enum ompi_op_type type, bool commutes)
+{
+    bool intrinsic = (op->o_flags & OMPI_OP_FLAGS_INTRINSIC) != 0;
+    return strcmp(op->o_name, name) == 0 && op->op_type == type && intrinsic && commutes == ((op->o_flags & OMPI_OP_FLAGS_COMMUTE) != 0);
 }
 
 const char *hud_openmpi_misfit(void)
@@ -37,6 +52,11 @@ const char *hud_openmpi_misfit_of(const ompi_communicator_t *comm)
         return "communicator's error handler";
     if (world && comm->c_my_rank != (int)OMPI_PROC_MY_NAME->vpid)
         return "process's name";
+    if (!op_fits(&ompi_mpi_op_max.op, "MPI_MAX", OMPI_OP_MAX, true) ||
+        !op_fits(&ompi_mpi_op_replace.op, "MPI_REPLACE", OMPI_OP_REPLACE, true))
+        return "operations";
+    if (!numbers_fit())
+        return "datatypes' numbers";
     if (group == NULL || group != comm->c_remote_group || group->grp_my_rank != comm->c_my_rank || comm->c_my_rank < 0 ||
         comm->c_my_rank >= group->grp_proc_count || (world && group->grp_proc_count != (int)ompi_process_info.num_procs))
         return "communicator's group";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * module.c - one communicator under huddle: its team, the collectives it takes, and the modules it took them from.
+ * module.c - one communicator under huddle: its team, and the modules that it takes the collectives from.
  *
  * Modules are enabled in ascending priority, so what stands in the communicator's table when we are enabled is what would have served
  * without us.  It is kept (and retained) as the module below: whatever huddle answers HUD_PASS to goes there, and that answer is the
@@ -48,55 +48,64 @@ static int exchange_world_rank(void *arg, int rank)
     return name.jobid == OMPI_PROC_MY_NAME->jobid ? (int)name.vpid : -1;
 }
 
-/* ---- collectives ---------------------------------------------------------------------------------------------------- */
+/* ---- calls that go below -------------------------------------------------------------------------------------------- */
 
-static const int to_mpi[] = {
-    [HUD_OK] = MPI_SUCCESS,
-    [HUD_PASS] = MPI_ERR_INTERN, /* goes below, never here */
-    [HUD_ERR_TRUNCATE] = MPI_ERR_TRUNCATE,
-    [HUD_ERR_ARGUMENT] = MPI_ERR_ARG,
-    [HUD_ERR_MEMORY] = MPI_ERR_NO_MEM,
-};
+void hud_module_enter(hud_module *m, const char *name, int root, size_t bytes, const char *detail)
+{
+    if (!m->setting_up)
+        hud_team_enter(m->team, &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = detail });
+}
 
-/* The module below has returned. */
-static int came_back(hud_module *m, int code)
+int hud_module_leave(hud_module *m, int code)
 {
     if (!m->setting_up)
         hud_team_exit(m->team);
     return code;
 }
 
-static int module_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *base)
+static void keep_below(hud_module *m, const mca_coll_base_comm_coll_t *table, bool checks)
 {
-    hud_module *m = (hud_module *)base;
-    int status = m->setting_up ? HUD_PASS : hud_barrier(m->team);
-
-    return status == HUD_PASS ? came_back(m, m->barrier(comm, m->barrier_module)) : to_mpi[status];
+#define TAKEN(name, ...)                                                                                                                   \
+    if (table->coll_##name != NULL) {                                                                                                      \
+        m->below.name = table->coll_##name;                                                                                                \
+        m->below.name##_module = table->coll_##name##_module;                                                                              \
+        OBJ_RETAIN(m->below.name##_module);                                                                                                \
+    }
+#define CHECKED(name, ...)                                                                                                                 \
+    if (checks)                                                                                                                            \
+    TAKEN(name)
+#include "collectives.def"
 }
 
-static int module_bcast(void *buffer, int count, ompi_datatype_t *type, int root, ompi_communicator_t *comm, mca_coll_base_module_t *base)
+static void release_below(hud_module *m)
 {
-    hud_module *m = (hud_module *)base;
-    int status = HUD_PASS;
-
-    if (!m->setting_up) {
-        struct view_state state;
-        struct hud_view view;
-        hud_view_open(buffer, count, type, &state, &view);
-        status = hud_bcast(m->team, &view, root);
-        hud_view_close(&state);
-        if (state.failed)
-            status = HUD_ERR_MEMORY;
-    }
-    return status == HUD_PASS ? came_back(m, m->bcast(buffer, count, type, root, comm, m->bcast_module)) : to_mpi[status];
+#define TAKEN(name, ...)                                                                                                                   \
+    if (m->below.name##_module != NULL)                                                                                                    \
+        OBJ_RELEASE(m->below.name##_module);
+#define CHECKED TAKEN
+#include "collectives.def"
 }
 
 /* ---- life ----------------------------------------------------------------------------------------------------------- */
+
+/* What calls need for each rank: not to be had when some ranks are in the call already. */
+static bool make_room(hud_module *m, size_t ranks)
+{
+    m->block_bytes = calloc(ranks, sizeof *m->block_bytes);
+    m->in_views = calloc(2 * ranks, sizeof *m->in_views);
+    m->in_states = calloc(2 * ranks, sizeof *m->in_states);
+    if (m->block_bytes == NULL || m->in_views == NULL || m->in_states == NULL)
+        return false;
+    m->out_views = m->in_views + ranks;
+    m->out_states = m->in_states + ranks;
+    return true;
+}
 
 static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     hud_module *m = (hud_module *)base;
     const mca_coll_base_comm_coll_t *table = comm->c_coll;
+    bool checks = hud_context_checks(m->context) != 0;
     struct hud_exchange exchange = {
         .rank = exchange_rank,
         .size = exchange_size,
@@ -106,19 +115,17 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         .name = exchange_name,
     };
 
-    if (table->coll_barrier == NULL || table->coll_bcast == NULL)
-        return OMPI_ERROR; /* nothing below; the same on every rank */
+    if (table->coll_allgather == NULL)
+        return OMPI_ERROR; /* no way to set a team up; the same on every rank */
     m->comm = comm;
     if (hud_team_create(m->context, &exchange, &m->team) != HUD_OK)
         return OMPI_ERR_OUT_OF_RESOURCE;
-    m->barrier = table->coll_barrier;
-    m->barrier_module = table->coll_barrier_module;
-    OBJ_RETAIN(m->barrier_module);
-    m->bcast = table->coll_bcast;
-    m->bcast_module = table->coll_bcast_module;
-    OBJ_RETAIN(m->bcast_module);
-    if (hud_context_checks(m->context))
-        hud_checked_take(m, table);
+    if (!make_room(m, (size_t)ompi_comm_size(comm)))
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    keep_below(m, table, checks);
+    hud_taken_install(m);
+    if (checks)
+        hud_checked_install(m);
     return OMPI_SUCCESS;
 }
 
@@ -132,11 +139,10 @@ static void construct(hud_module *m)
 static void destruct(hud_module *m)
 {
     hud_team_free(m->team);
-    if (m->barrier_module != NULL)
-        OBJ_RELEASE(m->barrier_module);
-    if (m->bcast_module != NULL)
-        OBJ_RELEASE(m->bcast_module);
-    hud_checked_release(m);
+    release_below(m);
+    free(m->block_bytes);
+    free(m->in_views);
+    free(m->in_states);
 }
 
 static OBJ_CLASS_INSTANCE(hud_module, mca_coll_base_module_t, construct, destruct);
@@ -149,8 +155,6 @@ mca_coll_base_module_t *hud_module_create(hud_context *context)
         return NULL;
     m->context = context;
     m->super.coll_module_enable = module_enable;
-    m->super.coll_barrier = module_barrier;
-    m->super.coll_bcast = module_bcast;
     return &m->super;
 }
 

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* module.h - one communicator under huddle, as module.c and checked.c see it. */
+/* module.h - one communicator under huddle, as module.c, taken.c and checked.c see it. */
 #ifndef HUD_OPENMPI_MODULE_H
 #define HUD_OPENMPI_MODULE_H
 
 #include "component.h"
 
+#include "ompi/op/op.h"
+
 #include <stdbool.h>
 
 enum { GROWTH = 64 }; /* pointers that a later release of the series may add to its own part: 5.0.10 has added one */
 
-/* With HUDDLE_CHECK: the collectives that huddle does not take, and the modules that they are of. */
+/* What served the communicator before, and the modules that it is of; NULL: nothing did, or (of what is only checked) nobody asks. */
 struct below {
-#define CHECKED(name, ...)                                                                                                                 \
+#define TAKEN(name, ...)                                                                                                                   \
     mca_coll_base_module_##name##_fn_t name;                                                                                               \
     mca_coll_base_module_t *name##_module;
-#include "checked.def"
-#undef CHECKED
+#define CHECKED(name, ...) TAKEN(name)
+#include "collectives.def"
 };
 
 typedef struct {
@@ -24,16 +26,41 @@ typedef struct {
     ompi_communicator_t *comm;
     hud_context *context;
     hud_team *team;
-    bool setting_up; /* inside the team's allgather, which may itself call a barrier or a broadcast of this communicator */
-    mca_coll_base_module_barrier_fn_t barrier;
-    mca_coll_base_module_t *barrier_module;
-    mca_coll_base_module_bcast_fn_t bcast;
-    mca_coll_base_module_t *bcast_module;
+    bool setting_up; /* inside the team's allgather, which may itself call other collectives of this communicator */
     struct below below;
+    /* [ranks], for the duration of a call: */
+    size_t *block_bytes;                   /* reduce_scatter */
+    struct hud_view *in_views, *out_views; /* alltoallv */
+    struct view_state *in_states, *out_states;
 } hud_module;
 
-/* checked.c: takes the collectives from what serves them now, to announce them to the team before they go there; gives their modules back. */
-void hud_checked_take(hud_module *m, const mca_coll_base_comm_coll_t *table);
-void hud_checked_release(hud_module *m);
+/* Types of parameters in collectives.def. */
+typedef ompi_communicator_t COMM;
+typedef ompi_datatype_t TYPE;
+typedef ompi_op_t OP;
+typedef mca_coll_base_module_t MODULE;
+
+/* taken.c: puts the collectives that huddle serves into the module, those that have something below. */
+void hud_taken_install(hud_module *m);
+/* checked.c: the same of those that it only announces. */
+void hud_checked_install(hud_module *m);
+
+/* Announces a call that goes below, if it is the user's; and its return. */
+void hud_module_enter(hud_module *m, const char *name, int root, size_t bytes, const char *detail);
+int hud_module_leave(hud_module *m, int code);
+
+static inline size_t bytes_of(int64_t count, const TYPE *type)
+{
+    return (size_t)count * type->super.size;
+}
+
+static inline int64_t sum_of(const int *counts, COMM *comm)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < ompi_comm_size(comm); i++)
+        sum += counts[i];
+    return sum;
+}
 
 #endif

@@ -7,40 +7,74 @@
  * buffer and one with a host buffer take part in the same collective and no agreement is needed: how bytes leave or enter a buffer is
  * its owner's affair.  What Open MPI does not recognise as device memory we do not either.
  *
- * One convertor serves a whole collective; its position is set each time, which costs nothing while bytes come in order.
+ * Views may share a convertor: it serves one of them at a time.  Its position is set each time, which costs nothing while bytes come in order.
  */
 #include "component.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Open the convertor for this use; false: it was open. */
-static bool turn_to(struct view_state *s, enum view_use use)
+static void prepare(opal_convertor_t *c, enum view_use use, const opal_datatype_t *type, size_t count, const void *buffer)
 {
-    opal_convertor_t *c = &s->convertor;
-
-    if (s->use == use)
-        return false;
-    hud_view_close(s);
     OBJ_CONSTRUCT(c, opal_convertor_t);
     if (use == VIEW_PACKS)
-        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, s->type, (size_t)s->count, s->buffer, 0, c);
+        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, type, count, buffer, 0, c);
     else
-        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, s->type, (size_t)s->count, s->buffer, 0, c);
-    s->use = use;
-    s->staged_bytes = s->spill_from = s->spill_bytes = 0;
-    return true;
+        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, type, count, buffer, 0, c);
 }
 
-static size_t pack_at(struct view_state *s, void *dst, size_t offset_bytes, size_t most_bytes)
+void hud_convertor_open(struct view_convertor *c)
+{
+    c->serves = NULL;
+}
+
+void hud_convertor_close(struct view_convertor *c)
+{
+    if (c->serves != NULL)
+        OBJ_DESTRUCT(&c->convertor);
+    c->serves = NULL;
+}
+
+/* The view's convertor, at its service. */
+static struct view_convertor *turn_to(struct view_state *s, enum view_use use)
+{
+    struct view_convertor *c = s->convertor;
+
+    if (c->serves == s && c->use == use)
+        return c;
+    hud_convertor_close(c);
+    prepare(&c->convertor, use, s->type, s->count, s->buffer);
+    c->serves = s;
+    c->use = use;
+    c->spill_from = c->spill_bytes = 0;
+    return c;
+}
+
+static size_t pack_at(struct view_convertor *c, void *dst, size_t offset_bytes, size_t most_bytes)
 {
     struct iovec to = { .iov_base = dst, .iov_len = most_bytes };
     uint32_t pieces = 1;
     size_t packed = most_bytes;
 
-    opal_convertor_set_position(&s->convertor, &offset_bytes);
-    opal_convertor_pack(&s->convertor, &to, &pieces, &packed);
+    opal_convertor_set_position(&c->convertor, &offset_bytes);
+    opal_convertor_pack(&c->convertor, &to, &pieces, &packed);
     return packed;
+}
+
+static void unpack_at(struct view_convertor *c, const void *src, size_t offset_bytes, size_t bytes)
+{
+    struct iovec from = { .iov_base = (void *)(uintptr_t)src, .iov_len = bytes };
+    uint32_t pieces = 1;
+
+    opal_convertor_set_position(&c->convertor, &offset_bytes);
+    opal_convertor_unpack(&c->convertor, &from, &pieces, &bytes);
+}
+
+/* What waits to be unpacked goes to the user's buffer, and stays in the stage for what may come beside it. */
+static void flush(struct view_state *s)
+{
+    if (s->stage != NULL)
+        unpack_at(turn_to(s, VIEW_UNPACKS), s->stage, 0, s->staged_bytes);
 }
 
 /* The convertor packs whole elements; one that does not fit is packed aside and given out in parts. */
@@ -48,27 +82,20 @@ static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, 
 {
     struct view_state *s = view->host;
 
-    turn_to(s, VIEW_PACKS);
-    if (offset_bytes < s->spill_from || offset_bytes - s->spill_from >= s->spill_bytes) {
-        size_t packed = pack_at(s, dst, offset_bytes, most_bytes);
+    if (s->convertor->serves != s || s->convertor->use != VIEW_PACKS)
+        flush(s);
+    struct view_convertor *c = turn_to(s, VIEW_PACKS);
+    if (offset_bytes < c->spill_from || offset_bytes - c->spill_from >= c->spill_bytes) {
+        size_t packed = pack_at(c, dst, offset_bytes, most_bytes);
         if (packed > 0)
             return packed;
-        s->spill_from = offset_bytes;
-        s->spill_bytes = pack_at(s, s->spill, offset_bytes, sizeof s->spill);
+        c->spill_from = offset_bytes;
+        c->spill_bytes = pack_at(c, c->spill, offset_bytes, sizeof c->spill);
     }
-    size_t skip = offset_bytes - s->spill_from, left = s->spill_bytes - skip;
+    size_t skip = offset_bytes - c->spill_from, left = c->spill_bytes - skip;
     size_t bytes = left < most_bytes ? left : most_bytes;
-    memcpy(dst, s->spill + skip, bytes);
+    memcpy(dst, c->spill + skip, bytes);
     return bytes;
-}
-
-static void unpack_at(struct view_state *s, const void *src, size_t offset_bytes, size_t bytes)
-{
-    struct iovec from = { .iov_base = (void *)(uintptr_t)src, .iov_len = bytes };
-    uint32_t pieces = 1;
-
-    opal_convertor_set_position(&s->convertor, &offset_bytes);
-    opal_convertor_unpack(&s->convertor, &from, &pieces, &bytes);
 }
 
 /* Open MPI's convertor overruns a buffer of its own when a piece ends within an element longer than this (MPI_C_LONG_DOUBLE_COMPLEX). */
@@ -88,14 +115,15 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
 {
     struct view_state *s = view->host;
 
-    if (turn_to(s, VIEW_UNPACKS) && has_long_elements(s->type)) {
+    if (!s->filled && has_long_elements(s->type)) {
         s->stage = malloc(view->bytes);
         s->failed = s->stage == NULL;
     }
+    s->filled = true;
     if (s->failed)
         return;
     if (s->stage == NULL) {
-        unpack_at(s, src, offset_bytes, bytes);
+        unpack_at(turn_to(s, VIEW_UNPACKS), src, offset_bytes, bytes);
         return;
     }
     memcpy(s->stage + offset_bytes, src, bytes);
@@ -103,32 +131,50 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
         s->staged_bytes = offset_bytes + bytes;
 }
 
-void hud_view_open(void *buffer, int count, const ompi_datatype_t *type, struct view_state *state, struct hud_view *view)
+void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type, struct view_state *state, struct view_convertor *convertor,
+                   struct hud_view *view)
 {
     const opal_datatype_t *t = &type->super;
 
-    state->use = VIEW_IDLE;
-    state->failed = false;
-    *view = (struct hud_view){ .base = (char *)buffer + t->true_lb, .bytes = (size_t)count * t->size };
-    if (opal_datatype_is_contiguous_memory_layout(t, count) && !compat_on_device(buffer))
+    *view = (struct hud_view){ .base = (char *)buffer + t->true_lb, .bytes = count * t->size };
+    if (view->bytes == 0 || (opal_datatype_is_contiguous_memory_layout(t, count == 1 ? 1 : 2) && !compat_on_device(buffer)))
         return;
-    state->buffer = buffer;
-    state->count = count;
-    state->type = t;
-    state->stage = NULL;
+    *state = (struct view_state){ .buffer = buffer, .count = count, .type = t, .convertor = convertor };
     view->pack = pack;
     view->unpack = unpack;
     view->host = state;
 }
 
-void hud_view_close(struct view_state *state)
+bool hud_view_close(struct hud_view *view)
 {
-    if (state->use == VIEW_IDLE)
-        return;
-    if (state->stage != NULL)
-        unpack_at(state, state->stage, 0, state->staged_bytes);
-    free(state->stage);
-    state->stage = NULL;
-    OBJ_DESTRUCT(&state->convertor);
-    state->use = VIEW_IDLE;
+    struct view_state *s = view->host;
+
+    if (s == NULL)
+        return true;
+    flush(s);
+    free(s->stage);
+    s->stage = NULL;
+    return !s->failed;
+}
+
+/* ---- elements outside of views ---- */
+
+void hud_elements_unpack(const opal_datatype_t *type, size_t count, const void *packed, void *base)
+{
+    struct view_convertor c;
+
+    prepare(&c.convertor, VIEW_UNPACKS, type, count, base);
+    unpack_at(&c, packed, 0, count * type->size);
+    OBJ_DESTRUCT(&c.convertor);
+}
+
+void hud_elements_pack(const opal_datatype_t *type, size_t count, const void *base, void *packed)
+{
+    size_t bytes = count * type->size, n = 1;
+    struct view_convertor c;
+
+    prepare(&c.convertor, VIEW_PACKS, type, count, base);
+    for (size_t done = 0; done < bytes && n != 0; done += n)
+        n = pack_at(&c, (char *)packed + done, done, bytes - done);
+    OBJ_DESTRUCT(&c.convertor);
 }

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reduction.c - an operation of Open MPI, on a datatype, as a hud_op.
+ *
+ * Predefined operations on predefined types are huddle's own, found by Open MPI's numbers of both.  What huddle has no kernel for (LOGICAL, users'
+ * operations) Open MPI applies itself, with MPI_Reduce_local, to pieces in private memory: an operation finds its elements as its datatype lays
+ * them out, in memory as aligned as malloc's or better, and never packed bytes.
+ */
+#include "module.h"
+
+#include <string.h>
+
+enum { OPERATIONS = OMPI_OP_REPLACE, TYPES = OMPI_DATATYPE_MAX_PREDEFINED };
+
+static const enum hud_operation operations[OPERATIONS] = {
+    [OMPI_OP_MAX] = HUD_MAX,   [OMPI_OP_MIN] = HUD_MIN,   [OMPI_OP_SUM] = HUD_SUM,       [OMPI_OP_PROD] = HUD_PROD,
+    [OMPI_OP_LAND] = HUD_LAND, [OMPI_OP_BAND] = HUD_BAND, [OMPI_OP_LOR] = HUD_LOR,       [OMPI_OP_BOR] = HUD_BOR,
+    [OMPI_OP_LXOR] = HUD_LXOR, [OMPI_OP_BXOR] = HUD_BXOR, [OMPI_OP_MAXLOC] = HUD_MAXLOC, [OMPI_OP_MINLOC] = HUD_MINLOC,
+};
+
+/*
+ * Of several rows for a datatype the one of its size holds: Fortran's sizes, and those of the C types whose names do not tell, are the compiler's
+ * choice.  Others, LONG LONG or INTEGER*4, share the number of one of these.
+ */
+static const struct {
+    const ompi_predefined_datatype_t *type;
+    enum hud_type is;
+} types[] = {
+    { &ompi_mpi_int8_t, HUD_INT8 },
+    { &ompi_mpi_int16_t, HUD_INT16 },
+    { &ompi_mpi_int32_t, HUD_INT32 },
+    { &ompi_mpi_int64_t, HUD_INT64 },
+    { &ompi_mpi_uint8_t, HUD_UINT8 },
+    { &ompi_mpi_uint16_t, HUD_UINT16 },
+    { &ompi_mpi_uint32_t, HUD_UINT32 },
+    { &ompi_mpi_uint64_t, HUD_UINT64 },
+    { &ompi_mpi_long, HUD_INT32 },
+    { &ompi_mpi_long, HUD_INT64 },
+    { &ompi_mpi_unsigned_long, HUD_UINT32 },
+    { &ompi_mpi_unsigned_long, HUD_UINT64 },
+    { &ompi_mpi_aint, HUD_INT32 },
+    { &ompi_mpi_aint, HUD_INT64 },
+    { &ompi_mpi_offset, HUD_INT32 },
+    { &ompi_mpi_offset, HUD_INT64 },
+    { &ompi_mpi_count, HUD_INT32 },
+    { &ompi_mpi_count, HUD_INT64 },
+    { &ompi_mpi_integer, HUD_INT32 },
+    { &ompi_mpi_integer, HUD_INT64 },
+    { &ompi_mpi_float, HUD_FLOAT },
+    { &ompi_mpi_double, HUD_DOUBLE },
+    { &ompi_mpi_long_double, HUD_LONG_DOUBLE },
+    { &ompi_mpi_real, HUD_FLOAT },
+    { &ompi_mpi_real, HUD_DOUBLE },
+    { &ompi_mpi_dblprec, HUD_DOUBLE },
+    { &ompi_mpi_c_float_complex, HUD_FLOAT_COMPLEX },
+    { &ompi_mpi_c_double_complex, HUD_DOUBLE_COMPLEX },
+    { &ompi_mpi_c_long_double_complex, HUD_LONG_DOUBLE_COMPLEX },
+    { &ompi_mpi_cplex, HUD_FLOAT_COMPLEX },
+    { &ompi_mpi_cplex, HUD_DOUBLE_COMPLEX },
+    { &ompi_mpi_dblcplex, HUD_DOUBLE_COMPLEX },
+    { &ompi_mpi_complex8, HUD_FLOAT_COMPLEX },
+    { &ompi_mpi_complex16, HUD_DOUBLE_COMPLEX },
+    { &ompi_mpi_cxx_cplex, HUD_FLOAT_COMPLEX },
+    { &ompi_mpi_cxx_dblcplex, HUD_DOUBLE_COMPLEX },
+    { &ompi_mpi_cxx_ldblcplex, HUD_LONG_DOUBLE_COMPLEX },
+    { &ompi_mpi_c_bool, HUD_BOOL },
+    { &ompi_mpi_cxx_bool, HUD_BOOL },
+    { &ompi_mpi_float_int, HUD_FLOAT_INT },
+    { &ompi_mpi_double_int, HUD_DOUBLE_INT },
+    { &ompi_mpi_longdbl_int, HUD_LONG_DOUBLE_INT },
+    { &ompi_mpi_short_int, HUD_SHORT_INT },
+    { &ompi_mpi_2int, HUD_INT_INT },
+    { &ompi_mpi_2integer, HUD_INT_INT },
+    { &ompi_mpi_long_int, HUD_LONG_INT },
+    { &ompi_mpi_2real, HUD_FLOAT_FLOAT },
+    { &ompi_mpi_2real, HUD_DOUBLE_DOUBLE },
+    { &ompi_mpi_2dblprec, HUD_DOUBLE_DOUBLE },
+};
+
+static struct hud_op kernels[OPERATIONS][TYPES]; /* combine NULL: none */
+
+void hud_reduction_prepare(void)
+{
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const ompi_datatype_t *type = &types[t].type->dt;
+        for (int o = OMPI_OP_MAX; o < OPERATIONS; o++) {
+            struct hud_op found;
+            if (hud_op_find(operations[o], types[t].is, &found) == HUD_OK && found.element_bytes == type->super.size)
+                kernels[o][type->id] = found;
+        }
+    }
+}
+
+const char *hud_reduction_name(ompi_op_t *op)
+{
+    return ompi_op_is_intrinsic(op) ? op->o_name : "an operation of the user's";
+}
+
+/* ---- what Open MPI applies ------------------------------------------------------------------------------------------ */
+
+enum { ROOM = 16384, ALIGNMENT = 128 };
+
+static void lay_out(const struct hud_reduction *r, const char *packed, size_t count, char *base)
+{
+    if (r->one_run)
+        memcpy(base, packed, count * r->op.element_bytes);
+    else
+        hud_elements_unpack(&r->type->super, count, packed, base);
+}
+
+static void gather_up(const struct hud_reduction *r, const char *base, size_t count, char *packed)
+{
+    if (r->one_run)
+        memcpy(packed, base, count * r->op.element_bytes);
+    else
+        hud_elements_pack(&r->type->super, count, base, packed);
+}
+
+/* MPI_Reduce_local(a, b) makes b = a op b: so each source is laid out, in turn, where its result may replace it. */
+static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+{
+    const struct hud_reduction *r = op->host;
+    _Alignas(ALIGNMENT) char room[2][ROOM];
+    char *const base[2] = { room[0] + r->base, room[1] + r->base };
+
+    for (size_t done = 0, n; done < elements; done += n) {
+        size_t at = done * op->element_bytes;
+        n = elements - done < r->piece ? elements - done : r->piece;
+        lay_out(r, (const char *)src[0] + at, n, base[0]);
+        for (int i = 1; i < sources; i++) {
+            lay_out(r, (const char *)src[i] + at, n, base[i % 2]);
+            PMPI_Reduce_local(base[(i - 1) % 2], base[i % 2], (int)n, r->type, r->apply);
+        }
+        gather_up(r, base[(sources - 1) % 2], n, (char *)dst + at);
+    }
+}
+
+/* Elements in a row that fit the room, and where the first is laid out; false: not even one does. */
+static bool fit(struct hud_reduction *r)
+{
+    const opal_datatype_t *t = &r->type->super;
+    ptrdiff_t extent = t->ub - t->lb, span = t->true_ub - t->true_lb;
+
+    r->base = 0;
+    r->one_run = opal_datatype_is_contiguous_memory_layout(t, 2) && t->true_lb == 0;
+    r->piece = ROOM / r->op.element_bytes;
+    if (r->one_run || t->size == 0 || t->size > HUD_ELEMENT_MOST)
+        return true; /* the core asks for none that are larger */
+    r->base = -(t->true_lb & -(ptrdiff_t)ALIGNMENT);
+    ptrdiff_t room = ROOM - (r->base + t->true_lb) - span;
+    r->piece = room >= 0 && extent > 0 ? 1 + (size_t)(room / extent) : 1;
+    return room >= 0;
+}
+
+static const struct hud_op *applied(ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own)
+{
+    own->op = (struct hud_op){ .element_bytes = type->super.size != 0 ? type->super.size : 1,
+                               .commutative = ompi_op_is_commute(op),
+                               .combine = combine,
+                               .host = own,
+                               .name = hud_reduction_name(op) };
+    own->apply = op;
+    own->type = type;
+    return fit(own) ? &own->op : NULL;
+}
+
+const struct hud_op *hud_reduction_find(ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own)
+{
+    if (ompi_op_is_intrinsic(op)) {
+        unsigned o = (unsigned)op->op_type, t = (unsigned)type->id;
+        if (ompi_datatype_is_predefined(type) ? o >= OPERATIONS || t >= TYPES : type->super.size != 0)
+            return NULL;
+        if (ompi_datatype_is_predefined(type) && kernels[o][t].combine != NULL)
+            return &kernels[o][t];
+    }
+    return applied(op, type, own);
+}
