@@ -120,6 +120,7 @@ enum hud_type {
     HUD_DOUBLE_COMPLEX,
     HUD_LONG_DOUBLE_COMPLEX,
     HUD_BOOL,
+    HUD_BYTE, /* has bitwise operations only */
     HUD_FLOAT_INT,
     HUD_DOUBLE_INT,
     HUD_LONG_DOUBLE_INT,
@@ -144,7 +145,10 @@ struct hud_op {
     const char *name; /* for messages */
 };
 
-/* A predefined operation on a type.  HUD_OK; HUD_PASS: that has no meaning (a maximum of complex numbers). */
+/*
+ * A predefined operation on a type.  HUD_OK; HUD_PASS: that has no meaning (a maximum of complex numbers).  op NULL: only asks.
+ * Types are known by what they hold: that MPI allows no logical operation on Fortran's integers, nor on MPI_AINT, is its own to say.
+ */
 HUD_API int hud_op_find(enum hud_operation operation, enum hud_type type, struct hud_op *op);
 
 /* ---- collectives ------------------------------------------------------------------------------------------------------ */

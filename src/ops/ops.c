@@ -1,49 +1,84 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ops.c - the predefined operations on the predefined types. */
-#include "huddle/huddle.h"
+/*
+ * ops.c - the predefined operations of MPI on its predefined types (MPI-4.1, 6.9.2 and 6.9.4), by the best path of kernels that this processor has.
+ *
+ * What a kernel promises.  Elements are combined from left to right, a the left one, b the right one:
+ *   max, min       a > b ? a : b, a < b ? a : b: where one is NaN, and of zeros of either sign, the right one
+ *   sum, prod      integers wrap; floating-point numbers are rounded in each step, in the precision of the type, never fused; complex products are C's (infinities are kept)
+ *   land lor lxor  0 or 1; what is not 0 is true
+ *   maxloc minloc  the better value with its index; of equal values the lower index, and of equal indices the left; a NaN never is better
+ * Nothing else decides: not the path, the number of sources at once, their addresses, nor whether the result takes the place of one.  All bits are
+ * alike, but the sign and payload of a NaN that sum or prod makes, and the unused bytes of a long double.
+ *
+ * Not here, so left to the MPI: Fortran's LOGICAL (what .true. is belongs to its compiler), numbers of 2 bytes, numbers other than long double of 16.
+ */
+#include "ops/ops.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define KERNEL(name, type, expression)                                                                                                     \
-    static void name(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)                             \
-    {                                                                                                                                      \
-        (void)op;                                                                                                                          \
-        for (size_t i = 0; i < elements; i++) {                                                                                            \
-            type a = ((const type *)src[0])[i];                                                                                            \
-            for (int s = 1; s < sources; s++) {                                                                                            \
-                type b = ((const type *)src[s])[i];                                                                                        \
-                a = (type)(expression);                                                                                                    \
-            }                                                                                                                              \
-            ((type *)dst)[i] = a;                                                                                                          \
-        }                                                                                                                                  \
-    }
-
-#define OF_TYPE(id, type)                                                                                                                  \
-    KERNEL(sum_##id, type, a + b)                                                                                                          \
-    KERNEL(max_##id, type, a > b ? a : b)                                                                                                  \
-    KERNEL(min_##id, type, a < b ? a : b)
-OF_TYPE(INT32, int32_t)
-OF_TYPE(INT64, int64_t)
-OF_TYPE(FLOAT, float)
-OF_TYPE(DOUBLE, double)
-
-static const struct row {
-    size_t bytes;
-    void (*kernel[HUD_OPERATIONS])(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements);
-} rows[HUD_TYPES] = {
-#define ROW(id, type) [HUD_##id] = { sizeof(type), { [HUD_SUM] = sum_##id, [HUD_MAX] = max_##id, [HUD_MIN] = min_##id } },
-    ROW(INT32, int32_t) ROW(INT64, int64_t) ROW(FLOAT, float) ROW(DOUBLE, double)
+static const size_t element_bytes[HUD_TYPES] = {
+#define UNSIGNED(id, type) [HUD_##id] = sizeof(type),
+#define SIGNED(id, type, of) [HUD_##id] = sizeof(type),
+#define FLOATING(id, type) [HUD_##id] = sizeof(type),
+#define COMPLEX(id, type) [HUD_##id] = 2 * sizeof(type),
+#define LOGICAL(id, type, of) [HUD_##id] = sizeof(type),
+#define BYTES(id, type, of) [HUD_##id] = sizeof(type),
+#define PAIR(id, value_type, index_type) [HUD_##id] = sizeof(value_type) + sizeof(index_type),
+#include "ops/kernels.def"
 };
 
-static const char *const names[HUD_OPERATIONS] = { "MPI_MAX", "MPI_MIN", "MPI_SUM",  "MPI_PROD", "MPI_LAND",   "MPI_BAND",
-                                                   "MPI_LOR", "MPI_BOR", "MPI_LXOR", "MPI_BXOR", "MPI_MINLOC", "MPI_MAXLOC" };
+static const char *const names[HUD_OPERATIONS] = {
+#define NAME(operation) [HUD_##operation] = "MPI_" #operation
+    NAME(MAX), NAME(MIN), NAME(SUM),  NAME(PROD), NAME(LAND),   NAME(BAND),
+    NAME(LOR), NAME(BOR), NAME(LXOR), NAME(BXOR), NAME(MINLOC), NAME(MAXLOC),
+};
+
+#if defined(__x86_64__)
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+#endif
+
+static bool always(void)
+{
+    return true;
+}
+
+static const struct {
+    struct hud_ops_path path;
+    bool (*here)(void);
+} paths[] = {
+#if defined(__x86_64__)
+    { { "avx512", hud_ops_avx512 }, has_avx512 },
+    { { "avx2", hud_ops_avx2 }, has_avx2 },
+#endif
+    { { "baseline", hud_ops_baseline }, always },
+};
+
+const struct hud_ops_path *hud_ops_path_at(int i)
+{
+    for (size_t p = 0; p < sizeof paths / sizeof paths[0]; p++)
+        if (paths[p].here() && i-- == 0)
+            return &paths[p].path;
+    return NULL;
+}
 
 int hud_op_find(enum hud_operation operation, enum hud_type type, struct hud_op *op)
 {
-    if ((unsigned)operation >= HUD_OPERATIONS || (unsigned)type >= HUD_TYPES || !rows[type].kernel[operation])
+    if ((unsigned)operation >= HUD_OPERATIONS || (unsigned)type >= HUD_TYPES)
         return HUD_PASS;
-    *op = (struct hud_op){
-        .element_bytes = rows[type].bytes, .commutative = 1, .combine = rows[type].kernel[operation], .name = names[operation]
-    };
+    hud_combine *combine = hud_ops_path_at(0)->kernels[operation][type];
+    if (!combine)
+        return HUD_PASS;
+    if (op)
+        *op = (struct hud_op){ .element_bytes = element_bytes[type], .commutative = 1, .combine = combine, .name = names[operation] };
     return HUD_OK;
 }
