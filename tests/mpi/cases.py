@@ -20,7 +20,7 @@ BOTH = ("ompi4", "mpich5")  # one of each front end, where the MPI does not matt
 
 # A rank's number in the job, in a shell, whichever launcher started it.
 RANK = "${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-$PMI_RANK}}"
-DIFFERENTIAL = ("{bin}/differential", "--brief", "--mixed-empty")
+DIFFERENTIAL = ("{bin}/differential", "--brief", "--beyond")
 
 
 class NotHere(Exception):
@@ -204,14 +204,21 @@ MEMORY_CALLS = "mbind,move_pages,get_mempolicy,set_mempolicy"
 
 CASES = [
     # The differential program under every MPI, its calls taken.
-    Case("differential", "2 ranks", ALL, 2, ["{bin}/differential", "--mixed-empty"], bind=True, taken=True),
+    Case("differential", "2 ranks", ALL, 2, ["{bin}/differential", "--beyond"], bind=True, taken=True),
     Case("differential", "3 ranks", ("ompi4", "mpich4"), 3, taken=True),
     Case("differential", "8 ranks", ALL, 8, taken=True, seconds=150),
     Case("differential", "one rank", BOTH, 1),
     Case("differential", "64 ranks", ("ompi4",), 64, [*DIFFERENTIAL, "--most", "5000"], taken=True, seconds=200),
     Case("differential", "300 ranks", ("ompi4",), 300, [*DIFFERENTIAL, "--most", "5000"], taken=True, seconds=900, full=True),
-    Case("differential", "soak", ALL, 4, ["{bin}/differential", "--mixed-empty", "--seconds", "60", "--seed", "{seed}"], taken=True, seconds=400, full=True),
-    Case("differential", "8 ranks, all sizes", ALL, 8, ["{bin}/differential", "--mixed-empty"], taken=True, seconds=500, full=True),
+    Case("differential", "soak", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60", "--seed", "{seed}"], taken=True, seconds=400, full=True),
+    Case("differential", "8 ranks, all sizes", ALL, 8, ["{bin}/differential", "--beyond"], taken=True, seconds=500, full=True),
+
+    # Reductions and exchanges under every MPI.
+    *[Case(program, f"{ranks} ranks", mpis, ranks, ["{bin}/" + program, "--brief"], bind=ranks == 2, seconds=200)
+      for program in ("reductions", "exchanges") for ranks, mpis in ((2, ALL), (3, BOTH), (8, ("ompi4",)))],
+    *[Case(program, "4 ranks, at length", ALL, 4, ["{bin}/" + program, "--seconds", "20", "--seed", "{seed}"], seconds=900, full=True)
+      for program in ("reductions", "exchanges")],
+    Case("reductions", "same bits on all ranks", BOTH, 3, ["{bin}/order", "--brief"]),
 
     # What MPI programs do to a collective library.
     # (without single copy the sender must move its message itself)
@@ -224,7 +231,7 @@ CASES = [
     Case("programs", "truncation, 2 ranks", BOTH, 2, ["{bin}/truncate"], taken=True, bind=True),
     Case("programs", "intercommunicators", ALL, 4, ["{bin}/inter"], taken=True),
     Case("programs", "spawn", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn"]),
-    Case("programs", "killed", ALL, 4, ["{bin}/differential", "--mixed-empty", "--seconds", "60"], during=kill_one_rank, fails=True),
+    Case("programs", "killed", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60"], during=kill_one_rank, fails=True),
 
     # Communicators that come and go, and as many as there can be (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
     Case("communicators", "10,000 cycles", ALL, 2, ["{bin}/dups", "--cycles", "10000"], bind=True, taken=True),

@@ -2,18 +2,13 @@
 /*
  * differential.c - barrier and broadcast of any MPI against what the standard says, byte by byte.
  *
- *   differential [--brief] [--mixed-empty] [--seed N] [--seconds N] [--most BYTES]
+ *   differential OPTIONS    (options.h)
  *
  * Every receive buffer lies between guard bytes; gaps of a type, guards, and the root's buffer must be unchanged.  Prints a line per section and
- * one summary; exits nonzero on any failure.  --brief: fewer roots, sizes and rounds.  --most: no message larger than this (slow machines).
- * --mixed-empty: some ranks say count 0 where others say 5 elements of an empty type, which Open MPI alone does not survive.
+ * one summary; exits nonzero on any failure.
  */
 #include "kinds.h"
-
-static struct options {
-    bool brief, mixed_empty;
-    uint64_t seed, seconds, most;
-} options = { .seed = 1, .seconds = 0, .most = 4u << 20 };
+#include "options.h"
 
 static uint64_t message; /* a number of its own for each, the same on all ranks */
 
@@ -57,14 +52,6 @@ static void broadcast_kind(MPI_Comm comm, int root, const struct kind *kind, int
     laid_free(&l);
 }
 
-/* The roots that are tried: all, or first, middle and last. */
-static int next_root(int root, int size)
-{
-    int step = options.brief || size > 16 ? (size + 1) / 2 : 1;
-
-    return root == size - 1 ? size : root + step < size ? root + step : size - 1;
-}
-
 static void sizes(void)
 {
     static const int all[] = {
@@ -104,12 +91,12 @@ static void types(void)
     section("types");
 }
 
-/* No bytes: as elements of several empty types, as count 0 on all ranks or (mixed) on some. */
+/* No bytes: as elements of several empty types, as count 0 on all ranks or (beyond Open MPI's own) on some. */
 static void empty(void)
 {
     for (int root = 0; root < world_size; root = next_root(root, world_size)) {
         for (int turn = 0; turn < 4; turn++) {
-            int way = options.mixed_empty ? (world_rank + turn) % 4 : turn == 3 ? 3 : (world_rank + turn) % 3;
+            int way = options.beyond ? (world_rank + turn) % 4 : turn == 3 ? 3 : (world_rank + turn) % 3;
             struct layout l = way == 3 ? integer() : empties[way]();
             MPI_Type_commit(&l.type);
             broadcast(MPI_COMM_WORLD, root, &l, way == 3 ? 0 : 5, "empty");
@@ -136,28 +123,6 @@ static void exercise(MPI_Comm comm, const char *what)
     }
     MPI_Barrier(comm);
     message = next;
-}
-
-/* slot: 0 world, 1 dup, 2 odd and even, 3 reversed, 4 dup of a split, 5 self. */
-enum { COMMS = 6 };
-
-static MPI_Comm make_comm(int slot)
-{
-    MPI_Comm comm, split;
-
-    if (slot == 5) {
-        MPI_Comm_dup(MPI_COMM_SELF, &comm);
-        return comm;
-    }
-    if (slot == 2 || slot == 4)
-        MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &split);
-    else
-        MPI_Comm_split(MPI_COMM_WORLD, 0, slot == 3 ? -world_rank : world_rank, &split);
-    if (slot != 4 && slot != 1)
-        return split;
-    MPI_Comm_dup(split, &comm);
-    MPI_Comm_free(&split);
-    return comm;
 }
 
 static void communicators(void)
@@ -211,91 +176,34 @@ static void barriers(void)
     section("barrier");
 }
 
-/* Barriers and broadcasts of any root, size, type and communicator, in an order that the seed gives. */
-static void random_call(MPI_Comm *comm, uint64_t *state)
+/* Barriers and broadcasts of any root, size and type. */
+static void random_call(MPI_Comm comm, uint64_t *state)
 {
-    int slot = (int)draw(state, COMMS), what = (int)draw(state, 8), size;
+    int what = (int)draw(state, 8), size;
     uint64_t bits = draw(state, 23), bytes = draw(state, ((uint64_t)1 << bits) + 1), root = draw(state, 1u << 20);
     uint64_t family = draw(state, 2), kind = draw(state, 100);
 
     bytes = bytes < options.most ? bytes : options.most;
-    MPI_Comm_size(comm[slot], &size);
+    MPI_Comm_size(comm, &size);
     root %= (uint64_t)size;
     if (what < 3)
-        MPI_Barrier(comm[slot]);
+        MPI_Barrier(comm);
     else if (what < 6)
-        broadcast_bytes(comm[slot], (int)root, (int)bytes, "random");
+        broadcast_bytes(comm, (int)root, (int)bytes, "random");
     else
-        broadcast_kind(comm[slot], (int)root, &families[family].kinds[(kind + (uint64_t)world_rank) % (uint64_t)families[family].count],
+        broadcast_kind(comm, (int)root, &families[family].kinds[(kind + (uint64_t)world_rank) % (uint64_t)families[family].count],
                        (int)(bytes / 4 / UNIT) + 1);
-}
-
-static bool time_left(uint64_t start)
-{
-    int go = now_ns() - start < options.seconds * 1000000000u;
-
-    for (int r = 1; r < world_size; r++) {
-        if (world_rank == 0)
-            MPI_Send(&go, 1, MPI_INT, r, 79, MPI_COMM_WORLD);
-        else if (world_rank == r)
-            MPI_Recv(&go, 1, MPI_INT, 0, 79, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    return go;
-}
-
-static void random_sequence(void)
-{
-    MPI_Comm comm[COMMS];
-    uint64_t state = options.seed, start = now_ns();
-    int batch = options.brief ? 150 : 1000;
-
-    for (int slot = 0; slot < COMMS; slot++)
-        comm[slot] = make_comm(slot);
-    do {
-        for (int i = 0; i < batch; i++)
-            random_call(comm, &state);
-        int slot = (int)draw(&state, COMMS);
-        MPI_Comm_free(&comm[slot]);
-        comm[slot] = make_comm(slot);
-    } while (time_left(start));
-    for (int slot = 0; slot < COMMS; slot++)
-        MPI_Comm_free(&comm[slot]);
-    section("random");
-}
-
-static void read_options(int argc, char **argv)
-{
-    static const struct {
-        const char *name;
-        uint64_t *value;
-    } table[] = { { "--seed", &options.seed }, { "--seconds", &options.seconds }, { "--most", &options.most } };
-
-    for (int i = 1; i < argc; i++) {
-        bool brief = !strcmp(argv[i], "--brief"), mixed = !strcmp(argv[i], "--mixed-empty"), known = brief || mixed;
-        options.brief |= brief;
-        options.mixed_empty |= mixed;
-        for (size_t t = 0; !known && t < sizeof table / sizeof *table; t++) {
-            if (!strcmp(argv[i], table[t].name) && i + 1 < argc) {
-                *table[t].value = strtoull(argv[++i], NULL, 0);
-                known = true;
-            }
-        }
-        if (!known && check(false, "unknown option %s", argv[i]))
-            return;
-    }
 }
 
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
-    read_options(argc, argv);
-    if (world_rank == 0)
-        printf("differential: %d ranks, seed %llu\n", world_size, (unsigned long long)options.seed);
+    read_options(argc, argv, "differential");
     barriers();
     sizes();
     empty();
     types();
     communicators();
-    random_sequence();
+    random_sequence(random_call, options.brief ? 150 : 1000);
     return finish("differential");
 }

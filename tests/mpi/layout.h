@@ -159,23 +159,37 @@ struct area {
 
 enum { GUARD = 64, BACKGROUND = 0xA5 };
 
-static UNUSED struct area area_of(const struct layout *l, int count)
+/* Where the data of `count` elements begin and end, seen from their address. */
+static void span_of(const struct layout *l, int count, ptrdiff_t *low, ptrdiff_t *high)
 {
-    ptrdiff_t low = 0, high = 0;
-    struct area a;
-
+    *low = *high = 0;
     for (int n = 0; n<count; n += count> 1 ? count - 1 : 1) { /* the first and the last element hold the bounds */
         for (size_t b = 0; b < l->blocks; b++) {
             ptrdiff_t at = n * l->extent + l->block[b].at, end = at + (ptrdiff_t)l->block[b].bytes;
-            low = at < low ? at : low;
-            high = end > high ? end : high;
+            *low = at < *low ? at : *low;
+            *high = end > *high ? end : *high;
         }
     }
+}
+
+/* Of data that begin and end there. */
+static struct area area_between(ptrdiff_t low, ptrdiff_t high)
+{
+    struct area a;
+
     a.bytes = (size_t)(high - low) + 2 * GUARD;
     a.memory = allocate(a.bytes);
     a.base = a.memory + GUARD - low;
     memset(a.memory, BACKGROUND, a.bytes);
     return a;
+}
+
+static UNUSED struct area area_of(const struct layout *l, int count)
+{
+    ptrdiff_t low, high;
+
+    span_of(l, count, &low, &high);
+    return area_between(low, high);
 }
 
 /* Lays `bytes` of the packed message out as the type says. */

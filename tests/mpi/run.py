@@ -70,7 +70,7 @@ class Job:
         programs = os.path.join(setting.build, "tests", "mpi")
         words = {"bin": os.path.join(programs, peers.abi(mpi)), "tools": programs, "folder": folder, "seed": str(time.time_ns() % 10**6)}
         launch, env = peers.launcher(setting.wheels, mpi, case.ranks, case.bind, case.launch.get(mpi, case.launch.get(peers.abi(mpi), ())))
-        command = [word.format(**words) for word in case.command if not (setting.plain and word == "--mixed-empty")]
+        command = [word.format(**words) for word in case.command if not (setting.plain and word == "--beyond")]
         command = case.outside(words) + ([] if setting.plain else [setting.huddle, "run", "--"]) + launch + case.each(words) + command
         self.env = {**os.environ, **env, MARK: self.mark, "HUDDLE_STATS": "json:" + self.stats, **case.env}
         if setting.plain:

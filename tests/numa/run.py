@@ -132,7 +132,7 @@ def program_steps(build, ranks, choices, most):
         program = f"{build}/tests/mpi/{mpi}/differential"
         for choice in choices if shutil.which("mpirun." + mpi) and os.path.exists(program) else ():
             name = f"{mpi}-{choice}-{ranks}"
-            words = f"HUDDLE_BCAST={choice} HUDDLE_STATS=json:$PWD/{name}.json {build}/bin/huddle run -- {start} {ranks} {program} --brief --mixed-empty --most {most}"
+            words = f"HUDDLE_BCAST={choice} HUDDLE_STATS=json:$PWD/{name}.json {build}/bin/huddle run -- {start} {ranks} {program} --brief --beyond --most {most}"
             yield Step(name, words, judge_program(name))
 
 

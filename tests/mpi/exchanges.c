@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * exchanges.c - alltoall, alltoallv and alltoallw of any MPI against what the standard says, byte by byte.
+ *
+ *   exchanges OPTIONS    (options.h)
+ *
+ * Each message between two ranks has bytes of its own; both describe them by types of their own choice.  What was sent, gaps of a type, what lies
+ * between, before and behind messages must be unchanged.  Prints a line per section and one summary; exits nonzero on any failure.
+ */
+#include "kinds.h"
+#include "options.h"
+
+enum kind_of_call { ALLTOALL, ALLTOALLV, ALLTOALLW, CALLS };
+static const char *const call_names[CALLS] = { "alltoall", "alltoallv", "alltoallw" };
+
+enum { RANKS_MOST = 512 };
+
+struct call {
+    enum kind_of_call what;
+    MPI_Comm comm;
+    const struct family *family;
+    int kind, units; /* units: of each message; alltoallv, alltoallw: at most */
+    bool in_place, large;
+    uint64_t id;
+};
+
+/* One rank's buffer of all messages that it sends, or receives. */
+struct side {
+    struct layout l[RANKS_MOST];                     /* alltoallw: one for each peer; else the first serves all */
+    int layouts, counts[RANKS_MOST], at[RANKS_MOST]; /* at: as the call wants it, in elements or bytes */
+    ptrdiff_t byte[RANKS_MOST];
+    MPI_Datatype types[RANKS_MOST];
+    struct area area;
+};
+
+static uint64_t calls; /* the same on all ranks */
+
+/* Of the message from rank to rank. */
+static int units_of(const struct call *c, int from, int to)
+{
+    uint64_t low = (uint64_t)(from < to ? from : to), high = (uint64_t)(from < to ? to : from);
+    uint64_t pair = c->in_place ? low * 1024 + high : (uint64_t)from * 1024 + (uint64_t)to, random = mix(c->id + mix(pair));
+
+    if (c->what == ALLTOALL)
+        return c->units;
+    return random % 4 == 0 ? 0 : random % 4 == 1 ? c->units : (int)((random >> 8) % (uint64_t)(c->units + 1));
+}
+
+/* Elements of "transposed" lie in each other: only where a message has its type for itself. */
+static const struct kind *kind_of(const struct call *c, int me, int peer, bool sending)
+{
+    int shift = c->what == ALLTOALLW ? me + peer : 0, own = c->in_place ? 0 : me + sending;
+    const struct kind *kind = &c->family->kinds[(c->kind + shift + own) % c->family->count];
+
+    return c->what != ALLTOALLW && strcmp(kind->name, "transposed") == 0 ? kind - 1 : kind;
+}
+
+static void free_side(struct side *s)
+{
+    for (int i = 0; i < s->layouts; i++)
+        laid_free(&s->l[i]);
+    free(s->area.memory);
+    free(s);
+}
+
+/* Types and counts of what goes to, or comes from, a peer.  Unless a message has its type for itself, elements make one unit, or a whole alltoall block. */
+static void describe(const struct call *c, struct side *s, int me, int peer, bool sending)
+{
+    int units = units_of(c, sending ? me : peer, sending ? peer : me), per = c->what == ALLTOALLV || units == 0 ? 1 : units, count;
+
+    if (c->what == ALLTOALLW || s->layouts == 0) {
+        bool empty = units == 0 && options.beyond && c->what == ALLTOALLW;
+        s->l[s->layouts] = empty ? empties[peer % 3]() : kind_of(c, me, peer, sending)->make(per, &count);
+        s->counts[peer] = empty ? 5 : count;
+        MPI_Type_commit(&s->l[s->layouts++].type);
+    }
+    const struct layout *l = &s->l[s->layouts - 1];
+    if (l->blocks > 0) /* all of a family have one signature */
+        s->counts[peer] = (int)((size_t)units * UNIT / laid_bytes(l));
+    s->types[peer] = l->type;
+}
+
+/* Messages lie in no simple order, with room between them; those of alltoall one after the other. */
+static void arrange(const struct call *c, struct side *s, int size)
+{
+    ptrdiff_t cursor = 0, elements = 0, lowest = 0, highest = 0, low, high;
+
+    for (int i = 0; i < size; i++) {
+        int peer = c->what == ALLTOALL ? i : size - 1 - i;
+        const struct layout *l = &s->l[c->what == ALLTOALLW ? peer : 0];
+        span_of(l, s->counts[peer], &low, &high);
+        s->byte[peer] = c->what == ALLTOALLW ? cursor - low : elements * l->extent;
+        s->at[peer] = (int)(c->what == ALLTOALLW ? s->byte[peer] : elements);
+        cursor += (high - low + 31) / 16 * 16;
+        elements += s->counts[peer] + (c->what == ALLTOALLV);
+        lowest = s->byte[peer] + low < lowest ? s->byte[peer] + low : lowest;
+        highest = s->byte[peer] + high > highest ? s->byte[peer] + high : highest;
+    }
+    s->area = area_between(lowest, highest);
+}
+
+static struct side *make_side(const struct call *c, int me, int size, bool sending)
+{
+    struct side *s = allocate(sizeof *s);
+
+    s->layouts = 0;
+    for (int peer = 0; peer < size; peer++)
+        describe(c, s, me, peer, sending);
+    arrange(c, s, size);
+    return s;
+}
+
+/* The messages that `me` sends, or those that it shall receive. */
+static void fill(const struct call *c, const struct side *s, const struct area *area, int me, int size, bool sending)
+{
+    unsigned char *packed = allocate((size_t)c->units * UNIT);
+
+    for (int peer = 0; peer < size; peer++) {
+        int from = sending ? me : peer, to = sending ? peer : me;
+        pattern(packed, (size_t)units_of(c, from, to) * UNIT, mix(c->id) + (uint64_t)from * 1024 + (uint64_t)to);
+        area_fill(&(struct area){ .base = area->base + s->byte[peer] }, &s->l[c->what == ALLTOALLW ? peer : 0], s->counts[peer], packed);
+    }
+    free(packed);
+}
+
+#if MPI_VERSION >= 4
+static int perform_large(const struct call *c, const void *in, const struct side *s, const struct side *r, int size)
+{
+    MPI_Count counts[2][RANKS_MOST];
+    MPI_Aint at[2][RANKS_MOST];
+
+    for (int i = 0; i < size; i++) {
+        counts[0][i] = s->counts[i];
+        counts[1][i] = r->counts[i];
+        at[0][i] = s->at[i];
+        at[1][i] = r->at[i];
+    }
+    if (c->what == ALLTOALL)
+        return MPI_Alltoall_c(in, counts[0][0], s->types[0], r->area.base, counts[1][0], r->types[0], c->comm);
+    if (c->what == ALLTOALLV)
+        return MPI_Alltoallv_c(in, counts[0], at[0], s->types[0], r->area.base, counts[1], at[1], r->types[0], c->comm);
+    return MPI_Alltoallw_c(in, counts[0], at[0], s->types, r->area.base, counts[1], at[1], r->types, c->comm);
+}
+#endif
+
+static int perform(const struct call *c, const struct side *s, const struct side *r, int size)
+{
+    const void *in = c->in_place ? MPI_IN_PLACE : s->area.base;
+
+#if MPI_VERSION >= 4
+    if (c->large)
+        return perform_large(c, in, s, r, size);
+#endif
+    (void)size;
+    if (c->what == ALLTOALL)
+        return MPI_Alltoall(in, s->counts[0], s->types[0], r->area.base, r->counts[0], r->types[0], c->comm);
+    if (c->what == ALLTOALLV)
+        return MPI_Alltoallv(in, s->counts, s->at, s->types[0], r->area.base, r->counts, r->at, r->types[0], c->comm);
+    return MPI_Alltoallw(in, s->counts, s->at, s->types, r->area.base, r->counts, r->at, r->types, c->comm);
+}
+
+static void exchange(struct call c)
+{
+    int me, size;
+
+    MPI_Comm_rank(c.comm, &me);
+    MPI_Comm_size(c.comm, &size);
+    c.id = mix(++calls ^ options.seed << 32);
+    struct side *s = make_side(&c, me, size, true), *r = make_side(&c, me, size, false);
+    struct area want = { .bytes = r->area.bytes, .memory = allocate(r->area.bytes) }, sent = { .memory = allocate(s->area.bytes) };
+
+    memset(want.memory, BACKGROUND, want.bytes);
+    want.base = want.memory + (r->area.base - r->area.memory);
+    fill(&c, r, &want, me, size, false);
+    fill(&c, s, &s->area, me, size, true);
+    memcpy(sent.memory, s->area.memory, s->area.bytes);
+    if (c.in_place)
+        fill(&c, r, &r->area, me, size, true);
+    int error = perform(&c, s, r, size);
+    check(error == MPI_SUCCESS && memcmp(want.memory, r->area.memory, want.bytes) == 0,
+          "%s %s, kind %d, %d units, %d ranks, call %llu: error %d or wrong bytes", call_names[c.what],
+          c.in_place ? "in place" : "of two buffers", c.kind, c.units, size, (unsigned long long)calls, error);
+    check(memcmp(sent.memory, s->area.memory, s->area.bytes) == 0, "%s changed what it sends", call_names[c.what]);
+    free(want.memory);
+    free(sent.memory);
+    free_side(s);
+    free_side(r);
+}
+
+static bool too_large(int units)
+{
+    return (uint64_t)units * UNIT * (uint64_t)world_size > options.most * 2;
+}
+
+/* Messages of ints one after the other, of all lengths. */
+static void sizes(void)
+{
+    static const int all[] = { 0, 1, 2, 3, 4, 21, 22, 85, 86, 170, 171, 341, 342, 683, 1365, 1366, 2731, 5461, 10923, 21846, 87382 };
+    static const int few[] = { 0, 1, 2, 22, 86, 1366, 5461 };
+    size_t count = options.brief ? sizeof few / sizeof *few : sizeof all / sizeof *all;
+
+    for (size_t i = 0; i < count; i++)
+        for (int what = 0; what < CALLS; what++)
+            for (int turn = 0; turn < 2; turn++) {
+                int units = options.brief ? few[i] : all[i];
+                if (!too_large(units))
+                    exchange((struct call){ .what = (enum kind_of_call)what,
+                                            .comm = MPI_COMM_WORLD,
+                                            .family = &families[0],
+                                            .units = units,
+                                            .in_place = turn,
+                                            .large = i % 2 });
+            }
+    section("sizes");
+}
+
+/* Ranks, and senders and receivers, describe the messages by the kinds of a family in turn. */
+static void types(void)
+{
+    static const int units[] = { 3, 90, 1500 };
+
+    for (int u = 0; u < 3; u++)
+        for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+            for (int k = options.brief ? u % 2 : 0; k < families[f].count && !too_large(units[u]); k += options.brief ? 2 : 1)
+                for (int what = 0; what < CALLS; what++)
+                    for (int turn = 0; turn < 2; turn++)
+                        exchange((struct call){ .what = (enum kind_of_call)what,
+                                                .comm = MPI_COMM_WORLD,
+                                                .family = &families[f],
+                                                .kind = k,
+                                                .units = units[u],
+                                                .in_place = turn,
+                                                .large = k % 2 });
+    section("types");
+}
+
+static void random_call(MPI_Comm comm, uint64_t *state)
+{
+    uint64_t what = draw(state, CALLS), family = draw(state, 2), kind = draw(state, 100), bits = draw(state, options.brief ? 10 : 14);
+    uint64_t units = draw(state, ((uint64_t)1 << bits) + 1), in_place = draw(state, 2), large = draw(state, 2);
+
+    if (!too_large((int)units))
+        exchange((struct call){ .what = (enum kind_of_call)what,
+                                .comm = comm,
+                                .family = &families[family],
+                                .kind = draw(state, 3) ? (int)kind : 0,
+                                .units = (int)units,
+                                .in_place = in_place,
+                                .large = large });
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    read_options(argc, argv, "exchanges");
+    if (world_size > RANKS_MOST)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    sizes();
+    types();
+    random_sequence(random_call, options.brief ? 100 : 1000);
+    return finish("exchanges");
+}
