@@ -50,17 +50,19 @@
     EACH(ROW, MPI_Scan, SIX, (a, b, c, d, e, f), c)                                                                                        \
     EACH(ROW, MPI_Scatter, EIGHT, (a, b, c, d, e, f, g, h), larger(b, e))
 #define BOTH(ROW, name, parameters, arguments, most) ROW(name, parameters, arguments) ROW(name##_c, parameters, arguments)
-/* The functions of an array of counts in _c are not among them: their fallback would have to convert it. */
+/* Those with arrays of counts, that a front end wraps in _c too: with the function that converts the arrays. */
+#define ARRAYS(EACH, ROW)                                                                                                                  \
+    EACH(ROW, MPI_Alltoallv, NINE, (a, b, c, d, e, f, g, h, i), hud_narrow_exchange(MPI_Alltoallv, a, b, c, d, e, f, g, h, i))             \
+    EACH(ROW, MPI_Alltoallw, NINE, (a, b, c, d, e, f, g, h, i), hud_narrow_exchange(MPI_Alltoallw, a, b, c, d, e, f, g, h, i))             \
+    EACH(ROW, MPI_Reduce_scatter, SIX, (a, b, c, d, e, f), hud_narrow_reduction(MPI_Reduce_scatter, a, b, c, d, e, f))
 #define COLLECTIVES(ROW)                                                                                                                   \
     ROW(MPI_Barrier, ONE, (a))                                                                                                             \
     ROW(mpi_barrier_f08_, TWO, (a, b))                                                                                                     \
     ROW(MPI_Allgatherv, EIGHT, (a, b, c, d, e, f, g, h))                                                                                   \
-    ROW(MPI_Alltoallv, NINE, (a, b, c, d, e, f, g, h, i))                                                                                  \
-    ROW(MPI_Alltoallw, NINE, (a, b, c, d, e, f, g, h, i))                                                                                  \
     ROW(MPI_Gatherv, NINE, (a, b, c, d, e, f, g, h, i))                                                                                    \
-    ROW(MPI_Reduce_scatter, SIX, (a, b, c, d, e, f))                                                                                       \
     ROW(MPI_Scatterv, NINE, (a, b, c, d, e, f, g, h, i))                                                                                   \
-    LARGE(BOTH, ROW)
+    LARGE(BOTH, ROW)                                                                                                                       \
+    ARRAYS(BOTH, ROW)
 enum {
 #define INDEX(name, parameters, arguments) AT_##name,
     INITIALISERS(INDEX) COLLECTIVES(INDEX)
@@ -93,8 +95,6 @@ COLLECTIVES(DECLARE)
  * MPI_Bcast_c and its kin, of an MPI that has none (Open MPI 4 and 5).  A program that uses a name only where it is defined (mpi4py: a weak
  * symbol) finds ours, so it must work.  More than an int counts is an error, as it would have been without the name.
  */
-enum { MPI_ERR_COUNT_OF_ALL = 2 }; /* the same number in Open MPI, MPICH and MPI 5's standard ABI */
-
 static uintptr_t larger(uintptr_t a, uintptr_t b)
 {
     return a > b ? a : b;
@@ -103,13 +103,20 @@ static uintptr_t larger(uintptr_t a, uintptr_t b)
 #define BY_INT(ROW, name, parameters, arguments, most)                                                                                     \
     static uintptr_t by_int_##name parameters                                                                                              \
     {                                                                                                                                      \
-        return (most) <= INT_MAX ? name arguments : MPI_ERR_COUNT_OF_ALL;                                                                  \
+        return (most) <= INT_MAX ? name arguments : HUD_ERR_COUNT_OF_ALL;                                                                  \
     }
 LARGE(BY_INT, )
 
+#define NARROWED(ROW, name, parameters, arguments, call)                                                                                   \
+    static uintptr_t by_int_##name parameters                                                                                              \
+    {                                                                                                                                      \
+        return call;                                                                                                                       \
+    }
+ARRAYS(NARROWED, )
+
 static void *const fallbacks[NAMES] = {
 #define FALLBACK(ROW, name, parameters, arguments, most) [AT_##name##_c] = (void *)by_int_##name,
-    LARGE(FALLBACK, )
+    LARGE(FALLBACK, ) ARRAYS(FALLBACK, )
 #undef FALLBACK
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* attach.c - meeting the MPI: its functions by name, and the wrappers that the loader shall divert to. */
+/* attach.c - meeting the MPI: its functions by name. */
 #include "core/config.h"
 #include "core/presence.h"
 #include "host/loader/front.h"
@@ -20,14 +20,6 @@ static const struct call {
 #undef CALL
 };
 
-static const struct hud_wrapper wrappers[] = {
-    { "MPI_Barrier", (void (*)(void))hud_wrap_barrier },
-    { "MPI_Bcast", (void (*)(void))hud_wrap_bcast },
-    { "MPI_Bcast_c", (void (*)(void))hud_wrap_bcast_c },
-    { "mpi_barrier_f08_", (void (*)(void))hud_wrap_barrier_f08 },
-    { NULL, NULL },
-};
-
 /* MPI_Init has returned: the context is created now, so that its attribute of COMM_SELF is the first and goes last (life.c). */
 static void initialised(void)
 {
@@ -46,7 +38,7 @@ HUD_API hud_mpich_entry huddle_mpich_attach;
 
 HUD_API const char *huddle_mpich_attach(void *mpi, const char *version, const struct hud_front **front)
 {
-    static struct hud_front ours = { wrappers, NULL, initialised };
+    static struct hud_front ours = { hud_wrappers, NULL, initialised };
 
     if (fault_tolerant())
         return "fault tolerance is on";

@@ -5,24 +5,6 @@
  */
 #include "host/pmpi/pmpi.h"
 
-/* The predefined operations, by the low byte of the handle. */
-#define OP(op) [(op)&0xff] = { (op), #op }
-static const struct {
-    MPI_Op handle;
-    const char *name;
-} ops[] = {
-    OP(MPI_MAX), OP(MPI_MIN),  OP(MPI_SUM),  OP(MPI_PROD),   OP(MPI_LAND),   OP(MPI_BAND),    OP(MPI_LOR),
-    OP(MPI_BOR), OP(MPI_LXOR), OP(MPI_BXOR), OP(MPI_MINLOC), OP(MPI_MAXLOC), OP(MPI_REPLACE), OP(MPI_NO_OP),
-};
-#undef OP
-
-static const char *name_of(MPI_Op op)
-{
-    size_t at = (size_t)op & 0xff;
-
-    return at < sizeof ops / sizeof ops[0] && ops[at].handle == op ? ops[at].name : "an operation of the user's";
-}
-
 static size_t bytes_of(MPI_Count count, MPI_Datatype handle)
 {
     struct type type;

@@ -103,6 +103,7 @@ static int forget(MPI_Comm handle, int key, void *attribute, void *extra)
     c->next->prev = c->prev;
     pthread_mutex_unlock(&list_lock);
     hud_team_free(c->team);
+    free(c->scratch);
     free(c->world);
     free(c);
     return MPI_SUCCESS;
@@ -163,6 +164,16 @@ struct comm *hud_comm_find(MPI_Comm handle)
     struct entry *last = hud_life_threaded ? &last_of_thread : &last_of_all;
 
     return last->handle == handle && last->generation == local_read(&generation) ? last->comm : look_up(handle, last);
+}
+
+void *hud_comm_scratch(struct comm *c, size_t bytes)
+{
+    if (bytes > c->scratch_bytes) {
+        free(c->scratch);
+        c->scratch = malloc(bytes);
+        c->scratch_bytes = c->scratch ? bytes : 0;
+    }
+    return c->scratch;
 }
 
 int hud_comm_start(void)

@@ -154,6 +154,7 @@ static hud_context *create(void)
         return NULL;
     if (real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &self_keyval, NULL) || real.Comm_set_attr(MPI_COMM_SELF, self_keyval, NULL))
         return NULL;
+    hud_op_start();
     hud_context_create(&host, &created);
     return created;
 }

@@ -70,14 +70,20 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset, 
     }
 }
 
+void hud_message_fill(struct message *m)
+{
+    if (m->stage && !m->packed) {
+        pack_elements(m, 0, (size_t)m->count, m->stage);
+        m->packed = true;
+    }
+}
+
 static size_t pack_staged(const struct hud_view *view, void *dst, size_t offset, size_t most)
 {
     struct message *m = view->host;
     size_t piece = smaller(most, view->bytes - offset);
 
-    if (!m->packed)
-        pack_elements(m, 0, (size_t)m->count, m->stage);
-    m->packed = true;
+    hud_message_fill(m);
     memcpy(dst, m->stage + offset, piece);
     return piece;
 }
@@ -101,12 +107,15 @@ static int open_packed(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_C
     m->stage = m->type.staged ? malloc(bytes) : NULL;
     m->filled = 0;
     m->packed = false;
-    m->view = (struct hud_view){ buffer, bytes, m->type.staged ? pack_staged : pack, m->type.staged ? unpack_staged : unpack, m };
+    /* the address of its first byte, by which huddle tells whether a call is in place */
+    m->view = (struct hud_view){ m->first + m->type.begin, bytes, m->type.staged ? pack_staged : pack,
+                                 m->type.staged ? unpack_staged : unpack, m };
     return !m->type.staged || m->stage ? HUD_OK : HUD_ERR_MEMORY;
 }
 
-int hud_message_open(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *m)
+int hud_message_open(const void *user, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *m)
 {
+    void *buffer = (void *)(uintptr_t)user; /* read or written, as the collective says */
     MPI_Count bytes;
 
     m->stage = NULL;

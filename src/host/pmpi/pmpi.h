@@ -2,13 +2,17 @@
 /*
  * pmpi.h - what the files of the MPICH-family front end share.
  *
- * attach.c   the calls of the MPI, found by name; the table of wrappers for the loader
- * wrap.c     the wrappers
- * life.c     the process's context, from the first collective (or the return of MPI_Init) to MPI_Finalize
- * checked.c  more wrappers, with HUDDLE_CHECK
- * comm.c     what is known of a communicator
- * type.c     what is known of a datatype
- * message.c  a user's buffer as a view of huddle
+ * attach.c    the calls of the MPI, found by name
+ * wrap.c      the wrappers, from taken.def
+ * reduce.c    reductions, from MPI's arguments to huddle's
+ * exchange.c  the same of alltoall, alltoallv, alltoallw
+ * life.c      the process's context, from the first collective (or the return of MPI_Init) to MPI_Finalize
+ * checked.c   more wrappers, with HUDDLE_CHECK
+ * comm.c      what is known of a communicator
+ * type.c      what is known of a datatype
+ * message.c   a user's buffer as a view of huddle
+ * op.c        an operation of MPI as one of huddle
+ * local.c     operations that the MPI carries out
  *
  * One build against MPICH's headers serves all MPIs of its ABI: handles are ints whose bits tell the kind of object.
  */
@@ -20,6 +24,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* PMPI_Bcast is real.Bcast. */
 struct calls {
@@ -41,10 +46,7 @@ static inline bool handle_is_type(MPI_Datatype type)
 }
 
 /* ---- wrap.c ---- */
-int hud_wrap_barrier(MPI_Comm comm);
-int hud_wrap_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
-int hud_wrap_bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
-void hud_wrap_barrier_f08(const MPI_Comm *comm, MPI_Fint *error);
+extern const struct hud_wrapper hud_wrappers[];
 
 /* ---- checked.c: of all collectives that wrap.c does not wrap ---- */
 extern const struct hud_wrapper hud_checked_wrappers[];
@@ -64,12 +66,16 @@ struct comm {
     hud_team *team; /* NULL: every collective is the MPI's own */
     MPI_Comm handle;
     int rank, size;
-    int *world;               /* ranks in COMM_WORLD, -1: not there; NULL: not asked yet */
+    int *world;    /* ranks in COMM_WORLD, -1: not there; NULL: not asked yet */
+    void *scratch; /* of the collective that is running */
+    size_t scratch_bytes;
     struct comm *prev, *next; /* all of the process */
 };
 
 /* NULL: not a communicator, or huddle is not on.  Valid until the communicator is freed; the usual case costs a few ns. */
 struct comm *hud_comm_find(MPI_Comm handle);
+/* At least so many bytes until the collective returns, contents undefined; NULL: no memory. */
+void *hud_comm_scratch(struct comm *comm, size_t bytes);
 /* Two moments of the process's life: 0 or an MPI error. */
 int hud_comm_start(void);
 void hud_comm_finish(void);
@@ -115,8 +121,78 @@ struct message {
  * HUD_OK; HUD_PASS: huddle does not take it (erroneous or absurd); HUD_ERR_MEMORY: this rank has no memory to stage it in, which is an error of
  * the call, as other ranks take it.  Nothing to close but after HUD_OK.
  */
-int hud_message_open(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *message);
+int hud_message_open(const void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *message);
+/* A message that is read and written in place: what is staged holds the user's bytes from now on. */
+void hud_message_fill(struct message *message);
 /* Moves what is staged into the user's buffer. */
 void hud_message_close(struct message *message);
+
+/* hud_message_open, quickly for what most messages are. */
+static inline int message_open(const void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *message)
+{
+    MPI_Count element = hud_type_plain(handle);
+
+    if (element == 0 || count <= 0 || count >= 1 << 30 || !buffer || buffer == MPI_IN_PLACE)
+        return hud_message_open(buffer, count, handle, comm, message);
+    message->view = (struct hud_view){ .base = (void *)(uintptr_t)buffer, .bytes = (size_t)count * (size_t)element };
+    message->stage = NULL;
+    return HUD_OK;
+}
+
+/* ---- op.c ---- */
+struct local_op;
+
+/* NULL: huddle does not take it, on no rank.  What is found may be kept in *local. */
+const struct hud_op *hud_op_open(MPI_Op op, MPI_Datatype type, struct local_op *local);
+const char *hud_op_name(MPI_Op op);
+void hud_op_start(void);
+
+/* ---- local.c ---- */
+struct local_op {
+    struct hud_op op;
+    MPI_Op operation;
+    MPI_Datatype handle;
+    struct type type;
+    bool direct;     /* elements lie one after the other in runs of memory, as they do when packed */
+    size_t most;     /* elements that the scratch holds */
+    MPI_Count first; /* where MPI's element 0 begins in the scratch */
+};
+
+bool hud_local_open(MPI_Op operation, MPI_Datatype handle, struct local_op *local);
+
+/*
+ * ---- reduce.c, exchange.c: a collective with MPI's arguments, on a communicator with a team ----
+ * HUD_OK, HUD_PASS (nothing was touched), or an error of this rank's, as huddle.h says.
+ */
+
+/* An array argument: of ints, or of the large integers of a function in _c; or one number for all members. */
+struct many {
+    const void *at;
+    bool large, same;
+};
+
+static inline MPI_Count many_at(struct many many, int member)
+{
+    int index = many.same ? 0 : member;
+
+    return many.large ? ((const MPI_Count *)many.at)[index] : ((const int *)many.at)[index];
+}
+
+int hud_take_allreduce(struct comm *comm, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op);
+int hud_take_reduce(struct comm *comm, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op, int root);
+int hud_take_reduce_scatter(struct comm *comm, const void *in, void *out, struct many counts, MPI_Datatype type, MPI_Op op);
+int hud_take_reduce_scatter_block(struct comm *comm, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op);
+
+int hud_take_alltoall(struct comm *comm, const void *in, MPI_Count ins, MPI_Datatype in_type, void *out, MPI_Count outs,
+                      MPI_Datatype out_type);
+
+/* One side of an alltoallv or alltoallw. */
+struct blocks {
+    const void *buffer;
+    struct many counts, places;
+    MPI_Datatype type;
+    const MPI_Datatype *types; /* of each block, and places are in bytes; NULL: all are of `type`, and places in its extents */
+};
+int hud_take_alltoallv(struct comm *comm, const struct blocks *in, const struct blocks *out);
 
 #endif

@@ -65,6 +65,7 @@ const MPI_Datatype hud_type_predefined[256] = {
     T(MPI_C_BOOL),
     T(MPI_C_FLOAT_COMPLEX),
     T(MPI_C_DOUBLE_COMPLEX),
+    T(MPI_C_LONG_DOUBLE_COMPLEX),
     T(MPI_AINT),
     T(MPI_OFFSET),
     T(MPI_COUNT),

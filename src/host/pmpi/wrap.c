@@ -15,24 +15,6 @@ static int came_back(MPI_Comm handle, int code)
     return code;
 }
 
-int hud_wrap_barrier(MPI_Comm handle)
-{
-    struct comm *comm = hud_comm_find(handle);
-
-    if (comm && comm->team && hud_barrier(comm->team) == HUD_OK)
-        return MPI_SUCCESS;
-    return came_back(handle, real.Barrier(handle));
-}
-
-/* mpi_f08's barrier does not pass through C; its communicator is a structure of one integer. */
-void hud_wrap_barrier_f08(const MPI_Comm *handle, MPI_Fint *error)
-{
-    int code = hud_wrap_barrier(*handle);
-
-    if (error)
-        *error = code;
-}
-
 /* The MPI's codes for what huddle itself found wrong. */
 static int fail(struct comm *comm, int status)
 {
@@ -42,12 +24,31 @@ static int fail(struct comm *comm, int status)
     return code;
 }
 
-/* Any type, any count. */
-static int bcast_any(struct comm *comm, void *buffer, MPI_Count count, MPI_Datatype type, int root)
+static int wrap_barrier(MPI_Comm handle)
+{
+    struct comm *comm = hud_comm_find(handle);
+
+    if (comm && comm->team && hud_barrier(comm->team) == HUD_OK)
+        return MPI_SUCCESS;
+    return came_back(handle, real.Barrier(handle));
+}
+
+/* mpi_f08's barrier does not pass through C; its communicator is a structure of one integer. */
+static void wrap_barrier_f08(const MPI_Comm *handle, MPI_Fint *error)
+{
+    int code = wrap_barrier(*handle);
+
+    if (error)
+        *error = code;
+}
+
+static int take_bcast(struct comm *comm, void *buffer, MPI_Count count, MPI_Datatype type, int root)
 {
     struct message message;
 
-    int status = hud_message_open(buffer, count, type, comm->handle, &message);
+    if (root < 0 || root >= comm->size)
+        return HUD_PASS;
+    int status = message_open(buffer, count, type, comm->handle, &message);
     if (status != HUD_OK)
         return status;
     status = hud_bcast(comm->team, &message.view, root);
@@ -55,38 +56,39 @@ static int bcast_any(struct comm *comm, void *buffer, MPI_Count count, MPI_Datat
     return status;
 }
 
-/* True: done, with an MPI code. */
-static bool take_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm handle, int *code)
-{
-    struct comm *comm = hud_comm_find(handle);
-    struct hud_view view = { .base = buffer };
-    size_t element = (size_t)hud_type_plain(type);
-    int status;
-
-    if (!comm || !comm->team || root < 0 || root >= comm->size)
-        return false;
-    if (element > 0 && count > 0 && count < 1 << 30 && buffer && buffer != MPI_IN_PLACE) { /* by far the most */
-        view.bytes = (size_t)count * element;
-        status = hud_bcast(comm->team, &view, root);
-    } else {
-        status = bcast_any(comm, buffer, count, type, root);
+#define WRAPPER(name, parameters, arguments, call)                                                                                         \
+    static int wrap_##name parameters                                                                                                      \
+    {                                                                                                                                      \
+        struct comm *ours = hud_comm_find(comm);                                                                                           \
+        int status = ours && ours->team ? call : HUD_PASS;                                                                                 \
+        if (status == HUD_PASS)                                                                                                            \
+            return came_back(comm, real.name arguments);                                                                                   \
+        return status == HUD_OK ? MPI_SUCCESS : fail(ours, status);                                                                        \
     }
-    if (status == HUD_PASS)
-        return false;
-    *code = status == HUD_OK ? MPI_SUCCESS : fail(comm, status);
-    return true;
-}
 
-int hud_wrap_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
-{
-    int code;
+#define COUNT int
+#define PLACE int
+#define MANY(array) ((struct many){ (array), false, false })
+#define TAKEN WRAPPER
+#include "host/pmpi/taken.def"
+#undef COUNT
+#undef PLACE
+#undef MANY
+#undef TAKEN
 
-    return take_bcast(buffer, count, type, root, comm, &code) ? code : came_back(comm, real.Bcast(buffer, count, type, root, comm));
-}
+#define COUNT MPI_Count
+#define PLACE MPI_Aint
+#define MANY(array) ((struct many){ (array), true, false })
+#define TAKEN(name, ...) WRAPPER(name##_c, __VA_ARGS__)
+#include "host/pmpi/taken.def"
+#undef TAKEN
 
-int hud_wrap_bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
-{
-    int code;
+_Static_assert(sizeof(MPI_Aint) == sizeof(MPI_Count), "large places are read as large counts");
 
-    return take_bcast(buffer, count, type, root, comm, &code) ? code : came_back(comm, real.Bcast_c(buffer, count, type, root, comm));
-}
+const struct hud_wrapper hud_wrappers[] = {
+    { "MPI_Barrier", (void (*)(void))wrap_barrier },
+    { "mpi_barrier_f08_", (void (*)(void))wrap_barrier_f08 },
+#define TAKEN(name, ...) { "MPI_" #name, (void (*)(void))wrap_##name }, { "MPI_" #name "_c", (void (*)(void))wrap_##name##_c },
+#include "host/pmpi/taken.def"
+    { NULL, NULL },
+};

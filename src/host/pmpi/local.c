@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * local.c - operations that the MPI carries out, by MPI_Reduce_local: those of users, and predefined ones without a kernel of huddle's.
+ *
+ * Elements are taken from left to right, whether the operation commutes or not, by pieces that fit scratch on the stack: nothing can fail in the
+ * middle.  A user's function sees elements as they lie in the user's own buffers.  Where these are runs of memory, one after the other, so are the
+ * packed bytes that huddle carries; otherwise elements are unpacked into the scratch for it, at the datatype's own bounds and extent, and packed again.
+ */
+#include "host/pmpi/pmpi.h"
+
+#include <string.h>
+
+enum {
+    ALIGNED = 64,   /* an element begins in the scratch as well aligned as in any buffer of a user's */
+    SCRATCH = 8192, /* bytes of one operand */
+    ROOM = SCRATCH - 2 * ALIGNED
+};
+
+/* Bytes of packed elements where MPI's element 0 is to begin. */
+static char *load(const struct local_op *l, const void *packed, size_t count, char *scratch)
+{
+    MPI_Count position = 0, bytes = (MPI_Count)(count * l->op.element_bytes);
+    char *first = scratch + l->first;
+
+    if (l->direct)
+        memcpy(first + l->type.begin, packed, (size_t)bytes);
+    else
+        real.Unpack_c(packed, bytes, &position, first, (MPI_Count)count, l->handle, MPI_COMM_SELF);
+    return first;
+}
+
+static void store(const struct local_op *l, const char *first, size_t count, void *packed)
+{
+    MPI_Count position = 0, bytes = (MPI_Count)(count * l->op.element_bytes);
+
+    if (l->direct)
+        memmove(packed, first + l->type.begin, (size_t)bytes);
+    else
+        real.Pack_c(first, (MPI_Count)count, l->handle, packed, bytes, &position, MPI_COMM_SELF);
+}
+
+/* MPI_Reduce_local leaves the result in its right operand: the next one's left.  dst may be a source, and is written when all have been read. */
+static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+{
+    const struct local_op *l = op->host;
+    _Alignas(ALIGNED) char scratch[2][SCRATCH];
+
+    for (size_t done = 0, n; done < elements; done += n) {
+        size_t at = done * op->element_bytes;
+        n = elements - done < l->most ? elements - done : l->most;
+        const char *left = (const char *)src[0] + at;
+        left = l->direct ? left - l->type.begin : load(l, left, n, scratch[0]);
+        for (int s = 1; s < sources; s++) {
+            char *right = load(l, (const char *)src[s] + at, n, scratch[s % 2]);
+            real.Reduce_local(left, right, (int)n, l->handle, l->operation);
+            left = right;
+        }
+        store(l, left, n, (char *)dst + at);
+    }
+}
+
+/* How many elements the scratch holds, and where the first begins. */
+static bool place(struct local_op *l)
+{
+    MPI_Count begin, bytes, step = l->type.extent < 0 ? -l->type.extent : l->type.extent;
+
+    if (real.Type_get_true_extent_c(l->handle, &begin, &bytes) || bytes > ROOM)
+        return false;
+    l->most = step > 0 ? (size_t)((ROOM - bytes) / step) + 1 : 1;
+    MPI_Count lowest = begin + (l->type.extent < 0 ? (MPI_Count)(l->most - 1) * l->type.extent : 0);
+    l->first = -lowest / ALIGNED * ALIGNED + (lowest < 0 ? ALIGNED : 0);
+    return true;
+}
+
+bool hud_local_open(MPI_Op operation, MPI_Datatype handle, struct local_op *l)
+{
+    int commutes;
+
+    if (!hud_type_find(handle, &l->type) || l->type.staged || l->type.bytes == 0)
+        return false;
+    l->handle = handle;
+    l->operation = operation;
+    l->direct = l->type.run && l->type.extent == l->type.bytes;
+    if (real.Op_commutative(operation, &commutes) || !place(l))
+        return false;
+    l->op = (struct hud_op){ (size_t)l->type.bytes, commutes, combine, l, hud_op_name(operation) };
+    return true;
+}

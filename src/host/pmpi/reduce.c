@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reduce.c - reductions: MPI's arguments as views and an operation of huddle's.
+ *
+ * Elements that huddle takes are never staged (hud_op_open refuses larger ones, on all ranks alike), so there is nothing to close.
+ */
+#include "host/pmpi/pmpi.h"
+
+/* What a reduction reads and writes; in place: twice the same. */
+struct operands {
+    struct message from, to;
+    const struct hud_view *in;
+};
+
+/* Buffers that are one without MPI_IN_PLACE are an error, which the MPI will name. */
+static int open_both(const struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type, struct operands *o)
+{
+    int status = message_open(out, count, type, c->handle, &o->to);
+
+    o->in = in == MPI_IN_PLACE ? &o->to.view : &o->from.view;
+    if (status != HUD_OK || in == MPI_IN_PLACE)
+        return status;
+    status = message_open(in, count, type, c->handle, &o->from);
+    return status == HUD_OK && o->from.view.base == o->to.view.base && o->in->bytes > 0 ? HUD_PASS : status;
+}
+
+/* A reduction that huddle does not take on any rank: with HUDDLE_CHECK it is announced. */
+static int decline(const struct comm *c, const char *name, int root, MPI_Count count, MPI_Datatype handle, MPI_Op op)
+{
+    struct hud_call call = { .name = name, .root = root, .detail = hud_op_name(op) };
+    struct type type;
+
+    if (count > 0 && hud_type_find(handle, &type)) /* otherwise the MPI finds it wrong */
+        call.bytes = (size_t)count * (size_t)type.bytes;
+    hud_team_enter(c->team, &call);
+    return HUD_PASS;
+}
+
+int hud_take_allreduce(struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op)
+{
+    struct local_op local;
+    struct operands o;
+
+    const struct hud_op *found = hud_op_open(op, type, &local);
+    if (!found)
+        return decline(c, "allreduce", -1, count, type, op);
+    int status = open_both(c, in, out, count, type, &o);
+    return status == HUD_OK ? hud_allreduce(c->team, o.in, &o.to.view, found) : status;
+}
+
+int hud_take_reduce(struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op, int root)
+{
+    struct local_op local;
+    struct operands o;
+    int status;
+
+    if (root < 0 || root >= c->size)
+        return HUD_PASS;
+    const struct hud_op *found = hud_op_open(op, type, &local);
+    if (!found)
+        return decline(c, "reduce", root, count, type, op);
+    if (c->rank != root) {
+        status = message_open(in, count, type, c->handle, &o.from);
+        return status == HUD_OK ? hud_reduce(c->team, &o.from.view, NULL, found, root) : status;
+    }
+    status = open_both(c, in, out, count, type, &o);
+    return status == HUD_OK ? hud_reduce(c->team, o.in, &o.to.view, found, root) : status;
+}
+
+/* The bytes of each member's block into c->scratch, and the elements of all.  False: they are not to be counted. */
+static bool size_blocks(const struct comm *c, struct many counts, MPI_Count element, size_t *block_bytes, MPI_Count *total)
+{
+    MPI_Count bytes;
+
+    *total = 0;
+    for (int r = 0; r < c->size; r++) {
+        MPI_Count count = many_at(counts, r);
+        if (count < 0 || __builtin_add_overflow(*total, count, total) || __builtin_mul_overflow(*total, element, &bytes))
+            return false;
+        block_bytes[r] = (size_t)(count * element);
+    }
+    return true;
+}
+
+/* The views of a call whose blocks have been sized: in place, the own block goes to the beginning of what was read. */
+static int scatter(struct comm *c, const void *in, void *out, MPI_Count own, MPI_Count total, MPI_Datatype type, const size_t *block_bytes,
+                   const struct hud_op *op)
+{
+    struct message from, to;
+    int status = message_open(in == MPI_IN_PLACE ? out : in, total, type, c->handle, &from);
+
+    if (status != HUD_OK)
+        return status;
+    to.view = from.view;
+    if (in != MPI_IN_PLACE) {
+        status = message_open(out, own, type, c->handle, &to);
+        if (status != HUD_OK || (from.view.base == to.view.base && to.view.bytes > 0))
+            return HUD_PASS;
+    }
+    to.view.bytes = block_bytes[c->rank];
+    return hud_reduce_scatter(c->team, &from.view, &to.view, block_bytes, op);
+}
+
+/* Whose counts are an array, or all the same. */
+static int reduce_scatter(struct comm *c, const char *name, const void *in, void *out, struct many counts, MPI_Datatype type, MPI_Op op)
+{
+    struct local_op local;
+    MPI_Count total = 0;
+
+    const struct hud_op *found = hud_op_open(op, type, &local);
+    size_t *block_bytes = hud_comm_scratch(c, (size_t)c->size * sizeof *block_bytes);
+    if (!block_bytes)
+        return HUD_ERR_MEMORY;
+    if (!size_blocks(c, counts, found ? (MPI_Count)found->element_bytes : 1, block_bytes, &total))
+        return HUD_PASS;
+    if (!found)
+        return decline(c, name, -1, total, type, op);
+    return scatter(c, in, out, many_at(counts, c->rank), total, type, block_bytes, found);
+}
+
+int hud_take_reduce_scatter(struct comm *c, const void *in, void *out, struct many counts, MPI_Datatype type, MPI_Op op)
+{
+    return counts.at ? reduce_scatter(c, "reduce_scatter", in, out, counts, type, op) : HUD_PASS;
+}
+
+int hud_take_reduce_scatter_block(struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op)
+{
+    return reduce_scatter(c, "reduce_scatter_block", in, out, (struct many){ &count, true, true }, type, op);
+}
