@@ -75,8 +75,8 @@ class Statistics(unittest.TestCase):
 class Conditions(unittest.TestCase):
     def test_of_every_setting_it_is_known_whether_it_holds_while_tune_measures(self):
         rows = json.loads(subprocess.run([HUDDLE, "settings", "--json"], stdout=subprocess.PIPE, check=True).stdout)["settings"]
-        names = {row["collective"].upper() for row in json.loads(subprocess.run([HUDDLE, "info", "--json"], stdout=subprocess.PIPE, check=True).stdout)["algorithms"]}
-        algorithms = tuple(f"HUDDLE_{name}_" for name in names)
+        rows_of_info = json.loads(subprocess.run([HUDDLE, "info", "--json"], stdout=subprocess.PIPE, check=True).stdout)["algorithms"]
+        algorithms = tuple(f"HUDDLE_{row['collective']}_{row['name']}_".upper() for row in rows_of_info)
         others = {row["name"] for row in rows if not row["name"].startswith(algorithms)} - set(tune_trials.KEPT)
         choices = {"HUDDLE_BARRIER", "HUDDLE_BCAST", "HUDDLE_REDUCE", "HUDDLE_ALLREDUCE", "HUDDLE_REDUCE_SCATTER", "HUDDLE_ALLTOALL", "HUDDLE_ALLTOALLV"}
         self.assertEqual({"HUDDLE", *choices, "HUDDLE_TUNING", "HUDDLE_FIRST", "HUDDLE_STATS", "HUDDLE_LOG", "HUDDLE_CHECK", "HUDDLE_CHECK_TIMEOUT", "HUDDLE_JOB"}, others)
