@@ -50,13 +50,26 @@ static struct view_convertor *turn_to(struct view_state *s, enum view_use use)
     return c;
 }
 
-static size_t pack_at(struct view_convertor *c, void *dst, size_t offset_bytes, size_t most_bytes)
+/*
+ * Goes there, or to the beginning of an element that is being packed; returns where.  Open MPI's convertor goes astray where it skips bytes from
+ * the middle on (arrays of structures with gaps), not from the beginning.
+ */
+static size_t position(struct view_convertor *c, size_t offset_bytes)
+{
+    size_t beginning = 0;
+
+    if (offset_bytes > c->convertor.bConverted)
+        opal_convertor_set_position(&c->convertor, &beginning);
+    opal_convertor_set_position(&c->convertor, &offset_bytes);
+    return offset_bytes;
+}
+
+static size_t pack_here(struct view_convertor *c, void *dst, size_t most_bytes)
 {
     struct iovec to = { .iov_base = dst, .iov_len = most_bytes };
     uint32_t pieces = 1;
     size_t packed = most_bytes;
 
-    opal_convertor_set_position(&c->convertor, &offset_bytes);
     opal_convertor_pack(&c->convertor, &to, &pieces, &packed);
     return packed;
 }
@@ -66,7 +79,7 @@ static void unpack_at(struct view_convertor *c, const void *src, size_t offset_b
     struct iovec from = { .iov_base = (void *)(uintptr_t)src, .iov_len = bytes };
     uint32_t pieces = 1;
 
-    opal_convertor_set_position(&c->convertor, &offset_bytes);
+    position(c, offset_bytes);
     opal_convertor_unpack(&c->convertor, &from, &pieces, &bytes);
 }
 
@@ -77,7 +90,7 @@ static void flush(struct view_state *s)
         unpack_at(turn_to(s, VIEW_UNPACKS), s->stage, 0, s->staged_bytes);
 }
 
-/* The convertor packs whole elements; one that does not fit is packed aside and given out in parts. */
+/* The convertor packs whole elements: one that does not fit, or that is wanted from its middle on, is packed aside and given out in parts. */
 static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
 {
     struct view_state *s = view->host;
@@ -86,11 +99,11 @@ static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, 
         flush(s);
     struct view_convertor *c = turn_to(s, VIEW_PACKS);
     if (offset_bytes < c->spill_from || offset_bytes - c->spill_from >= c->spill_bytes) {
-        size_t packed = pack_at(c, dst, offset_bytes, most_bytes);
+        size_t packed = position(c, offset_bytes) == offset_bytes ? pack_here(c, dst, most_bytes) : 0;
         if (packed > 0)
             return packed;
-        c->spill_from = offset_bytes;
-        c->spill_bytes = pack_at(c, c->spill, offset_bytes, sizeof c->spill);
+        c->spill_from = position(c, offset_bytes);
+        c->spill_bytes = pack_here(c, c->spill, sizeof c->spill);
     }
     size_t skip = offset_bytes - c->spill_from, left = c->spill_bytes - skip;
     size_t bytes = left < most_bytes ? left : most_bytes;
@@ -175,6 +188,6 @@ void hud_elements_pack(const opal_datatype_t *type, size_t count, const void *ba
 
     prepare(&c.convertor, VIEW_PACKS, type, count, base);
     for (size_t done = 0; done < bytes && n != 0; done += n)
-        n = pack_at(&c, (char *)packed + done, done, bytes - done);
+        n = pack_here(&c, (char *)packed + done, bytes - done);
     OBJ_DESTRUCT(&c.convertor);
 }
