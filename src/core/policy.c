@@ -44,6 +44,14 @@ static size_t stream_bytes(const struct config *config, int ranks)
     return set >= 0 ? (size_t)set : cache > 0 ? (size_t)cache / 2 / (size_t)ranks + 1 : 0;
 }
 
+/* A copy of a rank's own, which its nearest cache of much size does not hold. */
+static size_t move_bytes(const struct config *config)
+{
+    long cache = sysconf(_SC_LEVEL2_CACHE_SIZE), set = config->number[SET_STREAM];
+
+    return set >= 0 ? (size_t)set : cache > 0 ? (size_t)cache : 0;
+}
+
 void hud_policy_make(struct hud_team *team, const union hello *hello)
 {
     const struct hud_context *c = team->context;
@@ -55,5 +63,6 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
                                         .sleep_ns = SLEEP_NS,
                                         .progress = c->host.progress,
                                         .arg = c->host.arg,
-                                        .stream_bytes = stream_bytes(&c->config, team->size) };
+                                        .stream_bytes = stream_bytes(&c->config, team->size),
+                                        .move_bytes = move_bytes(&c->config) };
 }

@@ -12,6 +12,7 @@ struct mem_policy {
     void (*progress)(void *arg); /* the host's, or NULL */
     void *arg;
     size_t stream_bytes; /* messages from here on are copied out past the caches; 0: none */
+    size_t move_bytes;   /* the same of moves, which no ring in the caches feeds */
 };
 
 /* What this rank has learned of a team's waits (wait.c); all zero at first. */

@@ -67,7 +67,7 @@ static void spans_move(void **state)
 {
     enum { LONG = 20000, FROM = 7, TO = 5, KINDS = 3 };
     static unsigned char from[LONG], to[LONG];
-    const struct mem_policy policy = { .polls = 0 };
+    const struct mem_policy policy = { .move_bytes = 4000 };
     struct mem m = { .policy = &policy };
 
     (void)state;
