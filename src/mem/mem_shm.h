@@ -169,10 +169,44 @@ MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
     memcpy(dst, src, bytes);
 }
 
+static inline char *mem_span_at(const struct mem_span *span)
+{
+    return span->shared ? span->shared : (char *)span->view->base + span->offset_bytes;
+}
+
+static inline bool mem_span_packed(const struct mem_span *span)
+{
+    return !span->shared && (span->view->pack || span->view->unpack);
+}
+
+/* Whole elements; those of a power of two, which most are, without a division. */
+static inline size_t mem_elements(const struct hud_op *op, size_t bytes)
+{
+    size_t one = op->element_bytes;
+
+    return (one & (one - 1)) == 0 ? bytes >> __builtin_ctzl(one) : bytes / one;
+}
+
+enum { MEM_PIECE = 4096 }; /* bytes that stay in the nearest cache; an element is not larger (HUD_ELEMENT_MOST) */
+
+/* Straight from memory to memory, if all of it lies there. */
 MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
                        const struct mem_span *from, int count, size_t bytes)
 {
-    hud_mem_reduce(m, op, to, also, from, count, bytes);
+    const void *sources[MEM_SOURCES];
+    bool pieces = mem_span_packed(to) || (also && (bytes > MEM_PIECE || mem_span_packed(also)));
+
+    for (int i = 0; i < count && !pieces; i++) {
+        pieces = mem_span_packed(&from[i]);
+        sources[i] = pieces ? NULL : mem_span_at(&from[i]);
+    }
+    if (__builtin_expect(pieces, 0)) {
+        hud_mem_reduce(m, op, to, also, from, count, bytes);
+        return;
+    }
+    op->combine(op, mem_span_at(to), sources, count, mem_elements(op, bytes));
+    if (also)
+        memcpy(mem_span_at(also), mem_span_at(to), bytes);
 }
 
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes)
@@ -196,11 +230,6 @@ MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes)
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
 {
     return m->pids && !view->pack ? (uint64_t)(uintptr_t)view->base : 0;
-}
-
-static inline char *mem_span_at(const struct mem_span *span)
-{
-    return span->shared ? span->shared : (char *)span->view->base + span->offset_bytes;
 }
 
 /* Of `bytes` bytes those that the span's view has room for. */
