@@ -26,4 +26,10 @@ static inline void contribution_in(struct mem *m, const struct coll *c, void *to
         taken += mem_in(m, (char *)to + taken, &c->in, offset_bytes + taken, bytes - taken);
 }
 
+/* Others have read this line, and the next contribution, of so many bytes as this one, comes to it. */
+static inline void contribution_claim(struct mem *m, const struct coll *c, const mem_flag *line)
+{
+    mem_claim(m, line, sizeof line->value + CONTRIBUTION_GAP + c->bytes);
+}
+
 #endif

@@ -51,14 +51,15 @@ static inline void walk_on(const struct coll *c, const struct shape_ring *ring, 
         walk_cut(c, f, w);
 }
 
-/* Others have read the lines that the next contribution comes to.  Below LEAST it costs more than it saves, above MOST copying in hides it. */
+/* Others have read the lines that the next contribution, and its word, come to.  Above MOST copying in hides it. */
 static inline void walk_claim(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at)
 {
-    enum { LEAST = 2048, MOST = 32 << 10 };
+    enum { MOST = 32 << 10 };
+    struct queue_slot *mine = mem_slot(m, mem_rank(m));
     size_t set = at->set_left * RING_UNIT, most = set < MOST ? set : MOST;
 
-    if (c->bytes >= LEAST)
-        mem_claim(m, queue_data(mem_slot(m, mem_rank(m)), ring, at), c->bytes < most ? c->bytes : most);
+    mem_claim(m, &mine->word[at->unit], 1);
+    mem_claim(m, queue_data(mine, ring, at), c->bytes < most ? c->bytes : most);
 }
 
 enum walk_param { WALK_FRAGMENT, WALK_SETS, WALK_BUDGET };

@@ -109,7 +109,7 @@ static void run(struct mem *m, const struct coll *c)
         reduce(m, c, level);
     }
     mem_post(m, &mine->leave, c->op); /* R3 */
-    mem_claim(m, &mine->meet[(c->op + 1) % 2], 1);
+    contribution_claim(m, c, &mine->meet[(c->op + 1) % 2]);
 }
 
 ALG_DEFINE(allreduce, groups) = {

@@ -54,7 +54,7 @@ static void run(struct mem *m, const struct coll *c)
             count = 1;
         }
     }
-    mem_claim(m, line_of(m, &(struct coll){ .op = c->op + 1 }, mem_rank(m)), 1);
+    contribution_claim(m, c, line_of(m, &(struct coll){ .op = c->op + 1 }, mem_rank(m)));
 }
 
 ALG_DEFINE(allreduce, inline) = {
