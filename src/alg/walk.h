@@ -51,10 +51,10 @@ static inline void walk_on(const struct coll *c, const struct shape_ring *ring, 
         walk_cut(c, f, w);
 }
 
-/* Others have read the lines that the next contribution, and its word, come to.  Above MOST copying in hides it. */
+/* Others have read the lines that the next contribution, and its word, come to.  Above MOST it costs more than it saves. */
 static inline void walk_claim(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at)
 {
-    enum { MOST = 32 << 10 };
+    enum { MOST = 8 << 10 };
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
     size_t set = at->set_left * RING_UNIT, most = set < MOST ? set : MOST;
 

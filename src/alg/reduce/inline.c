@@ -81,7 +81,8 @@ static void run(struct mem *m, const struct coll *c)
         mem_post(m, line, c->op); /* R1 */
     if ((c->op + 1) % HALF == 0)
         mem_post(m, &mine->done, c->op); /* R2 */
-    contribution_claim(m, c, &mine->ring[(c->op + 1) % RING]);
+    if (!root)
+        contribution_claim(m, c, &mine->ring[(c->op + 1) % RING]);
 }
 
 ALG_DEFINE(reduce, inline) = {
