@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * windows.h - an exchange by tiles through a window of each rank: alltoall/windows and alltoallv/windows, one family, are this.
+ *
+ * Source    paper 02, "Alltoall: data tiling": tiles that fit the cache, not blocks, are exchanged in turn.  Ours: partners that meet in pairs, and one
+ *           window per rank for all of them, a ring whose tiles are given back in the order in which they were written.
+ * Shape     p ranks, steps 1 ... p.  In step s rank r meets rank (s - r) mod p, and is met by it: so no rank is read by two in one step, and both directions
+ *           go at once.  A rank writes the tiles for its partners into its own window, in the order of steps, as far ahead as there is room, and copies
+ *           out of its partners' windows in the same order, having written its own tile k of that step before it takes its partner's tile k.
+ * Cost      T = (p - 1) (n / f (l + 2 f t)) + n t   ns; f bytes of a tile, t ns per byte copied in cache; steps overlap as far as windows allow
+ *           traffic: 2 (p - 1) n bytes beyond in and out, in cache while the window is; the own block goes from in to out
+ * Accepts   any block, if the lease has a window.  A pair whose block is of zero bytes takes no part: both its ends know.
+ *
+ * Why it ends.  A rank waits in two places.  For tile k of step s: its partner has then not written it.  Or, before it may write tile k of step s, for
+ * a rank that has not left a tile that was written before, so one of an earlier (s, k).  Say a rank is at (s, k) until it has taken tile k of step s, where there is one, and
+ * has written its own.  As it never waits for room but for a tile due at or before where it is, everybody waits for a rank at an earlier (s, k), or for one
+ * at the same that is to write and so waits for an earlier one: whoever is at the least waits for nobody.  Lengths do not matter, nor does how many tiles a window holds.
+ *
+ * Why in place is right.  Tiles are full but for the last, so tile k is the same bytes of the block both ways, and the own was copied in before.
+ *
+ * A block that is shorter than its receiver expects ends where its last tile says so; what is longer than the view is dropped, and the call reports that.
+ *
+ * Line                      written by   read by     value k means
+ *   slot[r].to[d].full      r            d           r has written k tiles for d; notices of the last of them: place, bytes, whether more follow
+ *   slot[d].to[r].left      d            r           d has left the first k tiles of r's for it
+ *   slot[r].at, .out        r            r           (plain) r's position in its window, and the tiles not known to be left
+ *
+ * Edges     R1 -> A1   a copy into a tile          happens before  its partner's copy out of it
+ *           R2 -> A2   a copy out of a tile        happens before  the next copy into those bytes, and into the word of its notice
+ */
+#ifndef HUD_ALG_WINDOWS_H
+#define HUD_ALG_WINDOWS_H
+
+#include "alg/alg.h"
+
+enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET };
+
+#define WINDOWS_PARAMS                                                                                                                      \
+    {                                                                                                                                       \
+        [WINDOWS_TILE] = { "tile", "B", "bytes exchanged at a time; 0: a quarter of the window", 0, 1 << 24, 0, NULL, true, "8K,32K" },     \
+        [WINDOWS_BUDGET] = { "budget", "B", "window of a rank; 0: all that the lease holds", 0, 1 << 28, 128 << 10, NULL, .tune = "512K" }, \
+        { .name = NULL },                                                                                                                   \
+    }
+
+enum {
+    WINDOWS_AHEAD = MEM_PAYLOAD / 8 - 1, /* most tiles of a rank that are out: not known to be left */
+    WINDOWS_TILES = 4                    /* that a window holds, unless told otherwise */
+};
+
+/* What a rank remembers of a tile that is out: for whom, the how many-th for him, where it begins. */
+enum { WINDOWS_PEER, WINDOWS_COUNT, WINDOWS_AT, WINDOWS_WORDS };
+
+struct windows_slot {
+    _Alignas(HUD_LINE) uint64_t at; /* bytes since the window began; a tile begins a line and goes over no end */
+    uint64_t first, next;           /* tiles [first, next) are out */
+    uint64_t out[WINDOWS_AHEAD][WINDOWS_WORDS];
+    struct windows_lines {
+        mem_flag full, left; /* payloads: notices, then how many were sent; how many were taken */
+    } to[];                  /* [ranks]; then the window */
+};
+
+/* A notice: the tile's place in the window, in lines, its bytes, and whether more follow. */
+enum { WINDOWS_MORE = 1 };
+
+static inline uint64_t windows_notice(size_t place, size_t bytes, bool more)
+{
+    return (uint64_t)(place / HUD_LINE) << 32 | (uint64_t)bytes << 1 | (more ? WINDOWS_MORE : 0);
+}
+
+static inline size_t windows_place(uint64_t notice)
+{
+    return (notice >> 32) * HUD_LINE;
+}
+
+static inline size_t windows_bytes(uint64_t notice)
+{
+    return (uint32_t)notice >> 1;
+}
+
+static inline size_t windows_head_bytes(int ranks)
+{
+    return sizeof(struct windows_slot) + (size_t)ranks * sizeof(struct windows_lines);
+}
+
+static inline size_t windows_slot_bytes(const long *param, int ranks, size_t most_bytes)
+{
+    size_t head = windows_head_bytes(ranks), room = most_bytes > head ? (most_bytes - head) / HUD_LINE * HUD_LINE : 0;
+    size_t wanted = mem_lines((size_t)param[WINDOWS_BUDGET]);
+
+    room = wanted != 0 && wanted < room ? wanted : room;
+    return room == 0 ? 0 : head + room;
+}
+
+static inline size_t windows_tile(const long *param, size_t window_bytes)
+{
+    size_t tile = mem_lines(param[WINDOWS_TILE] != 0 ? (size_t)param[WINDOWS_TILE] : (window_bytes - HUD_LINE) / WINDOWS_TILES + 1);
+
+    return tile < window_bytes ? tile : window_bytes;
+}
+
+/* One rank's exchange: where it is in its window, and where the next tile comes from: its step, number, and partner. */
+struct windows {
+    struct mem *m;
+    const struct coll *c;
+    struct windows_slot *mine;
+    int me, ranks;
+    size_t window_bytes, tile_bytes;
+    uint64_t at, first, next;
+    int step, peer;
+    uint64_t tile;
+};
+
+/* A block of the call: where it begins, in which view, and its bytes. */
+struct windows_block {
+    struct mem_span span;
+    size_t bytes;
+};
+
+static inline struct windows_block windows_block(const struct coll *c, const struct hud_view *whole, const struct hud_view *parts, int rank)
+{
+    if (parts)
+        return (struct windows_block){ { .view = &parts[rank] }, parts[rank].bytes };
+    return (struct windows_block){ { .view = whole, .offset_bytes = (size_t)rank * c->bytes }, c->bytes };
+}
+
+static inline struct windows_block windows_in(const struct windows *w, int rank)
+{
+    return windows_block(w->c, &w->c->in, w->c->ins, rank);
+}
+
+static inline struct windows_block windows_out(const struct windows *w, int rank)
+{
+    return windows_block(w->c, &w->c->out, w->c->outs, rank);
+}
+
+static inline int windows_partner(const struct windows *w, int step)
+{
+    return (step - w->me + w->ranks) % w->ranks;
+}
+
+static inline char *windows_data(const struct windows *w, struct windows_slot *slot, size_t place)
+{
+    return (char *)&slot->to[w->ranks] + place;
+}
+
+/* Goes on to a step that has a tile to write, or beyond the last. */
+static inline void windows_settle(struct windows *w)
+{
+    for (; w->step <= w->ranks; w->step++, w->tile = 0) {
+        w->peer = windows_partner(w, w->step);
+        if (w->peer != w->me && w->tile * w->tile_bytes < windows_in(w, w->peer).bytes)
+            return;
+    }
+}
+
+/* The oldest tile that is out has been left; false: not yet, and nobody waited. */
+static inline bool windows_reclaim(struct windows *w, bool wait)
+{
+    const uint64_t *oldest = w->mine->out[w->first % WINDOWS_AHEAD];
+    uint64_t count = mem_get(w->m, &oldest[WINDOWS_COUNT]);
+    struct windows_slot *peer = mem_slot(w->m, (int)mem_get(w->m, &oldest[WINDOWS_PEER]));
+    mem_flag *left = &peer->to[w->me].left;
+
+    if (wait)
+        mem_await(w->m, left, count);                     /* A2 */
+    else if ((int64_t)(mem_peek(w->m, left) - count) < 0) /* A2 */
+        return false;
+    w->first++;
+    return true;
+}
+
+/* So many bytes, in one run, are free at the window's position; false: not yet, and nobody waited. */
+static inline bool windows_make_room(struct windows *w, size_t bytes, bool wait)
+{
+    size_t place = w->at % w->window_bytes;
+
+    if (place + bytes > w->window_bytes)
+        w->at += w->window_bytes - place;
+    while (w->first != w->next) {
+        uint64_t from = mem_get(w->m, &w->mine->out[w->first % WINDOWS_AHEAD][WINDOWS_AT]);
+        if (w->next - w->first < WINDOWS_AHEAD && w->at + bytes - from <= w->window_bytes)
+            return true;
+        if (!windows_reclaim(w, wait))
+            return false;
+    }
+    return true;
+}
+
+/* Writes the next tile; false: there is none, or no room for it yet and nobody waited. */
+static inline bool windows_write(struct windows *w, bool wait)
+{
+    struct mem *m = w->m;
+
+    if (w->step > w->ranks)
+        return false;
+    struct windows_block in = windows_in(w, w->peer);
+    size_t done = w->tile * w->tile_bytes, rest = in.bytes - done, bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
+    if (!windows_make_room(w, mem_lines(bytes), wait))
+        return false;
+    mem_flag *full = &w->mine->to[w->peer].full;
+    uint64_t sent = mem_get(m, &full->payload[WINDOWS_AHEAD]), *out = w->mine->out[w->next++ % WINDOWS_AHEAD];
+    size_t place = w->at % w->window_bytes;
+    for (size_t taken = 0; taken < bytes;)
+        taken += mem_in(m, windows_data(w, w->mine, place) + taken, in.span.view, in.span.offset_bytes + done + taken, bytes - taken);
+    mem_put(m, &full->payload[sent % WINDOWS_AHEAD], windows_notice(place, bytes, bytes < rest));
+    mem_put(m, &full->payload[WINDOWS_AHEAD], ++sent);
+    mem_put(m, &out[WINDOWS_PEER], (uint64_t)w->peer);
+    mem_put(m, &out[WINDOWS_COUNT], sent);
+    mem_put(m, &out[WINDOWS_AT], w->at);
+    mem_post(m, full, sent); /* R1 */
+    w->at += mem_lines(bytes);
+    w->tile++;
+    windows_settle(w);
+    return true;
+}
+
+/* Takes a partner's block, tile by tile, each once the own tile of that step and number is written. */
+static inline void windows_take(struct windows *w, int step, int peer)
+{
+    struct windows_slot *from = mem_slot(w->m, peer);
+    struct windows_block out = windows_out(w, peer);
+    mem_flag *full = &from->to[w->me].full, *left = &w->mine->to[peer].left;
+    uint64_t taken = mem_get(w->m, &left->payload[0]), tile = 0, notice;
+
+    do {
+        while (w->step < step || (w->step == step && w->tile <= tile))
+            windows_write(w, true);
+        while (windows_write(w, false))
+            ;
+        mem_await(w->m, full, taken + 1); /* A1 */
+        notice = mem_get(w->m, &full->payload[taken % WINDOWS_AHEAD]);
+        mem_out(w->m, out.span.view, windows_data(w, from, windows_place(notice)), out.span.offset_bytes, windows_bytes(notice));
+        out.span.offset_bytes += windows_bytes(notice);
+        mem_post(w->m, left, ++taken); /* R2 */
+        tile++;
+    } while (notice & WINDOWS_MORE);
+    mem_put(w->m, &left->payload[0], taken);
+}
+
+static inline void windows_take_own(struct windows *w)
+{
+    struct windows_block in = windows_in(w, w->me), out = windows_out(w, w->me);
+
+    if (in.span.view->base != out.span.view->base)
+        mem_move(w->m, &out.span, &in.span, in.bytes);
+}
+
+static inline void windows_run(struct mem *m, const struct coll *c)
+{
+    struct windows w = { .m = m, .c = c, .mine = mem_slot(m, mem_rank(m)), .me = mem_rank(m), .ranks = mem_size(m), .step = 1 };
+
+    w.window_bytes = c->slot_bytes - windows_head_bytes(w.ranks);
+    w.tile_bytes = windows_tile(c->param, w.window_bytes);
+    w.at = mem_get(m, &w.mine->at);
+    w.first = mem_get(m, &w.mine->first);
+    w.next = mem_get(m, &w.mine->next);
+    windows_settle(&w);
+    while (windows_write(&w, false))
+        ;
+    windows_take_own(&w);
+    for (int step = 1; step <= w.ranks; step++) {
+        int peer = windows_partner(&w, step);
+        if (peer != w.me && windows_out(&w, peer).bytes != 0)
+            windows_take(&w, step, peer);
+    }
+    while (windows_write(&w, true))
+        ;
+    mem_put(m, &w.mine->at, w.at);
+    mem_put(m, &w.mine->first, w.first);
+    mem_put(m, &w.mine->next, w.next);
+}
+
+#endif
