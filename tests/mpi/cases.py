@@ -218,6 +218,8 @@ CASES = [
       for program in ("reductions", "exchanges") for ranks, mpis in ((2, ALL), (3, BOTH), (8, ("ompi4",)))],
     *[Case(program, "4 ranks, at length", ALL, 4, ["{bin}/" + program, "--seconds", "20", "--seed", "{seed}"], seconds=900, full=True)
       for program in ("reductions", "exchanges")],
+    *[Case("reductions", "what functions are given" + when, mpis, 3, ["{bin}/functions"], env=env, taken=True, collectives=("reduce", "allreduce"))
+      for when, mpis, env in (("", ALL, {}), (", checked", BOTH, CHECK))],
     Case("reductions", "same bits on all ranks", BOTH, 3, ["{bin}/order", "--brief"]),
 
     # What MPI programs do to a collective library.

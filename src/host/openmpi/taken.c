@@ -3,7 +3,8 @@
  * taken.c - the collectives that huddle serves.
  *
  * take_<name> describes a call to huddle as views and an operation.  What huddle answers HUD_PASS to, and what it is not asked (during the team's own
- * set-up, or an operation that only Open MPI knows), goes below with the caller's own arguments; the answer is the same on every rank.
+ * set-up, or an operation that only Open MPI knows), goes below with the caller's own arguments; the answer is the same on every rank.  A call that
+ * huddle knows under another name is announced by its own around that.
  */
 #include "module.h"
 
@@ -120,10 +121,12 @@ static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE 
     struct reduction r;
 
     if (!open_reduction(&r, in, n, out, count, type, op))
-        return unasked(m, "reduce_scatter", -1, bytes_of(n, type), op);
+        return unasked(m, "reduce_scatter_block", -1, bytes_of(n, type), op);
     for (int i = 0; i < ompi_comm_size(comm); i++)
         m->block_bytes[i] = bytes_of(count, type);
-    return close_reduction(&r, hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op));
+    hud_module_enter(m, "reduce_scatter_block", -1, bytes_of(n, type), r.op->name);
+    int status = hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op);
+    return hud_module_leave(m, close_reduction(&r, status));
 }
 
 /* ---- exchanges ------------------------------------------------------------------------------------------------------ */
@@ -198,7 +201,8 @@ static int take_alltoallw(const void *in, const int *ins, const int *from, TYPE 
     (void)comm;
     source.base = in, source.counts = ins, source.at = from, source.type = NULL, source.types = in_types;
     target.base = out, target.counts = outs, target.at = at, target.type = NULL, target.types = out_types;
-    return exchange(m, &source, &target);
+    hud_module_enter(m, "alltoallw", -1, HUD_ANY_BYTES, NULL);
+    return hud_module_leave(m, exchange(m, &source, &target));
 }
 
 /* ---- as Open MPI calls them ----------------------------------------------------------------------------------------- */
