@@ -2,6 +2,15 @@
 /*
  * walk.h - a rank's way through the fragments of a reduction, cut at whole elements, each at the same position of every rank's queue (queue.h); and what the family
  * `contributions` has in common: parameters and slot.
+ *
+ * Positions (shape/ring.h) count over all operations of a slot.  Whoever is about to write where nobody reads any more, as far as it knows (`entered`), just does;
+ * else it makes sure that all others have left what the set held.
+ *
+ * Line                   written by   read by      value k means
+ *   slot[r].left         r            all others   r reads nothing before position k any more, in no queue
+ *   slot[r].at, .entered r            r            (plain) r's position; nobody reads what r's queue held before, up to `entered`
+ *
+ * Edges     R1 -> A1   a rank's last read of a set  happens before  the others' next write to it
  */
 #ifndef HUD_ALG_WALK_H
 #define HUD_ALG_WALK_H
@@ -49,6 +58,28 @@ static inline void walk_on(const struct coll *c, const struct shape_ring *ring, 
     w->done += w->bytes;
     if (!walk_ended(c, w))
         walk_cut(c, f, w);
+}
+
+/* All others have left what the set of this place held.  Returns where it ends. */
+static inline uint64_t walk_enter(struct mem *m, const struct shape_ring *ring, const struct ring_place *at)
+{
+    uint64_t end = at->at + at->set_left, left = ring_must_have_left(ring, end - ring->set_units);
+
+    for (int r = 0; left != 0 && r < mem_size(m); r++) {
+        struct queue_slot *other = mem_slot(m, r);
+        if (r != mem_rank(m))
+            mem_await(m, &other->left, left); /* A1 */
+    }
+    return end;
+}
+
+/* This rank has read all before this place. */
+static inline void walk_leave(struct mem *m, const struct shape_ring *ring, const struct ring_place *at)
+{
+    struct queue_slot *mine = mem_slot(m, mem_rank(m));
+
+    if (ring_begins_set(ring, at))
+        mem_post(m, &mine->left, at->at); /* R1 */
 }
 
 /* Others have read the lines that the next contribution, and its word, come to.  Above MOST it costs more than it saves. */

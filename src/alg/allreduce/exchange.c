@@ -15,13 +15,10 @@
  *
  * Line                      written by   read by       value k means
  *   slot[r].word[k % units]   r            all others    r's contribution at position k - 1 is in its queue
- *   slot[r].left              r            all others    r reads nothing before position k any more
- *   slot[r].at, .entered      r            r             (plain) r's position; nobody reads what r's queue held before, up to `entered`
  *   data                      r            all           contributions
  *
  * Edges     R1 -> A1   a rank's copy-in        happens before  the others' reading it
  *                      a rank's earlier reads  happen before   the others' next write there
- *           R2 -> A2   a rank's last read of a set  happens before  the others' next write to it
  */
 #include "alg/walk.h"
 
@@ -33,25 +30,12 @@ struct exchange {
     struct walk show, read;
 };
 
-/* All others have left what the fragment's set held. */
-static void enter(struct exchange *x)
-{
-    uint64_t end = x->show.at.at + x->show.at.set_left, left = ring_must_have_left(&x->ring, end - x->ring.set_units);
-
-    for (int r = 0; left != 0 && r < mem_size(x->m); r++) {
-        struct queue_slot *other = mem_slot(x->m, r);
-        if (r != mem_rank(x->m))
-            mem_await(x->m, &other->left, left); /* A2 */
-    }
-    x->entered = end;
-}
-
 static void show(struct exchange *x)
 {
     struct queue_slot *mine = mem_slot(x->m, mem_rank(x->m));
 
     if (walk_end(&x->show) > x->entered)
-        enter(x);
+        x->entered = walk_enter(x->m, &x->ring, &x->show.at);
     contribution_in(x->m, x->c, queue_data(mine, &x->ring, &x->show.at), x->show.done, x->show.bytes);
     mem_post(x->m, &mine->word[x->show.at.unit], x->show.at.at + 1); /* R1 */
     walk_on(x->c, &x->ring, x->f, &x->show);
@@ -101,8 +85,7 @@ static void run(struct mem *m, const struct coll *c)
         while (may_show(&x))
             show(&x);
         reduce(&x);
-        if (ring_begins_set(&x.ring, &x.read.at))
-            mem_post(m, &mine->left, x.read.at.at); /* R2 */
+        walk_leave(m, &x.ring, &x.read.at);
     }
     mem_put(m, &mine->at, x.read.at.at);
     mem_put(m, &mine->entered, x.entered);

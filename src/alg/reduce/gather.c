@@ -14,27 +14,11 @@
  *
  * Line                      written by   read by       value k means
  *   slot[r].word[k % units]   r            the root      r's contribution at position k - 1 is in its queue
- *   slot[r].left              r            all others    r reads nothing before position k any more
- *   slot[r].at, .entered      r            r             (plain) r's position; nobody reads what r's queue held before, up to `entered`
  *   data                      r            the root      contributions
  *
  * Edges     R1 -> A1   a rank's copy-in  happens before  the root's reading it
- *           R2 -> A2   a rank's last read of a set  happens before  the others' next write to it
  */
 #include "alg/walk.h"
-
-/* All others have left what a set held.  Returns where it ends. */
-static uint64_t enter(struct mem *m, const struct shape_ring *ring, const struct ring_place *at)
-{
-    uint64_t end = at->at + at->set_left, left = ring_must_have_left(ring, end - ring->set_units);
-
-    for (int r = 0; left != 0 && r < mem_size(m); r++) {
-        struct queue_slot *other = mem_slot(m, r);
-        if (r != mem_rank(m))
-            mem_await(m, &other->left, left); /* A2 */
-    }
-    return end;
-}
 
 /* The root's own contribution comes from its view, or, where it had to be copied, from its queue. */
 static void gather(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct walk *w, bool copied)
@@ -66,7 +50,7 @@ static void run(struct mem *m, const struct coll *c)
 
     while (!walk_ended(c, &w)) {
         if (copies && walk_end(&w) > entered)
-            entered = enter(m, &ring, &w.at);
+            entered = walk_enter(m, &ring, &w.at);
         if (copies)
             contribution_in(m, c, queue_data(mine, &ring, &w.at), w.done, w.bytes);
         if (root)
@@ -74,8 +58,7 @@ static void run(struct mem *m, const struct coll *c)
         else
             mem_post(m, &mine->word[w.at.unit], w.at.at + 1); /* R1 */
         walk_on(c, &ring, f, &w);
-        if (ring_begins_set(&ring, &w.at))
-            mem_post(m, &mine->left, w.at.at); /* R2 */
+        walk_leave(m, &ring, &w.at);
     }
     mem_put(m, &mine->at, w.at.at);
     mem_put(m, &mine->entered, entered);
