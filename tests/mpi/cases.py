@@ -79,6 +79,15 @@ def odd(*wrapper):
     return lambda words: ["sh", "-c", f'if [ $(({RANK} % 2)) = 1 ]; then exec {" ".join(wrapper).format(**words)} "$@"; else exec "$@"; fi', "odd"]
 
 
+def built(program):
+    """The case needs a program that not every machine can build."""
+    def wrap(words):
+        if not os.path.exists(os.path.join(words["bin"], program)):
+            raise NotHere(f"{program} was not built")
+        return []
+    return wrap
+
+
 def every(*wrapper):
     return lambda words: [word.format(**words) for word in wrapper]
 
@@ -220,6 +229,9 @@ CASES = [
       for program in ("reductions", "exchanges")],
     *[Case("reductions", "what functions are given" + when, mpis, 3, ["{bin}/functions"], env=env, taken=True, collectives=("reduce", "allreduce"))
       for when, mpis, env in (("", ALL, {}), (", checked", BOTH, CHECK))],
+    # (the wheel of Open MPI 5 has nothing for Fortran)
+    Case("reductions", "from Fortran", ("ompi4", *MPICH), 3, ["{bin}/fortran"], each=built("fortran"), prints=["passed"], taken=True,
+         collectives=("reduce", "allreduce", "alltoall")),
     Case("reductions", "same bits on all ranks", BOTH, 3, ["{bin}/order", "--brief"]),
 
     # What MPI programs do to a collective library.
