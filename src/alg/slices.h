@@ -2,7 +2,7 @@
 /*
  * slices.h - the family `slices`: the result is cut over ranks that own its slices; an owner reduces its own slice of all contributions in one pass.
  *
- * The message goes by fragments, and a fragment has a piece of each owner's slice.  The slot of a rank holds three sets of cells, used in turn, a cell for each owner:
+ * The message goes by fragments, and a fragment has a piece of each owner's slice.  The slot of a rank holds three sets of cells:
  * in the cells of others lies what the rank contributes to their pieces, in its own cell the result of its own piece.  For a fragment a rank
  *
  *   copies its contributions in, but for its own piece | awaits all others' | reduces its piece, in rank order, and announces it | copies the others' results out
@@ -10,8 +10,7 @@
  * and while the others still reduce it copies in the next fragment.  No acknowledgement: who has announced its contributions to fragment k has left fragment k - 2, so
  * who has awaited all of these may write the set of k - 2 again, for k + 1.
  *
- * Owners: ranks first, first + 1, ... around, as the collective says.  Where a set has no room for a piece of each, of a line and an element at least, owners
- * take turns: so many at once as fit.  Slices are whole elements, and whole lines where elements fit lines.
+ * Owners: ranks first, first + 1, ... around, as the collective says; how slices are cut: pieces.h.
  *
  * Positions count fragments over all operations of the family.
  *
@@ -27,7 +26,7 @@
 #ifndef HUD_ALG_SLICES_H
 #define HUD_ALG_SLICES_H
 
-#include "alg/alg.h"
+#include "alg/pieces.h"
 
 enum { SLICES_SETS = 3 };
 
@@ -66,178 +65,45 @@ struct slices_way {
 
 struct slices {
     struct mem *m;
-    const struct coll *c;
     struct slices_way way;
-    int at_once;        /* owners with a piece in one fragment */
-    size_t block_bytes; /* of each slice but the last ones, unless way.blocks */
-    size_t set_bytes, cell_bytes, piece_bytes;
+    struct pieces cut;
 };
 
-/* A fragment. */
-struct slices_place {
-    uint64_t at;                   /* its position */
-    int owner;                     /* the first with a piece, counted from `first` on */
-    size_t start_bytes;            /* where that one's slice begins */
-    size_t done_bytes, most_bytes; /* of the slices; of the longest of them */
-};
-
-/* A piece of a fragment. */
-struct slices_piece {
-    int owner;
-    size_t offset_bytes, bytes;
-};
-
-static inline size_t slices_least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Room for one element of the largest there are at least. */
 static inline size_t slices_slot_bytes(const long *param, int ranks, size_t most_bytes)
 {
-    size_t room = most_bytes > sizeof(struct slices_slot) ? most_bytes - sizeof(struct slices_slot) : 0;
-    size_t wanted = param[SLICES_BUDGET] != 0 ? (size_t)param[SLICES_BUDGET] : room;
-    size_t set = slices_least(wanted > SLICES_SETS * HUD_ELEMENT_MOST ? wanted : SLICES_SETS * HUD_ELEMENT_MOST, room) / SLICES_SETS;
-
     (void)ranks;
-    return set < HUD_ELEMENT_MOST ? 0 : sizeof(struct slices_slot) + SLICES_SETS * (set / HUD_LINE * HUD_LINE);
+    return pieces_slot_bytes(sizeof(struct slices_slot), SLICES_SETS, param[SLICES_BUDGET], most_bytes);
 }
 
-/* ---- how a call is cut ---- */
-
-static inline size_t slices_block(const struct slices *s, int owner)
-{
-    size_t before = (size_t)owner * s->block_bytes;
-
-    if (s->way.blocks)
-        return s->c->block_bytes[owner];
-    return before < s->c->bytes ? slices_least(s->block_bytes, s->c->bytes - before) : 0;
-}
-
-/* Whole elements, and lines if they fit. */
-static inline size_t slices_unit(const struct coll *c)
-{
-    size_t element = c->reduction->element_bytes;
-
-    return HUD_LINE % element == 0 ? HUD_LINE : element;
-}
-
-static inline size_t slices_round_up(size_t bytes, size_t unit)
-{
-    return (bytes + unit - 1) / unit * unit;
-}
-
-/* Of the longest slice, in equal parts that fit a cell. */
-static inline size_t slices_piece_bytes(const struct slices *s, size_t unit)
-{
-    size_t most = s->cell_bytes / unit * unit, wanted = (size_t)s->c->param[SLICES_FRAGMENT], longest = 1;
-
-    if (wanted != 0)
-        most = slices_least(most, slices_round_up(wanted, unit));
-    for (int i = 0; i < s->way.count; i++)
-        longest = slices_block(s, i) > longest ? slices_block(s, i) : longest;
-    size_t parts = (longest + most - 1) / most;
-    return slices_round_up((longest + parts - 1) / parts, unit);
-}
-
-static inline struct slices slices_cut(struct mem *m, const struct coll *c, const struct slices_way *way)
-{
-    size_t unit = slices_unit(c), least = mem_lines(unit), count = (size_t)way->count;
-    struct slices s = { .m = m, .c = c, .way = *way };
-
-    s.block_bytes = slices_round_up((c->bytes + count - 1) / count, unit);
-    s.set_bytes = (c->slot_bytes - sizeof(struct slices_slot)) / SLICES_SETS / HUD_LINE * HUD_LINE;
-    s.at_once = (int)slices_least(count, s.set_bytes / least);
-    s.cell_bytes = s.set_bytes / (size_t)s.at_once / HUD_LINE * HUD_LINE;
-    s.piece_bytes = slices_piece_bytes(&s, unit);
-    return s;
-}
-
-/* ---- fragments ---- */
-
-static inline bool slices_more(const struct slices *s, const struct slices_place *f)
-{
-    return f->owner < s->way.count;
-}
-
-static inline int slices_end(const struct slices *s, const struct slices_place *f)
-{
-    return (int)slices_least((size_t)(f->owner + s->at_once), (size_t)s->way.count);
-}
-
-/* The beginning of the slices of those whose turn it is, or, if these are all empty, of the next ones'. */
-static inline void slices_turn(const struct slices *s, struct slices_place *f)
-{
-    f->done_bytes = f->most_bytes = 0;
-    while (f->most_bytes == 0 && slices_more(s, f)) {
-        for (int i = f->owner; i < slices_end(s, f); i++)
-            f->most_bytes = slices_block(s, i) > f->most_bytes ? slices_block(s, i) : f->most_bytes;
-        if (f->most_bytes == 0)
-            f->owner = slices_end(s, f);
-    }
-}
-
-static inline void slices_next(const struct slices *s, struct slices_place *f)
-{
-    int end = slices_end(s, f);
-
-    f->at++;
-    f->done_bytes += s->piece_bytes;
-    if (f->done_bytes < f->most_bytes)
-        return;
-    for (; f->owner < end; f->owner++)
-        f->start_bytes += slices_block(s, f->owner);
-    slices_turn(s, f);
-}
-
-/* Pieces of a fragment, in the order of the message: begins before the first; false: there are no more. */
-static inline struct slices_piece slices_before(const struct slices_place *f)
-{
-    return (struct slices_piece){ .owner = f->owner - 1, .offset_bytes = f->start_bytes + f->done_bytes };
-}
-
-static inline bool slices_piece(const struct slices *s, const struct slices_place *f, struct slices_piece *piece)
-{
-    if (piece->owner >= f->owner)
-        piece->offset_bytes += slices_block(s, piece->owner);
-    if (++piece->owner == slices_end(s, f))
-        return false;
-    size_t block = slices_block(s, piece->owner);
-    piece->bytes = block > f->done_bytes ? slices_least(s->piece_bytes, block - f->done_bytes) : 0;
-    return true;
-}
-
-static inline int slices_rank(const struct slices *s, const struct slices_piece *piece)
+static inline int slices_rank(const struct slices *s, const struct piece *piece)
 {
     return (s->way.first + piece->owner) % mem_size(s->m);
 }
 
 /* In a rank's window: its contribution to another's piece, or the result of its own. */
-static inline void *slices_cell(const struct slices *s, const struct slices_place *f, int rank, const struct slices_piece *piece)
+static inline void *slices_cell(const struct slices *s, const struct pieces_place *f, int rank, const struct piece *piece)
 {
     struct slices_slot *slot = mem_slot(s->m, rank);
 
-    return slot->data + f->at % SLICES_SETS * s->set_bytes + (size_t)(piece->owner - f->owner) * s->cell_bytes;
+    return slot->data + pieces_at(&s->cut, f, piece);
 }
 
 /* ---- the steps of a rank ---- */
 
-static inline void slices_contribute(const struct slices *s, const struct slices_place *f)
+static inline void slices_contribute(const struct slices *s, const struct pieces_place *f)
 {
     int me = mem_rank(s->m);
     struct slices_slot *mine = mem_slot(s->m, me);
-    struct slices_piece piece = slices_before(f);
+    struct piece piece = pieces_before(f);
 
-    while (slices_piece(s, f, &piece)) {
-        char *to = slices_cell(s, f, me, &piece);
-        bool in = s->way.all_in || slices_rank(s, &piece) != me;
-        for (size_t taken = 0; in && taken < piece.bytes;)
-            taken += mem_in(s->m, to + taken, &s->c->in, piece.offset_bytes + taken, piece.bytes - taken);
+    while (pieces_each(&s->cut, f, &piece)) {
+        if (s->way.all_in || slices_rank(s, &piece) != me)
+            pieces_in(s->m, &s->cut, slices_cell(s, f, me, &piece), &piece);
     }
     mem_post(s->m, &mine->in, f->at + 1); /* R1 */
 }
 
-static inline void slices_await(const struct slices *s, const struct slices_place *f)
+static inline void slices_await(const struct slices *s, const struct pieces_place *f)
 {
     int me = mem_rank(s->m), ranks = mem_size(s->m);
 
@@ -252,33 +118,33 @@ static inline void slices_await(const struct slices *s, const struct slices_plac
  * made in out and copied to the window: lines that others have read are slow to write, and a copy does that best (two ranks, 64K in pieces of 32K: 12 us instead of
  * 14, line transfer 55 ns).
  */
-static inline void slices_reduce(const struct slices *s, const struct slices_place *f, const struct slices_piece *piece)
+static inline void slices_reduce(const struct slices *s, const struct pieces_place *f, const struct piece *piece)
 {
     int me = mem_rank(s->m), count = 0, ranks = mem_size(s->m);
     size_t done = s->way.blocks ? f->done_bytes : piece->offset_bytes;
-    const struct mem_span own = { .view = &s->c->in, .offset_bytes = piece->offset_bytes };
-    const struct mem_span out = { .view = &s->c->out, .offset_bytes = done }, cell = { .shared = slices_cell(s, f, me, piece) };
+    const struct mem_span own = { .view = &s->cut.c->in, .offset_bytes = piece->offset_bytes };
+    const struct mem_span out = { .view = &s->cut.c->out, .offset_bytes = done }, cell = { .shared = slices_cell(s, f, me, piece) };
     const struct mem_span *sum = s->way.all_in ? &out : &cell, *also = s->way.publishes && s->way.keeps ? &cell : NULL;
     struct mem_span from[MEM_SOURCES];
 
     for (int r = 0; r < ranks; r++) {
         from[count++] = r == me && !s->way.all_in ? own : (struct mem_span){ .shared = slices_cell(s, f, r, piece) };
         if (r == ranks - 1) {
-            mem_reduce(s->m, s->c->reduction, s->way.keeps ? &out : &cell, also, from, count, piece->bytes);
+            mem_reduce(s->m, s->cut.c->reduction, s->way.keeps ? &out : &cell, also, from, count, piece->bytes);
         } else if (count == MEM_SOURCES) {
-            mem_reduce(s->m, s->c->reduction, sum, NULL, from, count, piece->bytes);
+            mem_reduce(s->m, s->cut.c->reduction, sum, NULL, from, count, piece->bytes);
             from[0] = *sum;
             count = 1;
         }
     }
 }
 
-static inline void slices_own(const struct slices *s, const struct slices_place *f)
+static inline void slices_own(const struct slices *s, const struct pieces_place *f)
 {
     struct slices_slot *mine = mem_slot(s->m, mem_rank(s->m));
-    struct slices_piece piece = slices_before(f);
+    struct piece piece = pieces_before(f);
 
-    while (slices_piece(s, f, &piece)) {
+    while (pieces_each(&s->cut, f, &piece)) {
         if (slices_rank(s, &piece) != mem_rank(s->m) || piece.bytes == 0)
             continue;
         slices_reduce(s, f, &piece);
@@ -287,33 +153,35 @@ static inline void slices_own(const struct slices *s, const struct slices_place 
     }
 }
 
-static inline void slices_collect(const struct slices *s, const struct slices_place *f)
+static inline void slices_collect(const struct slices *s, const struct pieces_place *f)
 {
-    struct slices_piece piece = slices_before(f);
+    struct piece piece = pieces_before(f);
 
-    while (slices_piece(s, f, &piece)) {
+    while (pieces_each(&s->cut, f, &piece)) {
         int rank = slices_rank(s, &piece);
         struct slices_slot *owner = mem_slot(s->m, rank);
         if (rank == mem_rank(s->m) || piece.bytes == 0)
             continue;
         mem_await(s->m, &owner->result, f->at + 1); /* A2 */
-        mem_out(s->m, &s->c->out, slices_cell(s, f, rank, &piece), piece.offset_bytes, piece.bytes);
+        mem_out(s->m, &s->cut.c->out, slices_cell(s, f, rank, &piece), piece.offset_bytes, piece.bytes);
     }
 }
 
 static inline void slices_run(struct mem *m, const struct coll *c, const struct slices_way *way)
 {
-    struct slices s = slices_cut(m, c, way);
+    const size_t *blocks = way->blocks ? c->block_bytes : NULL;
+    struct pieces cut = pieces_cut(c, way->count, blocks, sizeof(struct slices_slot), SLICES_SETS, c->param[SLICES_FRAGMENT]);
+    struct slices s = { .m = m, .way = *way, .cut = cut };
     struct slices_slot *mine = mem_slot(m, mem_rank(m));
-    struct slices_place now = { .at = mem_get(m, &mine->at) }, next;
+    struct pieces_place now = { .at = mem_get(m, &mine->at) }, next;
 
-    slices_turn(&s, &now);
-    for (slices_contribute(&s, &now); slices_more(&s, &now); now = next) {
+    pieces_begin(&s.cut, &now);
+    for (slices_contribute(&s, &now); pieces_more(&s.cut, &now); now = next) {
         next = now;
-        slices_next(&s, &next);
+        pieces_next(&s.cut, &next);
         slices_await(&s, &now);
         slices_own(&s, &now);
-        if (slices_more(&s, &next))
+        if (pieces_more(&s.cut, &next))
             slices_contribute(&s, &next);
         if (way->collects)
             slices_collect(&s, &now);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pieces.h - how a reduction is cut: into slices that ranks own, and fragments, each with a piece of every slice; and where pieces lie in a window.
+ *
+ * A window holds sets of cells, used in turn by the fragments, with a cell for each owner's piece.  Where a set has no room for a piece of each, of a line and an
+ * element at least, owners take turns: so many at once as fit.  Slices are whole elements, and whole lines where elements fit lines.
+ */
+#ifndef HUD_ALG_PIECES_H
+#define HUD_ALG_PIECES_H
+
+#include "alg/alg.h"
+
+struct pieces {
+    const struct coll *c;
+    const size_t *blocks; /* bytes of each slice; NULL: */
+    size_t block_bytes;   /* of each but the last ones */
+    int count, at_once;   /* owners; of them, with a piece in one fragment */
+    uint64_t sets;
+    size_t set_bytes, cell_bytes, piece_bytes;
+};
+
+/* A fragment. */
+struct pieces_place {
+    uint64_t at;                   /* its position: fragments since the window began */
+    int owner;                     /* the first with a piece */
+    size_t start_bytes;            /* where that one's slice begins */
+    size_t done_bytes, most_bytes; /* of the slices; of the longest of them */
+};
+
+struct piece {
+    int owner;
+    size_t offset_bytes, bytes; /* bytes 0: the slice has ended */
+};
+
+static inline size_t pieces_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A slot with a window of as many bytes as wanted (0: all) or as fit; 0: no room for one element of the largest there are. */
+static inline size_t pieces_slot_bytes(size_t head_bytes, uint64_t sets, long wanted, size_t most_bytes)
+{
+    size_t room = most_bytes > head_bytes ? (most_bytes - head_bytes) / sets : 0, least = HUD_ELEMENT_MOST;
+    size_t set = wanted == 0 ? room : (size_t)wanted / sets > least ? (size_t)wanted / sets : least;
+
+    return room < least ? 0 : head_bytes + sets * (pieces_least(set, room) / HUD_LINE * HUD_LINE);
+}
+
+static inline size_t pieces_block(const struct pieces *s, int owner)
+{
+    size_t before = (size_t)owner * s->block_bytes;
+
+    if (s->blocks)
+        return s->blocks[owner];
+    return before < s->c->bytes ? pieces_least(s->block_bytes, s->c->bytes - before) : 0;
+}
+
+/* Whole elements, and lines if they fit. */
+static inline size_t pieces_unit(const struct coll *c)
+{
+    size_t element = c->reduction->element_bytes;
+
+    return HUD_LINE % element == 0 ? HUD_LINE : element;
+}
+
+static inline size_t pieces_round_up(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* Of the longest slice, in equal parts of at most so many bytes (0: what a cell holds). */
+static inline size_t pieces_size(const struct pieces *s, size_t unit, size_t wanted)
+{
+    size_t most = s->cell_bytes / unit * unit, longest = 1;
+
+    if (wanted != 0)
+        most = pieces_least(most, pieces_round_up(wanted, unit));
+    for (int i = 0; i < s->count; i++)
+        longest = pieces_block(s, i) > longest ? pieces_block(s, i) : longest;
+    size_t parts = (longest + most - 1) / most;
+    return pieces_round_up((longest + parts - 1) / parts, unit);
+}
+
+/* For a slot of pieces_slot_bytes.  blocks NULL: slices alike. */
+static inline struct pieces pieces_cut(const struct coll *c, int count, const size_t *blocks, size_t head_bytes, uint64_t sets, long wanted)
+{
+    size_t unit = pieces_unit(c), owners = (size_t)count;
+    struct pieces s = { .c = c, .blocks = blocks, .count = count, .sets = sets };
+
+    s.block_bytes = pieces_round_up((c->bytes + owners - 1) / owners, unit);
+    s.set_bytes = (c->slot_bytes - head_bytes) / sets / HUD_LINE * HUD_LINE;
+    s.at_once = (int)pieces_least(owners, s.set_bytes / mem_lines(unit));
+    s.cell_bytes = s.set_bytes / (size_t)s.at_once / HUD_LINE * HUD_LINE;
+    s.piece_bytes = pieces_size(&s, unit, (size_t)wanted);
+    return s;
+}
+
+static inline bool pieces_more(const struct pieces *s, const struct pieces_place *f)
+{
+    return f->owner < s->count;
+}
+
+static inline int pieces_end(const struct pieces *s, const struct pieces_place *f)
+{
+    return (int)pieces_least((size_t)(f->owner + s->at_once), (size_t)s->count);
+}
+
+/* The beginning of the slices of those whose turn it is, or, if these are all empty, of the next ones'. */
+static inline void pieces_begin(const struct pieces *s, struct pieces_place *f)
+{
+    f->done_bytes = f->most_bytes = 0;
+    while (f->most_bytes == 0 && pieces_more(s, f)) {
+        for (int i = f->owner; i < pieces_end(s, f); i++)
+            f->most_bytes = pieces_block(s, i) > f->most_bytes ? pieces_block(s, i) : f->most_bytes;
+        if (f->most_bytes == 0)
+            f->owner = pieces_end(s, f);
+    }
+}
+
+static inline void pieces_next(const struct pieces *s, struct pieces_place *f)
+{
+    int end = pieces_end(s, f);
+
+    f->at++;
+    f->done_bytes += s->piece_bytes;
+    if (f->done_bytes < f->most_bytes)
+        return;
+    for (; f->owner < end; f->owner++)
+        f->start_bytes += pieces_block(s, f->owner);
+    pieces_begin(s, f);
+}
+
+/* Pieces of a fragment, in the order of the message: begins before the first; false: there are no more. */
+static inline struct piece pieces_before(const struct pieces_place *f)
+{
+    return (struct piece){ .owner = f->owner - 1, .offset_bytes = f->start_bytes + f->done_bytes };
+}
+
+static inline bool pieces_each(const struct pieces *s, const struct pieces_place *f, struct piece *piece)
+{
+    if (piece->owner >= f->owner)
+        piece->offset_bytes += pieces_block(s, piece->owner);
+    if (++piece->owner == pieces_end(s, f))
+        return false;
+    size_t block = pieces_block(s, piece->owner);
+    piece->bytes = block > f->done_bytes ? pieces_least(s->piece_bytes, block - f->done_bytes) : 0;
+    return true;
+}
+
+/* Where a piece lies in a window. */
+static inline size_t pieces_at(const struct pieces *s, const struct pieces_place *f, const struct piece *piece)
+{
+    return f->at % s->sets * s->set_bytes + (size_t)(piece->owner - f->owner) * s->cell_bytes;
+}
+
+/* Copies a rank's contribution to a piece into shared memory. */
+static inline void pieces_in(struct mem *m, const struct pieces *s, char *to, const struct piece *piece)
+{
+    for (size_t taken = 0; taken < piece->bytes;)
+        taken += mem_in(m, to + taken, &s->c->in, piece->offset_bytes + taken, piece->bytes - taken);
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * deputies.h - who stands for a unit of ranks in matters of a piece that some rank owns: pure functions.
+ *
+ * The unit of a rank at a level is its group there with all ranks below it; its lowest rank, the leader, names it.  The owner stands for every unit that
+ * it is in.  For any other a rank is found level by level, by the owner's number: so owners spread over the ranks of a unit, and who stands for a unit stands for
+ * one of the units in it, too.
+ */
+#ifndef HUD_DEPUTIES_H
+#define HUD_DEPUTIES_H
+
+#include "shape/shape.h"
+
+/* The leader of a rank's unit at a level; -1: the rank is its own unit. */
+static inline int deputies_lead(const struct shape_groups *g, int level, int rank)
+{
+    int count;
+
+    for (int l = 0; l <= level; l++)
+        rank = *shape_members(g, l, rank, &count);
+    return rank;
+}
+
+/* Ranks of a unit at a level, on average, but for the level itself: how far apart owners are for whom different groups of the level stand. */
+static inline int deputies_stride(const struct shape_groups *g, int level)
+{
+    int units = level == 0 ? g->ranks : g->level[level - 1].groups;
+
+    return (g->ranks + units - 1) / units;
+}
+
+/* Who stands for the unit of `lead` at a level. */
+static inline int deputies_of(const struct shape_groups *g, int level, int lead, int owner)
+{
+    int count;
+
+    if (deputies_lead(g, level, owner) == lead)
+        return owner;
+    for (int l = level; l >= 0; l--) {
+        const int *members = shape_members(g, l, lead, &count);
+        lead = members[owner / deputies_stride(g, l) % count];
+    }
+    return lead;
+}
+
+/* The highest level, from `base` on, whose unit a rank stands for; base - 1: none. */
+static inline int deputies_highest(const struct shape_groups *g, int base, int rank, int owner)
+{
+    int level = base;
+
+    while (level < g->levels && deputies_of(g, level, deputies_lead(g, level, rank), owner) == rank)
+        level++;
+    return level - 1;
+}
+
+/* The next rank of a unit at a level, its leader being the first; -1: there are no more. */
+static inline int deputies_next(const struct shape_groups *g, int level, int rank)
+{
+    for (int l = 0; l <= level; l++) {
+        int count, i = 0;
+        const int *members = shape_members(g, l, rank, &count);
+        while (members[i] != rank)
+            i++;
+        if (i + 1 < count)
+            return members[i + 1];
+        rank = members[0];
+    }
+    return -1;
+}
+
+#endif
