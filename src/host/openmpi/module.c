@@ -88,17 +88,26 @@ static void release_below(hud_module *m)
 
 /* ---- life ----------------------------------------------------------------------------------------------------------- */
 
-/* What calls need for each rank: not to be had when some ranks are in the call already. */
-static bool make_room(hud_module *m, size_t ranks)
+bool hud_module_make_room(hud_module *m)
 {
-    m->block_bytes = calloc(ranks, sizeof *m->block_bytes);
-    m->in_views = calloc(2 * ranks, sizeof *m->in_views);
-    m->in_states = calloc(2 * ranks, sizeof *m->in_states);
-    if (m->block_bytes == NULL || m->in_views == NULL || m->in_states == NULL)
+    size_t ranks = (size_t)ompi_comm_size(m->comm);
+
+    if (m->in_states != NULL)
+        return true;
+    m->in_states = calloc(ranks, 2 * sizeof *m->in_states + 2 * sizeof *m->in_views + sizeof *m->block_bytes);
+    if (m->in_states == NULL)
         return false;
-    m->out_views = m->in_views + ranks;
     m->out_states = m->in_states + ranks;
+    m->in_views = (struct hud_view *)(m->out_states + ranks);
+    m->out_views = m->in_views + ranks;
+    m->block_bytes = (size_t *)(m->out_views + ranks);
     return true;
+}
+
+/* The team may have a lease: then its calls must find room on all ranks.  Where ranks are on other nodes it has none, and they may be very many. */
+static bool may_be_near(ompi_communicator_t *comm)
+{
+    return (int64_t)ompi_comm_size(comm) <= (int64_t)ompi_process_info.num_local_peers + 1;
 }
 
 static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
@@ -120,7 +129,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     m->comm = comm;
     if (hud_team_create(m->context, &exchange, &m->team) != HUD_OK)
         return OMPI_ERR_OUT_OF_RESOURCE;
-    if (!make_room(m, (size_t)ompi_comm_size(comm)))
+    if (may_be_near(comm) && !hud_module_make_room(m))
         return OMPI_ERR_OUT_OF_RESOURCE;
     keep_below(m, table, checks);
     hud_taken_install(m);
@@ -140,8 +149,6 @@ static void destruct(hud_module *m)
 {
     hud_team_free(m->team);
     release_below(m);
-    free(m->block_bytes);
-    free(m->in_views);
     free(m->in_states);
 }
 

@@ -28,10 +28,10 @@ typedef struct {
     hud_team *team;
     bool setting_up; /* inside the team's allgather, which may itself call other collectives of this communicator */
     struct below below;
-    /* [ranks], for the duration of a call: */
-    size_t *block_bytes;                   /* reduce_scatter */
-    struct hud_view *in_views, *out_views; /* alltoallv */
-    struct view_state *in_states, *out_states;
+    /* [ranks], for the duration of a call; one piece of memory, see hud_module_make_room: */
+    struct view_state *in_states, *out_states; /* alltoallv */
+    struct hud_view *in_views, *out_views;
+    size_t *block_bytes; /* reduce_scatter */
 } hud_module;
 
 /* Types of parameters in collectives.def. */
@@ -44,6 +44,9 @@ typedef mca_coll_base_module_t MODULE;
 void hud_taken_install(hud_module *m);
 /* checked.c: the same of those that it only announces. */
 void hud_checked_install(hud_module *m);
+
+/* Room for what calls need for each rank.  Made with the module where its team may have a lease, so that no call of one can fail for want of it. */
+bool hud_module_make_room(hud_module *m);
 
 /* Announces a call that goes below, if it is the user's; and its return. */
 void hud_module_enter(hud_module *m, const char *name, int root, size_t bytes, const char *detail);

@@ -110,6 +110,8 @@ static int take_reduce_scatter(const void *in, void *out, const int *outs, TYPE 
 
     if (!open_reduction(&r, in, n, out, outs[ompi_comm_rank(comm)], type, op))
         return unasked(m, "reduce_scatter", -1, bytes_of(n, type), op);
+    if (!hud_module_make_room(m))
+        return HUD_ERR_MEMORY;
     for (int i = 0; i < ompi_comm_size(comm); i++)
         m->block_bytes[i] = bytes_of(outs[i], type);
     return close_reduction(&r, hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op));
@@ -122,6 +124,8 @@ static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE 
 
     if (!open_reduction(&r, in, n, out, count, type, op))
         return unasked(m, "reduce_scatter_block", -1, bytes_of(n, type), op);
+    if (!hud_module_make_room(m))
+        return HUD_ERR_MEMORY;
     for (int i = 0; i < ompi_comm_size(comm); i++)
         m->block_bytes[i] = bytes_of(count, type);
     hud_module_enter(m, "reduce_scatter_block", -1, bytes_of(n, type), r.op->name);
@@ -173,6 +177,8 @@ static int exchange(hud_module *m, struct blocks *in, struct blocks *out)
 {
     int ranks = ompi_comm_size(m->comm);
 
+    if (!hud_module_make_room(m))
+        return HUD_ERR_MEMORY;
     if (in->base == MPI_IN_PLACE)
         *in = *out;
     open_blocks(in, ranks, m->in_states, m->in_views);
