@@ -123,8 +123,7 @@ int hud_message_open(const void *user, MPI_Count count, MPI_Datatype handle, MPI
         return HUD_PASS;
     if (__builtin_mul_overflow(count, m->type.bytes, &bytes) || bytes < 0)
         return HUD_PASS;
-    m->view =
-        (struct hud_view){ .base = buffer }; /* nothing to send, said as no element or as empty ones: not all MPIs stand the mixture */
+    m->view = (struct hud_view){ .bytes = 0 }; /* said as no element or as empty ones; at no address, which may be that of other bytes */
     if (bytes == 0)
         return HUD_OK;
     if (!m->type.run || (count > 1 && m->type.extent != m->type.bytes))
