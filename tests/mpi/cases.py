@@ -234,6 +234,10 @@ CASES = [
          collectives=("reduce", "allreduce", "alltoall")),
     Case("reductions", "same bits on all ranks", BOTH, 3, ["{bin}/order", "--brief"]),
 
+    *[Case("reductions", f"functions of the user's, {ranks} ranks", mpis, ranks, ["{bin}/operations", "--hard"], bind=ranks == 2, taken=True,
+           also_passed=("elements too large",), collectives=("reduce", "allreduce", "reduce_scatter")) for ranks, mpis in ((2, ALL), (3, BOTH))],
+    Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
+
     # What MPI programs do to a collective library.
     # (without single copy the sender must move its message itself)
     Case("programs", "progress", ALL, 2, ["{bin}/progress"], taken=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
