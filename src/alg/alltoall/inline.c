@@ -25,7 +25,7 @@ static const struct alg_param params[] = {
     { .name = NULL },
 };
 
-enum { HEAD = offsetof(mem_flag, payload) };
+enum { HEAD = offsetof(mem_flag, payload), CLAIMED = 8192 /* bytes that are taken back for the next operation, at most */ };
 
 static size_t set_bytes(size_t slot_bytes)
 {
@@ -76,6 +76,7 @@ static void own(struct mem *m, const struct coll *c)
 static void run(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
+    size_t behind = HEAD + (size_t)(ranks - 1) * c->bytes, claimed = behind < CLAIMED ? behind : CLAIMED;
     mem_flag *mine = set_of(m, c, me);
 
     copy_in(m, c, block_in(mine, c, me, 0), 0, me);
@@ -88,7 +89,7 @@ static void run(struct mem *m, const struct coll *c)
         mem_await(m, set, c->op); /* A1 */
         mem_out(m, &c->out, block_in(set, c, from, me), (size_t)from * c->bytes, c->bytes);
     }
-    mem_claim(m, set_of(m, &(struct coll){ .op = c->op + 1, .slot_bytes = c->slot_bytes }, me), 1);
+    mem_claim(m, set_of(m, &(struct coll){ .op = c->op + 1, .slot_bytes = c->slot_bytes }, me), claimed);
 }
 
 ALG_DEFINE(alltoall, inline) = {
