@@ -20,12 +20,16 @@
  *
  * A block that is shorter than its receiver expects ends where its last tile says so; what is longer than the view is dropped, and the call reports that.
  *
+ * Small tiles.  One of at most 64 bytes travels in the line of its flag. There are two in turn, and the line is written again only once its reader was heard in a later
+ * operation than that of the small tile before: whoever writes for operation k has left all tiles of k - 1. Where both ends send, that is how most tiles are known to be left.
+ *
  * Line                      written by   read by     value k means
- *   slot[r].to[d].full      r            d           r has written k tiles for d; notices of the last of them: place, bytes, whether more follow
- *   slot[d].to[r].left      d            r           d has left the first k tiles of r's for it
+ *   slot[r].to[d].full[k%2] r            d           r has written tile k for d; notices of the last of them: place, bytes, whether more follow
+ *   slot[d].to[r].left      d            r           d has left the first k tiles of r's for it; d's own counts
  *   slot[r].at, .out        r            r           (plain) r's position in its window, and the tiles not known to be left
  *
  * Edges     R1 -> A1   a copy into a tile          happens before  its partner's copy out of it
+ *                      a rank's copies out before  happen before   its partner's copies into those bytes after
  *           R2 -> A2   a copy out of a tile        happens before  the next copy into those bytes, and into the word of its notice
  */
 #ifndef HUD_ALG_WINDOWS_H
@@ -43,38 +47,40 @@ enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET };
     }
 
 enum {
-    WINDOWS_AHEAD = MEM_PAYLOAD / 8 - 1, /* most tiles of a rank that are out: not known to be left */
-    WINDOWS_TILES = 4                    /* that a window holds, unless told otherwise */
+    WINDOWS_NOTICES = 7,                 /* of the last tiles, in each of the two lines of a pair */
+    WINDOWS_AHEAD = 2 * WINDOWS_NOTICES, /* most tiles of a rank that are out: not known to be left */
+    WINDOWS_SMALL = 8 * 8,               /* bytes that travel in the line */
+    WINDOWS_TILES = 4,                   /* that a window holds, unless told otherwise */
+    WINDOWS_CLAIMED = 8192               /* bytes that are taken back for the next operation, at most */
 };
+_Static_assert(8 * WINDOWS_NOTICES + WINDOWS_SMALL == MEM_PAYLOAD, "notices and a small tile fill the line of their flag");
 
-/* What a rank remembers of a tile that is out: for whom, the how many-th for him, where it begins. */
-enum { WINDOWS_PEER, WINDOWS_COUNT, WINDOWS_AT, WINDOWS_WORDS };
+/* What a rank remembers of a tile that is out: for whom, the how many-th for him, of which operation, where it begins. */
+enum { WINDOWS_PEER, WINDOWS_COUNT, WINDOWS_OP, WINDOWS_AT, WINDOWS_WORDS };
+
+/* What a rank remembers of a peer, in the payload of its own `left`: tiles sent and taken, the last operation in which it was heard, and those of the last small tiles. */
+enum { WINDOWS_SENT, WINDOWS_TAKEN, WINDOWS_HEARD, WINDOWS_SMALL_OP };
 
 struct windows_slot {
     _Alignas(HUD_LINE) uint64_t at; /* bytes since the window began; a tile begins a line and goes over no end */
     uint64_t first, next;           /* tiles [first, next) are out */
     uint64_t out[WINDOWS_AHEAD][WINDOWS_WORDS];
     struct windows_lines {
-        mem_flag full, left; /* payloads: notices, then how many were sent; how many were taken */
-    } to[];                  /* [ranks]; then the window */
+        mem_flag full[2], left;
+    } to[]; /* [ranks]; then the window */
 };
 
-/* A notice: the tile's place in the window, in lines, its bytes, and whether more follow. */
-enum { WINDOWS_MORE = 1 };
+/* A notice: the tile's place in the window, in lines, its bytes, whether it is small, and whether more follow. */
+enum { WINDOWS_MORE = 1, WINDOWS_INLINE = 2 };
 
-static inline uint64_t windows_notice(size_t place, size_t bytes, bool more)
+static inline uint64_t windows_notice(size_t place, size_t bytes, bool small, bool more)
 {
-    return (uint64_t)(place / HUD_LINE) << 32 | (uint64_t)bytes << 1 | (more ? WINDOWS_MORE : 0);
-}
-
-static inline size_t windows_place(uint64_t notice)
-{
-    return (notice >> 32) * HUD_LINE;
+    return (uint64_t)(place / HUD_LINE) << 32 | (uint64_t)bytes << 2 | (small ? WINDOWS_INLINE : 0) | (more ? WINDOWS_MORE : 0);
 }
 
 static inline size_t windows_bytes(uint64_t notice)
 {
-    return (uint32_t)notice >> 1;
+    return (uint32_t)notice >> 2;
 }
 
 static inline size_t windows_head_bytes(int ranks)
@@ -138,9 +144,16 @@ static inline int windows_partner(const struct windows *w, int step)
     return (step - w->me + w->ranks) % w->ranks;
 }
 
-static inline char *windows_data(const struct windows *w, struct windows_slot *slot, size_t place)
+/* Where a tile lies, in a slot and with the line that tells of it. */
+static inline char *windows_data(const struct windows *w, struct windows_slot *slot, mem_flag *full, uint64_t notice)
 {
-    return (char *)&slot->to[w->ranks] + place;
+    return notice & WINDOWS_INLINE ? (char *)&full->payload[WINDOWS_NOTICES] : (char *)&slot->to[w->ranks] + (notice >> 32) * HUD_LINE;
+}
+
+/* What this rank remembers of a peer. */
+static inline uint64_t *windows_known(const struct windows *w, int peer, int word)
+{
+    return &w->mine->to[peer].left.payload[word];
 }
 
 /* Goes on to a step that has a tile to write, or beyond the last. */
@@ -158,10 +171,13 @@ static inline bool windows_reclaim(struct windows *w, bool wait)
 {
     const uint64_t *oldest = w->mine->out[w->first % WINDOWS_AHEAD];
     uint64_t count = mem_get(w->m, &oldest[WINDOWS_COUNT]);
-    struct windows_slot *peer = mem_slot(w->m, (int)mem_get(w->m, &oldest[WINDOWS_PEER]));
+    int rank = (int)mem_get(w->m, &oldest[WINDOWS_PEER]);
+    struct windows_slot *peer = mem_slot(w->m, rank);
     mem_flag *left = &peer->to[w->me].left;
 
-    if (wait)
+    if (mem_get(w->m, windows_known(w, rank, WINDOWS_HEARD)) > mem_get(w->m, &oldest[WINDOWS_OP]))
+        ; /* it has left all of that operation */
+    else if (wait)
         mem_await(w->m, left, count);                     /* A2 */
     else if ((int64_t)(mem_peek(w->m, left) - count) < 0) /* A2 */
         return false;
@@ -186,29 +202,49 @@ static inline bool windows_make_room(struct windows *w, size_t bytes, bool wait)
     return true;
 }
 
+/* The next tile for a peer may travel in its line: it is small, and the last one there was left. */
+static inline bool windows_is_small(const struct windows *w, int peer, uint64_t count, size_t bytes)
+{
+    return bytes <= WINDOWS_SMALL && mem_get(w->m, windows_known(w, peer, WINDOWS_HEARD)) >
+                                         mem_get(w->m, windows_known(w, peer, WINDOWS_SMALL_OP + (int)(count % 2)));
+}
+
+/* A tile is out: remembers it, and tells its reader. */
+static inline void windows_tell(struct windows *w, uint64_t count, uint64_t notice)
+{
+    struct mem *m = w->m;
+    mem_flag *full = &w->mine->to[w->peer].full[count % 2];
+    uint64_t *out = w->mine->out[w->next++ % WINDOWS_AHEAD];
+
+    mem_put(m, &out[WINDOWS_PEER], (uint64_t)w->peer);
+    mem_put(m, &out[WINDOWS_COUNT], count);
+    mem_put(m, &out[WINDOWS_OP], w->c->op);
+    mem_put(m, &out[WINDOWS_AT], w->at);
+    mem_put(m, windows_known(w, w->peer, WINDOWS_SENT), count);
+    if (notice & WINDOWS_INLINE)
+        mem_put(m, windows_known(w, w->peer, WINDOWS_SMALL_OP + (int)(count % 2)), w->c->op);
+    mem_put(m, &full->payload[count / 2 % WINDOWS_NOTICES], notice);
+    mem_post(m, full, count); /* R1 */
+}
+
 /* Writes the next tile; false: there is none, or no room for it yet and nobody waited. */
 static inline bool windows_write(struct windows *w, bool wait)
 {
-    struct mem *m = w->m;
-
     if (w->step > w->ranks)
         return false;
     struct windows_block in = windows_in(w, w->peer);
     size_t done = w->tile * w->tile_bytes, rest = in.bytes - done, bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
-    if (!windows_make_room(w, mem_lines(bytes), wait))
+    uint64_t count = mem_get(w->m, windows_known(w, w->peer, WINDOWS_SENT)) + 1;
+    bool small = windows_is_small(w, w->peer, count, bytes);
+    size_t room = small ? 0 : mem_lines(bytes);
+    if (!windows_make_room(w, room, wait))
         return false;
-    mem_flag *full = &w->mine->to[w->peer].full;
-    uint64_t sent = mem_get(m, &full->payload[WINDOWS_AHEAD]), *out = w->mine->out[w->next++ % WINDOWS_AHEAD];
-    size_t place = w->at % w->window_bytes;
+    uint64_t notice = windows_notice(w->at % w->window_bytes, bytes, small, bytes < rest);
+    char *data = windows_data(w, w->mine, &w->mine->to[w->peer].full[count % 2], notice);
     for (size_t taken = 0; taken < bytes;)
-        taken += mem_in(m, windows_data(w, w->mine, place) + taken, in.span.view, in.span.offset_bytes + done + taken, bytes - taken);
-    mem_put(m, &full->payload[sent % WINDOWS_AHEAD], windows_notice(place, bytes, bytes < rest));
-    mem_put(m, &full->payload[WINDOWS_AHEAD], ++sent);
-    mem_put(m, &out[WINDOWS_PEER], (uint64_t)w->peer);
-    mem_put(m, &out[WINDOWS_COUNT], sent);
-    mem_put(m, &out[WINDOWS_AT], w->at);
-    mem_post(m, full, sent); /* R1 */
-    w->at += mem_lines(bytes);
+        taken += mem_in(w->m, data + taken, in.span.view, in.span.offset_bytes + done + taken, bytes - taken);
+    windows_tell(w, count, notice);
+    w->at += room;
     w->tile++;
     windows_settle(w);
     return true;
@@ -218,23 +254,35 @@ static inline bool windows_write(struct windows *w, bool wait)
 static inline void windows_take(struct windows *w, int step, int peer)
 {
     struct windows_slot *from = mem_slot(w->m, peer);
+    struct windows_lines *mine = &w->mine->to[peer];
     struct windows_block out = windows_out(w, peer);
-    mem_flag *full = &from->to[w->me].full, *left = &w->mine->to[peer].left;
-    uint64_t taken = mem_get(w->m, &left->payload[0]), tile = 0, notice;
+    uint64_t count = mem_get(w->m, windows_known(w, peer, WINDOWS_TAKEN)), tile = 0, notice;
 
     do {
+        mem_flag *full = &from->to[w->me].full[++count % 2];
         while (w->step < step || (w->step == step && w->tile <= tile))
             windows_write(w, true);
         while (windows_write(w, false))
             ;
-        mem_await(w->m, full, taken + 1); /* A1 */
-        notice = mem_get(w->m, &full->payload[taken % WINDOWS_AHEAD]);
-        mem_out(w->m, out.span.view, windows_data(w, from, windows_place(notice)), out.span.offset_bytes, windows_bytes(notice));
+        mem_await(w->m, full, count); /* A1 */
+        notice = mem_get(w->m, &full->payload[count / 2 % WINDOWS_NOTICES]);
+        mem_out(w->m, out.span.view, windows_data(w, from, full, notice), out.span.offset_bytes, windows_bytes(notice));
         out.span.offset_bytes += windows_bytes(notice);
-        mem_post(w->m, left, ++taken); /* R2 */
+        mem_post(w->m, &mine->left, count); /* R2 */
         tile++;
     } while (notice & WINDOWS_MORE);
-    mem_put(w->m, &left->payload[0], taken);
+    mem_put(w->m, windows_known(w, peer, WINDOWS_TAKEN), count);
+    mem_put(w->m, windows_known(w, peer, WINDOWS_HEARD), w->c->op);
+    mem_claim(w->m, &mine->full[(mem_get(w->m, windows_known(w, peer, WINDOWS_SENT)) + 1) % 2], sizeof mine->full[0]);
+}
+
+/* Takes the bytes of the window back that the next operation, if it is like this one, writes first. */
+static inline void windows_claim(struct windows *w, uint64_t began)
+{
+    size_t bytes = w->at - began < WINDOWS_CLAIMED ? w->at - began : WINDOWS_CLAIMED;
+
+    if (bytes != 0 && bytes <= w->window_bytes && windows_make_room(w, bytes, false))
+        mem_claim(w->m, windows_data(w, w->mine, NULL, windows_notice(w->at % w->window_bytes, 0, false, false)), bytes);
 }
 
 static inline void windows_take_own(struct windows *w)
@@ -254,6 +302,7 @@ static inline void windows_run(struct mem *m, const struct coll *c)
     w.at = mem_get(m, &w.mine->at);
     w.first = mem_get(m, &w.mine->first);
     w.next = mem_get(m, &w.mine->next);
+    uint64_t began = w.at;
     windows_settle(&w);
     while (windows_write(&w, false))
         ;
@@ -265,6 +314,7 @@ static inline void windows_run(struct mem *m, const struct coll *c)
     }
     while (windows_write(&w, true))
         ;
+    windows_claim(&w, began);
     mem_put(m, &w.mine->at, w.at);
     mem_put(m, &w.mine->first, w.first);
     mem_put(m, &w.mine->next, w.next);
