@@ -161,19 +161,26 @@ static bool is_op(const struct operand *o, const char *name)
     return strcmp(o->op_name, name) == 0;
 }
 
-/* Integers may wrap where that is the same in any order; else few values, so that pairs tie and truth values differ. */
-static int64_t small_value(const struct operand *o, char form, uint64_t random)
+/*
+ * Integers of 4 bytes or more wrap, as that is the same in any order (Open MPI's sums of shorter ones saturate); few values for pairs, which shall tie,
+ * and for truth.
+ */
+static int64_t small_value(const struct operand *o, size_t block, uint64_t random)
 {
     bool logical = is_op(o, "land") || is_op(o, "lor") || is_op(o, "lxor"), located = is_op(o, "minloc") || is_op(o, "maxloc");
+    bool sum = is_op(o, "sum"), prod = is_op(o, "prod"), narrow = o->l.block[block].bytes < 4;
+    char form = form_of(o, block);
 
     if (form == 'b' || logical)
         return form == 'b' ? (int64_t)(random & 1) : random & 1 ? (int64_t)(random >> 8 & 63) : 0;
     if (located)
         return (int64_t)((random >> 8) % 5);
-    if (form == 'u' || (form == 'i' && !is_op(o, "sum") && !is_op(o, "prod")))
+    if (sum && narrow)
+        return form == 'u' ? (int64_t)(random & 1) : (int64_t)(random % 3) - 1;
+    if (prod && (narrow || form != 'u'))
+        return (random & 126) == 0 ? 2 : random & 1 || form == 'u' ? 1 : -1;
+    if (form == 'u' || (form == 'i' && !sum))
         return (int64_t)random;
-    if (is_op(o, "prod"))
-        return (random & 14) == 0 ? 2 : random & 1 ? 1 : -1;
     return (int64_t)(random >> 8 & 15) - 7;
 }
 
@@ -200,7 +207,7 @@ static int64_t value_at(const struct operand *o, size_t block, uint64_t random)
         bool both = (random & 0x700) == 0, mine = (random >> 1 & 1) == block;
         return both ? 1 : !mine ? 0 : random & 1 ? 1 : -1;
     }
-    return small_value(o, form, is_op(o, "prod") ? random : mix(random + block));
+    return small_value(o, block, is_op(o, "prod") ? random : mix(random + block));
 }
 
 /* What `rank` contributes to the call `id`: a function of these alone. */
