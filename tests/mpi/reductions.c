@@ -117,8 +117,8 @@ static void judge(const struct call *c, int error, int result, const struct area
 }
 
 /*
- * MPICH before 4.2 does not survive a reduction in place to a root other than 0 (its issue 6540), MPICH 5 elements whose lower bound is not 0, Intel MPI
- * neither these nor Fortran's REAL16, and none of them a reduce_scatter whose operation does not commute on elements with gaps.  Elements too large for
+ * MPICH before 4.2 does not survive a reduction in place to a root other than 0 (its issue 6540), MPICH 5 and Intel MPI
+ * elements whose lower bound is not 0, and none of them a reduce_scatter whose operation does not commute on elements with gaps.  Elements too large for
  * huddle are the MPI's in any case.
  */
 static bool beyond(const struct call *c)
@@ -127,9 +127,8 @@ static bool beyond(const struct call *c)
     int commutes;
 
     MPI_Op_commutative(c->o->op, &commutes);
-    return (!options.beyond || bytes > 4096) &&
-           ((c->kind == REDUCE && c->in_place && c->root != 0) || c->o->l.lower != 0 || form_of(c->o, 0) == 'q' ||
-            (c->kind >= REDUCE_SCATTER && !commutes && (ptrdiff_t)bytes != c->o->l.extent));
+    return (!options.beyond || bytes > 4096) && ((c->kind == REDUCE && c->in_place && c->root != 0) || c->o->l.lower != 0 ||
+                                                 (c->kind >= REDUCE_SCATTER && !commutes && (ptrdiff_t)bytes != c->o->l.extent));
 }
 
 static void reduction(struct call c)
