@@ -21,6 +21,13 @@ BOTH = ("ompi4", "mpich5")  # one of each front end, where the MPI does not matt
 # A rank's number in the job, in a shell, whichever launcher started it.
 RANK = "${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-$PMI_RANK}}"
 DIFFERENTIAL = ("{bin}/differential", "--brief", "--beyond")
+# Which program is about which collectives, as huddle counts them.
+COLLECTIVES = {
+    "differential": ("barrier", "bcast"),
+    "reductions": ("reduce", "allreduce", "reduce_scatter"),
+    "exchanges": ("alltoall", "alltoallv"),
+}
+PROGRAMS = {"differential": DIFFERENTIAL, "reductions": ("{bin}/reductions", "--brief"), "exchanges": ("{bin}/exchanges", "--brief")}
 
 
 class NotHere(Exception):
@@ -200,6 +207,17 @@ CHECK = {"HUDDLE_CHECK": "1", "HUDDLE_CHECK_TIMEOUT": "1"}
 DIFFERENCES = {**CHECK, "HUDDLE_CHECK_TIMEOUT": "60"}
 
 
+def taken(program):
+    """All calls of the program's collectives are, but for elements that are too large."""
+    return dict(taken=True, collectives=COLLECTIVES[program], also_passed=("one rank", "elements too large"))
+
+
+def fixed(name, mpis, ranks, env=None, **more):
+    """Every sum has the bits of adding from rank 0 to the last."""
+    return Case("order", name, mpis, ranks, ["{bin}/order", "--brief", "--fixed"], env={"HUDDLE_REDUCE_ORDER": "fixed", **(env or {})},
+                **{**taken("reductions"), **more})
+
+
 def unlike(word, difference, mpis=ALL, call="139 of MPI_COMM_WORLD", **more):
     """Of four ranks one makes another call; tests/mpi/unlike.c has 138 calls before that in which all agree."""
     return Case("check", word, mpis, 4, ["{bin}/unlike", word], env=DIFFERENCES, fails=None, says=[rf"check: call {call} \(4 ranks\): " + difference], **more)
@@ -223,16 +241,24 @@ CASES = [
     Case("differential", "8 ranks, all sizes", ALL, 8, ["{bin}/differential", "--beyond"], taken=True, seconds=500, full=True),
 
     # Reductions and exchanges under every MPI.
-    *[Case(program, f"{ranks} ranks", mpis, ranks, ["{bin}/" + program, "--brief"], bind=ranks == 2, seconds=200)
+    *[Case(program, f"{ranks} ranks", mpis, ranks, [*PROGRAMS[program], "--beyond"], bind=ranks == 2, seconds=200, **taken(program))
       for program in ("reductions", "exchanges") for ranks, mpis in ((2, ALL), (3, BOTH), (8, ("ompi4",)))],
-    *[Case(program, "4 ranks, at length", ALL, 4, ["{bin}/" + program, "--seconds", "20", "--seed", "{seed}"], seconds=900, full=True)
-      for program in ("reductions", "exchanges")],
+    *[Case(program, "4 ranks, at length", ALL, 4, ["{bin}/" + program, "--beyond", "--seconds", "20", "--seed", "{seed}"], seconds=900, full=True,
+           **taken(program)) for program in ("reductions", "exchanges")],
+    *[Case(program, "without huddle", BOTH, 2, PROGRAMS[program], env={"HUDDLE": "off"}) for program in ("reductions", "exchanges")],
     *[Case("reductions", "what functions are given" + when, mpis, 3, ["{bin}/functions"], env=env, taken=True, collectives=("reduce", "allreduce"))
       for when, mpis, env in (("", ALL, {}), (", checked", BOTH, CHECK))],
     # (the wheel of Open MPI 5 has nothing for Fortran)
     Case("reductions", "from Fortran", ("ompi4", *MPICH), 3, ["{bin}/fortran"], each=built("fortran"), prints=["passed"], taken=True,
          collectives=("reduce", "allreduce", "alltoall")),
-    Case("reductions", "same bits on all ranks", BOTH, 3, ["{bin}/order", "--brief"]),
+
+    # The bits of sums: the same on all ranks; in fixed order the same wherever the ranks are.
+    Case("order", "as it comes", BOTH, 3, ["{bin}/order", "--brief"], **taken("reductions")),
+    fixed("fixed", ALL, 3),
+    fixed("fixed, 8 ranks", ("ompi4",), 8),
+    fixed("fixed, no levels", BOTH, 3, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}),
+    fixed("fixed, ranks placed the other way round", BOTH, 4, each=odd("taskset", "-c", "0")),
+    fixed("fixed, little memory", BOTH, 3, env={"HUDDLE_LEASE": "64K"}),
 
     *[Case("reductions", f"functions of the user's, {ranks} ranks", mpis, ranks, ["{bin}/operations", "--hard"], bind=ranks == 2, taken=True,
            also_passed=("elements too large",), collectives=("reduce", "allreduce", "reduce_scatter")) for ranks, mpis in ((2, ALL), (3, BOTH))],
@@ -376,57 +402,3 @@ CASES = [
     Case("nodes", "two cliques", ("mpich4", "mpich5"), 4, env={"MPIR_CVAR_NUM_CLIQUES": "2"}),
     Case("nodes", "odd and even cliques", ("mpich5",), 4, env={"MPIR_CVAR_ODD_EVEN_CLIQUES": "1"}),
 ]
-
-
-# ---- every algorithm ----
-
-def corners(parameter):
-    """Values of a parameter at its ends, or each of its words."""
-    return parameter["words"] or sorted({parameter["least"], parameter["most"]})
-
-
-def refused(collective, env, name):
-    """What needs single copy, where a rank is not allowed it: from the start, for writing only, by and by; or where the user forgoes it."""
-    def case(when, **more):
-        return Case("algorithms", f"{name} with single copy {when}", **{"mpis": BOTH, "ranks": 3, "env": env, **more})
-
-    def forbid(calls):
-        return on_ranks("-eq 1", "{tools}/forbid", calls)
-
-    # (communicators without that rank may use it)
-    yield case("refused to one rank", each=forbid("process_vm_readv,process_vm_writev"), passed="no algorithm", collectives=(collective,))
-    yield case("off", env={**env, "HUDDLE_CMA": "off"}, taken=False, passed="no algorithm", collectives=(collective,))
-    yield case("refused to one rank, own choice", ranks=2, env=NO_CMA, each=forbid("process_vm_readv,process_vm_writev"), taken=True)
-    yield case("refused for writing", each=forbid("process_vm_writev"), taken=True)
-    yield case("and truncation, 2 ranks", ranks=2, command=["{bin}/truncate"], taken=True)
-    yield case("refused by and by, 2 ranks", ranks=2, command=["{bin}/denied"], taken=True)
-    yield case("refused by and by, 5 ranks", ranks=5, command=["{bin}/denied"], taken=True)
-
-
-def forced(algorithms, single_copy):
-    """Cases from what `huddle info --json` says of algorithms: each does the work alone, beside one of each other collective; at length, each of its
-    parameters at its corners.  What it does not accept goes to the MPI; so does all that needs single copy where the kernel does not allow it."""
-    def case(name, env, **more):
-        return Case("algorithms", name, env=env, also_passed=("one rank", "no algorithm"), **more)
-
-    names = {}
-    for algorithm in algorithms:
-        if single_copy or not algorithm["direct"]:
-            names.setdefault(algorithm["collective"], []).append(algorithm["name"])
-    for turn in range(max(map(len, names.values()))):
-        now = {collective: of[turn % len(of)] for collective, of in names.items()}
-        name = ", ".join(f"{collective} {algorithm}" for collective, algorithm in now.items())
-        env = {f"HUDDLE_{collective.upper()}": algorithm for collective, algorithm in now.items()}
-        yield case(f"{name}, 3 ranks", env, mpis=("mpich4",), ranks=3, taken=True)
-        yield case(f"{name}, 8 ranks", env, mpis=("ompi4",), ranks=8, taken=True, seconds=150)
-        yield case(f"{name}, 2 ranks", env, mpis=ALL, ranks=2, bind=True, taken=True, full=True)
-        yield case(f"{name}, 13 ranks", env, mpis=BOTH, ranks=13, taken=True, seconds=300, full=True)
-    for algorithm in algorithms if single_copy else []:
-        if algorithm["direct"]:
-            yield from refused(algorithm["collective"], {f"HUDDLE_{algorithm['collective'].upper()}": algorithm["name"], **NO_CMA}, algorithm["name"])
-    for algorithm in algorithms:
-        force = f"HUDDLE_{algorithm['collective'].upper()}"
-        for parameter in algorithm["parameters"]:
-            setting = f"{force}_{algorithm['name'].upper()}_{parameter['name'].upper()}"
-            for value in corners(parameter):
-                yield case(f"{setting}={value}", {force: algorithm["name"], setting: str(value)}, mpis=("ompi4",), ranks=5, full=True)

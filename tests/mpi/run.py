@@ -21,7 +21,8 @@ import time
 import uuid
 
 import peers
-from cases import CASES, Case, NotHere, forced
+from cases import CASES, Case, NotHere
+from forced import forced
 
 MARK = "MPI_TEST_CASE"  # in the environment of every process of a case
 
