@@ -60,23 +60,28 @@ def words(choice):
     return ", ".join(f"{collective} {name}" for collective, name in choice.items())
 
 
+def smaller(program):
+    """On more ranks than processors, reductions, whose contributions every rank makes for all."""
+    return [*PROGRAMS[program], "--most", "150000"] if program == "reductions" else PROGRAMS[program]
+
+
 def forced(algorithms, single_copy):
     """Each algorithm does the work alone, beside one of each other collective of its program; at length, each of its parameters at its corners.  What it
     does not accept goes to the MPI; so does all that needs single copy where the kernel does not allow it."""
     def case(program, name, env, **more):
-        return Case("algorithms", name, env=env, command=PROGRAMS[program], collectives=COLLECTIVES[program],
-                    also_passed=("one rank", "no algorithm", "elements too large"), **more)
+        return Case("algorithms", name, env=env, **{"command": smaller(program), "collectives": COLLECTIVES[program], **more},
+                    also_passed=("one rank", "no algorithm", "elements too large"))
 
     here = [algorithm for algorithm in algorithms if single_copy or not algorithm["direct"]]
     for program, collectives in COLLECTIVES.items():
         for choice in in_turn([algorithm for algorithm in here if algorithm["collective"] in collectives]):
             env = {setting_of(collective): name for collective, name in choice.items()}
-            more = dict(taken=True, seconds=300)
+            more, whole = dict(taken=True, seconds=300), dict(command=PROGRAMS[program])
             if len(choice) < len(collectives):
                 more["collectives"] = tuple(choice)
-            yield case(program, f"{words(choice)}, 3 ranks", env, mpis=("mpich4",), ranks=3, **more)
+            yield case(program, f"{words(choice)}, 3 ranks", env, mpis=("mpich4",), ranks=3, **more, **whole)
             yield case(program, f"{words(choice)}, 8 ranks", env, mpis=("ompi4",), ranks=8, **more)
-            yield case(program, f"{words(choice)}, 2 ranks", env, mpis=ALL, ranks=2, bind=True, full=True, **more)
+            yield case(program, f"{words(choice)}, 2 ranks", env, mpis=ALL, ranks=2, bind=True, full=True, **more, **whole)
             yield case(program, f"{words(choice)}, 13 ranks", env, mpis=BOTH, ranks=13, full=True, **more)
     for choice in in_turn([algorithm for algorithm in here if algorithm["collective"] in COLLECTIVES["reductions"]]):
         yield fixed(f"fixed, {words(choice)}", ("ompi4",), 5, **preferred(choice))
