@@ -17,8 +17,8 @@
 enum tree_param { TREE_FRAGMENT, TREE_SETS, TREE_BUDGET, TREE_KIND, TREE_DEGREE };
 
 static const struct alg_param tree_params[] = {
-    [TREE_FRAGMENT] = { "fragment", "B", "f, bytes shown at once; less at a set's end", 1, 1 << 24, 8 << 10, NULL, .per_call = true,
-                        .tune = "4K,16K,32K" },
+    [TREE_FRAGMENT] = { "fragment", "B", "f, bytes shown at once; less at a set's end", 1, 1 << 24, 16 << 10, NULL, .per_call = true,
+                        .tune = "4K,8K,32K" },
     [TREE_SETS] = { "sets", "1", "q, sets of buffers of a queue; no fragment crosses from one into the next", 1, 8, 3, NULL },
     [TREE_BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24, 96 << 10, NULL },
     [TREE_KIND] = { "tree", "", "who reads whose sums", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names, .per_call = true,

@@ -99,7 +99,7 @@ static const struct alg_param walk_params[] = {
     [WALK_FRAGMENT] = { "fragment", "B", "f, bytes shown at once; less at a set's end", 1, 1 << 24, 32 << 10, NULL, .per_call = true,
                         .tune = "8K,16K,64K" },
     [WALK_SETS] = { "sets", "1", "q, sets of buffers of a queue; no fragment crosses from one into the next", 1, 8, 3, NULL },
-    [WALK_BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24, 192 << 10, NULL, .tune = "24K,96K" },
+    [WALK_BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24, 96 << 10, NULL, .tune = "24K,192K" },
     { .name = NULL },
 };
 
