@@ -317,6 +317,7 @@ CASES = [
     unlike("bytes", r"ranks 0-2 call MPI_Bcast\(root 0, 20 bytes\); rank 3 calls MPI_Bcast\(root 0, 16 bytes\)$", BOTH),
     unlike("operation", r"ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); rank 3 calls MPI_Allreduce\(4 bytes, MPI_MAX\)$", BOTH),
     unlike("reduced", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Allreduce\(8 bytes, MPI_SUM\)$", BOTH),
+    unlike("names", r"ranks 0-2 call MPI_Reduce_scatter_block\(16 bytes, MPI_SUM\); rank 3 calls MPI_Alltoallw$", OPEN),
     unlike("first", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast\(root 0, 4 bytes\)$", BOTH, call="1 of MPI_COMM_WORLD"),
     unlike("freed", r"rank 0 calls MPI_Comm_free or MPI_Finalize; ranks 1-3 call MPI_Barrier$", call="2 of its own"),
     Case("check", "a rank that does not come", ALL, 4, ["{bin}/unlike", "silent"], env=CHECK, taken=True, says_each=True,

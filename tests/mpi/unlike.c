@@ -2,7 +2,7 @@
 /*
  * unlike.c - programs whose ranks do not make the same calls, and what HUDDLE_CHECK says of them.
  *
- *     unlike root | kind | bytes | operation | reduced | ends | freed | first    erroneous
+ *     unlike root | kind | bytes | operation | reduced | names | ends | freed | first    erroneous
  *     unlike others | silent | slow | late                                       correct, but for ranks that keep the others waiting
  *
  * Before the error ranks agree.  After it an MPI may hang or fail, so the program ends by itself, without
@@ -135,6 +135,22 @@ static void freed(void)
         MPI_Barrier(comm);
 }
 
+/* What huddle serves as something else. */
+static void by_name(bool odd)
+{
+    MPI_Datatype types[64];
+    int counts[64], at[64] = { 0 };
+
+    for (int i = 0; i < world_size; i++) {
+        types[i] = MPI_INT;
+        counts[i] = 1;
+    }
+    if (odd)
+        MPI_Alltoallw(numbers, counts, at, types, gathered, counts, at, types, MPI_COMM_WORLD);
+    else
+        MPI_Reduce_scatter_block(numbers, gathered, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -160,6 +176,8 @@ int main(int argc, char **argv)
         MPI_Allreduce(&number, gathered, 1, MPI_INT, odd ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
     else if (strcmp(what, "reduced") == 0 && odd)
         MPI_Allreduce(numbers, gathered, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else if (strcmp(what, "names") == 0)
+        by_name(odd);
     else if (strcmp(what, "ends") == 0 && odd)
         _exit(0);
     else if (strcmp(what, "freed") == 0)

@@ -149,8 +149,11 @@ void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type, stru
 {
     const opal_datatype_t *t = &type->super;
 
-    *view = (struct hud_view){ .base = (char *)buffer + t->true_lb, .bytes = count * t->size };
-    if (view->bytes == 0 || (opal_datatype_is_contiguous_memory_layout(t, count == 1 ? 1 : 2) && !compat_on_device(buffer)))
+    *view = (struct hud_view){ .bytes = count * t->size };
+    if (view->bytes == 0)
+        return; /* at no address: it may be that of other bytes, as if in place */
+    view->base = (char *)buffer + t->true_lb;
+    if (opal_datatype_is_contiguous_memory_layout(t, count == 1 ? 1 : 2) && !compat_on_device(buffer))
         return;
     *state = (struct view_state){ .buffer = buffer, .count = count, .type = t, .convertor = convertor };
     view->pack = pack;
