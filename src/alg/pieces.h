@@ -68,20 +68,7 @@ static inline size_t pieces_round_up(size_t bytes, size_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* Of the longest slice, in equal parts of at most so many bytes (0: what a cell holds). */
-static inline size_t pieces_size(const struct pieces *s, size_t unit, size_t wanted)
-{
-    size_t most = s->cell_bytes / unit * unit, longest = 1;
-
-    if (wanted != 0)
-        most = pieces_least(most, pieces_round_up(wanted, unit));
-    for (int i = 0; i < s->count; i++)
-        longest = pieces_block(s, i) > longest ? pieces_block(s, i) : longest;
-    size_t parts = (longest + most - 1) / most;
-    return pieces_round_up((longest + parts - 1) / parts, unit);
-}
-
-/* For a slot of pieces_slot_bytes.  blocks NULL: slices alike. */
+/* For a slot of pieces_slot_bytes.  blocks NULL: slices alike.  Pieces of so many bytes as wanted (0: all), or as a cell holds. */
 static inline struct pieces pieces_cut(const struct coll *c, int count, const size_t *blocks, size_t head_bytes, uint64_t sets, long wanted)
 {
     size_t unit = pieces_unit(c), owners = (size_t)count;
@@ -91,7 +78,9 @@ static inline struct pieces pieces_cut(const struct coll *c, int count, const si
     s.set_bytes = (c->slot_bytes - head_bytes) / sets / HUD_LINE * HUD_LINE;
     s.at_once = (int)pieces_least(owners, s.set_bytes / mem_lines(unit));
     s.cell_bytes = s.set_bytes / (size_t)s.at_once / HUD_LINE * HUD_LINE;
-    s.piece_bytes = pieces_size(&s, unit, (size_t)wanted);
+    s.piece_bytes = s.cell_bytes / unit * unit;
+    if (wanted != 0)
+        s.piece_bytes = pieces_least(s.piece_bytes, pieces_round_up((size_t)wanted, unit));
     return s;
 }
 

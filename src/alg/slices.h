@@ -2,25 +2,27 @@
 /*
  * slices.h - the family `slices`: the result is cut over ranks that own its slices; an owner reduces its own slice of all contributions in one pass.
  *
- * The message goes by fragments, and a fragment has a piece of each owner's slice.  The slot of a rank holds three sets of cells:
- * in the cells of others lies what the rank contributes to their pieces, in its own cell the result of its own piece.  For a fragment a rank
+ * The message goes by fragments, and a fragment has a piece of each owner's slice.  The slot of a rank holds two sets of cells: in the cells of others lies what the
+ * rank contributes to their pieces, in its own cell the result of its own piece.  For a fragment a rank
  *
  *   copies its contributions in, but for its own piece | awaits all others' | reduces its piece, in rank order, and announces it | copies the others' results out
  *
- * and while the others still reduce it copies in the next fragment.  No acknowledgement: who has announced its contributions to fragment k has left fragment k - 2, so
- * who has awaited all of these may write the set of k - 2 again, for k + 1.
+ * No acknowledgement: who has announced its contributions to fragment k has left fragment k - 1, so who has awaited all of these may write the set of k - 1 again, for
+ * k + 1.  A third set would let it copy in k + 1 before it copies out k; but large pieces do more than that: lines that lie modified in the nearest cache
+ * of another processor come slowly, and of pieces of 32K most no longer do.  Two bound ranks, line transfer 56-66 ns: two sets in 128K: 64K 8.4 us, 256K 32.6, 1M 148,
+ * 4M 700; three in 96K 11.1, 45.6, 140, 671, in 192K 8.3, 30.8, 140, 674.  Eight ranks on two cores: 63, 258, 1104, 4580; 69, 267, 1126, 4730; 63, 254, 1058, 4320.
  *
  * Owners: ranks first, first + 1, ... around, as the collective says; how slices are cut: pieces.h.
  *
  * Positions count fragments over all operations of the family.
  *
  * Line              written by   read by                  value k means
- *   slot[r].in      r            all others               r's contributions to fragment k - 1 are in its window; r has left fragment k - 3
+ *   slot[r].in      r            all others               r's contributions to fragment k - 1 are in its window; r has left fragment k - 2
  *   slot[r].result  r            who copies results out   r's piece of fragment k - 1 is in its window
  *   slot[r].at      r            r                        (plain) r's position
  *
  * Edges     R1 -> A1   a rank's contributions to a fragment      happen before  the owners' reading them
- *                      a rank's last reads of the one before the last  happen before  the others' next writes to its set
+ *                      a rank's last reads of the one before  happen before  the others' next writes to its set
  *           R2 -> A2   an owner's result                         happens before  the others' copying it out
  */
 #ifndef HUD_ALG_SLICES_H
@@ -28,7 +30,7 @@
 
 #include "alg/pieces.h"
 
-enum { SLICES_SETS = 3 };
+enum { SLICES_SETS = 2 };
 
 enum slices_param { SLICES_FRAGMENT, SLICES_BUDGET };
 
@@ -43,14 +45,14 @@ enum slices_param { SLICES_FRAGMENT, SLICES_BUDGET };
                               NULL,                                                                                                        \
                               .per_call = true,                                                                                            \
                               .tune = "4K,8K,16K,32K" },                                                                                   \
-        [SLICES_BUDGET] = { "budget", "B", "bytes of the window, three fragments; 0: what the lease holds", 0, 1 << 24, 192 << 10, NULL }, \
+        [SLICES_BUDGET] = { "budget", "B", "bytes of the window, two fragments; 0: what the lease holds", 0, 1 << 24, 124 << 10, NULL },   \
         { .name = NULL },                                                                                                                  \
     }
 
 struct slices_slot {
     mem_flag in, result;
     _Alignas(HUD_LINE) uint64_t at;
-    _Alignas(HUD_LINE) char data[]; /* three sets of cells */
+    _Alignas(HUD_LINE) char data[]; /* two sets of cells */
 };
 
 /* What a collective makes of the family, on one rank. */
@@ -173,16 +175,12 @@ static inline void slices_run(struct mem *m, const struct coll *c, const struct 
     struct pieces cut = pieces_cut(c, way->count, blocks, sizeof(struct slices_slot), SLICES_SETS, c->param[SLICES_FRAGMENT]);
     struct slices s = { .m = m, .way = *way, .cut = cut };
     struct slices_slot *mine = mem_slot(m, mem_rank(m));
-    struct pieces_place now = { .at = mem_get(m, &mine->at) }, next;
+    struct pieces_place now = { .at = mem_get(m, &mine->at) };
 
-    pieces_begin(&s.cut, &now);
-    for (slices_contribute(&s, &now); pieces_more(&s.cut, &now); now = next) {
-        next = now;
-        pieces_next(&s.cut, &next);
+    for (pieces_begin(&s.cut, &now); pieces_more(&s.cut, &now); pieces_next(&s.cut, &now)) {
+        slices_contribute(&s, &now);
         slices_await(&s, &now);
         slices_own(&s, &now);
-        if (pieces_more(&s.cut, &next))
-            slices_contribute(&s, &next);
         if (way->collects)
             slices_collect(&s, &now);
     }

@@ -36,7 +36,7 @@ enum param { FRAGMENT, BUDGET, DEPTH };
 
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "bytes of a piece of a slice; 0: what the window holds", 0, 1 << 24, 0, NULL, .per_call = true },
-    [BUDGET] = { "budget", "B", "bytes of the window, four fragments; 0: what the lease holds", 0, 1 << 24, 192 << 10, NULL },
+    [BUDGET] = { "budget", "B", "bytes of the window, four fragments; 0: what the lease holds", 0, 1 << 24, 96 << 10, NULL },
     [DEPTH] = { "depth", "1", "levels of groups, from the top down, that partial results are made for", 0, SHAPE_LEVELS, SHAPE_LEVELS, NULL,
                 .per_call = true, .tune = "1" },
     { .name = NULL },
