@@ -10,6 +10,22 @@
  * Nothing else decides: not the path, the number of sources at once, their addresses, nor whether the result takes the place of one.  All bits are
  * alike, but the sign and payload of a NaN that sum or prod makes, and the unused bytes of a long double.
  *
+ * Measured by bench-kernels (GB/s read and written; 2 sources / 8 sources of so many bytes each; a core with 48 KB of L1, 2 MB of L2 and a share of 260 MB
+ * of L3; gcc 12), beside memcpy: what the compiler makes of plain loops keeps up with it at every level, so there are no intrinsics.
+ *
+ *                         L1: 4 KB     L2: 64 KB    L3: 1 MB, 4 MB
+ *   memcpy                327          83           29
+ *   sum double   avx512   386 / 345    106 / 137    29 / 27
+ *                avx2     250 / 195    106 / 132    29 / 20
+ *                baseline 124 / 119     82 / 83     29 / 17
+ *   max float    avx512   462 / 312    106 / 130    29 / 23
+ *   prod int64   avx512   254 / 115     99 / 96     29 / 29
+ *                avx2      84 / 41      88 / 41     28 / 30
+ *   prod float   avx512    54 / 33      45 / 32     29 / 30
+ *     complex    avx2      26 / 20      26 / 20     25 / 20
+ *   maxloc double int      29 / 15      38 / 7       7 / 5    a branch, which cannot be foretold; without it all are 8 / 3
+ * A sum of 8 bytes of 2 sources takes 3 ns.
+ *
  * Not here, so left to the MPI: Fortran's LOGICAL (what .true. is belongs to its compiler), numbers of 2 bytes, numbers other than long double of 16.
  */
 #include "ops/ops.h"
