@@ -5,8 +5,8 @@
  * 1. Candidates: rules that fit the team, in order, each with the largest message that its algorithm takes.
  * 2. The sizes at which a candidate begins or ends cut the axis of sizes; each piece goes to the first candidate that covers it.
  * 3. Candidates that got a piece get slots: flags first, then windows that want little, then the others in equal parts of what is left.
- * A slot that finds no room bars its candidates, and the last two steps are done again.  A tuning file that has more choices for one team than a plan
- * holds is left aside, and the plan says so.
+ * A slot that finds no room bars its candidates, one that is too small for their largest messages leaves those to others, and the last two steps are
+ * done again.  A tuning file that has more choices for one team than a plan holds is left aside, and the plan says so.
  */
 #include "core/plan.h"
 
@@ -309,11 +309,21 @@ static void bar(struct making *k, const struct plan_slot *slot)
             k->candidate[i].barred = true;
 }
 
+/* All that would use that slot take what it, as laid out, can hold. */
+static void shrink(struct making *k, const struct plan_slot *slot)
+{
+    for (int i = 0; i < k->count; i++) {
+        struct candidate *c = &k->candidate[i];
+        if (c->row >= 0 && share(slot, c) && !limit(c, slot->bytes, k->plan->facts.ranks))
+            c->barred = true;
+    }
+}
+
 void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t most_bytes, bool windows,
                    struct plan *plan)
 {
     struct making k = { .config = config, .tuning = tuning, .plan = plan };
-    int bad = -1;
+    int without = -1, small = -1; /* slots that have no room, or less than their calls need */
 
     memset(plan, 0, sizeof *plan);
     plan->facts = *facts;
@@ -321,8 +331,10 @@ void hud_plan_make(const struct config *config, const struct rules *tuning, cons
     plan->windows = windows;
     collect(&k);
     do {
-        if (bad >= 0)
-            bar(&k, &plan->slot[bad]);
+        if (without >= 0)
+            bar(&k, &plan->slot[without]);
+        else if (small >= 0)
+            shrink(&k, &plan->slot[small]);
         bool whole = cut(&k);
         whole = give_slots(&k) && whole;
         if (!whole && k.tuning) {
@@ -332,9 +344,9 @@ void hud_plan_make(const struct config *config, const struct rules *tuning, cons
             cut(&k);
             give_slots(&k);
         }
-        bad = lay_out(&k);
-        bad = bad < 0 ? check(plan) : bad;
-    } while (bad >= 0);
+        without = lay_out(&k);
+        small = without < 0 ? check(plan) : -1;
+    } while (without >= 0 || small >= 0);
 }
 
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b)

@@ -271,6 +271,20 @@ static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
     assert_string_equal(taker(COLL_BCAST, 8), "inline");
 }
 
+/* Its slot holds less than all the memory would: what that still takes it serves, and the rest goes to others. */
+static void a_small_slot_serves_small_messages(void **state)
+{
+    (void)state;
+    SETTINGS("HUDDLE_ALLTOALL=inline", "HUDDLE_ALLTOALL_INLINE_BUDGET=1M");
+    make(8, false, "machine", 256 * KB, true);
+    check_whole();
+    const struct plan_entry *e = plan_find(&plan, COLL_ALLTOALL, 8);
+    assert_string_equal(taker(COLL_ALLTOALL, 8), "inline");
+    assert_string_equal(taker(COLL_ALLTOALL, e->most_bytes + 1), "mpi");
+    size_t room = plan.slot[e->slot].bytes / 2;
+    assert_true(room < 100 * KB && e->most_bytes * 7 <= room && (e->most_bytes + 1) * 7 > room - HUD_LINE);
+}
+
 /* Paper 01, "Segment": W ceil(4p/W) + q W + p s (W + f) is 780 KiB for p = 8, s = 8, f = 8K, q = 2, W = 4K.  A control block is a page there, so that it can be
    placed; here it is a line for each 4K of a slice that is placed as a whole. */
 static void queue_takes_no_more_than_the_paper(void **state)
@@ -323,6 +337,7 @@ int main(void)
         cmocka_unit_test_setup(rules_that_serve_nothing_cost_nothing, reset),
         cmocka_unit_test_setup(a_file_that_is_too_rich_is_left_aside, reset),
         cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, reset),
+        cmocka_unit_test_setup(a_small_slot_serves_small_messages, reset),
         cmocka_unit_test_setup(queue_takes_no_more_than_the_paper, reset),
         cmocka_unit_test(the_lowest_level_that_holds_all_is_found),
     };
