@@ -216,7 +216,8 @@ struct hud_call {
 
 /*
  * A collective that huddle does not take is entered.  Waits until all members have entered a collective of this team, and says so where they
- * differ; without HUDDLE_CHECK, and for zero bytes, it does nothing.  The collectives above do this by themselves.  HUD_OK, HUD_ERR_ARGUMENT.
+ * differ; without HUDDLE_CHECK, and for zero bytes, it does not wait.  The collectives above do this by themselves.  One of their names here is a call
+ * whose operation or datatype the host does not ask them for: the statistics count it.  HUD_OK, HUD_ERR_ARGUMENT.
  */
 HUD_API int hud_team_enter(hud_team *team, const struct hud_call *call);
 

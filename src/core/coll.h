@@ -16,7 +16,7 @@ static inline bool coll_reduces(int kind)
 extern const char *const hud_coll_names[COLL_KINDS]; /* as in alg.def and in statistics */
 int hud_coll_kind(const char *name);                 /* -1: none of that name */
 
-/* Why a call was passed on.  A reason of a team (all but the last four) holds for the team's life. */
+/* Why a call was passed on.  A reason of a team (all but the last five) holds for the team's life. */
 #define REASONS(R)                                                                                                                         \
     R(NONE, "taken")                                                                                                                       \
     R(OFF, "switched off")                                                                                                                 \
@@ -35,6 +35,7 @@ int hud_coll_kind(const char *name);                 /* -1: none of that name */
     R(FORCED, "left to the MPI")                                                                                                           \
     R(REFUSED, "no algorithm")                                                                                                             \
     R(ELEMENT, "elements too large")                                                                                                       \
+    R(OPERATION, "operation not taken")                                                                                                    \
     R(UNLIKE, "ranks call differently")
 
 #define REASON_ENUM(name, text) REASON_##name,

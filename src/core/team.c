@@ -227,6 +227,9 @@ int hud_team_enter(hud_team *team, const struct hud_call *call)
 {
     if (!team || !call || !call->name)
         return HUD_ERR_ARGUMENT;
+    int kind = hud_coll_kind(call->name);
+    if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES)
+        count(team, (enum coll_kind)kind, call->bytes, REASON_OPERATION);
     if (team->state == TEAM_NEW && call->bytes != 0 && begins_with_any_call(team))
         hud_team_setup(team);
     if (team->check)

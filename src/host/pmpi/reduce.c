@@ -24,7 +24,7 @@ static int open_both(const struct comm *c, const void *in, void *out, MPI_Count 
     return status == HUD_OK && o->from.view.base == o->to.view.base && o->in->bytes > 0 ? HUD_PASS : status;
 }
 
-/* A reduction that huddle does not take on any rank: with HUDDLE_CHECK it is announced. */
+/* A reduction that huddle does not take on any rank: it is counted, and with HUDDLE_CHECK announced. */
 static int decline(const struct comm *c, const char *name, int root, MPI_Count count, MPI_Datatype handle, MPI_Op op)
 {
     struct hud_call call = { .name = name, .root = root, .detail = hud_op_name(op) };
