@@ -21,15 +21,15 @@
 
 #include "alg/alg.h"
 
-enum { SINGLE_HALF = 32 << 10 }; /* bytes of half a box; less where the lease holds less */
+enum { SINGLE_HALF = 64 << 10, SINGLE_LEAST = HUD_ELEMENT_MOST }; /* bytes of half a box, less where the lease holds less; at least */
 
 struct single_pair {
     mem_flag here, told, full, taken;
 };
 
-/* What a rank lets another one use: the payload of here.  Address 0: out of reach. */
+/* What a rank lets another one read and write, addresses, 0: out of reach; and where in it the other's part lies.  The payload of here. */
 struct single_place {
-    uint64_t address, offset_bytes, bytes;
+    uint64_t in, out, offset_bytes, bytes;
 };
 
 /* Bytes that did not come: the payload of told. */
@@ -61,7 +61,7 @@ static inline size_t single_slot_bytes(const long *param, int ranks, size_t most
     size_t half = single_half(most_bytes, ranks);
 
     (void)param;
-    return half == 0 ? 0 : (size_t)ranks * sizeof(struct single_pair) + 2 * half;
+    return half < SINGLE_LEAST ? 0 : (size_t)ranks * sizeof(struct single_pair) + 2 * half;
 }
 
 /* The k-th of the other ranks. */
@@ -72,25 +72,26 @@ static inline int single_other(const struct mem *m, int k)
 
 /* ---- what two ranks tell each other ---- */
 
-/* This rank has entered and lets another one use a part, unless that cannot be reached or `closed`. */
-static inline void single_enter(struct mem *m, const struct coll *c, int rank, const struct single_part *part, bool closed)
+static inline void single_enter(struct mem *m, const struct coll *c, int rank, const struct single_place *place)
 {
     mem_flag *here = &single_pair(m, mem_rank(m), rank)->here;
-    struct single_place *place = (struct single_place *)here->payload;
+    struct single_place *to = (struct single_place *)here->payload;
 
-    mem_put(m, &place->address, closed ? 0 : mem_expose(m, part->at.view));
-    mem_put(m, &place->offset_bytes, part->at.offset_bytes);
-    mem_put(m, &place->bytes, part->bytes);
+    mem_put(m, &to->in, place->in);
+    mem_put(m, &to->out, place->out);
+    mem_put(m, &to->offset_bytes, place->offset_bytes);
+    mem_put(m, &to->bytes, place->bytes);
     mem_post(m, here, c->op); /* R1 */
 }
 
 static inline struct single_place single_meet(struct mem *m, const struct coll *c, int rank)
 {
     mem_flag *here = &single_pair(m, rank, mem_rank(m))->here;
-    const struct single_place *place = (const struct single_place *)here->payload;
+    const struct single_place *from = (const struct single_place *)here->payload;
 
     mem_await(m, here, c->op); /* A1 */
-    return (struct single_place){ mem_get(m, &place->address), mem_get(m, &place->offset_bytes), mem_get(m, &place->bytes) };
+    return (struct single_place){ mem_get(m, &from->in), mem_get(m, &from->out), mem_get(m, &from->offset_bytes),
+                                  mem_get(m, &from->bytes) };
 }
 
 static inline void single_tell(struct mem *m, const struct coll *c, int rank, uint64_t from, uint64_t end)
@@ -130,39 +131,67 @@ static inline char *single_box(struct mem *m, const struct coll *c, int owner, s
     return (char *)single_pair(m, owner, mem_size(m)) + k % 2 * single_half(c->slot_bytes, mem_size(m));
 }
 
-static inline void single_put(struct mem *m, const struct coll *c, int rank, size_t k, const struct single_part *part, size_t done,
-                              size_t bytes)
+/* Fragment k is in this rank's box for another one; or in another's for this one. */
+static inline void single_full(struct mem *m, const struct coll *c, int rank, size_t k)
 {
-    char *box = single_box(m, c, mem_rank(m), k);
-
-    if (k >= 2)
-        mem_await(m, &single_pair(m, rank, mem_rank(m))->taken, single_count(c, k - 2)); /* A4 */
-    for (size_t n = 0; n < bytes;)
-        n += mem_in(m, box + n, part->at.view, part->at.offset_bytes + done + n, bytes - n);
     mem_post(m, &single_pair(m, mem_rank(m), rank)->full, single_count(c, k)); /* R3 */
 }
 
-static inline void single_take(struct mem *m, const struct coll *c, int rank, size_t k, const struct single_part *part, size_t done,
-                               size_t bytes)
+static inline void single_await_full(struct mem *m, const struct coll *c, int rank, size_t k)
 {
     mem_await(m, &single_pair(m, rank, mem_rank(m))->full, single_count(c, k)); /* A3 */
-    mem_out(m, part->at.view, single_box(m, c, rank, k), part->at.offset_bytes + done, bytes);
+}
+
+/* This rank has taken fragment k out of another one's box; or another one out of this rank's. */
+static inline void single_taken(struct mem *m, const struct coll *c, int rank, size_t k)
+{
     mem_post(m, &single_pair(m, mem_rank(m), rank)->taken, single_count(c, k)); /* R4 */
+}
+
+static inline void single_await_taken(struct mem *m, const struct coll *c, int rank, size_t k)
+{
+    mem_await(m, &single_pair(m, rank, mem_rank(m))->taken, single_count(c, k)); /* A4 */
+}
+
+/* Copies into a box; packing may stop at any byte. */
+static inline void single_fill(struct mem *m, char *box, const struct mem_span *from, size_t bytes)
+{
+    for (size_t n = 0; n < bytes;)
+        n += mem_in(m, box + n, from->view, from->offset_bytes + n, bytes - n);
+}
+
+/* The bytes of a part that fragment k holds. */
+static inline struct single_part single_fragment(const struct single_part *part, size_t half, size_t k)
+{
+    struct mem_span at = part->at;
+    size_t rest = part->bytes - k * half;
+
+    at.offset_bytes += k * half;
+    return (struct single_part){ at, rest < half ? rest : half };
 }
 
 /* Sends one part to a rank while another one comes from it, either of which may be empty; both may be the same bytes. */
 static inline void single_swap(struct mem *m, const struct coll *c, int rank, const struct single_part *out, const struct single_part *in)
 {
-    size_t half = single_half(c->slot_bytes, mem_size(m)), k = 0;
+    size_t half = single_half(c->slot_bytes, mem_size(m)), sends = (out->bytes + half - 1) / half, gets = (in->bytes + half - 1) / half;
 
-    for (size_t at = 0; at < out->bytes || at < in->bytes; at += half, k++) {
-        if (at < out->bytes)
-            single_put(m, c, rank, k, out, at, out->bytes - at < half ? out->bytes - at : half);
-        if (at < in->bytes)
-            single_take(m, c, rank, k, in, at, in->bytes - at < half ? in->bytes - at : half);
+    for (size_t k = 0; k < sends || k < gets; k++) {
+        if (k < sends) {
+            struct single_part part = single_fragment(out, half, k);
+            if (k >= 2)
+                single_await_taken(m, c, rank, k - 2);
+            single_fill(m, single_box(m, c, mem_rank(m), k), &part.at, part.bytes);
+            single_full(m, c, rank, k);
+        }
+        if (k < gets) {
+            struct single_part part = single_fragment(in, half, k);
+            single_await_full(m, c, rank, k);
+            mem_out(m, part.at.view, single_box(m, c, rank, k), part.at.offset_bytes, part.bytes);
+            single_taken(m, c, rank, k);
+        }
     }
-    if (out->bytes != 0)
-        mem_await(m, &single_pair(m, rank, mem_rank(m))->taken, single_count(c, (out->bytes - 1) / half)); /* A4 */
+    if (sends != 0)
+        single_await_taken(m, c, rank, sends - 1);
 }
 
 /* Those bytes of a part that are lacking. */

@@ -11,7 +11,7 @@
  *
  * Lines and edges are single.h's; in place, all blocks go through the box.
  */
-#include "alg/exchange_single.h"
+#include "alg/single_exchange.h"
 
 static struct single_part sent(const struct coll *c, int rank)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange_single.h - alltoall/single and alltoallv/single: every rank pulls the blocks for it out of the others' buffers, each from another rank than the others do.
+ * single_exchange.h - alltoall/single and alltoallv/single: every rank pulls the blocks for it out of the others' buffers, each from another rank than the others do.
  * Afterwards pairs of ranks exchange through their boxes what could not be pulled.
  */
-#ifndef HUD_ALG_EXCHANGE_SINGLE_H
-#define HUD_ALG_EXCHANGE_SINGLE_H
+#ifndef HUD_ALG_SINGLE_EXCHANGE_H
+#define HUD_ALG_SINGLE_EXCHANGE_H
 
 #include "alg/single.h"
 
@@ -19,9 +19,9 @@ static inline bool exchange_in_place(const struct single_part *out, const struct
 /* Bytes of a block that came straight from its sender's buffer. */
 static inline size_t exchange_pull(struct mem *m, int rank, const struct single_place *from, const struct single_part *to)
 {
-    if (from->address == 0 || mem_expose(m, to->at.view) == 0)
+    if (from->in == 0 || mem_expose(m, to->at.view) == 0)
         return 0;
-    return mem_pull(m, &to->at, rank, from->address, from->offset_bytes, from->bytes);
+    return mem_pull(m, &to->at, rank, from->in, from->offset_bytes, from->bytes);
 }
 
 static inline void exchange_run(struct mem *m, const struct coll *c, exchange_block *sent, exchange_block *got)
@@ -32,7 +32,8 @@ static inline void exchange_run(struct mem *m, const struct coll *c, exchange_bl
     for (int k = 1; k < ranks; k++) {
         int rank = single_other(m, k);
         struct single_part out = sent(c, rank), in = got(c, rank);
-        single_enter(m, c, rank, &out, exchange_in_place(&out, &in));
+        uint64_t address = exchange_in_place(&out, &in) ? 0 : mem_expose(m, out.at.view);
+        single_enter(m, c, rank, &(struct single_place){ address, 0, out.at.offset_bytes, out.bytes });
     }
     if (!exchange_in_place(&own, &place))
         mem_move(m, &place.at, &own.at, own.bytes);
