@@ -4,9 +4,10 @@
  *
  * Source    this project: the kernel copies from one process to another, as the MPIs let it for messages (CMA); one after the other in turn so that no two ranks
  *           read from one, as in pairwise exchange.
- * Shape     p ranks, blocks of n bytes.  A rank pulls p - 1 blocks, from rank r + 1 on, and copies its own.
+ * Shape     p ranks, blocks of n bytes.  A rank pulls p - 1 blocks, from rank r - 1 on, and copies its own.
  * Cost      T = 2 l + (p - 1) n t + n u     ns; l one line transfer, t ns per byte that the kernel copies, and maps to do so, u of a copy in one process
- *           traffic: none beyond the p n bytes read and the p n bytes written; through the box 2 (p - 1) n more, which stay in the caches
+ *           traffic: none beyond the p n bytes read and the p n bytes written; through the box 2 (p - 1) n more, which stay in the caches: blocks
+ *           up to 16 KB, and what cannot be reached
  * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
  *
  * Lines and edges are single.h's; in place, all blocks go through the box.
