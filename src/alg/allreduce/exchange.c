@@ -16,6 +16,7 @@
  * Line                      written by   read by       value k means
  *   slot[r].word[k % units]   r            all others    r's contribution at position k - 1 is in its queue
  *   data                      r            all           contributions
+ * and those of walk.h.
  *
  * Edges     R1 -> A1   a rank's copy-in        happens before  the others' reading it
  *                      a rank's earlier reads  happen before   the others' next write there

@@ -66,13 +66,8 @@ static int head_of(const struct coll *c, int rank)
     return rank;
 }
 
-/* The sums of a group, once they are there, into the own line one level up; that of the top into `out`, too. */
-static void reduce(struct mem *m, const struct coll *c, int level)
+static void await_group(struct mem *m, const struct coll *c, const int *members, int count, int level)
 {
-    const struct mem_span to = { .shared = contribution_at(line_of(m, c, mem_rank(m), level + 1)) }, out = { .view = &c->out };
-    struct mem_span from[MEM_SOURCES];
-    int count, sources = 0, top = c->groups->levels - 1;
-    const int *members = shape_members(c->groups, level, mem_rank(m), &count);
     bool meets = exchanges(c, level);
 
     for (int i = 0; i < count; i++) {
@@ -81,7 +76,20 @@ static void reduce(struct mem *m, const struct coll *c, int level)
             mem_await(m, line, c->op); /* A2 */
         else if (members[i] != mem_rank(m))
             mem_await(m, line, c->op); /* A1 */
-        from[sources++] = (struct mem_span){ .shared = contribution_at(line) };
+    }
+}
+
+/* The sums of a group, once all are there, into the own line one level up, which its readers have then left; that of the top into `out`, too. */
+static void reduce(struct mem *m, const struct coll *c, int level)
+{
+    const struct mem_span to = { .shared = contribution_at(line_of(m, c, mem_rank(m), level + 1)) }, out = { .view = &c->out };
+    struct mem_span from[MEM_SOURCES];
+    int count, sources = 0, top = c->groups->levels - 1;
+    const int *members = shape_members(c->groups, level, mem_rank(m), &count);
+
+    await_group(m, c, members, count, level);
+    for (int i = 0; i < count; i++) {
+        from[sources++] = (struct mem_span){ .shared = contribution_at(line_of(m, c, members[i], level)) };
         if (sources == MEM_SOURCES || i == count - 1) {
             mem_reduce(m, c->reduction, &to, level == top && i == count - 1 ? &out : NULL, from, sources, c->bytes);
             from[0] = to;

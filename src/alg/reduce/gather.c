@@ -15,6 +15,7 @@
  * Line                      written by   read by       value k means
  *   slot[r].word[k % units]   r            the root      r's contribution at position k - 1 is in its queue
  *   data                      r            the root      contributions
+ * and those of walk.h.
  *
  * Edges     R1 -> A1   a rank's copy-in  happens before  the root's reading it
  */
