@@ -9,7 +9,11 @@
  *           out of its partners' windows in the same order, having written its own tile k of that step before it takes its partner's tile k.
  * Cost      T = (p - 1) (n / f (l + 2 f t)) + n t   ns; f bytes of a tile, t ns per byte copied in cache; steps overlap as far as windows allow
  *           traffic: 2 (p - 1) n bytes beyond in and out, in cache while the window is; the own block goes from in to out
+ *           per rank 384 bytes for each other rank, and the window
  * Accepts   any block, if the lease has a window.  A pair whose block is of zero bytes takes no part: both its ends know.
+ *
+ * Concurrency (paper 02's limit of readers): a source has one reader in a step. Ranks that follow each other meet ranks that follow each other, so where NUMA nodes hold
+ * runs of ranks, those of one node read from one or two others', and each node's memory has as many readers as ranks: the paper's rotation of groups.
  *
  * Why it ends.  A rank waits in two places.  For tile k of step s: its partner has then not written it.  Or, before it may write tile k of step s, for
  * a rank that has not left a tile that was written before, so one of an earlier (s, k).  Say a rank is at (s, k) until it has taken tile k of step s, where there is one, and
