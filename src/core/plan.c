@@ -255,7 +255,7 @@ static enum turn turn_of(const struct plan_slot *slot, int ranks, size_t room)
 
     if (!alg->slot_bytes)
         return FIXED;
-    return alg_slot_bytes(alg, slot->param, ranks, SIZE_MAX / 2) <= room / 4 ? MODEST : GREEDY;
+    return alg_slot_bytes(alg, slot->param, ranks, SIZE_MAX / 2) <= room / 8 ? MODEST : GREEDY;
 }
 
 /* Returns -1, or the slot that has no room. */
