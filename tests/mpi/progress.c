@@ -47,6 +47,49 @@ static void large_from_sender(int sender)
     bcast_of(4 << 20, sender);
 }
 
+/* Every rank waits for every other. */
+static void sum_of(int count)
+{
+    long *mine = allocate((size_t)count * sizeof *mine), *sum = allocate((size_t)count * sizeof *sum);
+
+    for (int i = 0; i < count; i++)
+        mine[i] = world_rank + i;
+    MPI_Allreduce(mine, sum, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < count; i++)
+        if (!check(sum[i] == (long)world_size * (world_size - 1) / 2 + (long)world_size * i, "allreduce of %d: element %d", count, i))
+            break;
+    free(mine);
+    free(sum);
+}
+
+static void small_sum(int sender)
+{
+    (void)sender;
+    sum_of(1);
+}
+
+static void large_sum(int sender)
+{
+    (void)sender;
+    sum_of(200000);
+}
+
+static void everybody(int sender)
+{
+    enum { EACH = 50000 };
+    int *out = allocate((size_t)world_size * EACH * sizeof *out), *in = allocate((size_t)world_size * EACH * sizeof *in);
+
+    (void)sender;
+    for (int i = 0; i < world_size * EACH; i++)
+        out[i] = world_rank * 1000 + i / EACH;
+    MPI_Alltoall(out, EACH, MPI_INT, in, EACH, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < world_size * EACH; i++)
+        if (!check(in[i] == i / EACH * 1000 + world_rank, "alltoall: element %d", i))
+            break;
+    free(out);
+    free(in);
+}
+
 static const struct {
     const char *name;
     void (*collective)(int sender);
@@ -55,6 +98,9 @@ static const struct {
     { "small", small_from_receiver },
     { "large", large_from_receiver },
     { "root", large_from_sender },
+    { "sum", small_sum },
+    { "sums", large_sum },
+    { "alltoall", everybody },
 };
 
 static void round_of(void (*collective)(int), int sender, unsigned char *data, unsigned char *expected)
