@@ -11,7 +11,7 @@
 /* after the above */
 #include <cmocka.h>
 
-enum { RANKS = 3, MOST = 6000, OPS = 6, SEEDS = 30, ARENA = 1 << 14, NOTHING = 0xEE };
+enum { RANKS = 3, MOST = 6000, OPS = 6, SEEDS = 30, ARENA = 1 << 16, NOTHING = 0xEE };
 
 /* Bytes of a block as its sender and as its receiver has it, in turn by operation and pair; never 0 at one end only. */
 static const size_t ends[][2] = { { 1000, 5000 }, { 5000, 1000 }, { 40, 41 }, { 41, 40 }, { 3000, 3000 }, { 0, 0 }, { 6000, 1 } };
