@@ -45,7 +45,7 @@ enum slices_param { SLICES_FRAGMENT, SLICES_BUDGET };
                               NULL,                                                                                                        \
                               .per_call = true,                                                                                            \
                               .tune = "4K,8K,16K,32K" },                                                                                   \
-        [SLICES_BUDGET] = { "budget", "B", "bytes of the window, two fragments; 0: what the lease holds", 0, 1 << 24, 124 << 10, NULL },   \
+        [SLICES_BUDGET] = { "budget", "B", "bytes of the window, two fragments; 0: what the lease holds", 0, 1 << 24, 252 << 10, NULL },   \
         { .name = NULL },                                                                                                                  \
     }
 

@@ -246,44 +246,52 @@ static bool give_slots(struct making *k)
     return whole;
 }
 
-/* In which order slots are laid out: those of fixed size, windows that want little, windows that share what is left. */
-enum turn { FIXED, MODEST, GREEDY, TURNS };
-
-static enum turn turn_of(const struct plan_slot *slot, int ranks, size_t room)
+/* Bytes that a slot would take of all there is; what has a fixed size wants nothing more than the others. */
+static size_t wants(const struct plan_slot *slot, int ranks)
 {
     const struct alg *alg = hud_shm_algs[slot->row];
 
-    if (!alg->slot_bytes)
-        return FIXED;
-    return alg_slot_bytes(alg, slot->param, ranks, SIZE_MAX / 2) <= room / 8 ? MODEST : GREEDY;
+    return alg->slot_bytes ? alg_slot_bytes(alg, slot->param, ranks, SIZE_MAX / 2) : 0;
 }
 
-/* Returns -1, or the slot that has no room. */
+/* Slots in the order in which they are laid out: those of fixed size, then windows, those that want least first. */
+static int order(const struct plan *plan, int turn[PLAN_SLOTS])
+{
+    size_t want[PLAN_SLOTS];
+    int windows = 0;
+
+    for (int s = 0; s < plan->slots; s++) {
+        int at = s;
+        want[s] = wants(&plan->slot[s], plan->facts.ranks);
+        windows += hud_shm_algs[plan->slot[s].row]->slot_bytes != NULL;
+        for (; at > 0 && want[turn[at - 1]] > want[s]; at--)
+            turn[at] = turn[at - 1];
+        turn[at] = s;
+    }
+    return windows;
+}
+
+/* Windows get equal parts of what is left, but no more than they want: so the others' parts grow.  Returns -1, or the slot that has no room. */
 static int lay_out(struct making *k)
 {
     struct plan *plan = k->plan;
     size_t at = PLACE_OFFSET + mem_lines(sizeof(struct place_table) + SHAPE_LEVELS * (size_t)plan->facts.ranks * sizeof(int16_t));
-    size_t room = at < plan->most_bytes ? plan->most_bytes - at : 0;
     bool checked = k->config->number[SET_CHECK] == SWITCH_ON;
-    int greedy = 0;
+    int turn[PLAN_SLOTS], windows = order(plan, turn);
 
     plan->roll_offset = at;
     at += checked ? sizeof(struct roll_slot) : 0;
-    for (int s = 0; s < plan->slots; s++)
-        greedy += turn_of(&plan->slot[s], plan->facts.ranks, room) == GREEDY;
-    for (int turn = FIXED; turn < TURNS; turn++)
-        for (int s = 0; s < plan->slots; s++) {
-            struct plan_slot *slot = &plan->slot[s];
-            if (turn_of(slot, plan->facts.ranks, room) != (enum turn)turn)
-                continue;
-            size_t left = at < plan->most_bytes ? plan->most_bytes - at : 0;
-            size_t most = turn == GREEDY ? left / (size_t)greedy-- / HUD_LINE * HUD_LINE : left;
-            slot->offset = at;
-            slot->bytes = alg_slot_bytes(hud_shm_algs[slot->row], slot->param, plan->facts.ranks, most);
-            if (slot->bytes == 0)
-                return s;
-            at += slot->bytes;
-        }
+    for (int i = 0; i < plan->slots; i++) {
+        struct plan_slot *slot = &plan->slot[turn[i]];
+        bool window = hud_shm_algs[slot->row]->slot_bytes != NULL;
+        size_t left = at < plan->most_bytes ? plan->most_bytes - at : 0;
+        slot->offset = at;
+        slot->bytes = alg_slot_bytes(hud_shm_algs[slot->row], slot->param, plan->facts.ranks,
+                                     window ? left / (size_t)windows-- / HUD_LINE * HUD_LINE : left);
+        if (slot->bytes == 0)
+            return turn[i];
+        at += slot->bytes;
+    }
     plan->total_bytes = (plan->slots != 0 || checked) && at <= plan->most_bytes ? at : 0;
     return -1;
 }
