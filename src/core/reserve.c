@@ -46,7 +46,7 @@ size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, i
 
 size_t hud_plan_lease_bytes(const struct config *config)
 {
-    return config->number[SET_LEASE] < 0 ? (size_t)1 << 20 : (size_t)config->number[SET_LEASE];
+    return config->number[SET_LEASE] < 0 ? (size_t)1536 << 10 : (size_t)config->number[SET_LEASE];
 }
 
 size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t free_bytes)

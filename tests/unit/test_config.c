@@ -27,7 +27,7 @@ static void defaults_are_fine(void **state)
     assert_string_equal(config.error, "");
     assert_int_equal(config.number[SET_ON], SWITCH_ON);
     assert_int_equal(config.number[SET_MEMORY], -1);
-    assert_int_equal(config.number[SET_LEASE], 1 << 20);
+    assert_int_equal(config.number[SET_LEASE], 1536 << 10);
     assert_int_equal(hud_config_forced(&config, COLL_BCAST), -1);
     assert_string_equal(config.origin[SET_MEMORY], "default");
 }

@@ -262,7 +262,7 @@ static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
     size_t control = hud_plan_bytes(&config, &tuning, 8, SIZE_MAX / 2, false, &direct);
 
     (void)state;
-    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 10 * MB), MB);
+    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 10 * MB), 1536 * KB);
     assert_int_equal(hud_plan_offer(&config, &tuning, 8, 400 * KB), 100 * KB);
     assert_int_equal(hud_plan_offer(&config, &tuning, 8, 2 * control), control);
     assert_int_equal(hud_plan_offer(&config, &tuning, 8, control - 1), 0);
