@@ -37,6 +37,7 @@ static void prepare(struct hud_context *c)
 
     if (c->config.error[0] != '\0' || c->config.number[SET_ON] == SWITCH_OFF || c->host.world_size < 2)
         return;
+    (void)hud_rules_builtin(); /* read once in a process */
     if (c->host.world_rank == 0)
         (void)hud_context_topo(c);
     if (c->host.local_ranks < 2 || hud_context_arena(c, c->host.local_ranks) != 0)
