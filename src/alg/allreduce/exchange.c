@@ -7,7 +7,7 @@
  *           one is shown before this one is read.
  * Cost      T = l + n (t + p t_r) + ceil(n/f) (p - 1) g    ns; l one line transfer, t ns per byte copied in, t_r per byte read and reduced, g one more
  *           overlapped line
- *           traffic: n written and p n read, beyond n in and n out
+ *           traffic: n written and (p - 1) n read, beyond n in and n out, if p <= MEM_SOURCES, else p n
  * Accepts   any n, if the lease has a window.
  *
  * Positions (shape/ring.h) count over all operations of the slot, which reduce/gather has in common with this.  Who has shown a fragment has left all before the
@@ -53,7 +53,8 @@ static void reduce(struct exchange *x)
         struct queue_slot *slot = mem_slot(x->m, r);
         if (r != mem_rank(x->m))
             mem_await(x->m, &slot->word[x->read.at.unit], x->read.at.at + 1); /* A1 */
-        from[count++] = (struct mem_span){ .shared = queue_data(slot, &x->ring, &x->read.at) };
+        void *at = queue_data(slot, &x->ring, &x->read.at);
+        from[count++] = r == mem_rank(x->m) ? contribution_own(x->m, x->c, at, x->read.done) : (struct mem_span){ .shared = at };
         if (count == MEM_SOURCES || r == mem_size(x->m) - 1) {
             mem_reduce(x->m, x->c->reduction, &out, NULL, from, count, x->read.bytes);
             from[0] = out;

@@ -22,14 +22,14 @@ struct slot {
     mem_flag line[2];
 };
 
-static mem_flag *line_of(struct mem *m, const struct coll *c, int rank)
+static mem_flag *line_of(struct mem *m, uint64_t op, int rank)
 {
-    return &((struct slot *)mem_slot(m, rank))->line[c->op % 2];
+    return &((struct slot *)mem_slot(m, rank))->line[op % 2];
 }
 
 static void contribute(struct mem *m, const struct coll *c)
 {
-    mem_flag *line = line_of(m, c, mem_rank(m));
+    mem_flag *line = line_of(m, c->op, mem_rank(m));
 
     contribution_in(m, c, contribution_at(line), 0, c->bytes);
     mem_post(m, line, c->op); /* R1 */
@@ -44,17 +44,18 @@ static void run(struct mem *m, const struct coll *c)
 
     contribute(m, c);
     for (int r = 0; r < mem_size(m); r++) {
-        mem_flag *line = line_of(m, c, r);
+        mem_flag *line = line_of(m, c->op, r);
         if (r != mem_rank(m))
             mem_await(m, line, c->op); /* A1 */
-        from[count++] = (struct mem_span){ .shared = contribution_at(line) };
+        void *at = contribution_at(line);
+        from[count++] = r == mem_rank(m) ? contribution_own(m, c, at, 0) : (struct mem_span){ .shared = at };
         if (count == MEM_SOURCES || r == mem_size(m) - 1) {
             mem_reduce(m, c->reduction, &out, NULL, from, count, c->bytes);
             from[0] = out;
             count = 1;
         }
     }
-    contribution_claim(m, c, line_of(m, &(struct coll){ .op = c->op + 1 }, mem_rank(m)));
+    contribution_claim(m, c, line_of(m, c->op + 1, mem_rank(m)));
 }
 
 ALG_DEFINE(allreduce, inline) = {
