@@ -4,16 +4,17 @@
  *
  * Source    paper 02, "Alltoall: data tiling": tiles that fit the cache, not blocks, are exchanged in turn.  Ours: partners that meet in pairs, and one
  *           window per rank for all of them, a ring whose tiles are given back in the order in which they were written.
- * Shape     p ranks, steps 1 ... p.  In step s rank r meets rank (s - r) mod p, and is met by it: so no rank is read by two in one step, and both directions
- *           go at once.  A rank writes the tiles for its partners into its own window, in the order of steps, as far ahead as there is room, and copies
- *           out of its partners' windows in the same order, having written its own tile k of that step before it takes its partner's tile k.
+ * Shape     p ranks, who meet in steps, by pairs (shape/meetings.h): so no rank is read by two in one step, and both directions go at once.  A rank writes the
+ *           tiles for its partners into its own window, in the order of steps, as far ahead as there is room, and copies out of its partners' windows in
+ *           the same order, having written its own tile k of that step before it takes its partner's tile k.
  * Cost      T = (p - 1) (n / f (l + 2 f t)) + n t   ns; f bytes of a tile, t ns per byte copied in cache; steps overlap as far as windows allow
  *           traffic: 2 (p - 1) n bytes beyond in and out, in cache while the window is; the own block goes from in to out
- *           per rank 384 bytes for each other rank, and the window
+ *           per rank 392 bytes for each other rank, and the window
  * Accepts   any block, if the lease has a window.  A pair whose block is of zero bytes takes no part: both its ends know.
  *
- * Concurrency (paper 02's limit of readers): a source has one reader in a step. Ranks that follow each other meet ranks that follow each other, so where NUMA nodes hold
- * runs of ranks, those of one node read from one or two others', and each node's memory has as many readers as ranks: the paper's rotation of groups.
+ * Concurrency (paper 02's limit of readers): a source has one reader in a step.  Of n ranks on each of G NUMA nodes at most n - n / G + 2 read from other nodes, and
+ * n / G + 1 from any one (by r + q mod p: in some step all n from one node, in another none): meetings within nodes and between them are mixed, and the ways between
+ * nodes used evenly.  A lower limit would need ranks that wait: which pairs of a step go first changes nothing in the order in which a rank meets the others.
  *
  * Why it ends.  A rank waits in two places.  For tile k of step s: its partner has then not written it.  Or, before it may write tile k of step s, for
  * a rank that has not left a tile that was written before, so one of an earlier (s, k).  Say a rank is at (s, k) until it has taken tile k of step s, where there is one, and
@@ -31,6 +32,7 @@
  *   slot[r].to[d].full[k%2] r            d           r has written tile k for d; notices of the last of them: place, bytes, whether more follow
  *   slot[d].to[r].left      d            r           d has left the first k tiles of r's for it; d's own counts
  *   slot[r].at, .out        r            r           (plain) r's position in its window, and the tiles not known to be left
+ *   slot[r] order           r            r           (plain) whom r meets, in turn: written in the first operation
  *
  * Edges     R1 -> A1   a copy into a tile          happens before  its partner's copy out of it
  *                      a rank's copies out before  happen before   its partner's copies into those bytes after
@@ -40,6 +42,7 @@
 #define HUD_ALG_WINDOWS_H
 
 #include "alg/alg.h"
+#include "shape/meetings.h"
 
 enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET };
 
@@ -68,10 +71,11 @@ enum { WINDOWS_SENT, WINDOWS_TAKEN, WINDOWS_HEARD, WINDOWS_SMALL_OP };
 struct windows_slot {
     _Alignas(HUD_LINE) uint64_t at; /* bytes since the window began; a tile begins a line and goes over no end */
     uint64_t first, next;           /* tiles [first, next) are out */
+    uint64_t met;                   /* ranks in the order of meetings: none, or all others */
     uint64_t out[WINDOWS_AHEAD][WINDOWS_WORDS];
     struct windows_lines {
         mem_flag full[2], left;
-    } to[]; /* [ranks]; then the window */
+    } to[]; /* [ranks]; then the order, a word for each rank: step, and whom this rank meets in it; then the window */
 };
 
 /* A notice: the tile's place in the window, in lines, its bytes, whether it is small, and whether more follow. */
@@ -89,7 +93,7 @@ static inline size_t windows_bytes(uint64_t notice)
 
 static inline size_t windows_head_bytes(int ranks)
 {
-    return sizeof(struct windows_slot) + (size_t)ranks * sizeof(struct windows_lines);
+    return sizeof(struct windows_slot) + (size_t)ranks * sizeof(struct windows_lines) + mem_lines((size_t)ranks * sizeof(uint64_t));
 }
 
 static inline size_t windows_slot_bytes(const long *param, int ranks, size_t most_bytes)
@@ -108,7 +112,7 @@ static inline size_t windows_tile(const long *param, size_t window_bytes)
     return tile < window_bytes ? tile : window_bytes;
 }
 
-/* One rank's exchange: where it is in its window, and where the next tile comes from: its step, number, and partner. */
+/* One rank's exchange: where it is in its window, and where the next tile comes from: its partner, the how many-th, and its number. */
 struct windows {
     struct mem *m;
     const struct coll *c;
@@ -116,9 +120,34 @@ struct windows {
     int me, ranks;
     size_t window_bytes, tile_bytes;
     uint64_t at, first, next;
-    int step, peer;
+    int turn, peer;
     uint64_t tile;
 };
+
+enum { WINDOWS_RANK = 32 }; /* bits of a word of the order that tell the rank */
+
+/* Sorts the other ranks by the steps in which this one meets them. */
+static inline void windows_meet(const struct windows *w)
+{
+    const struct meetings o = meetings_of(w->c->groups);
+    struct meetings_rank me = meetings_none, other = meetings_none;
+    uint64_t *order = (uint64_t *)&w->mine->to[w->ranks];
+    int met = 0;
+
+    while (meetings_next(&o, &me) && me.rank != w->me)
+        ;
+    while (meetings_next(&o, &other)) {
+        uint64_t meeting = (uint64_t)meetings_step(&o, &me, &other) << WINDOWS_RANK | (uint64_t)other.rank;
+        int at = met;
+        if (other.rank == w->me)
+            continue;
+        for (; at > 0 && mem_get(w->m, &order[at - 1]) > meeting; at--)
+            mem_put(w->m, &order[at], mem_get(w->m, &order[at - 1]));
+        mem_put(w->m, &order[at], meeting);
+        met++;
+    }
+    mem_put(w->m, &w->mine->met, (uint64_t)met);
+}
 
 /* A block of the call: where it begins, in which view, and its bytes. */
 struct windows_block {
@@ -143,15 +172,17 @@ static inline struct windows_block windows_out(const struct windows *w, int rank
     return windows_block(w->c, &w->c->out, w->c->outs, rank);
 }
 
-static inline int windows_partner(const struct windows *w, int step)
+/* Whom this rank meets so many-th, from 0 on. */
+static inline int windows_partner(const struct windows *w, int turn)
 {
-    return (step - w->me + w->ranks) % w->ranks;
+    return (int)(uint32_t)mem_get(w->m, (const uint64_t *)&w->mine->to[w->ranks] + turn);
 }
 
 /* Where a tile lies, in a slot and with the line that tells of it. */
 static inline char *windows_data(const struct windows *w, struct windows_slot *slot, mem_flag *full, uint64_t notice)
 {
-    return notice & WINDOWS_INLINE ? (char *)&full->payload[WINDOWS_NOTICES] : (char *)&slot->to[w->ranks] + (notice >> 32) * HUD_LINE;
+    return notice & WINDOWS_INLINE ? (char *)&full->payload[WINDOWS_NOTICES]
+                                   : (char *)slot + windows_head_bytes(w->ranks) + (notice >> 32) * HUD_LINE;
 }
 
 /* What this rank remembers of a peer. */
@@ -160,12 +191,12 @@ static inline uint64_t *windows_known(const struct windows *w, int peer, int wor
     return &w->mine->to[peer].left.payload[word];
 }
 
-/* Goes on to a step that has a tile to write, or beyond the last. */
+/* Goes on to a partner that has a tile to get, or beyond the last. */
 static inline void windows_settle(struct windows *w)
 {
-    for (; w->step <= w->ranks; w->step++, w->tile = 0) {
-        w->peer = windows_partner(w, w->step);
-        if (w->peer != w->me && w->tile * w->tile_bytes < windows_in(w, w->peer).bytes)
+    for (; w->turn < w->ranks - 1; w->turn++, w->tile = 0) {
+        w->peer = windows_partner(w, w->turn);
+        if (w->tile * w->tile_bytes < windows_in(w, w->peer).bytes)
             return;
     }
 }
@@ -234,7 +265,7 @@ static inline void windows_tell(struct windows *w, uint64_t count, uint64_t noti
 /* Writes the next tile; false: there is none, or no room for it yet and nobody waited. */
 static inline bool windows_write(struct windows *w, bool wait)
 {
-    if (w->step > w->ranks)
+    if (w->turn == w->ranks - 1)
         return false;
     struct windows_block in = windows_in(w, w->peer);
     size_t done = w->tile * w->tile_bytes, rest = in.bytes - done, bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
@@ -254,8 +285,8 @@ static inline bool windows_write(struct windows *w, bool wait)
     return true;
 }
 
-/* Takes a partner's block, tile by tile, each once the own tile of that step and number is written. */
-static inline void windows_take(struct windows *w, int step, int peer)
+/* Takes the block of a turn's partner, tile by tile, each once the own tile of that turn and number is written. */
+static inline void windows_take(struct windows *w, int turn, int peer)
 {
     struct windows_slot *from = mem_slot(w->m, peer);
     struct windows_lines *mine = &w->mine->to[peer];
@@ -264,7 +295,7 @@ static inline void windows_take(struct windows *w, int step, int peer)
 
     do {
         mem_flag *full = &from->to[w->me].full[++count % 2];
-        while (w->step < step || (w->step == step && w->tile <= tile))
+        while (w->turn < turn || (w->turn == turn && w->tile <= tile))
             windows_write(w, true);
         while (windows_write(w, false))
             ;
@@ -299,7 +330,7 @@ static inline void windows_take_own(struct windows *w)
 
 static inline void windows_run(struct mem *m, const struct coll *c)
 {
-    struct windows w = { .m = m, .c = c, .mine = mem_slot(m, mem_rank(m)), .me = mem_rank(m), .ranks = mem_size(m), .step = 1 };
+    struct windows w = { .m = m, .c = c, .mine = mem_slot(m, mem_rank(m)), .me = mem_rank(m), .ranks = mem_size(m) };
 
     w.window_bytes = c->slot_bytes - windows_head_bytes(w.ranks);
     w.tile_bytes = windows_tile(c->param, w.window_bytes);
@@ -307,14 +338,16 @@ static inline void windows_run(struct mem *m, const struct coll *c)
     w.first = mem_get(m, &w.mine->first);
     w.next = mem_get(m, &w.mine->next);
     uint64_t began = w.at;
+    if (mem_get(m, &w.mine->met) == 0)
+        windows_meet(&w);
     windows_settle(&w);
     while (windows_write(&w, false))
         ;
     windows_take_own(&w);
-    for (int step = 1; step <= w.ranks; step++) {
-        int peer = windows_partner(&w, step);
-        if (peer != w.me && windows_out(&w, peer).bytes != 0)
-            windows_take(&w, step, peer);
+    for (int turn = 0; turn < w.ranks - 1; turn++) {
+        int peer = windows_partner(&w, turn);
+        if (windows_out(&w, peer).bytes != 0)
+            windows_take(&w, turn, peer);
     }
     while (windows_write(&w, true))
         ;
