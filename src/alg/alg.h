@@ -24,6 +24,7 @@ struct coll {
     const struct shape_groups *groups; /* who shares which level of the memory hierarchy */
     const long *param;                 /* values, in the order of the algorithm's own table */
     size_t slot_bytes;                 /* of this algorithm's region in each slice */
+    size_t cache_bytes; /* of the largest cache that ranks share, what each has of it; the same on every rank; 0: not known */
 };
 
 /*

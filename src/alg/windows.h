@@ -10,7 +10,8 @@
  * Cost      T = (p - 1) (n / f (l + 2 f t)) + n t   ns; f bytes of a tile, t ns per byte copied in cache; steps overlap as far as windows allow
  *           traffic: 2 (p - 1) n bytes beyond in and out, in cache while the window is; the own block goes from in to out
  *           per rank 392 bytes for each other rank, and the window
- * Accepts   any block, if the lease has a window.  A pair whose block is of zero bytes takes no part: both its ends know.
+ * Accepts   any block, if the lease has a window: the slot needs 392 bytes for each rank and a line, so 200 ranks 77K, where the built-in table's other windows
+ *           take as much each.  A pair whose block is of zero bytes takes no part: both its ends know.
  *
  * Concurrency (paper 02's limit of readers): a source has one reader in a step.  Of n ranks on each of G NUMA nodes at most n - n / G + 2 read from other nodes, and
  * n / G + 1 from any one (by r + q mod p: in some step all n from one node, in another none): meetings within nodes and between them are mixed, and the ways between
@@ -20,6 +21,9 @@
  * a rank that has not left a tile that was written before, so one of an earlier (s, k).  Say a rank is at (s, k) until it has taken tile k of step s, where there is one, and
  * has written its own.  As it never waits for room but for a tile due at or before where it is, everybody waits for a rank at an earlier (s, k), or for one
  * at the same that is to write and so waits for an earlier one: whoever is at the least waits for nobody.  Lengths do not matter, nor does how many tiles a window holds.
+ *
+ * Tile size (paper 02: what fits the shared cache, and so depends on the ranks on it): all tiles of a rank that are out fit its share of the largest cache that
+ * ranks share, since the window is no larger; a tile is a quarter of that.
  *
  * Why in place is right.  Tiles are full but for the last, so tile k is the same bytes of the block both ways, and the own was copied in before.
  *
@@ -46,11 +50,11 @@
 
 enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET };
 
-#define WINDOWS_PARAMS                                                                                                                      \
-    {                                                                                                                                       \
-        [WINDOWS_TILE] = { "tile", "B", "bytes exchanged at a time; 0: a quarter of the window", 0, 1 << 24, 0, NULL, true, "8K,32K" },     \
-        [WINDOWS_BUDGET] = { "budget", "B", "window of a rank; 0: all that the lease holds", 0, 1 << 28, 128 << 10, NULL, .tune = "512K" }, \
-        { .name = NULL },                                                                                                                   \
+#define WINDOWS_PARAMS                                                                                                                     \
+    {                                                                                                                                      \
+        [WINDOWS_TILE] = { "tile", "B", "bytes exchanged at a time; 0: a quarter of the window", 0, 1 << 24, 0, NULL, true, "8K,32K" },    \
+        [WINDOWS_BUDGET] = { "budget", "B", "a rank's window, up to its L3 share; 0: all", 0, 1 << 28, 128 << 10, NULL, .tune = "512K" },  \
+        { .name = NULL },                                                                                                                  \
     }
 
 enum {
@@ -58,6 +62,7 @@ enum {
     WINDOWS_AHEAD = 2 * WINDOWS_NOTICES, /* most tiles of a rank that are out: not known to be left */
     WINDOWS_SMALL = 8 * 8,               /* bytes that travel in the line */
     WINDOWS_TILES = 4,                   /* that a window holds, unless told otherwise */
+    WINDOWS_LEAST = 16 << 10,            /* bytes of a window that is cut down to a share of a cache */
     WINDOWS_CLAIMED = 8192               /* bytes that are taken back for the next operation, at most */
 };
 _Static_assert(8 * WINDOWS_NOTICES + WINDOWS_SMALL == MEM_PAYLOAD, "notices and a small tile fill the line of their flag");
@@ -103,6 +108,16 @@ static inline size_t windows_slot_bytes(const long *param, int ranks, size_t mos
 
     room = wanted != 0 && wanted < room ? wanted : room;
     return room == 0 ? 0 : head + room;
+}
+
+/* Bytes of a window that are used: no more than the rank has of the shared cache, so that tiles are still there when they are taken. */
+static inline size_t windows_window(const struct coll *c, int ranks)
+{
+    size_t window = c->slot_bytes - windows_head_bytes(ranks), cache = c->cache_bytes / HUD_LINE * HUD_LINE;
+
+    if (cache == 0 || cache >= window)
+        return window;
+    return cache > WINDOWS_LEAST ? cache : window < WINDOWS_LEAST ? window : WINDOWS_LEAST;
 }
 
 static inline size_t windows_tile(const long *param, size_t window_bytes)
@@ -332,7 +347,7 @@ static inline void windows_run(struct mem *m, const struct coll *c)
 {
     struct windows w = { .m = m, .c = c, .mine = mem_slot(m, mem_rank(m)), .me = mem_rank(m), .ranks = mem_size(m) };
 
-    w.window_bytes = c->slot_bytes - windows_head_bytes(w.ranks);
+    w.window_bytes = windows_window(c, w.ranks);
     w.tile_bytes = windows_tile(c->param, w.window_bytes);
     w.at = mem_get(m, &w.mine->at);
     w.first = mem_get(m, &w.mine->first);

@@ -31,7 +31,8 @@ static inline int plan_axis(enum coll_kind kind, bool ordered)
 /* Rank 0's view of where the ranks are, for all. */
 struct place_table {
     int32_t levels;
-    int32_t crowded; /* ranks outnumber the processors they may use */
+    int32_t crowded;     /* ranks outnumber the processors they may use */
+    int64_t cache_bytes; /* a rank's share of the largest cache that ranks share, 0: not known */
     char name[SHAPE_LEVELS][TOPO_NAME];
     int16_t unit[]; /* [level * ranks + rank] */
 };

@@ -101,6 +101,7 @@ static void write_place(struct setup *s, char *slice)
     table->crowded = hud_policy_crowded(team, s->hello);
     for (int r = 0; cpus && r < team->size; r++)
         cpus[r] = s->hello[r].is.cpus;
+    table->cache_bytes = machine && cpus ? (int64_t)hud_topo_cache_share(machine, cpus, team->size) : 0;
     if (machine && cpus && hud_topo_place(machine, cpus, team->size, off, &place) == 0) {
         int levels = place.levels < SHAPE_LEVELS ? place.levels : SHAPE_LEVELS;
         hud_topo_kept(machine, off, table->name);
@@ -119,6 +120,7 @@ static void read_place(struct setup *s)
     const struct place_table *table = place_of(team->slices[0]);
 
     team->levels = table->levels;
+    team->cache_bytes = (size_t)table->cache_bytes;
     memcpy(team->place_name, table->name, sizeof team->place_name);
     for (int i = 0; i < table->levels * team->size; i++)
         s->unit[i] = table->unit[i];

@@ -109,6 +109,7 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     call->groups = &team->groups;
     call->param = entry->param;
     call->slot_bytes = slot->bytes;
+    call->cache_bytes = team->cache_bytes;
     team->mem.offset = slot->offset;
     team->mem.truncated = false;
     hud_shm_algs[entry->row]->run(&team->mem, call);

@@ -25,6 +25,7 @@ struct hud_team {
     const struct plan *plan; /* the context's: teams alike share one */
     uint64_t op[PLAN_SLOTS]; /* operations that each slot of the plan has seen in this team */
     struct shape_groups groups;
+    size_t cache_bytes;                       /* a rank's share of the largest cache that ranks share, 0: not known */
     int levels;                               /* of place_name */
     char place_name[SHAPE_LEVELS][TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
     struct check *check;                      /* check.h; NULL: calls are not checked */

@@ -70,6 +70,19 @@ static void read_units(hwloc_topology_t machine, int depth, struct topo_units *u
     renumber(units);
 }
 
+void hud_topo_find_caches(hwloc_topology_t machine, struct topo *t)
+{
+    int depth = hwloc_get_type_depth(machine, HWLOC_OBJ_L3CACHE);
+
+    depth = depth >= 0 ? depth : hwloc_get_type_depth(machine, HWLOC_OBJ_L2CACHE);
+    if (depth < 0)
+        return;
+    read_units(machine, depth, &t->caches);
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_depth(machine, depth, o)) != NULL;)
+        if (o->attr->cache.size != 0 && (t->cache_bytes == 0 || o->attr->cache.size < t->cache_bytes))
+            t->cache_bytes = o->attr->cache.size;
+}
+
 static bool covers(const struct topo_units *units, const struct topo_cpus *cpus)
 {
     for (int c = 0; c < TOPO_CPUS; c++)

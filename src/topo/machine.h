@@ -43,7 +43,12 @@ struct topo {
     int sockets, cores, levels, nodes;
     struct topo_level level[TOPO_MOST_LEVELS]; /* lowest first, each unit within one of every higher level */
     struct topo_node *node;
+    struct topo_units caches; /* L3, else L2 */
+    uint64_t cache_bytes;     /* of the smallest of them, 0: not known */
 };
+
+/* Finds the largest shared caches of a loaded topology. */
+void hud_topo_find_caches(hwloc_topology_t machine, struct topo *t);
 
 /* Finds the active levels of a loaded topology; t->cpus is set.  Returns 0, or -1: out of memory. */
 int hud_topo_find_levels(hwloc_topology_t machine, struct topo *t);

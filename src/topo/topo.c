@@ -84,6 +84,7 @@ static struct topo *keep(hwloc_topology_t machine)
         return NULL;
     read_cpus(hwloc_topology_get_topology_cpuset(machine), &t->cpus);
     t->sockets = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PACKAGE);
+    hud_topo_find_caches(machine, t);
     if (read_nodes(machine, t) || hud_topo_find_levels(machine, t)) {
         hud_topo_free(t);
         return NULL;
@@ -152,9 +153,8 @@ void hud_topo_all(const struct topo *t, struct topo_cpus *cpus)
     *cpus = t->cpus;
 }
 
-int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
+static int unit_of(const struct topo_units *units, const struct topo_cpus *cpus)
 {
-    const struct topo_units *units = &t->level[level].units;
     int unit = -1;
 
     for (int word = 0; word < TOPO_CPUS / 64; word++)
@@ -166,6 +166,28 @@ int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
             unit = of;
         }
     return unit;
+}
+
+int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
+{
+    return unit_of(&t->level[level].units, cpus);
+}
+
+/* Ranks that are bound within no single cache are taken to spread over all. */
+uint64_t hud_topo_cache_share(const struct topo *t, const struct topo_cpus *cpus, int ranks)
+{
+    int in[TOPO_CPUS] = { 0 }, spread = 0, most = 0;
+
+    if (t->caches.count == 0 || ranks == 0)
+        return 0;
+    for (int r = 0; r < ranks; r++) {
+        int unit = unit_of(&t->caches, &cpus[r]);
+        if (unit < 0)
+            spread++;
+        else if (++in[unit] > most)
+            most = in[unit];
+    }
+    return t->cache_bytes / (uint64_t)(most + (spread + t->caches.count - 1) / t->caches.count);
 }
 
 /* ---- levels switched off ------------------------------------------------------------------------------------------------ */

@@ -47,6 +47,8 @@ int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
  * place->unit is allocated; release with free((void *)place->unit).  Returns 0, or -1: out of memory.
  */
 int hud_topo_place(const struct topo *t, const struct topo_cpus *cpus, int ranks, const char *off, struct shape_place *place);
+/* Of the largest caches (L3, else L2): what a rank has of the one with most ranks; 0: not known. */
+uint64_t hud_topo_cache_share(const struct topo *t, const struct topo_cpus *cpus, int ranks);
 /* The names of the levels that hud_topo_place keeps, in its order; `names` holds SHAPE_LEVELS.  Returns how many. */
 int hud_topo_kept(const struct topo *t, const char *off, char names[][TOPO_NAME]);
 /* True when every name in the list is one that a level may have: l2, l3, die, group, numa, socket. */

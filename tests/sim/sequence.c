@@ -38,7 +38,7 @@ struct sequence {
     const struct sequence_options *options;
     uint64_t random;
     uint64_t usual, constant; /* root; it is the root of so many eighths of the calls */
-    size_t lease_bytes, most_bytes, work_bytes;
+    size_t lease_bytes, cache_bytes, most_bytes, work_bytes;
     struct slot slot[SLOTS];
     int slots;
     struct shape_groups groups;
@@ -143,13 +143,14 @@ static void add_slots(struct sequence *q)
 
 static void make_layout(struct sequence *q)
 {
-    static const size_t leases[] = { 256 << 10, 64 << 10, 24 << 10, 1 << 20 };
+    static const size_t leases[] = { 256 << 10, 64 << 10, 24 << 10, 1 << 20 }, caches[] = { 0, 8 << 10, 40000, 1 << 20 };
     size_t at = HUD_LINE; /* struct slice_head */
     int windows = 0;      /* still without their share of what is left */
 
     for (int i = 0; i < q->slots; i++)
         windows += q->slot[i].alg->slot_bytes != NULL;
     q->lease_bytes = leases[below(q, sizeof leases / sizeof *leases)];
+    q->cache_bytes = caches[below(q, sizeof caches / sizeof *caches)];
     for (int i = 0; i < q->slots; i++) {
         struct slot *slot = &q->slot[i];
         size_t most = (q->lease_bytes - at) / (slot->alg->slot_bytes && windows > 0 ? (size_t)windows-- : 1);
@@ -283,7 +284,12 @@ static void make_steps(struct sequence *q)
 
 static void run_step(struct sim *sim, struct sequence *q, const struct step *s, int rank)
 {
-    struct coll c = { .root = s->call.root, .op = s->op, .groups = &q->groups, .param = s->param, .slot_bytes = s->slot->bytes };
+    struct coll c = { .root = s->call.root,
+                      .op = s->op,
+                      .groups = &q->groups,
+                      .param = s->param,
+                      .slot_bytes = s->slot->bytes,
+                      .cache_bytes = q->cache_bytes };
 
     call_prepare(&s->call, rank, q->user[rank], sim, &c);
     int status = hud_sim_call(hud_sim_team_mem(q->team, rank), s->call.alg, &c, s->slot->offset_bytes);

@@ -119,6 +119,36 @@ static void ranks_bound_in_many_ways(void **state)
     hud_topo_free(t);
 }
 
+/* L3 before L2; the cache where most ranks are; ranks that are bound to no single cache spread. */
+static void shares_of_a_cache(void **state)
+{
+    static const struct {
+        const char *machine;
+        struct {
+            int first, last;
+        } rank[4];
+        int ranks;
+        uint64_t bytes;
+    } rows[] = {
+        { "pack:2 l3:1(size=32MB) l2:4(size=1MB) core:1 pu:1", { { 0, 0 }, { 1, 1 }, { 4, 4 } }, 3, 16000000 },
+        { "pack:2 l3:1(size=32MB) l2:4(size=1MB) core:1 pu:1", { { 0, 0 }, { 4, 4 } }, 2, 32000000 },
+        { "pack:2 l3:1(size=32MB) l2:4(size=1MB) core:1 pu:1", { { 0, 7 }, { 0, 7 }, { 0, 7 }, { 0, 3 } }, 4, 32000000 / 3 },
+        { "pack:2 l2:4(size=1MB) core:2 pu:1", { { 0, 0 }, { 1, 1 } }, 2, 500000 },
+        { "pack:2 core:2 pu:1", { { 0, 0 }, { 1, 1 } }, 2, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct topo *t = hud_topo_load_described(rows[i].machine);
+        struct topo_cpus cpus[4];
+        assert_non_null(t);
+        for (int r = 0; r < rows[i].ranks; r++)
+            cpus[r] = cpus_of(rows[i].rank[r].first, rows[i].rank[r].last);
+        assert_int_equal(hud_topo_cache_share(t, cpus, rows[i].ranks), rows[i].bytes);
+        hud_topo_free(t);
+    }
+}
+
 static void a_machine_as_json(void **state)
 {
     struct topo *t = hud_topo_load_described(KUNPENG);
@@ -160,7 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_of_processors),      cmocka_unit_test(levels_switched_off), cmocka_unit_test(names_switched_off),
-        cmocka_unit_test(ranks_bound_in_many_ways), cmocka_unit_test(a_machine_as_json),
+        cmocka_unit_test(ranks_bound_in_many_ways), cmocka_unit_test(a_machine_as_json),   cmocka_unit_test(shares_of_a_cache),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
