@@ -2,7 +2,7 @@
 /*
  * unlike.c - programs whose ranks do not make the same calls, and what HUDDLE_CHECK says of them.
  *
- *     unlike root | kind | bytes | operation | reduced | names | ends | freed | first    erroneous
+ *     unlike root | kind | bytes | operation | counts | reduced | names | ends | freed | first    erroneous
  *     unlike others | silent | slow | late                                       correct, but for ranks that keep the others waiting
  *
  * Before the error ranks agree.  After it an MPI may hang or fail, so the program ends by itself, without
@@ -174,6 +174,8 @@ int main(int argc, char **argv)
         MPI_Bcast(numbers, odd ? 4 : 5, MPI_INT, 0, MPI_COMM_WORLD);
     else if (strcmp(what, "operation") == 0)
         MPI_Allreduce(&number, gathered, 1, MPI_INT, odd ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+    else if (strcmp(what, "counts") == 0)
+        MPI_Allreduce(numbers, gathered, odd ? 4 : 5, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     else if (strcmp(what, "reduced") == 0 && odd)
         MPI_Allreduce(numbers, gathered, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     else if (strcmp(what, "names") == 0)
