@@ -139,28 +139,39 @@ struct windows {
     uint64_t tile;
 };
 
-enum { WINDOWS_RANK = 32 }; /* bits of a word of the order that tell the rank */
+enum { WINDOWS_RANK = 32, WINDOWS_BATCH = 64 }; /* bits of a word of the order that tell the rank; words that are sorted at a time */
+
+/* The next words of the order after one (0: the first), ascending.  Returns how many: 0 at the end. */
+static inline int windows_batch(const struct meetings *o, const struct meetings_rank *me, uint64_t after, uint64_t word[WINDOWS_BATCH])
+{
+    struct meetings_rank other = meetings_none;
+    int count = 0;
+
+    while (meetings_next(o, &other)) {
+        uint64_t meeting = (uint64_t)(1 + meetings_step(o, me, &other)) << WINDOWS_RANK | (uint64_t)other.rank;
+        if (other.rank == me->rank || meeting <= after || (count == WINDOWS_BATCH && meeting > word[count - 1]))
+            continue;
+        int at = count < WINDOWS_BATCH ? count++ : count - 1;
+        for (; at > 0 && word[at - 1] > meeting; at--)
+            word[at] = word[at - 1];
+        word[at] = meeting;
+    }
+    return count;
+}
 
 /* Sorts the other ranks by the steps in which this one meets them. */
 static inline void windows_meet(const struct windows *w)
 {
     const struct meetings o = meetings_of(w->c->groups);
-    struct meetings_rank me = meetings_none, other = meetings_none;
-    uint64_t *order = (uint64_t *)&w->mine->to[w->ranks];
+    struct meetings_rank me = meetings_none;
+    uint64_t word[WINDOWS_BATCH], after = 0, *order = (uint64_t *)&w->mine->to[w->ranks];
     int met = 0;
 
     while (meetings_next(&o, &me) && me.rank != w->me)
         ;
-    while (meetings_next(&o, &other)) {
-        uint64_t meeting = (uint64_t)meetings_step(&o, &me, &other) << WINDOWS_RANK | (uint64_t)other.rank;
-        int at = met;
-        if (other.rank == w->me)
-            continue;
-        for (; at > 0 && mem_get(w->m, &order[at - 1]) > meeting; at--)
-            mem_put(w->m, &order[at], mem_get(w->m, &order[at - 1]));
-        mem_put(w->m, &order[at], meeting);
-        met++;
-    }
+    for (int count; (count = windows_batch(&o, &me, after, word)) != 0; after = word[count - 1])
+        for (int i = 0; i < count; i++)
+            mem_put(w->m, &order[met++], word[i]);
     mem_put(w->m, &w->mine->met, (uint64_t)met);
 }
 
