@@ -5,7 +5,8 @@
  *   exchanges OPTIONS    (options.h)
  *
  * Each message between two ranks has bytes of its own; both describe them by types of their own choice.  What was sent, gaps of a type, what lies
- * between, before and behind messages must be unchanged.  Prints a line per section and one summary; exits nonzero on any failure.
+ * between, before and behind messages must be unchanged.  So must it be where one rank's arguments are unlike the others': it has nothing to exchange and
+ * says so in its own way.  Prints a line per section and one summary; exits nonzero on any failure.
  */
 #include "kinds.h"
 #include "options.h"
@@ -234,6 +235,80 @@ static void types(void)
     section("types");
 }
 
+/* ---- ranks whose arguments are unlike the others' ---- */
+
+static int word_of(int from, int to)
+{
+    return from * 1024 + to + 1;
+}
+
+/* One int to and from each rank but `idle`. */
+static void active(enum kind_of_call what, int idle)
+{
+    int in[RANKS_MOST], out[RANKS_MOST], counts[RANKS_MOST], at[RANKS_MOST];
+    MPI_Datatype types[RANKS_MOST];
+
+    for (int r = 0; r < world_size; r++) {
+        in[r] = word_of(world_rank, r);
+        out[r] = 0;
+        counts[r] = r != idle;
+        at[r] = r * (what == ALLTOALLW ? (int)sizeof *in : 1);
+        types[r] = MPI_INT;
+    }
+    int error = what == ALLTOALLV ? MPI_Alltoallv(in, counts, at, MPI_INT, out, counts, at, MPI_INT, MPI_COMM_WORLD)
+                                  : MPI_Alltoallw(in, counts, at, types, out, counts, at, types, MPI_COMM_WORLD);
+    for (int r = 0; r < world_size; r++)
+        check(error == MPI_SUCCESS && out[r] == (counts[r] ? word_of(r, world_rank) : 0), "%s: error %d or wrong word from rank %d",
+              call_names[what], error, r);
+}
+
+/* The rank that has nothing to exchange: arrays of zeros serve both directions. */
+static void idle(enum kind_of_call what, void *buffer, MPI_Datatype sent, MPI_Datatype received)
+{
+    static const int none[RANKS_MOST];
+    MPI_Datatype from[RANKS_MOST], to[RANKS_MOST];
+
+    for (int r = 0; r < world_size; r++) {
+        from[r] = sent;
+        to[r] = received;
+    }
+    int error = what == ALLTOALLV ? MPI_Alltoallv(buffer, none, none, sent, buffer, none, none, received, MPI_COMM_WORLD)
+                                  : MPI_Alltoallw(buffer, none, none, from, buffer, none, none, to, MPI_COMM_WORLD);
+    check(error == MPI_SUCCESS, "%s of nothing: error %d", call_names[what], error);
+}
+
+static void unlike(void)
+{
+    int word = 0;
+    const struct {
+        enum kind_of_call what;
+        void *buffer;
+        MPI_Datatype sent, received;
+        bool beyond; /* MPICH takes it for one buffer in both directions */
+    } ways[] = {
+        { ALLTOALLV, NULL, MPI_INT, MPI_BYTE, false },
+        { ALLTOALLV, &word, MPI_INT, MPI_BYTE, false },
+        { ALLTOALLV, &word, MPI_INT, MPI_INT, true },
+        { ALLTOALLW, NULL, MPI_INT, MPI_BYTE, false },
+        { ALLTOALLW, &word, MPI_INT, MPI_INT, false },
+#ifndef OPEN_MPI /* which wants a type even where there is nothing of it */
+        { ALLTOALLW, NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, false },
+#endif
+    };
+
+    for (int who = 0; who < world_size; who = next_root(who, world_size)) {
+        for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+            if (ways[w].beyond && !options.beyond)
+                continue;
+            if (world_rank == who)
+                idle(ways[w].what, ways[w].buffer, ways[w].sent, ways[w].received);
+            else
+                active(ways[w].what, who);
+        }
+    }
+    section("unlike");
+}
+
 static void random_call(MPI_Comm comm, uint64_t *state)
 {
     uint64_t what = draw(state, CALLS), family = draw(state, 2), kind = draw(state, 100), bits = draw(state, options.brief ? 10 : 14);
@@ -257,6 +332,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     sizes();
     types();
+    unlike();
     random_sequence(random_call, options.brief ? 100 : 1000);
     return finish("exchanges");
 }

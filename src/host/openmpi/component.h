@@ -76,11 +76,17 @@ struct hud_reduction {
     bool one_run;   /* elements lie in memory as they are packed */
     ptrdiff_t base; /* where the first element is laid out, and */
     size_t piece;   /* how many at a time */
+    char *wide;     /* room for two elements, wide_bytes each, that the stack has none for; NULL: it has */
+    size_t wide_bytes;
 };
 
 void hud_reduction_prepare(void); /* once, when Open MPI's predefined datatypes are */
-/* The operation on that type.  NULL: Open MPI's own collective must serve it, on all ranks alike.  May point into own. */
-const struct hud_op *hud_reduction_find(struct ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own);
+/*
+ * The operation on that type, to be closed after HUD_OK; may point into own.  HUD_PASS: Open MPI's own collective must serve it, on all ranks alike;
+ * HUD_ERR_MEMORY: this rank has no memory to apply it in, which is an error of the call.
+ */
+int hud_reduction_open(struct ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own, const struct hud_op **found);
+void hud_reduction_close(struct hud_reduction *own);
 const char *hud_reduction_name(struct ompi_op_t *op);
 
 /* settings.c: registers coll_huddle_*; those given explicitly as "NAME=VALUE", NULL-terminated, valid until hud_openmpi_settings_drop. */

@@ -4,10 +4,12 @@
  *
  * Predefined operations on predefined types are huddle's own, found by Open MPI's numbers of both.  What huddle has no kernel for (LOGICAL, users'
  * operations) Open MPI applies itself, with MPI_Reduce_local, to pieces in private memory: an operation finds its elements as its datatype lays
- * them out, in memory as aligned as malloc's or better, and never packed bytes.
+ * them out, in memory as aligned as malloc's or better, and never packed bytes.  The pieces are on the stack, or, of elements too wide for it, one
+ * element each in memory obtained beforehand: the width is a rank's own affair, the signature being all that ranks share.
  */
 #include "module.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { OPERATIONS = OMPI_OP_REPLACE, TYPES = OMPI_DATATYPE_MAX_PREDEFINED };
@@ -121,7 +123,8 @@ static void combine(const struct hud_op *op, void *dst, const void *const *src, 
 {
     const struct hud_reduction *r = op->host;
     _Alignas(ALIGNMENT) char room[2][ROOM];
-    char *const base[2] = { room[0] + r->base, room[1] + r->base };
+    char *const base[2] = { (r->wide != NULL ? r->wide : room[0]) + r->base,
+                            (r->wide != NULL ? r->wide + r->wide_bytes : room[1]) + r->base };
 
     for (size_t done = 0, n; done < elements; done += n) {
         size_t at = done * op->element_bytes;
@@ -135,8 +138,8 @@ static void combine(const struct hud_op *op, void *dst, const void *const *src, 
     }
 }
 
-/* Elements in a row that fit the room, and where the first is laid out; false: not even one does. */
-static bool fit(struct hud_reduction *r)
+/* Elements in a row that fit the room, and where the first is laid out. */
+static int fit(struct hud_reduction *r)
 {
     const opal_datatype_t *t = &r->type->super;
     ptrdiff_t extent = t->ub - t->lb, span = t->true_ub - t->true_lb;
@@ -145,14 +148,18 @@ static bool fit(struct hud_reduction *r)
     r->one_run = opal_datatype_is_contiguous_memory_layout(t, 2) && t->true_lb == 0;
     r->piece = ROOM / r->op.element_bytes;
     if (r->one_run || t->size == 0 || t->size > HUD_ELEMENT_MOST)
-        return true; /* the core asks for none that are larger */
+        return HUD_OK; /* the core asks for none that are larger */
     r->base = -(t->true_lb & -(ptrdiff_t)ALIGNMENT);
     ptrdiff_t room = ROOM - (r->base + t->true_lb) - span;
     r->piece = room >= 0 && extent > 0 ? 1 + (size_t)(room / extent) : 1;
-    return room >= 0;
+    if (room >= 0)
+        return HUD_OK;
+    r->wide_bytes = ((size_t)span / ALIGNMENT + 3) * ALIGNMENT;
+    r->wide = aligned_alloc(ALIGNMENT, 2 * r->wide_bytes);
+    return r->wide != NULL ? HUD_OK : HUD_ERR_MEMORY;
 }
 
-static const struct hud_op *applied(ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own)
+static int applied(ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own)
 {
     own->op = (struct hud_op){ .element_bytes = type->super.size != 0 ? type->super.size : 1,
                                .commutative = ompi_op_is_commute(op),
@@ -161,17 +168,26 @@ static const struct hud_op *applied(ompi_op_t *op, ompi_datatype_t *type, struct
                                .name = hud_reduction_name(op) };
     own->apply = op;
     own->type = type;
-    return fit(own) ? &own->op : NULL;
+    return fit(own);
 }
 
-const struct hud_op *hud_reduction_find(ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own)
+int hud_reduction_open(ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own, const struct hud_op **found)
 {
+    own->wide = NULL;
+    *found = &own->op;
     if (ompi_op_is_intrinsic(op)) {
         unsigned o = (unsigned)op->op_type, t = (unsigned)type->id;
         if (ompi_datatype_is_predefined(type) ? o >= OPERATIONS || t >= TYPES : type->super.size != 0)
-            return NULL;
-        if (ompi_datatype_is_predefined(type) && kernels[o][t].combine != NULL)
-            return &kernels[o][t];
+            return HUD_PASS;
+        if (ompi_datatype_is_predefined(type) && kernels[o][t].combine != NULL) {
+            *found = &kernels[o][t];
+            return HUD_OK;
+        }
     }
     return applied(op, type, own);
+}
+
+void hud_reduction_close(struct hud_reduction *own)
+{
+    free(own->wide);
 }

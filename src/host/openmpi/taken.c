@@ -57,39 +57,43 @@ static int take_bcast(void *buffer, int count, TYPE *type, int root, COMM *comm,
 
 /* What a reduction is about: buffers, counts of elements of both, operation. */
 struct reduction {
-    const struct hud_op *op; /* NULL: only Open MPI knows it */
+    const struct hud_op *op;
     struct hud_reduction own;
     struct buffer in, out;
 };
 
-static bool open_reduction(struct reduction *r, const void *in, int64_t ins, void *out, int64_t outs, TYPE *type, OP *op)
+static int open_reduction(struct reduction *r, const void *in, int64_t ins, void *out, int64_t outs, TYPE *type, OP *op)
 {
-    r->op = hud_reduction_find(op, type, &r->own);
-    if (r->op == NULL)
-        return false;
+    int status = hud_reduction_open(op, type, &r->own, &r->op);
+
+    if (status != HUD_OK)
+        return status;
     open_buffer(&r->in, in == MPI_IN_PLACE ? out : in, (size_t)ins, type);
     open_buffer(&r->out, out, (size_t)outs, type);
-    return true;
+    return HUD_OK;
 }
 
 static int close_reduction(struct reduction *r, int status)
 {
+    hud_reduction_close(&r->own);
     return close_buffer(&r->out, close_buffer(&r->in, status));
 }
 
-/* A call that huddle is not asked. */
-static int unasked(hud_module *m, const char *name, int root, size_t bytes, OP *op)
+/* The status of a reduction that was not opened: huddle is not asked. */
+static int unasked(hud_module *m, int status, const char *name, int root, size_t bytes, OP *op)
 {
-    hud_module_enter(m, name, root, bytes, hud_reduction_name(op));
-    return HUD_PASS;
+    if (status == HUD_PASS)
+        hud_module_enter(m, name, root, bytes, hud_reduction_name(op));
+    return status;
 }
 
 static int take_reduce(const void *in, void *out, int count, TYPE *type, OP *op, int root, COMM *comm, hud_module *m)
 {
     struct reduction r;
 
-    if (!open_reduction(&r, in, count, out, ompi_comm_rank(comm) == root ? count : 0, type, op))
-        return unasked(m, "reduce", root, bytes_of(count, type), op);
+    int status = open_reduction(&r, in, count, out, ompi_comm_rank(comm) == root ? count : 0, type, op);
+    if (status != HUD_OK)
+        return unasked(m, status, "reduce", root, bytes_of(count, type), op);
     return close_reduction(&r, hud_reduce(m->team, &r.in.view, &r.out.view, r.op, root));
 }
 
@@ -98,8 +102,9 @@ static int take_allreduce(const void *in, void *out, int count, TYPE *type, OP *
     struct reduction r;
 
     (void)comm;
-    if (!open_reduction(&r, in, count, out, count, type, op))
-        return unasked(m, "allreduce", -1, bytes_of(count, type), op);
+    int status = open_reduction(&r, in, count, out, count, type, op);
+    if (status != HUD_OK)
+        return unasked(m, status, "allreduce", -1, bytes_of(count, type), op);
     return close_reduction(&r, hud_allreduce(m->team, &r.in.view, &r.out.view, r.op));
 }
 
@@ -108,10 +113,11 @@ static int take_reduce_scatter(const void *in, void *out, const int *outs, TYPE 
     int64_t n = sum_of(outs, comm);
     struct reduction r;
 
-    if (!open_reduction(&r, in, n, out, outs[ompi_comm_rank(comm)], type, op))
-        return unasked(m, "reduce_scatter", -1, bytes_of(n, type), op);
     if (!hud_module_make_room(m))
         return HUD_ERR_MEMORY;
+    int status = open_reduction(&r, in, n, out, outs[ompi_comm_rank(comm)], type, op);
+    if (status != HUD_OK)
+        return unasked(m, status, "reduce_scatter", -1, bytes_of(n, type), op);
     for (int i = 0; i < ompi_comm_size(comm); i++)
         m->block_bytes[i] = bytes_of(outs[i], type);
     return close_reduction(&r, hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op));
@@ -122,14 +128,15 @@ static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE 
     int64_t n = (int64_t)count * ompi_comm_size(comm);
     struct reduction r;
 
-    if (!open_reduction(&r, in, n, out, count, type, op))
-        return unasked(m, "reduce_scatter_block", -1, bytes_of(n, type), op);
     if (!hud_module_make_room(m))
         return HUD_ERR_MEMORY;
+    int status = open_reduction(&r, in, n, out, count, type, op);
+    if (status != HUD_OK)
+        return unasked(m, status, "reduce_scatter_block", -1, bytes_of(n, type), op);
     for (int i = 0; i < ompi_comm_size(comm); i++)
         m->block_bytes[i] = bytes_of(count, type);
     hud_module_enter(m, "reduce_scatter_block", -1, bytes_of(n, type), r.op->name);
-    int status = hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op);
+    status = hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op);
     return hud_module_leave(m, close_reduction(&r, status));
 }
 

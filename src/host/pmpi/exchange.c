@@ -46,11 +46,22 @@ struct side {
     struct hud_view *views;
 };
 
+/*
+ * A block of no elements is one of no bytes, whatever else is said of it: an MPI does not look at its type, place and buffer, and other members cannot
+ * know of these.
+ */
 static int open_block(const struct comm *c, const struct blocks *b, int r, MPI_Count extent, struct message *message)
 {
-    MPI_Count place = many_at(b->places, r);
+    MPI_Count count = many_at(b->counts, r);
 
-    return message_open((const char *)b->buffer + place * extent, many_at(b->counts, r), b->types ? b->types[r] : b->type, c->handle,
+    if (count == 0) {
+        message->view = (struct hud_view){ .bytes = 0 };
+        message->stage = NULL;
+        return HUD_OK;
+    }
+    if (!b->places.at)
+        return HUD_PASS;
+    return message_open((const char *)b->buffer + many_at(b->places, r) * extent, count, b->types ? b->types[r] : b->type, c->handle,
                         message);
 }
 
@@ -65,8 +76,10 @@ static int open_side(const struct comm *c, const struct blocks *b, struct side *
 {
     struct type type = { .extent = 1 };
 
-    if (!b->counts.at || !b->places.at || (!b->types && !hud_type_find(b->type, &type)))
+    if (!b->counts.at)
         return HUD_PASS;
+    if (!b->types)
+        hud_type_find(b->type, &type); /* where it is none, a block that has elements says so */
     for (int r = 0; r < c->size; r++) {
         int status = open_block(c, b, r, type.extent, &side->messages[r]);
         if (status != HUD_OK) {
@@ -85,10 +98,21 @@ static int exchange_in_place(struct comm *c, const struct side *both)
     return hud_alltoallv(c->team, both->views, both->views);
 }
 
-/* An error that the MPI will name.  One buffer may be both without being in place: its blocks lie elsewhere in it. */
-static bool wrong(const struct blocks *in, const struct blocks *out)
+/*
+ * An error that the MPI will name: some block is received where it is sent from, or at no place.  Never so of a correct call, whose arguments may well be
+ * the same twice: a member that has nothing to exchange gives arrays of zeros and no buffer, and types of absolute addresses tell two messages apart.
+ */
+static bool wrong(const struct comm *c, const struct blocks *in, const struct blocks *out, const struct hud_view *received)
 {
-    return out->buffer == MPI_IN_PLACE || (in->buffer == out->buffer && in->counts.at == out->counts.at && in->places.at == out->places.at);
+    bool twice = in->buffer == out->buffer && in->counts.at == out->counts.at && in->places.at == out->places.at &&
+                 in->types == out->types && in->type == out->type;
+    bool some = false;
+
+    if (!twice && out->buffer != MPI_IN_PLACE)
+        return false;
+    for (int r = 0; r < c->size && !some; r++)
+        some = received[r].bytes > 0;
+    return some;
 }
 
 int hud_take_alltoallv(struct comm *c, const struct blocks *in, const struct blocks *out)
@@ -100,12 +124,12 @@ int hud_take_alltoallv(struct comm *c, const struct blocks *in, const struct blo
 
     if (!messages)
         return HUD_ERR_MEMORY;
-    if (wrong(in, out))
-        return HUD_PASS;
     int status = open_side(c, out, &to);
     if (status != HUD_OK)
         return status;
-    if (in->buffer == MPI_IN_PLACE) {
+    if (wrong(c, in, out, to.views)) {
+        status = HUD_PASS;
+    } else if (in->buffer == MPI_IN_PLACE) {
         status = exchange_in_place(c, &to);
     } else if ((status = open_side(c, in, &from)) == HUD_OK) {
         status = hud_alltoallv(c->team, from.views, to.views);

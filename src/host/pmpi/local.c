@@ -2,12 +2,14 @@
 /*
  * local.c - operations that the MPI carries out, by MPI_Reduce_local: those of users, and predefined ones without a kernel of huddle's.
  *
- * Elements are taken from left to right, whether the operation commutes or not, by pieces that fit scratch on the stack: nothing can fail in the
- * middle.  A user's function sees elements as they lie in the user's own buffers.  Where these are runs of memory, one after the other, so are the
+ * Elements are taken from left to right, whether the operation commutes or not, by pieces that fit scratch on the stack, or one by one in memory obtained
+ * beforehand where they are wider than that: nothing can fail in the middle.  How wide they are is a rank's own affair, the signature being all that ranks
+ * share.  A user's function sees elements as they lie in the user's own buffers.  Where these are runs of memory, one after the other, so are the
  * packed bytes that huddle carries; otherwise elements are unpacked into the scratch for it, at the datatype's own bounds and extent, and packed again.
  */
 #include "host/pmpi/pmpi.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -43,7 +45,8 @@ static void store(const struct local_op *l, const char *first, size_t count, voi
 static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
 {
     const struct local_op *l = op->host;
-    _Alignas(ALIGNED) char scratch[2][SCRATCH];
+    _Alignas(ALIGNED) char room[2][SCRATCH];
+    char *const scratch[2] = { l->wide ? l->wide : room[0], l->wide ? l->wide + l->wide_bytes : room[1] };
 
     for (size_t done = 0, n; done < elements; done += n) {
         size_t at = done * op->element_bytes;
@@ -60,29 +63,39 @@ static void combine(const struct hud_op *op, void *dst, const void *const *src, 
 }
 
 /* How many elements the scratch holds, and where the first begins. */
-static bool place(struct local_op *l)
+static int place(struct local_op *l)
 {
     MPI_Count begin, bytes, step = l->type.extent < 0 ? -l->type.extent : l->type.extent;
 
-    if (real.Type_get_true_extent_c(l->handle, &begin, &bytes) || bytes > ROOM)
-        return false;
-    l->most = step > 0 ? (size_t)((ROOM - bytes) / step) + 1 : 1;
+    if (real.Type_get_true_extent_c(l->handle, &begin, &bytes))
+        return HUD_PASS;
+    if (bytes > ROOM) {
+        l->wide_bytes = ((size_t)bytes / ALIGNED + 3) * ALIGNED;
+        l->wide = aligned_alloc(ALIGNED, 2 * l->wide_bytes);
+        if (!l->wide)
+            return HUD_ERR_MEMORY;
+    }
+    l->most = step > 0 && !l->wide ? (size_t)((ROOM - bytes) / step) + 1 : 1;
     MPI_Count lowest = begin + (l->type.extent < 0 ? (MPI_Count)(l->most - 1) * l->type.extent : 0);
     l->first = -lowest / ALIGNED * ALIGNED + (lowest < 0 ? ALIGNED : 0);
-    return true;
+    return HUD_OK;
 }
 
-bool hud_local_open(MPI_Op operation, MPI_Datatype handle, struct local_op *l)
+int hud_local_open(MPI_Op operation, MPI_Datatype handle, struct local_op *l)
 {
     int commutes;
 
-    if (!hud_type_find(handle, &l->type) || l->type.staged || l->type.bytes == 0)
-        return false;
+    if (!hud_type_find(handle, &l->type) || l->type.staged || real.Op_commutative(operation, &commutes))
+        return HUD_PASS;
     l->handle = handle;
     l->operation = operation;
     l->direct = l->type.run && l->type.extent == l->type.bytes;
-    if (real.Op_commutative(operation, &commutes) || !place(l))
-        return false;
-    l->op = (struct hud_op){ (size_t)l->type.bytes, commutes, combine, l, hud_op_name(operation) };
-    return true;
+    /* of elements of no bytes there are none to apply it to */
+    l->op = (struct hud_op){ l->type.bytes ? (size_t)l->type.bytes : 1, commutes, combine, l, hud_op_name(operation) };
+    return place(l);
+}
+
+void hud_local_close(const struct local_op *l)
+{
+    free(l->wide);
 }

@@ -126,10 +126,13 @@ int hud_message_open(const void *user, MPI_Count count, MPI_Datatype handle, MPI
     m->view = (struct hud_view){ .bytes = 0 }; /* said as no element or as empty ones; at no address, which may be that of other bytes */
     if (bytes == 0)
         return HUD_OK;
+    char *first_byte = (char *)buffer + m->type.begin;
+    if (first_byte == NULL)
+        return HUD_PASS; /* a null buffer: the MPI's own check answers */
     if (!m->type.run || (count > 1 && m->type.extent != m->type.bytes))
         return open_packed(buffer, count, handle, comm, (size_t)bytes, m);
-    m->view = (struct hud_view){ .base = (char *)buffer + m->type.begin, .bytes = (size_t)bytes };
-    return m->view.base != NULL ? HUD_OK : HUD_PASS; /* a null buffer: the MPI's own check answers */
+    m->view = (struct hud_view){ .base = first_byte, .bytes = (size_t)bytes };
+    return HUD_OK;
 }
 
 void hud_message_close(struct message *m)

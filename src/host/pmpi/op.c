@@ -148,16 +148,20 @@ static bool is_of_user(MPI_Op op)
     return ((unsigned)op >> 26 & 0xf) == 6 && (unsigned)op >> 30 > 1;
 }
 
-const struct hud_op *hud_op_open(MPI_Op op, MPI_Datatype handle, struct local_op *local)
+int hud_op_open(MPI_Op op, MPI_Datatype handle, struct local_op *local, const struct hud_op **found)
 {
     const struct operation *operation = operation_of(op);
     const struct kind *kind = kind_of(handle);
 
+    local->wide = NULL;
+    *found = &local->op;
     if (operation) {
         if (!kind || !(kind->operations >> operation->operation & 1))
-            return NULL;
-        if (kind->type != WITHOUT_KERNEL && kernels[operation->operation][kind->type].combine)
-            return &kernels[operation->operation][kind->type];
+            return HUD_PASS;
+        if (kind->type != WITHOUT_KERNEL && kernels[operation->operation][kind->type].combine) {
+            *found = &kernels[operation->operation][kind->type];
+            return HUD_OK;
+        }
     }
-    return (operation || is_of_user(op)) && hud_local_open(op, handle, local) ? &local->op : NULL;
+    return operation || is_of_user(op) ? hud_local_open(op, handle, local) : HUD_PASS;
 }

@@ -140,14 +140,7 @@ static inline int message_open(const void *buffer, MPI_Count count, MPI_Datatype
 }
 
 /* ---- op.c ---- */
-struct local_op;
-
-/* NULL: huddle does not take it, on no rank.  What is found may be kept in *local. */
-const struct hud_op *hud_op_open(MPI_Op op, MPI_Datatype type, struct local_op *local);
-const char *hud_op_name(MPI_Op op);
-void hud_op_start(void);
-
-/* ---- local.c ---- */
+/* An operation that the MPI carries out. */
 struct local_op {
     struct hud_op op;
     MPI_Op operation;
@@ -156,9 +149,27 @@ struct local_op {
     bool direct;     /* elements lie one after the other in runs of memory, as they do when packed */
     size_t most;     /* elements that the scratch holds */
     MPI_Count first; /* where MPI's element 0 begins in the scratch */
+    char *wide;      /* scratch of two elements, wide_bytes each, that are wider than the one on the stack; NULL: they are not */
+    size_t wide_bytes;
 };
 
-bool hud_local_open(MPI_Op operation, MPI_Datatype handle, struct local_op *local);
+/*
+ * HUD_OK; HUD_PASS: huddle does not take it, on no rank, as the signature of an element decides; HUD_ERR_MEMORY: see hud_message_open.  What is found may
+ * be kept in *local, which hud_op_close is to be given after HUD_OK.
+ */
+int hud_op_open(MPI_Op op, MPI_Datatype type, struct local_op *local, const struct hud_op **found);
+const char *hud_op_name(MPI_Op op);
+void hud_op_start(void);
+
+/* ---- local.c ---- */
+int hud_local_open(MPI_Op operation, MPI_Datatype handle, struct local_op *local); /* as hud_op_open */
+void hud_local_close(const struct local_op *local);
+
+static inline void hud_op_close(const struct local_op *local)
+{
+    if (__builtin_expect(local->wide != NULL, 0))
+        hud_local_close(local);
+}
 
 /*
  * ---- reduce.c, exchange.c: a collective with MPI's arguments, on a communicator with a team ----

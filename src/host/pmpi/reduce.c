@@ -24,47 +24,54 @@ static int open_both(const struct comm *c, const void *in, void *out, MPI_Count 
     return status == HUD_OK && o->from.view.base == o->to.view.base && o->in->bytes > 0 ? HUD_PASS : status;
 }
 
-/* A reduction that huddle does not take on any rank: it is counted, and with HUDDLE_CHECK announced. */
-static int decline(const struct comm *c, const char *name, int root, MPI_Count count, MPI_Datatype handle, MPI_Op op)
+/* The status of an operation that was not opened.  What huddle does not take on any rank is counted, and with HUDDLE_CHECK announced. */
+static int decline(const struct comm *c, int status, const char *name, int root, MPI_Count count, MPI_Datatype handle, MPI_Op op)
 {
     struct hud_call call = { .name = name, .root = root, .detail = hud_op_name(op) };
     struct type type;
 
+    if (status != HUD_PASS)
+        return status;
     if (count > 0 && hud_type_find(handle, &type)) /* otherwise the MPI finds it wrong */
         call.bytes = (size_t)count * (size_t)type.bytes;
     hud_team_enter(c->team, &call);
-    return HUD_PASS;
+    return status;
 }
 
 int hud_take_allreduce(struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op)
 {
+    const struct hud_op *found;
     struct local_op local;
     struct operands o;
 
-    const struct hud_op *found = hud_op_open(op, type, &local);
-    if (!found)
-        return decline(c, "allreduce", -1, count, type, op);
-    int status = open_both(c, in, out, count, type, &o);
-    return status == HUD_OK ? hud_allreduce(c->team, o.in, &o.to.view, found) : status;
+    int status = hud_op_open(op, type, &local, &found);
+    if (status != HUD_OK)
+        return decline(c, status, "allreduce", -1, count, type, op);
+    status = open_both(c, in, out, count, type, &o);
+    if (status == HUD_OK)
+        status = hud_allreduce(c->team, o.in, &o.to.view, found);
+    hud_op_close(&local);
+    return status;
 }
 
 int hud_take_reduce(struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op, int root)
 {
+    bool receives = c->rank == root;
+    const struct hud_op *found;
     struct local_op local;
     struct operands o;
-    int status;
 
     if (root < 0 || root >= c->size)
         return HUD_PASS;
-    const struct hud_op *found = hud_op_open(op, type, &local);
-    if (!found)
-        return decline(c, "reduce", root, count, type, op);
-    if (c->rank != root) {
-        status = message_open(in, count, type, c->handle, &o.from);
-        return status == HUD_OK ? hud_reduce(c->team, &o.from.view, NULL, found, root) : status;
-    }
-    status = open_both(c, in, out, count, type, &o);
-    return status == HUD_OK ? hud_reduce(c->team, o.in, &o.to.view, found, root) : status;
+    int status = hud_op_open(op, type, &local, &found);
+    if (status != HUD_OK)
+        return decline(c, status, "reduce", root, count, type, op);
+    o.in = &o.from.view;
+    status = receives ? open_both(c, in, out, count, type, &o) : message_open(in, count, type, c->handle, &o.from);
+    if (status == HUD_OK)
+        status = hud_reduce(c->team, o.in, receives ? &o.to.view : NULL, found, root);
+    hud_op_close(&local);
+    return status;
 }
 
 /* The bytes of each member's block into c->scratch, and the elements of all.  False: they are not to be counted. */
@@ -94,8 +101,10 @@ static int scatter(struct comm *c, const void *in, void *out, MPI_Count own, MPI
     to.view = from.view;
     if (in != MPI_IN_PLACE) {
         status = message_open(out, own, type, c->handle, &to);
-        if (status != HUD_OK || (from.view.base == to.view.base && to.view.bytes > 0))
-            return HUD_PASS;
+        if (status != HUD_OK)
+            return status;
+        if (from.view.base == to.view.base && to.view.bytes > 0)
+            return HUD_PASS; /* for the MPI to name */
     }
     to.view.bytes = block_bytes[c->rank];
     return hud_reduce_scatter(c->team, &from.view, &to.view, block_bytes, op);
@@ -104,18 +113,22 @@ static int scatter(struct comm *c, const void *in, void *out, MPI_Count own, MPI
 /* Whose counts are an array, or all the same. */
 static int reduce_scatter(struct comm *c, const char *name, const void *in, void *out, struct many counts, MPI_Datatype type, MPI_Op op)
 {
-    struct local_op local;
-    MPI_Count total = 0;
-
-    const struct hud_op *found = hud_op_open(op, type, &local);
     size_t *block_bytes = hud_comm_scratch(c, (size_t)c->size * sizeof *block_bytes);
+    const struct hud_op *found;
+    struct local_op local;
+    MPI_Count total;
+
     if (!block_bytes)
         return HUD_ERR_MEMORY;
-    if (!size_blocks(c, counts, found ? (MPI_Count)found->element_bytes : 1, block_bytes, &total))
-        return HUD_PASS;
-    if (!found)
-        return decline(c, name, -1, total, type, op);
-    return scatter(c, in, out, many_at(counts, c->rank), total, type, block_bytes, found);
+    int status = hud_op_open(op, type, &local, &found);
+    if (status != HUD_OK)
+        return size_blocks(c, counts, 1, block_bytes, &total) ? decline(c, status, name, -1, total, type, op) : status;
+    MPI_Count element = found == &local.op ? local.type.bytes : (MPI_Count)found->element_bytes;
+    status = HUD_PASS;
+    if (size_blocks(c, counts, element, block_bytes, &total))
+        status = scatter(c, in, out, many_at(counts, c->rank), total, type, block_bytes, found);
+    hud_op_close(&local);
+    return status;
 }
 
 int hud_take_reduce_scatter(struct comm *c, const void *in, void *out, struct many counts, MPI_Datatype type, MPI_Op op)

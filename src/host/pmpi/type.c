@@ -242,19 +242,24 @@ static bool describe(MPI_Datatype handle, struct type *type)
     return true;
 }
 
-/* Under the lock: looks again, for another thread may have been here. */
-static struct type *create(MPI_Datatype handle)
+/* Under the lock: looks again, for another thread may have been here.  Without memory to remember it in, it is found anew each time. */
+static bool create(MPI_Datatype handle, struct type *type)
 {
-    struct type *type = NULL;
+    struct type *known = NULL;
     int found;
 
-    if (real.Type_get_attr(handle, keyval, &type, &found) != MPI_SUCCESS || found)
-        return type;
-    type = malloc(sizeof *type);
-    if (type && describe(handle, type) && real.Type_set_attr(handle, keyval, type) == MPI_SUCCESS)
-        return type;
-    free(type);
-    return NULL;
+    if (real.Type_get_attr(handle, keyval, &known, &found) != MPI_SUCCESS || (!found && !describe(handle, type)))
+        return false;
+    if (found) {
+        *type = *known;
+        return true;
+    }
+    known = malloc(sizeof *known);
+    if (known)
+        *known = *type;
+    if (known && real.Type_set_attr(handle, keyval, known) != MPI_SUCCESS)
+        free(known);
+    return true;
 }
 
 bool hud_type_find(MPI_Datatype handle, struct type *type)
@@ -269,14 +274,14 @@ bool hud_type_find(MPI_Datatype handle, struct type *type)
     }
     if (!handle_is_type(handle) || real.Type_get_attr(handle, keyval, &known, &found) != MPI_SUCCESS)
         return false;
-    if (!found) {
-        pthread_mutex_lock(&lock);
-        known = create(handle);
-        pthread_mutex_unlock(&lock);
-    }
-    if (known)
+    if (found) {
         *type = *known;
-    return known != NULL;
+        return true;
+    }
+    pthread_mutex_lock(&lock);
+    bool described = create(handle, type);
+    pthread_mutex_unlock(&lock);
+    return described;
 }
 
 int hud_type_start(void)
