@@ -70,6 +70,9 @@ def show_one(asked, answer):
     if serves and serves["parameters"]:
         print(f"  with     {parameters_text(serves)}")
     print(f"  because  {why_text(why)}{' of ' + file_of(why) if file_of(why) else ''}")
+    for piece in answer["ordered"] or ():
+        if piece["least_bytes"] <= answer["bytes"] and (piece["most_bytes"] is None or answer["bytes"] <= piece["most_bytes"]):
+            print(f"  in order {name_of(piece['serves'])}, {why_text(piece['why'])}: of operations that do not commute")
     groups = ", ".join(f"{level['groups']} by {level['level']}" if level["level"] != "team" else "one of all" for level in facts["groups"])
     print(f"  facts    {'crowded: more ranks than processors' if facts['crowded'] else 'a processor for each rank'}; within one {facts['within']}; {'single copy between ranks' if facts['direct'] else 'no single copy between ranks'}; groups: {groups}")
     slots = ", ".join(f"{slot['collective']}/{slot['algorithm']} {bytes_text(slot['bytes'])}" for slot in answer["lease"]["slots"])
@@ -82,15 +85,23 @@ def range_text(least, most):
     return f"{written(least)}-{written(most) if most is not None else ''}"
 
 
-def show_pieces(asked, answer, low, high):
-    print(f"{answer['collective']}, {asked.words()}")
+def show_axis(pieces, low, high):
     rows, files = [], set()
-    for piece in answer["pieces"]:
+    for piece in pieces:
         least, most = max(piece["least_bytes"], low), piece["most_bytes"] if high is None else high if piece["most_bytes"] is None else min(high, piece["most_bytes"])
         if most is None or least <= most:
             rows.append([range_text(least, most), name_of(piece["serves"]), parameters_text(piece["serves"]), why_text(piece["why"])])
             files.add(file_of(piece["why"]))
     table(["bytes", "algorithm", "parameters", "because"], rows)
+    return files
+
+
+def show_pieces(asked, answer, low, high):
+    print(f"{answer['collective']}, {asked.words()}")
+    files = show_axis(answer["pieces"], low, high)
+    if answer["ordered"]:
+        heading("Operations that do not commute")
+        files |= show_axis(answer["ordered"], low, high)
     for file in sorted(files - {None}):
         print(f"  tuning file: {file}")
 

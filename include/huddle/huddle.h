@@ -251,7 +251,7 @@ struct hud_question {
  * JSON of the answer, with this process's settings and tuning file: "serves" (algorithm and parameters, null: the MPI's own), "why" (what decided:
  * a setting, or a line of a file), "facts" (what rules may ask: crowded, processors, within, groups; and direct: processes of this user can reach each
  * other's memory, a guess, and here whatever the machine), "rules" (every rule of the collective, in order, each with its verdict), "pieces" (all
- * sizes), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: not understood; *json is NULL.
+ * sizes), "ordered" (all sizes of operations that do not commute, null: nothing differs), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: not understood; *json is NULL.
  */
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 

@@ -186,12 +186,19 @@ void hud_context_drop(struct hud_context *c, const struct plan *plan)
     free(gone);
 }
 
-void hud_context_say(struct hud_context *c, enum reason reason, const char *line)
+bool hud_context_first(struct hud_context *c, bool *said)
 {
     pthread_mutex_lock(&c->lock);
-    bool first = !c->said[reason];
-    c->said[reason] = true;
+    bool first = !*said;
+    *said = true;
     pthread_mutex_unlock(&c->lock);
+    return first;
+}
+
+void hud_context_say(struct hud_context *c, enum reason reason, const char *line)
+{
+    bool first = hud_context_first(c, &c->said[reason]);
+
     if (first && line)
         hud_log(&c->config, reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN, "%s; using %s's own collectives",
                 line, c->owner);

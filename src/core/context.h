@@ -36,6 +36,7 @@ struct hud_context {
     struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
     int seen_ranks;
     bool said[REASON_COUNT]; /* a line about that reason has been printed */
+    bool said_order;         /* and one that HUDDLE_REDUCE_ORDER=fixed does not hold */
     _Atomic(void *) stats;   /* struct stats *: in the arena; until there is one, early */
     struct stats early;      /* what another thread counts here while the arena is made is added when statistics are printed */
     struct watch watch;      /* of its teams' calls, with HUDDLE_CHECK */
@@ -57,6 +58,9 @@ const struct topo *hud_context_topo(struct hud_context *context);
  */
 const struct plan *hud_context_plan(struct hud_context *context, const struct plan_facts *facts, size_t most_bytes, struct plan **spare);
 void hud_context_drop(struct hud_context *context, const struct plan *plan);
+
+/* A line that is said once has not been said yet; now it has. */
+bool hud_context_first(struct hud_context *context, bool *said);
 
 /* One warning per reason and context; line NULL: another rank has said it. */
 void hud_context_say(struct hud_context *context, enum reason reason, const char *line);

@@ -112,6 +112,18 @@ static json_t *params_json(const struct alg *alg, const long *param)
     return params;
 }
 
+/* A call takes another way if it must keep the ranks' order. */
+static bool differs_in_order(const struct plan *plan, int kind)
+{
+    int pieces = plan->first[kind + 1] - plan->first[kind], ordered = kind + COLL_KINDS;
+    const struct plan_entry *a = &plan->entry[plan->first[kind]], *b = &plan->entry[plan->first[ordered]];
+    bool same = pieces == plan->first[ordered + 1] - plan->first[ordered];
+
+    for (int e = 0; same && e < pieces; e++)
+        same = a[e].most_bytes == b[e].most_bytes && a[e].rule == b[e].rule && a[e].row == b[e].row && a[e].slot == b[e].slot;
+    return coll_reduces(kind) && !same;
+}
+
 static json_t *taker_json(const struct plan_entry *e)
 {
     const struct alg *alg = e->slot >= 0 ? hud_shm_algs[e->row] : NULL;
@@ -146,12 +158,12 @@ static json_t *why_json(const struct plan *plan, const struct config *config, in
                                                     : "setting, but it does not take the call");
 }
 
-json_t *hud_pieces_json(const struct plan *plan, const struct config *config, int kind)
+static json_t *pieces_json(const struct plan *plan, const struct config *config, int kind, int axis)
 {
     json_t *list = json_array();
     size_t least = 0;
 
-    for (int e = plan->first[kind]; e < plan->first[kind + 1]; e++) {
+    for (int e = plan->first[axis]; e < plan->first[axis + 1]; e++) {
         const struct plan_entry *entry = &plan->entry[e];
         json_t *piece = json_pack("{s:I, s:o, s:o}", "least_bytes", (json_int_t)least, "serves", taker_json(entry), "why",
                                   why_json(plan, config, kind, entry));
@@ -162,10 +174,20 @@ json_t *hud_pieces_json(const struct plan *plan, const struct config *config, in
     return list;
 }
 
+json_t *hud_pieces_json(const struct plan *plan, const struct config *config, int kind)
+{
+    return pieces_json(plan, config, kind, kind);
+}
+
+json_t *hud_ordered_json(const struct plan *plan, const struct config *config, int kind)
+{
+    return differs_in_order(plan, kind) ? pieces_json(plan, config, kind, plan_axis((enum coll_kind)kind, true)) : json_null();
+}
+
 /* *served: a rule before these does. */
 static void add_rules(const struct answer *a, const struct rules *rules, bool *served, json_t *list)
 {
-    bool forced = hud_config_forced(&a->config, a->kind) != -1;
+    bool forced = hud_config_forced(&a->config, a->kind) != -1, left_aside = a->plan.too_rich && rules == &a->tuning;
 
     for (int i = 0; i < rules->count; i++) {
         const struct rule *r = &rules->rule[i];
@@ -174,6 +196,7 @@ static void add_rules(const struct answer *a, const struct rules *rules, bool *s
             continue;
         const char *verdict = r == a->entry->rule ? "serves"
                               : forced            ? "a setting comes first"
+                              : left_aside        ? "the file has more choices than a plan holds"
                               : misfit            ? misfit
                               : *served           ? "one before it serves"
                                                   : "its algorithm does not take the call";
@@ -214,12 +237,13 @@ static json_t *answer_json(const struct answer *a)
 
     add_rules(a, &a->tuning, &served, rules);
     add_rules(a, hud_rules_builtin(), &served, rules);
-    return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:{s:I, s:o}, s:o}", "collective",
+    return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, s:{s:I, s:o}, s:o}", "collective",
                      a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks, "map", a->q->map, "serves",
                      taker_json(a->entry), "why", why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "crowded", a->facts.crowded,
                      "direct", a->facts.direct, "processors", a->processors, "within", a->facts.within, "groups", groups_json(a), "rules",
-                     rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "lease", "bytes", (json_int_t)a->plan.total_bytes,
-                     "slots", slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
+                     rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "ordered",
+                     hud_ordered_json(&a->plan, &a->config, a->kind), "lease", "bytes", (json_int_t)a->plan.total_bytes, "slots",
+                     slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
 }
 
 static bool understood(const struct hud_question *q)
@@ -245,7 +269,7 @@ static json_t *explain(struct answer *a)
     if (!find_place(a))
         return NULL;
     offer = a->config.number[SET_MEMORY] >= 0 ? (size_t)a->config.number[SET_MEMORY] : hud_budget_default(a->q->ranks);
-    offer = hud_plan_offer(&a->config, &a->tuning, a->q->ranks, offer);
+    offer = hud_plan_offer(&a->config, &a->tuning, a->q->ranks, offer, offer);
     hud_plan_make(&a->config, &a->tuning, &a->facts, offer, true, &a->plan);
     for (int e = 0; refusal(&a->plan, &a->config) && e < a->plan.first[PLAN_AXES]; e++) {
         a->plan.entry[e].slot = -1;

@@ -78,7 +78,7 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
         hello->is.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
         hud_peers_card(&c->peers, &c->arena, &hello->is.card);
         pthread_mutex_lock(&c->lock);
-        hello->is.offer_bytes = hud_plan_offer(&c->config, &c->rules, team->size, hud_arena_free_bytes(&c->arena));
+        hello->is.offer_bytes = hud_plan_offer(&c->config, &c->rules, team->size, c->arena.bytes, hud_arena_free_bytes(&c->arena));
         pthread_mutex_unlock(&c->lock);
     }
 }

@@ -7,6 +7,8 @@
  * 3. Candidates that got a piece get slots: flags first, then windows that want little, then the others in equal parts of what is left.
  * A slot that finds no room bars its candidates, one that is too small for their largest messages leaves those to others, and the last two steps are
  * done again.  A tuning file that has more choices for one team than a plan holds is left aside, and the plan says so.
+ * Under HUDDLE_REDUCE_ORDER=fixed a reduction for which memory is short would get the MPI's order.  So such a plan is made anew, and lean: windows serve
+ * reductions only, and the first to go are those that reductions can do without.
  */
 #include "core/plan.h"
 
@@ -28,22 +30,8 @@ struct making {
     struct candidate candidate[PLAN_RULES];
     int count;
     int winner[PLAN_ENTRIES]; /* candidate of each of the plan's entries, -1: none */
+    bool lean, cramped;       /* windows for reductions only; a slot has found no room, or too little */
 };
-
-static bool lacks_direct(int row, const struct plan_facts *facts)
-{
-    return row >= 0 && hud_shm_algs[row]->direct && !facts->direct;
-}
-
-const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes)
-{
-    return facts->ranks < rule->least_ranks || facts->ranks > rule->most_ranks ? "for other numbers of ranks"
-           : rule->crowded >= 0 && rule->crowded != facts->crowded ? rule->crowded ? "for crowded ranks" : "for ranks that are not crowded"
-           : rule->within[0] != '\0' && strcmp(rule->within, facts->within) != 0 ? "for ranks within another level"
-           : lacks_direct(rule->row, facts)                                      ? "for ranks that can reach each other's memory"
-           : bytes < rule->least_bytes || bytes > rule->most_bytes               ? "for other sizes"
-                                                                                 : NULL;
-}
 
 static bool fits(const struct rule *rule, const struct plan_facts *facts)
 {
@@ -96,12 +84,12 @@ static void add(struct making *k, struct candidate c)
 {
     const struct plan *plan = k->plan;
 
-    if (k->count == PLAN_RULES || lacks_direct(c.row, &plan->facts))
+    if (k->count == PLAN_RULES || plan_lacks_direct(c.row, &plan->facts))
         return;
     if (c.row >= 0) {
         const struct alg *alg = hud_shm_algs[c.row];
         set_params(k->config, c.rule, c.row, c.param);
-        if (alg->slot_bytes && !plan->windows)
+        if (alg->slot_bytes && (!plan->windows || (k->lean && !coll_reduces(c.kind))))
             return;
         if (!limit(&c, alg_slot_bytes(alg, c.param, plan->facts.ranks, plan->most_bytes), plan->facts.ranks))
             return;
@@ -109,18 +97,25 @@ static void add(struct making *k, struct candidate c)
     k->candidate[k->count++] = c;
 }
 
-static void add_rules(struct making *k, const struct rules *rules, int room)
+/* False: one that fits finds no room. */
+static bool add_rules(struct making *k, const struct rules *rules, int room)
 {
-    for (int i = 0; rules && i < rules->count && k->count < room; i++) {
+    for (int i = 0; rules && i < rules->count; i++) {
         const struct rule *r = &rules->rule[i];
-        if (fits(r, &k->plan->facts) && hud_config_forced(k->config, r->kind) == -1)
-            add(k, (struct candidate){ .rule = r,
-                                       .rules = rules,
-                                       .kind = r->kind,
-                                       .row = r->row,
-                                       .least_bytes = r->least_bytes,
-                                       .most_bytes = r->most_bytes });
+        if (!fits(r, &k->plan->facts) || hud_config_forced(k->config, r->kind) != -1)
+            continue;
+        if (k->count == room)
+            return false;
+        add(k, (struct candidate){
+                   .rule = r, .rules = rules, .kind = r->kind, .row = r->row, .least_bytes = r->least_bytes, .most_bytes = r->most_bytes });
     }
+    return true;
+}
+
+static void leave_tuning(struct making *k)
+{
+    k->tuning = NULL;
+    k->plan->too_rich = true;
 }
 
 static void collect(struct making *k)
@@ -133,7 +128,11 @@ static void collect(struct making *k)
         if (forced != -1)
             add(k, (struct candidate){ .kind = kind, .row = forced >= 0 ? forced : -1, .most_bytes = SIZE_MAX });
     }
-    add_rules(k, k->tuning, PLAN_RULES - builtin->count);
+    int before = k->count;
+    if (!add_rules(k, k->tuning, PLAN_RULES - builtin->count)) {
+        k->count = before;
+        leave_tuning(k);
+    }
     add_rules(k, builtin, PLAN_RULES);
 }
 
@@ -317,6 +316,36 @@ static void bar(struct making *k, const struct plan_slot *slot)
             k->candidate[i].barred = true;
 }
 
+/* A reduction has no candidate that covers it. */
+static bool lacks(const struct making *k)
+{
+    bool lacking = false;
+
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        for (int e = k->plan->first[kind]; coll_reduces(kind) && e < k->plan->first[kind + 1]; e++)
+            lacking = lacking || k->winner[e] < 0;
+    return lacking;
+}
+
+/* Where a slot has no room: a lean plan gives up a window that reductions can do without. */
+static void make_room(struct making *k, int without)
+{
+    struct plan *plan = k->plan;
+    bool before[PLAN_RULES];
+
+    for (int s = 0; k->lean && s < plan->slots; s++) {
+        for (int i = 0; i < k->count; i++)
+            before[i] = k->candidate[i].barred;
+        bar(k, &plan->slot[s]);
+        cut(k);
+        if (!lacks(k))
+            return;
+        for (int i = 0; i < k->count; i++)
+            k->candidate[i].barred = before[i];
+    }
+    bar(k, &plan->slot[without]);
+}
+
 /* All that would use that slot take what it, as laid out, can hold. */
 static void shrink(struct making *k, const struct plan_slot *slot)
 {
@@ -327,50 +356,44 @@ static void shrink(struct making *k, const struct plan_slot *slot)
     }
 }
 
+/* Until what is laid out serves what it is to serve. */
+static void settle(struct making *k)
+{
+    struct plan *plan = k->plan;
+    int without = -1, small = -1; /* slots that have no room, or less than their calls need */
+
+    collect(k);
+    do {
+        if (without >= 0)
+            make_room(k, without);
+        else if (small >= 0)
+            shrink(k, &plan->slot[small]);
+        bool whole = cut(k);
+        whole = give_slots(k) && whole;
+        if (!whole && k->tuning) {
+            leave_tuning(k);
+            collect(k);
+            cut(k);
+            give_slots(k);
+        }
+        without = lay_out(k);
+        small = without < 0 ? check(plan) : -1;
+        k->cramped = k->cramped || without >= 0 || small >= 0;
+    } while (without >= 0 || small >= 0);
+}
+
 void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t most_bytes, bool windows,
                    struct plan *plan)
 {
     struct making k = { .config = config, .tuning = tuning, .plan = plan };
-    int without = -1, small = -1; /* slots that have no room, or less than their calls need */
 
     memset(plan, 0, sizeof *plan);
     plan->facts = *facts;
     plan->most_bytes = most_bytes;
     plan->windows = windows;
-    collect(&k);
-    do {
-        if (without >= 0)
-            bar(&k, &plan->slot[without]);
-        else if (small >= 0)
-            shrink(&k, &plan->slot[small]);
-        bool whole = cut(&k);
-        whole = give_slots(&k) && whole;
-        if (!whole && k.tuning) {
-            k.tuning = NULL;
-            plan->too_rich = true;
-            collect(&k);
-            cut(&k);
-            give_slots(&k);
-        }
-        without = lay_out(&k);
-        small = without < 0 ? check(plan) : -1;
-    } while (without >= 0 || small >= 0);
-}
-
-bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b)
-{
-    return a->ranks == b->ranks && a->crowded == b->crowded && a->direct == b->direct && strcmp(a->within, b->within) == 0;
-}
-
-void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME])
-{
-    memcpy(within, "machine", sizeof "machine");
-    for (int l = table->levels - 1; l >= 0; l--) {
-        const int16_t *unit = table->unit + l * ranks;
-        bool one = unit[0] >= 0;
-        for (int r = 1; r < ranks; r++)
-            one = one && unit[r] == unit[0];
-        if (one)
-            memcpy(within, table->name[l], TOPO_NAME);
+    settle(&k);
+    if (config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k.cramped && lacks(&k)) {
+        k.lean = true;
+        settle(&k);
     }
 }

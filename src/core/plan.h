@@ -47,6 +47,12 @@ struct plan_facts {
     char within[TOPO_NAME]; /* the lowest level that holds all ranks, or "machine" */
 };
 
+/* The row of an algorithm that reaches into other ranks' memory, and such a team cannot. */
+static inline bool plan_lacks_direct(int row, const struct plan_facts *facts)
+{
+    return row >= 0 && hud_shm_algs[row]->direct && !facts->direct;
+}
+
 struct plan_slot {
     int row; /* of alg.def: one of those that it serves */
     size_t offset, bytes;
@@ -92,8 +98,11 @@ size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, i
 /* Most that one team takes of an arena. */
 size_t hud_plan_lease_bytes(const struct config *config);
 
-/* Bytes to offer a new team of an arena that has free_bytes: a quarter, at most the setting; or control lines only; or 0. */
-size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t free_bytes);
+/*
+ * Bytes to offer a new team of an arena of which free_bytes are free: a quarter, at most the setting; or control lines only; or 0.  Under
+ * HUDDLE_REDUCE_ORDER=fixed half the arena is kept for teams that come late, and control lines come with one window that serves all reductions.
+ */
+size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t arena_bytes, size_t free_bytes);
 
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b);
 

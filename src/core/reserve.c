@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* Of a window in which any reduction can go in the ranks' order (alg/slices.h). */
+enum { ORDERED_BYTES = 12 << 10 };
+
 /* Adds the levels that rules name. */
 static int list_levels(const struct rules *rules, char names[][TOPO_NAME], int count)
 {
@@ -49,13 +52,14 @@ size_t hud_plan_lease_bytes(const struct config *config)
     return config->number[SET_LEASE] < 0 ? (size_t)1536 << 10 : (size_t)config->number[SET_LEASE];
 }
 
-size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t free_bytes)
+size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t arena_bytes, size_t free_bytes)
 {
-    bool direct;
-    size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false, &direct);
-    size_t most = hud_plan_lease_bytes(config);
+    bool direct, fixed = config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
+    size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false, &direct) + (fixed ? ORDERED_BYTES : 0);
+    size_t kept = fixed ? arena_bytes / 2 : 0, most = hud_plan_lease_bytes(config);
+    size_t quarter = free_bytes > kept ? (free_bytes - kept) / 4 : 0;
 
-    if (free_bytes / 4 >= control && most >= control)
-        return free_bytes / 4 < most ? free_bytes / 4 : most;
+    if (quarter >= control && most >= control)
+        return quarter < most ? quarter : most;
     return free_bytes >= control ? control : 0;
 }

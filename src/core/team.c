@@ -2,6 +2,7 @@
 /* team.c - the public calls on a team: set up at the first collective, choose, run, count. */
 #include "core/check.h"
 #include "core/clock.h"
+#include "core/log.h"
 #include "core/presence.h"
 
 #include <stdlib.h>
@@ -40,6 +41,11 @@ void hud_team_free(hud_team *team)
     free(team);
 }
 
+static void count_bytes(struct hud_team *team, enum coll_kind kind, size_t bytes)
+{
+    mem_count(&hud_context_stats(team->context)->coll[kind].bytes, bytes, team->context->host.threads != 0);
+}
+
 static void count(struct hud_team *team, enum coll_kind kind, size_t bytes, enum reason became)
 {
     struct stats_coll *s = &hud_context_stats(team->context)->coll[kind];
@@ -68,6 +74,23 @@ static bool agree(struct hud_team *team, enum coll_kind kind, const struct coll 
                                    .detail = call->reduction ? call->reduction->name : NULL };
 
     return hud_check_enter(team, &what);
+}
+
+/* In fixed order: a reduction that the MPI carries out, in an order of its own, is worth a line of the team's rank 0; its others take it as said. */
+static void tell_order(struct hud_team *team, enum coll_kind kind, enum reason why)
+{
+    static const char *const helps[REASON_COUNT] = { [REASON_LEASE] = "; what helps: more HUDDLE_MEMORY",
+                                                     [REASON_REFUSED] =
+                                                         "; what helps: more HUDDLE_MEMORY and HUDDLE_LEASE, or another algorithm",
+                                                     [REASON_FORCED] = "; what helps: no setting or tuning file that leaves it to the MPI",
+                                                     [REASON_EARLY] = "; what helps: HUDDLE_FIRST=1" };
+    struct hud_context *c = team->context;
+
+    if (c->config.number[SET_REDUCE_ORDER] != ORDER_FIXED || !coll_reduces((int)kind) || why == REASON_ONE_RANK)
+        return;
+    if (hud_context_first(c, &c->said_order) && team->rank == 0)
+        hud_log(&c->config, LOG_WARN, "HUDDLE_REDUCE_ORDER=fixed does not hold for this %s of %d ranks, which %s carries out: %s%s",
+                hud_coll_names[kind], team->size, c->owner, hud_reason_text[why], helps[why] ? helps[why] : "");
 }
 
 /* Where a call is looked up, and NULL: nowhere, for reasons that all ranks share. */
@@ -101,8 +124,10 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
         return HUD_PASS;
     }
     count(team, kind, call->bytes, entry ? REASON_NONE : why);
-    if (!entry)
+    if (!entry) {
+        tell_order(team, kind, why);
         return HUD_PASS;
+    }
     uint64_t start = team->context->timed ? clock_ns() : 0;
     const struct plan_slot *slot = &team->plan->slot[entry->slot];
     call->op = ++team->op[entry->slot];
@@ -211,6 +236,10 @@ int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_vi
     if (!team || !in || !out)
         return HUD_ERR_ARGUMENT;
     struct coll call = { .ins = in, .outs = out };
+    size_t sent = 0;
+    for (int r = 0; r < team->size; r++)
+        sent += in[r].bytes;
+    count_bytes(team, COLL_ALLTOALLV, sent); /* what it is chosen by is 0 */
     return run(team, COLL_ALLTOALLV, &call);
 }
 
@@ -229,8 +258,10 @@ int hud_team_enter(hud_team *team, const struct hud_call *call)
     if (!team || !call || !call->name)
         return HUD_ERR_ARGUMENT;
     int kind = hud_coll_kind(call->name);
-    if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES)
+    if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES) {
         count(team, (enum coll_kind)kind, call->bytes, REASON_OPERATION);
+        tell_order(team, (enum coll_kind)kind, REASON_OPERATION);
+    }
     if (team->state == TEAM_NEW && call->bytes != 0 && begins_with_any_call(team))
         hud_team_setup(team);
     if (team->check)

@@ -43,6 +43,14 @@ class Here(unittest.TestCase):
         lines = explain("bcast", "--bytes", "8,64K,1M", "--ranks", "2").stdout.split("\n")
         self.assertEqual(["8", "64", "1"], [line.split()[0] for line in lines[2:] if line])
 
+    def test_operations_that_do_not_commute(self):
+        environment = {"HUDDLE_ALLREDUCE": "tree"}
+        self.assertIn("  serves   tree", explain("allreduce", "--bytes", "64K", "--ranks", "4", **environment).stdout)
+        self.assertIn("  in order the MPI's own, ", explain("allreduce", "--bytes", "64K", "--ranks", "4", **environment).stdout)
+        self.assertIn("Operations that do not commute", explain("allreduce", "--ranks", "4", **environment).stdout)
+        self.assertNotIn("not commute", explain("bcast", "--ranks", "4").stdout)
+        self.assertIsNone(facts("allreduce", "--ranks", "4", HUDDLE_ALLREDUCE="slices")["ordered"])
+
     def test_a_setting_and_a_tuning_file_are_named(self):
         self.assertIn("because  setting", explain("barrier", HUDDLE_BARRIER="groups").stdout)
         with tempfile.TemporaryDirectory() as folder:

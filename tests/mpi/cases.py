@@ -261,6 +261,9 @@ CASES = [
     fixed("fixed, no levels", BOTH, 3, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}),
     fixed("fixed, ranks placed the other way round", BOTH, 4, each=odd("taskset", "-c", "0")),
     fixed("fixed, little memory", BOTH, 3, env={"HUDDLE_LEASE": "64K"}),
+    fixed("fixed, hardly any memory", BOTH, 3, env={"HUDDLE_LEASE": "4K"}),
+    Case("order", "fixed, but left to the MPI", BOTH, 3, ["{bin}/order", "--brief"], env={"HUDDLE_REDUCE_ORDER": "fixed", "HUDDLE_ALLREDUCE": "mpi"},
+         says=[r"HUDDLE_REDUCE_ORDER=fixed does not hold for this allreduce of 3 ranks, which .* carries out: left to the MPI; what helps: "]),
 
     *[Case("reductions", f"functions of the user's, {ranks} ranks", mpis, ranks, ["{bin}/operations", "--hard"], bind=ranks == 2, taken=True,
            also_passed=("elements too large", "operation not taken"), collectives=("reduce", "allreduce", "reduce_scatter")) for ranks, mpis in ((2, ALL), (3, BOTH))],

@@ -178,6 +178,27 @@ static void a_line_of_the_tuning_file_is_named(void **state)
     unlink(path);
 }
 
+/* Every rule of a file that is left aside says so. */
+static void a_file_of_too_many_rules_says_so(void **state)
+{
+    char path[] = "explain.XXXXXX";
+    FILE *f = fdopen(mkstemp(path), "we");
+
+    (void)state;
+    assert_non_null(f);
+    for (int i = 0; i < 250; i++)
+        fputs("[[bcast]]\nbytes = \"1\"\nalgorithm = \"queue\"\n", f);
+    fputs("[[allreduce]]\nalgorithm = \"exchange\"\n", f);
+    fclose(f);
+    setenv("HUDDLE_TUNING", path, 1);
+    ask("allreduce", 1 << 20, 4, "core");
+    assert_string_equal(text_at("why.by"), "built-in table");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
+                        "the file has more choices than a plan holds");
+    unsetenv("HUDDLE_TUNING");
+    unlink(path);
+}
+
 /* On this machine a processor counts if the ranks may use it, as it would in a team of theirs. */
 static void only_processors_that_ranks_may_use_count(void **state)
 {
@@ -225,6 +246,7 @@ int main(void)
         cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
         cmocka_unit_test(a_setting_comes_first),
         cmocka_unit_test(a_line_of_the_tuning_file_is_named),
+        cmocka_unit_test(a_file_of_too_many_rules_says_so),
         cmocka_unit_test(a_team_that_takes_nothing_says_why),
         cmocka_unit_test(only_processors_that_ranks_may_use_count),
         cmocka_unit_test(what_is_not_understood_is_refused),

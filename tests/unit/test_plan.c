@@ -262,13 +262,56 @@ static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
     size_t control = hud_plan_bytes(&config, &tuning, 8, SIZE_MAX / 2, false, &direct);
 
     (void)state;
-    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 10 * MB), 1536 * KB);
-    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 400 * KB), 100 * KB);
-    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 2 * control), control);
-    assert_int_equal(hud_plan_offer(&config, &tuning, 8, control - 1), 0);
+    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 10 * MB, 10 * MB), 1536 * KB);
+    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 10 * MB, 400 * KB), 100 * KB);
+    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 10 * MB, 2 * control), control);
+    assert_int_equal(hud_plan_offer(&config, &tuning, 8, 10 * MB, control - 1), 0);
     make(8, false, "machine", control, true);
     check_whole();
     assert_string_equal(taker(COLL_BCAST, 8), "inline");
+}
+
+/* More rules for one team than are looked at: the same, even where what comes after them would matter. */
+static void a_file_of_too_many_rules_is_left_aside(void **state)
+{
+    static char text[32768];
+    size_t used = 0;
+
+    (void)state;
+    for (int i = 0; i < 250; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "[[bcast]]\nbytes = \"%d\"\nalgorithm = \"queue\"\n", i % 2 + 1);
+    snprintf(text + used, sizeof text - used, "[[allreduce]]\nalgorithm = \"mpi\"\n");
+    tune(text);
+    make(4, false, "machine", 4 * MB, true);
+    check_whole();
+    assert_true(plan.too_rich);
+    assert_string_equal(taker(COLL_BCAST, 1), "inline");
+    assert_string_equal(taker(COLL_ALLREDUCE, 8), "inline");
+}
+
+/* However little a team is offered, and however many there are before it. */
+static void fixed_order_holds_where_memory_is_short(void **state)
+{
+    (void)state;
+    SETTINGS("HUDDLE_REDUCE_ORDER=fixed");
+    for (int ranks = 2; ranks <= 128; ranks *= 2) {
+        size_t least = hud_plan_offer(&config, &tuning, ranks, 10 * MB, 10 * MB), free_bytes = 10 * MB;
+        int teams = 0;
+        for (size_t offer; (offer = hud_plan_offer(&config, &tuning, ranks, 10 * MB, free_bytes)) != 0; teams++) {
+            least = offer < least ? offer : least;
+            free_bytes -= hud_plan_bytes(&config, &tuning, ranks, offer, true, &direct);
+        }
+        assert_true(teams >= (ranks <= 16 ? 200 : 50));
+        for (size_t bytes = least; bytes < least + 300 * KB; bytes += 7777)
+            for (int facts = 0; facts < 4; facts++) {
+                direct = facts / 2;
+                make(ranks, facts % 2, "machine", bytes, true);
+                check_whole();
+                for (int kind = COLL_REDUCE; kind <= COLL_REDUCE_SCATTER; kind++)
+                    for (int e = plan.first[kind]; e < plan.first[kind + 1]; e++)
+                        assert_true(plan.entry[e].slot >= 0 && hud_shm_algs[plan.entry[e].row]->ordered);
+            }
+    }
 }
 
 /* Its slot holds less than all the memory would: what that still takes it serves, and the rest goes to others. */
@@ -337,6 +380,8 @@ int main(void)
         cmocka_unit_test_setup(rules_that_serve_nothing_cost_nothing, reset),
         cmocka_unit_test_setup(a_file_that_is_too_rich_is_left_aside, reset),
         cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, reset),
+        cmocka_unit_test_setup(a_file_of_too_many_rules_is_left_aside, reset),
+        cmocka_unit_test_setup(fixed_order_holds_where_memory_is_short, reset),
         cmocka_unit_test_setup(a_small_slot_serves_small_messages, reset),
         cmocka_unit_test_setup(queue_takes_no_more_than_the_paper, reset),
         cmocka_unit_test(the_lowest_level_that_holds_all_is_found),
