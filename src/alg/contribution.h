@@ -3,7 +3,7 @@
 #ifndef HUD_ALG_CONTRIBUTION_H
 #define HUD_ALG_CONTRIBUTION_H
 
-#include "alg/alg.h"
+#include "alg/sources.h"
 
 enum { CONTRIBUTION_GAP = 8, CONTRIBUTION_LINE = MEM_PAYLOAD - CONTRIBUTION_GAP }; /* bytes; what is combined is aligned to 16 */
 
@@ -19,24 +19,23 @@ static inline void *contribution_at(mem_flag *line)
     return (char *)line->payload + CONTRIBUTION_GAP;
 }
 
-/* Bytes [offset, offset + bytes) of a view, all of them, to shared memory. */
-static inline void contribution_in(struct mem *m, const struct coll *c, void *to, size_t offset_bytes, size_t bytes)
+/* False: the sum grows in `out`, which may be `in`, so that the own contribution, too, has to be read in shared memory. */
+static inline bool contribution_stays(struct mem *m)
 {
-    for (size_t taken = 0; taken < bytes;)
-        taken += mem_in(m, (char *)to + taken, &c->in, offset_bytes + taken, bytes - taken);
+    return mem_size(m) <= MEM_SOURCES;
 }
 
 /*
- * The own contribution as a source, where others read it at `shared`: from the view, as bytes that others fetch at that moment are slow to read (two ranks, 8 B:
- * 190 ns instead of 280, line transfer 50-65 ns).  More ranks than one mem_reduce takes: in `out`, which may be `in`, lies what has been reduced so far.
+ * A rank's contribution as a source, which others read at `shared`; the own one from the view if it stays there, as bytes that others fetch at
+ * that moment are slow to read (two ranks, 8 B: 190 ns instead of 280, line transfer 50-65 ns).
  */
-static inline struct mem_span contribution_own(struct mem *m, const struct coll *c, void *shared, size_t offset_bytes)
+static inline struct mem_span contribution_of(struct mem *m, const struct coll *c, int rank, void *shared, size_t offset_bytes)
 {
-    return mem_size(m) > MEM_SOURCES ? (struct mem_span){ .shared = shared }
-                                     : (struct mem_span){ .view = &c->in, .offset_bytes = offset_bytes };
+    return rank == mem_rank(m) && contribution_stays(m) ? (struct mem_span){ .view = &c->in, .offset_bytes = offset_bytes }
+                                                        : (struct mem_span){ .shared = shared };
 }
 
-/* Others have read this line, and the next contribution, of so many bytes as this one, comes to it. */
+/* The next contribution, of so many bytes as this one, comes to this line. */
 static inline void contribution_claim(struct mem *m, const struct coll *c, const mem_flag *line)
 {
     mem_claim(m, line, sizeof line->value + CONTRIBUTION_GAP + c->bytes);

@@ -142,11 +142,4 @@ static inline size_t pieces_at(const struct pieces *s, const struct pieces_place
     return f->at % s->sets * s->set_bytes + (size_t)(piece->owner - f->owner) * s->cell_bytes;
 }
 
-/* Copies a rank's contribution to a piece into shared memory. */
-static inline void pieces_in(struct mem *m, const struct pieces *s, char *to, const struct piece *piece)
-{
-    for (size_t taken = 0; taken < piece->bytes;)
-        taken += mem_in(m, to + taken, &s->c->in, piece->offset_bytes + taken, piece->bytes - taken);
-}
-
 #endif

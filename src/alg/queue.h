@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * queue.h - a queue of buffers in a rank's slice (paper 01, "Segment"), as bcast/queue and bcast/levels have it: lines, then data.  How it is used, and the
- * edges, are the algorithms'.
+ * queue.h - a queue of buffers in a rank's slice (paper 01, "Segment"): lines, then data.  The broadcasts by queues have it, and the reductions that
+ * walk (walk.h).  How it is used, and the edges, are theirs.
  */
 #ifndef HUD_ALG_QUEUE_H
 #define HUD_ALG_QUEUE_H

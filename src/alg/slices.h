@@ -29,25 +29,18 @@
 #define HUD_ALG_SLICES_H
 
 #include "alg/pieces.h"
+#include "alg/sources.h"
 
 enum { SLICES_SETS = 2 };
 
 enum slices_param { SLICES_FRAGMENT, SLICES_BUDGET };
 
-#define SLICES_PARAMS                                                                                                                      \
-    {                                                                                                                                      \
-        [SLICES_FRAGMENT] = { "fragment",                                                                                                  \
-                              "B",                                                                                                         \
-                              "bytes of a piece of a slice; 0: what the window holds",                                                     \
-                              0,                                                                                                           \
-                              1 << 24,                                                                                                     \
-                              0,                                                                                                           \
-                              NULL,                                                                                                        \
-                              .per_call = true,                                                                                            \
-                              .tune = "4K,8K,16K,32K" },                                                                                   \
-        [SLICES_BUDGET] = { "budget", "B", "bytes of the window, two fragments; 0: what the lease holds", 0, 1 << 24, 252 << 10, NULL },   \
-        { .name = NULL },                                                                                                                  \
-    }
+static const struct alg_param slices_params[] = {
+    [SLICES_FRAGMENT] = { "fragment", "B", "bytes of a piece of a slice; 0: what the window holds", 0, 1 << 24, 0, NULL, .per_call = true,
+                          .tune = "4K,8K,16K,32K" },
+    [SLICES_BUDGET] = { "budget", "B", "bytes of the window, two fragments; 0: what the lease holds", 0, 1 << 24, 252 << 10, NULL },
+    { .name = NULL },
+};
 
 struct slices_slot {
     mem_flag in, result;
@@ -100,7 +93,7 @@ static inline void slices_contribute(const struct slices *s, const struct pieces
 
     while (pieces_each(&s->cut, f, &piece)) {
         if (s->way.all_in || slices_rank(s, &piece) != me)
-            pieces_in(s->m, &s->cut, slices_cell(s, f, me, &piece), &piece);
+            mem_in_all(s->m, slices_cell(s, f, me, &piece), &s->cut.c->in, piece.offset_bytes, piece.bytes);
     }
     mem_post(s->m, &mine->in, f->at + 1); /* R1 */
 }
@@ -116,29 +109,21 @@ static inline void slices_await(const struct slices *s, const struct pieces_plac
 }
 
 /*
- * The own piece, so many sources at once as mem_reduce takes: what has been reduced so far is the first of the next.  Where the result goes to both places it is
- * made in out and copied to the window: lines that others have read are slow to write, and a copy does that best (two ranks, 64K in pieces of 32K: 12 us instead of
- * 14, line transfer 55 ns).
+ * The own piece.  Where the result goes to both places it is made in out and copied to the window: lines that others have read are slow to write,
+ * and a copy does that best (two ranks, 64K in pieces of 32K: 12 us instead of 14, line transfer 55 ns).
  */
 static inline void slices_reduce(const struct slices *s, const struct pieces_place *f, const struct piece *piece)
 {
-    int me = mem_rank(s->m), count = 0, ranks = mem_size(s->m);
+    int me = mem_rank(s->m);
     size_t done = s->way.blocks ? f->done_bytes : piece->offset_bytes;
     const struct mem_span own = { .view = &s->cut.c->in, .offset_bytes = piece->offset_bytes };
     const struct mem_span out = { .view = &s->cut.c->out, .offset_bytes = done }, cell = { .shared = slices_cell(s, f, me, piece) };
-    const struct mem_span *sum = s->way.all_in ? &out : &cell, *also = s->way.publishes && s->way.keeps ? &cell : NULL;
-    struct mem_span from[MEM_SOURCES];
+    struct sources all;
 
-    for (int r = 0; r < ranks; r++) {
-        from[count++] = r == me && !s->way.all_in ? own : (struct mem_span){ .shared = slices_cell(s, f, r, piece) };
-        if (r == ranks - 1) {
-            mem_reduce(s->m, s->cut.c->reduction, s->way.keeps ? &out : &cell, also, from, count, piece->bytes);
-        } else if (count == MEM_SOURCES) {
-            mem_reduce(s->m, s->cut.c->reduction, sum, NULL, from, count, piece->bytes);
-            from[0] = *sum;
-            count = 1;
-        }
-    }
+    sources_begin(&all, s->m, s->cut.c, s->way.all_in ? &out : &cell, piece->bytes);
+    for (int r = 0; r < mem_size(s->m); r++)
+        sources_add(&all, r == me && !s->way.all_in ? own : (struct mem_span){ .shared = slices_cell(s, f, r, piece) });
+    sources_reduce(&all, s->way.keeps ? &out : &cell, s->way.publishes && s->way.keeps ? &cell : NULL);
 }
 
 static inline void slices_own(const struct slices *s, const struct pieces_place *f)

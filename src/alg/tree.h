@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tree.h - the family `trees`: fragments are reduced up a tree.  A rank reads the fragment of all its children at once, adds its own, and shows the sum in its queue.
+ * tree.h - the family `trees`: fragments are reduced up a tree.  A rank reads the fragment of all its children at once, adds its own, and shows
+ * the sum in its queue.
  *
  * Line                      written by   read by      value k means
  *   slot[r].word[k % units]   r            r's parent   the sum over r and all below it at position k - 1 is in r's queue
@@ -12,6 +13,7 @@
 #ifndef HUD_ALG_TREE_H
 #define HUD_ALG_TREE_H
 
+#include "alg/sources.h"
 #include "alg/walk.h"
 
 enum tree_param { TREE_FRAGMENT, TREE_SETS, TREE_BUDGET, TREE_KIND, TREE_DEGREE };
@@ -30,10 +32,8 @@ static const struct alg_param tree_params[] = {
 
 static inline size_t tree_slot_bytes(const long *param, int ranks, size_t most_bytes)
 {
-    struct ring_wish wish = { .budget = (uint64_t)param[TREE_BUDGET] };
-
     (void)ranks;
-    return queue_bytes(&wish, param[TREE_SETS], most_bytes);
+    return walk_slot_bytes(param[TREE_BUDGET], param[TREE_SETS], most_bytes);
 }
 
 /* A rank on its way up. */
@@ -74,23 +74,20 @@ static inline struct mem_span tree_cell(struct tree_way *w)
     return (struct mem_span){ .shared = queue_data(w->mine, &w->ring, &w->up.at) };
 }
 
-/* The children's sums of a fragment and the own contribution; so many at once as mem_reduce takes.  All but the root show the result, which is in their cells. */
+/* The own contribution to a fragment and the children's sums.  All but the root show the result, which is in their cells. */
 static inline void tree_climb(struct tree_way *w, const struct mem_span *to, const struct mem_span *also)
 {
-    struct mem_span from[MEM_SOURCES] = { { .view = &w->c->in, .offset_bytes = w->up.done } };
-    int count = 1, child;
+    struct sources all;
+    int child;
 
+    sources_begin(&all, w->m, w->c, to, w->up.bytes);
+    sources_add(&all, (struct mem_span){ .view = &w->c->in, .offset_bytes = w->up.done });
     for (int i = 0; (child = hud_shape_child(&w->tree, mem_rank(w->m), i)) >= 0; i++) {
         struct queue_slot *below = mem_slot(w->m, child);
-        if (count == MEM_SOURCES) {
-            mem_reduce(w->m, w->c->reduction, to, NULL, from, count, w->up.bytes);
-            from[0] = *to;
-            count = 1;
-        }
         mem_await(w->m, &below->word[w->up.at.unit], w->up.at.at + 1); /* A1 */
-        from[count++] = (struct mem_span){ .shared = queue_data(below, &w->ring, &w->up.at) };
+        sources_add(&all, (struct mem_span){ .shared = queue_data(below, &w->ring, &w->up.at) });
     }
-    mem_reduce(w->m, w->c->reduction, to, also, from, count, w->up.bytes);
+    sources_reduce(&all, to, also);
     if (!w->root)
         mem_post(w->m, &w->mine->word[w->up.at.unit], w->up.at.at + 1); /* R1 */
 }

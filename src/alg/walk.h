@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * walk.h - a rank's way through the fragments of a reduction, cut at whole elements, each at the same position of every rank's queue (queue.h); and what the family
- * `contributions` has in common: parameters and slot.
+ * walk.h - a rank's way through the fragments of a reduction, cut at whole elements, each at the same position of every rank's queue (queue.h).
  *
- * Positions (shape/ring.h) count over all operations of a slot.  Whoever is about to write where nobody reads any more, as far as it knows (`entered`), just does;
- * else it makes sure that all others have left what the set held.
+ * Positions (shape/ring.h) count over all operations of a slot.  Whoever is about to write where nobody reads any more, as far as it knows
+ * (`entered`), just does; else it makes sure that all others have left what the set held.
  *
  * Line                   written by   read by      value k means
  *   slot[r].left         r            all others   r reads nothing before position k any more, in no queue
@@ -15,7 +14,6 @@
 #ifndef HUD_ALG_WALK_H
 #define HUD_ALG_WALK_H
 
-#include "alg/contribution.h"
 #include "alg/queue.h"
 
 /* A rank's way through the fragments of a call; all ranks make the same cuts. */
@@ -82,7 +80,7 @@ static inline void walk_leave(struct mem *m, const struct shape_ring *ring, cons
         mem_post(m, &mine->left, at->at); /* R1 */
 }
 
-/* Others have read the lines that the next contribution, and its word, come to.  Above MOST it costs more than it saves. */
+/* The next contribution, and its word, come to these lines.  Above MOST it costs more than it saves. */
 static inline void walk_claim(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at)
 {
     enum { MOST = 8 << 10 };
@@ -93,22 +91,12 @@ static inline void walk_claim(struct mem *m, const struct coll *c, const struct 
     mem_claim(m, queue_data(mine, ring, at), c->bytes < most ? c->bytes : most);
 }
 
-enum walk_param { WALK_FRAGMENT, WALK_SETS, WALK_BUDGET };
-
-static const struct alg_param walk_params[] = {
-    [WALK_FRAGMENT] = { "fragment", "B", "f, bytes shown at once; less at a set's end", 1, 1 << 24, 32 << 10, NULL, .per_call = true,
-                        .tune = "8K,16K,64K" },
-    [WALK_SETS] = { "sets", "1", "q, sets of buffers of a queue; no fragment crosses from one into the next", 1, 8, 3, NULL },
-    [WALK_BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24, 96 << 10, NULL, .tune = "24K,192K" },
-    { .name = NULL },
-};
-
-static inline size_t walk_slot_bytes(const long *param, int ranks, size_t most_bytes)
+/* Of a slot with a queue of so many bytes, or, 0, as the lease holds. */
+static inline size_t walk_slot_bytes(long budget_bytes, long sets, size_t most_bytes)
 {
-    struct ring_wish wish = { .budget = (uint64_t)param[WALK_BUDGET] };
+    struct ring_wish wish = { .budget = (uint64_t)budget_bytes };
 
-    (void)ranks;
-    return queue_bytes(&wish, param[WALK_SETS], most_bytes);
+    return queue_bytes(&wish, sets, most_bytes);
 }
 
 #endif

@@ -61,6 +61,8 @@ MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v);
 
 /* Copy in: the view's bytes [offset, offset + most) to shared memory.  Returns the bytes taken: may be less than most, never 0 unless most is. */
 MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes);
+/* Copy in all of them. */
+MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t bytes);
 /* Copy out.  What lies beyond the view's end is dropped, unpack does not hear of it, and the call reports HUD_ERR_TRUNCATE. */
 MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes);
 /* Shared to shared. */
@@ -76,9 +78,9 @@ struct mem_span {
 enum { MEM_SOURCES = 32 }; /* most that one mem_reduce reads */
 
 /*
- * to = from[0] op from[1] op ... op from[count - 1], element by element and in that order, for `bytes` bytes, whole elements; the result goes to `also`, too, unless
- * that is NULL.  count 1 copies.  `to` may be one of `from`, and `also` too, but they overlap in no other way; two of all these at most are of packed views, one read,
- * one written.
+ * to = from[0] op from[1] op ... op from[count - 1], element by element and in that order, for `bytes` bytes, whole elements; the result goes to
+ * `also`, too, unless that is NULL.  count 1 copies.  `to` may be one of `from`, and `also` too, but they overlap in no other way; two of all these
+ * at most are of packed views, one read, one written.
  */
 MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
                        const struct mem_span *from, int count, size_t bytes);
@@ -87,8 +89,9 @@ MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes);
 
 /*
- * A hint without order or effect: this rank will write these bytes of its own slot next, and nobody reads them until then.  Lines that others
- * have read are taken back now, between two operations, and not when the next one waits for them.
+ * A hint without order or effect: this rank will soon write these bytes of its own slot.  Lines that others have read are taken back now, between
+ * two operations, and not when the next one waits for them.  Where somebody still reads them, as a slow root may the half or the set that comes
+ * next, the claim is in vain and the reader fetches them once more: that costs time, and nothing else.
  */
 MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes);
 
@@ -110,5 +113,11 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #define HUD_BACKEND(name) hud_shm_##name
 #include "mem/mem_shm.h"
 #endif
+
+MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t bytes)
+{
+    for (size_t taken = 0; taken < bytes;)
+        taken += mem_in(m, (char *)dst + taken, from, offset_bytes + taken, bytes - taken);
+}
 
 #endif

@@ -9,12 +9,11 @@
 #include "mem/mem.h"
 
 /* Bytes [done, done + bytes) of a span, packed into scratch if need be. */
-static const void *read_at(const struct mem_span *span, size_t done, size_t bytes, char *scratch)
+static const void *read_at(struct mem *m, const struct mem_span *span, size_t done, size_t bytes, char *scratch)
 {
     if (!mem_span_packed(span))
         return mem_span_at(span) + done;
-    for (size_t taken = 0; taken < bytes;)
-        taken += span->view->pack(span->view, scratch + taken, span->offset_bytes + done + taken, bytes - taken);
+    mem_in_all(m, scratch, span->view, span->offset_bytes + done, bytes);
     return scratch;
 }
 
@@ -33,11 +32,10 @@ void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
     const void *sources[MEM_SOURCES];
     size_t most = MEM_PIECE / op->element_bytes * op->element_bytes;
 
-    (void)m;
     for (size_t done = 0, n; done < bytes; done += n) {
         n = bytes - done < most ? bytes - done : most;
         for (int i = 0; i < count; i++)
-            sources[i] = read_at(&from[i], done, n, in);
+            sources[i] = read_at(m, &from[i], done, n, in);
         void *result = mem_span_packed(to) ? out : mem_span_at(to) + done;
         op->combine(op, result, sources, count, mem_elements(op, n));
         if (result == out)

@@ -10,18 +10,10 @@
  *           traffic: n written and (p - 1) n read, beyond n in and n out, if p <= MEM_SOURCES, else p n
  * Accepts   any n, if the lease has a window.
  *
- * Positions (shape/ring.h) count over all operations of the slot, which reduce/gather has in common with this.  Who has shown a fragment has left all before the
- * one before it: so, here, nobody waits for `left`, unless a fragment is more than a third of the queue.
- *
- * Line                      written by   read by       value k means
- *   slot[r].word[k % units]   r            all others    r's contribution at position k - 1 is in its queue
- *   data                      r            all           contributions
- * and those of walk.h.
- *
- * Edges     R1 -> A1   a rank's copy-in        happens before  the others' reading it
- *                      a rank's earlier reads  happen before   the others' next write there
+ * Positions (shape/ring.h) count over all operations of the slot, which reduce/gather has in common with this.  Lines and edges: alg/show.h.  Who
+ * has shown a fragment has left all before the one before it: so, here, nobody waits for `left`, unless a fragment is more than a third of the queue.
  */
-#include "alg/walk.h"
+#include "alg/show.h"
 
 struct exchange {
     struct mem *m;
@@ -33,34 +25,15 @@ struct exchange {
 
 static void show(struct exchange *x)
 {
-    struct queue_slot *mine = mem_slot(x->m, mem_rank(x->m));
-
     if (walk_end(&x->show) > x->entered)
         x->entered = walk_enter(x->m, &x->ring, &x->show.at);
-    contribution_in(x->m, x->c, queue_data(mine, &x->ring, &x->show.at), x->show.done, x->show.bytes);
-    mem_post(x->m, &mine->word[x->show.at.unit], x->show.at.at + 1); /* R1 */
+    show_fragment(x->m, x->c, &x->ring, &x->show);
     walk_on(x->c, &x->ring, x->f, &x->show);
 }
 
-/* So many sources at once as mem_reduce takes: what has been reduced so far is the first of the next. */
 static void reduce(struct exchange *x)
 {
-    const struct mem_span out = { .view = &x->c->out, .offset_bytes = x->read.done };
-    struct mem_span from[MEM_SOURCES];
-    int count = 0;
-
-    for (int r = 0; r < mem_size(x->m); r++) {
-        struct queue_slot *slot = mem_slot(x->m, r);
-        if (r != mem_rank(x->m))
-            mem_await(x->m, &slot->word[x->read.at.unit], x->read.at.at + 1); /* A1 */
-        void *at = queue_data(slot, &x->ring, &x->read.at);
-        from[count++] = r == mem_rank(x->m) ? contribution_own(x->m, x->c, at, x->read.done) : (struct mem_span){ .shared = at };
-        if (count == MEM_SOURCES || r == mem_size(x->m) - 1) {
-            mem_reduce(x->m, x->c->reduction, &out, NULL, from, count, x->read.bytes);
-            from[0] = out;
-            count = 1;
-        }
-    }
+    show_reduce(x->m, x->c, &x->ring, &x->read);
     x->entered = x->left + x->ring.units > x->entered ? x->left + x->ring.units : x->entered;
     x->left = x->read.at.at;
     walk_on(x->c, &x->ring, x->f, &x->read);
@@ -77,7 +50,7 @@ static void run(struct mem *m, const struct coll *c)
 {
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
     struct exchange x = {
-        .m = m, .c = c, .ring = queue_ring(c->slot_bytes, c->param[WALK_SETS]), .f = ring_units_of((uint64_t)c->param[WALK_FRAGMENT])
+        .m = m, .c = c, .ring = queue_ring(c->slot_bytes, c->param[SHOW_SETS]), .f = ring_units_of((uint64_t)c->param[SHOW_FRAGMENT])
     };
 
     x.left = mem_get(m, &mine->at);
@@ -101,7 +74,7 @@ ALG_DEFINE(allreduce, exchange) = {
     .source = "this project, after papers 01 and 05",
     .ordered = true,
     .family = "contributions",
-    .params = walk_params,
-    .slot_bytes = walk_slot_bytes,
+    .params = show_params,
+    .slot_bytes = show_slot_bytes,
     .run = run,
 };

@@ -83,19 +83,15 @@ static void await_group(struct mem *m, const struct coll *c, const int *members,
 static void reduce(struct mem *m, const struct coll *c, int level)
 {
     const struct mem_span to = { .shared = contribution_at(line_of(m, c, mem_rank(m), level + 1)) }, out = { .view = &c->out };
-    struct mem_span from[MEM_SOURCES];
-    int count, sources = 0, top = c->groups->levels - 1;
+    struct sources all;
+    int count;
     const int *members = shape_members(c->groups, level, mem_rank(m), &count);
 
     await_group(m, c, members, count, level);
-    for (int i = 0; i < count; i++) {
-        from[sources++] = (struct mem_span){ .shared = contribution_at(line_of(m, c, members[i], level)) };
-        if (sources == MEM_SOURCES || i == count - 1) {
-            mem_reduce(m, c->reduction, &to, level == top && i == count - 1 ? &out : NULL, from, sources, c->bytes);
-            from[0] = to;
-            sources = 1;
-        }
-    }
+    sources_begin(&all, m, c, &to, c->bytes);
+    for (int i = 0; i < count; i++)
+        sources_add(&all, (struct mem_span){ .shared = contribution_at(line_of(m, c, members[i], level)) });
+    sources_reduce(&all, &to, level == c->groups->levels - 1 ? &out : NULL);
 }
 
 static void run(struct mem *m, const struct coll *c)
@@ -103,7 +99,7 @@ static void run(struct mem *m, const struct coll *c)
     int me = mem_rank(m), count;
     struct slot *mine = mem_slot(m, me), *head = mem_slot(m, head_of(c, me));
 
-    contribution_in(m, c, contribution_at(line_of(m, c, me, 0)), 0, c->bytes);
+    mem_in_all(m, contribution_at(line_of(m, c, me, 0)), &c->in, 0, c->bytes);
     for (int level = 0; level <= c->groups->top[me]; level++) {
         mem_flag *line = line_of(m, c, me, level);
         if (exchanges(c, level)) {

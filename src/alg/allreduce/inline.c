@@ -31,30 +31,24 @@ static void contribute(struct mem *m, const struct coll *c)
 {
     mem_flag *line = line_of(m, c->op, mem_rank(m));
 
-    contribution_in(m, c, contribution_at(line), 0, c->bytes);
+    mem_in_all(m, contribution_at(line), &c->in, 0, c->bytes);
     mem_post(m, line, c->op); /* R1 */
 }
 
-/* So many sources at once as mem_reduce takes: what has been reduced so far is the first of the next. */
 static void run(struct mem *m, const struct coll *c)
 {
     const struct mem_span out = { .view = &c->out };
-    struct mem_span from[MEM_SOURCES];
-    int count = 0;
+    struct sources all;
 
     contribute(m, c);
+    sources_begin(&all, m, c, &out, c->bytes);
     for (int r = 0; r < mem_size(m); r++) {
         mem_flag *line = line_of(m, c->op, r);
         if (r != mem_rank(m))
             mem_await(m, line, c->op); /* A1 */
-        void *at = contribution_at(line);
-        from[count++] = r == mem_rank(m) ? contribution_own(m, c, at, 0) : (struct mem_span){ .shared = at };
-        if (count == MEM_SOURCES || r == mem_size(m) - 1) {
-            mem_reduce(m, c->reduction, &out, NULL, from, count, c->bytes);
-            from[0] = out;
-            count = 1;
-        }
+        sources_add(&all, contribution_of(m, c, r, contribution_at(line), 0));
     }
+    sources_reduce(&all, &out, NULL);
     contribution_claim(m, c, line_of(m, c->op + 1, mem_rank(m)));
 }
 

@@ -29,6 +29,7 @@
  *           R3 -> A3   results, and by them all entries  happen before  the copies in the unit, and the next writes to a set
  */
 #include "alg/pieces.h"
+#include "alg/sources.h"
 #include "shape/deputies.h"
 
 enum { SETS = 4 };
@@ -56,12 +57,6 @@ struct levels {
     struct pieces cut;
 };
 
-/* A reduction that grows in the caller's cell. */
-struct sources {
-    struct mem_span from[MEM_SOURCES], cell;
-    int count;
-};
-
 static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
 {
     (void)ranks;
@@ -85,19 +80,8 @@ static void contribute(const struct levels *s, const struct pieces_place *f)
 
     for (struct piece piece = pieces_before(f); pieces_each(&s->cut, f, &piece);)
         if (highest(s, s->me, &piece) < s->base)
-            pieces_in(s->m, &s->cut, cell(s, f, s->me, &piece), &piece);
+            mem_in_all(s->m, cell(s, f, s->me, &piece), &s->c->in, piece.offset_bytes, piece.bytes);
     mem_post(s->m, &mine->in, f->at + 1); /* R1 */
-}
-
-/* Another rank's cell joins. */
-static void add(const struct levels *s, struct sources *x, char *from, size_t bytes)
-{
-    if (x->count == MEM_SOURCES) {
-        mem_reduce(s->m, s->c->reduction, &x->cell, NULL, x->from, x->count, bytes);
-        x->from[0] = x->cell;
-        x->count = 1;
-    }
-    x->from[x->count++] = (struct mem_span){ .shared = from };
 }
 
 /* The contributions of the lowest unit's ranks; the own one comes from the user's buffer. */
@@ -108,7 +92,7 @@ static void add_ranks(const struct levels *s, const struct pieces_place *f, cons
         if (r == s->me)
             continue;
         mem_await(s->m, &other->in, f->at + 1); /* A1 */
-        add(s, x, cell(s, f, r, piece), piece->bytes);
+        sources_add(x, (struct mem_span){ .shared = cell(s, f, r, piece) });
     }
 }
 
@@ -124,7 +108,7 @@ static void add_units(const struct levels *s, const struct pieces_place *f, cons
         if (r == s->me)
             continue;
         mem_await(s->m, &other->partial[level - 1], f->at + 1); /* A2 */
-        add(s, x, cell(s, f, r, piece), piece->bytes);
+        sources_add(x, (struct mem_span){ .shared = cell(s, f, r, piece) });
     }
 }
 
@@ -132,15 +116,17 @@ static void reduce(const struct levels *s, const struct pieces_place *f, const s
 {
     const struct mem_span own = { .view = &s->c->in, .offset_bytes = piece->offset_bytes };
     const struct mem_span out = { .view = &s->c->out, .offset_bytes = piece->offset_bytes };
-    struct sources x = { .cell = { .shared = cell(s, f, s->me, piece) }, .count = 1 };
+    const struct mem_span mine = { .shared = cell(s, f, s->me, piece) };
+    struct sources x;
     bool last = level == s->top;
 
-    x.from[0] = level == s->base ? own : x.cell;
+    sources_begin(&x, s->m, s->c, &mine, piece->bytes);
+    sources_add(&x, level == s->base ? own : mine);
     if (level == s->base)
         add_ranks(s, f, piece, &x);
     else
         add_units(s, f, piece, level, &x);
-    mem_reduce(s->m, s->c->reduction, last ? &out : &x.cell, last ? &x.cell : NULL, x.from, x.count, piece->bytes);
+    sources_reduce(&x, last ? &out : &mine, last ? &mine : NULL);
 }
 
 /* Up the levels, as far as the caller stands for units: at the top it is the owner. */

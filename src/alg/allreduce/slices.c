@@ -10,8 +10,6 @@
  */
 #include "alg/slices.h"
 
-static const struct alg_param params[] = SLICES_PARAMS;
-
 static void run(struct mem *m, const struct coll *c)
 {
     slices_run(m, c, &(struct slices_way){ .count = mem_size(m), .keeps = true, .publishes = true, .collects = true });
@@ -22,7 +20,7 @@ ALG_DEFINE(allreduce, slices) = {
     .name = "slices",
     .doc = "every rank reduces its slice of all contributions, all copy out the results",
     .source = "this project, after paper 05",
-    .params = params,
+    .params = slices_params,
     .ordered = true,
     .family = "slices",
     .slot_bytes = slices_slot_bytes,

@@ -62,13 +62,11 @@ static void send(struct mem *m, const struct coll *c)
     struct slot *mine = mem_slot(m, mem_rank(m));
     mem_flag *line = &mine->ring[c->op % RING];
     struct packet *p = (struct packet *)line->payload;
-    size_t taken = 0;
 
     if (c->op % HALF == 0 && c->op >= RING)
         enter_half(m, c->op);
-    while (taken < c->buf.bytes)
-        taken += mem_in(m, p->data + taken, &c->buf, taken, c->buf.bytes - taken);
-    mem_put(m, &p->bytes, taken);
+    mem_in_all(m, p->data, &c->buf, 0, c->buf.bytes);
+    mem_put(m, &p->bytes, c->buf.bytes);
     mem_post(m, line, c->op); /* R1 */
 }
 

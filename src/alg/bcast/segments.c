@@ -98,8 +98,7 @@ static uint64_t fill(struct mem *m, const struct coll *c, const struct circle *o
     for (int s = 0; s < o->count; s++) {
         struct part p = part_of(m, c, o, round, bytes, s);
         reclaim(m, c, round, s);
-        for (size_t got = 0; got < p.bytes;)
-            got += mem_in(m, p.data + got, &c->buf, sent + p.first + got, p.bytes - got);
+        mem_in_all(m, p.data, &c->buf, sent + p.first, p.bytes);
     }
     return fragment_notice(bytes, rest);
 }

@@ -9,55 +9,25 @@
  *           traffic: n written; at the root (p - 1) n read
  * Accepts   any n, any root, if the lease has a window.
  *
- * Positions (shape/ring.h) count over all operations of the slot, which allreduce/exchange has in common with this.  Of more ranks than one reduction reads
- * the result grows in the root's `out`, so that its own contribution, too, goes through its queue.
- *
- * Line                      written by   read by       value k means
- *   slot[r].word[k % units]   r            the root      r's contribution at position k - 1 is in its queue
- *   data                      r            the root      contributions
- * and those of walk.h.
- *
- * Edges     R1 -> A1   a rank's copy-in  happens before  the root's reading it
+ * Positions (shape/ring.h) count over all operations of the slot, which allreduce/exchange has in common with this.  Lines and edges: alg/show.h.
  */
-#include "alg/walk.h"
-
-/* The root's own contribution comes from its view, or, where it had to be copied, from its queue. */
-static void gather(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct walk *w, bool copied)
-{
-    const struct mem_span in = { .view = &c->in, .offset_bytes = w->done }, out = { .view = &c->out, .offset_bytes = w->done };
-    struct mem_span from[MEM_SOURCES];
-    int count = 0;
-
-    for (int r = 0; r < mem_size(m); r++) {
-        struct queue_slot *slot = mem_slot(m, r);
-        if (r != c->root)
-            mem_await(m, &slot->word[w->at.unit], w->at.at + 1); /* A1 */
-        from[count++] = r == c->root && !copied ? in : (struct mem_span){ .shared = queue_data(slot, ring, &w->at) };
-        if (count == MEM_SOURCES || r == mem_size(m) - 1) {
-            mem_reduce(m, c->reduction, &out, NULL, from, count, w->bytes);
-            from[0] = out;
-            count = 1;
-        }
-    }
-}
+#include "alg/show.h"
 
 static void run(struct mem *m, const struct coll *c)
 {
-    struct shape_ring ring = queue_ring(c->slot_bytes, c->param[WALK_SETS]);
+    struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SHOW_SETS]);
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
-    bool root = mem_rank(m) == c->root, copies = !root || mem_size(m) > MEM_SOURCES;
-    uint64_t entered = mem_get(m, &mine->entered), f = ring_units_of((uint64_t)c->param[WALK_FRAGMENT]);
+    bool root = mem_rank(m) == c->root, shows = !root || !contribution_stays(m);
+    uint64_t entered = mem_get(m, &mine->entered), f = ring_units_of((uint64_t)c->param[SHOW_FRAGMENT]);
     struct walk w = walk_begin(c, &ring, f, mem_get(m, &mine->at));
 
     while (!walk_ended(c, &w)) {
-        if (copies && walk_end(&w) > entered)
+        if (shows && walk_end(&w) > entered)
             entered = walk_enter(m, &ring, &w.at);
-        if (copies)
-            contribution_in(m, c, queue_data(mine, &ring, &w.at), w.done, w.bytes);
+        if (shows)
+            show_fragment(m, c, &ring, &w);
         if (root)
-            gather(m, c, &ring, &w, copies);
-        else
-            mem_post(m, &mine->word[w.at.unit], w.at.at + 1); /* R1 */
+            show_reduce(m, c, &ring, &w);
         walk_on(c, &ring, f, &w);
         walk_leave(m, &ring, &w.at);
     }
@@ -74,7 +44,7 @@ ALG_DEFINE(reduce, gather) = {
     .source = "this project, after papers 01 and 05",
     .ordered = true,
     .family = "contributions",
-    .params = walk_params,
-    .slot_bytes = walk_slot_bytes,
+    .params = show_params,
+    .slot_bytes = show_slot_bytes,
     .run = run,
 };

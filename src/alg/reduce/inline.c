@@ -43,40 +43,34 @@ static void enter_half(struct mem *m, const struct slot *mine, uint64_t op)
     }
 }
 
-/* The root's own contribution comes from its view, or, where it had to be copied, from its line. */
-static void gather(struct mem *m, const struct coll *c, bool copied)
+static void gather(struct mem *m, const struct coll *c)
 {
-    const struct mem_span in = { .view = &c->in }, out = { .view = &c->out };
-    struct mem_span from[MEM_SOURCES];
-    int count = 0;
+    const struct mem_span out = { .view = &c->out };
+    struct sources all;
 
+    sources_begin(&all, m, c, &out, c->bytes);
     for (int r = 0; r < mem_size(m); r++) {
         mem_flag *line = &((struct slot *)mem_slot(m, r))->ring[c->op % RING];
         if (r != c->root)
             mem_await(m, line, c->op); /* A1 */
-        from[count++] = r == c->root && !copied ? in : (struct mem_span){ .shared = contribution_at(line) };
-        if (count == MEM_SOURCES || r == mem_size(m) - 1) {
-            mem_reduce(m, c->reduction, &out, NULL, from, count, c->bytes);
-            from[0] = out;
-            count = 1;
-        }
+        sources_add(&all, contribution_of(m, c, r, contribution_at(line), 0));
     }
+    sources_reduce(&all, &out, NULL);
 }
 
-/* Of more ranks than one reduction reads the result grows in `out`, which may be `in`: then the root's contribution, too, is copied. */
 static void run(struct mem *m, const struct coll *c)
 {
     struct slot *mine = mem_slot(m, mem_rank(m));
     mem_flag *line = &mine->ring[c->op % RING];
-    bool root = mem_rank(m) == c->root, copies = !root || mem_size(m) > MEM_SOURCES;
+    bool root = mem_rank(m) == c->root;
 
     if (c->op % HALF == 0 && c->op >= RING)
         enter_half(m, mine, c->op);
     mem_put(m, &mine->root[c->op % RING], (uint64_t)c->root);
-    if (copies)
-        contribution_in(m, c, contribution_at(line), 0, c->bytes);
+    if (!root || !contribution_stays(m))
+        mem_in_all(m, contribution_at(line), &c->in, 0, c->bytes);
     if (root)
-        gather(m, c, copies);
+        gather(m, c);
     else
         mem_post(m, line, c->op); /* R1 */
     if ((c->op + 1) % HALF == 0)

@@ -11,8 +11,6 @@
  */
 #include "alg/slices.h"
 
-static const struct alg_param params[] = SLICES_PARAMS;
-
 static void run(struct mem *m, const struct coll *c)
 {
     int others = mem_size(m) > 1 ? mem_size(m) - 1 : 1;
@@ -26,7 +24,7 @@ ALG_DEFINE(reduce, slices) = {
     .name = "slices",
     .doc = "the ranks beside the root reduce a slice each, the root copies out the results",
     .source = "this project, after paper 05",
-    .params = params,
+    .params = slices_params,
     .ordered = true,
     .family = "slices",
     .slot_bytes = slices_slot_bytes,

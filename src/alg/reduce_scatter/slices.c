@@ -14,8 +14,6 @@
  */
 #include "alg/slices.h"
 
-static const struct alg_param params[] = SLICES_PARAMS;
-
 static void run(struct mem *m, const struct coll *c)
 {
     slices_run(m, c, &(struct slices_way){ .count = mem_size(m), .keeps = true, .blocks = true, .all_in = coll_in_place(c) });
@@ -26,7 +24,7 @@ ALG_DEFINE(reduce_scatter, slices) = {
     .name = "slices",
     .doc = "every rank reduces its block of all contributions",
     .source = "this project, after paper 05",
-    .params = params,
+    .params = slices_params,
     .ordered = true,
     .family = "slices",
     .slot_bytes = slices_slot_bytes,
