@@ -2,8 +2,8 @@
 /*
  * pieces.h - how a reduction is cut: into slices that ranks own, and fragments, each with a piece of every slice; and where pieces lie in a window.
  *
- * A window holds sets of cells, used in turn by the fragments, with a cell for each owner's piece.  Where a set has no room for a piece of each, of a line and an
- * element at least, owners take turns: so many at once as fit.  Slices are whole elements, and whole lines where elements fit lines.
+ * A window holds sets of cells, used in turn by the fragments, with a cell for each owner's piece.  Where a set has no room for a piece of each, of
+ * a line and an element at least, owners take turns: so many at once as fit.  Slices are whole elements, and whole lines where elements fit lines.
  */
 #ifndef HUD_ALG_PIECES_H
 #define HUD_ALG_PIECES_H

@@ -2,15 +2,17 @@
 /*
  * slices.h - the family `slices`: the result is cut over ranks that own its slices; an owner reduces its own slice of all contributions in one pass.
  *
- * The message goes by fragments, and a fragment has a piece of each owner's slice.  The slot of a rank holds two sets of cells: in the cells of others lies what the
- * rank contributes to their pieces, in its own cell the result of its own piece.  For a fragment a rank
+ * The message goes by fragments, and a fragment has a piece of each owner's slice.  The slot of a rank holds two sets of cells: in the cells of
+ * others lies what the rank contributes to their pieces, in its own cell the result of its own piece.  For a fragment a rank
  *
- *   copies its contributions in, but for its own piece | awaits all others' | reduces its piece, in rank order, and announces it | copies the others' results out
+ *   copies its contributions in, but for its own piece | awaits all others' |
+ *   reduces its piece, in rank order, and announces it | copies the others' results out
  *
- * No acknowledgement: who has announced its contributions to fragment k has left fragment k - 1, so who has awaited all of these may write the set of k - 1 again, for
- * k + 1.  A third set would let it copy in k + 1 before it copies out k; but large pieces do more than that: lines that lie modified in the nearest cache
- * of another processor come slowly, and of pieces of 32K most no longer do.  Two bound ranks, line transfer 56-66 ns: two sets in 128K: 64K 8.4 us, 256K 32.6, 1M 148,
- * 4M 700; three in 96K 11.1, 45.6, 140, 671, in 192K 8.3, 30.8, 140, 674.  Eight ranks on two cores: 63, 258, 1104, 4580; 69, 267, 1126, 4730; 63, 254, 1058, 4320.
+ * No acknowledgement: who has announced its contributions to fragment k has left fragment k - 1, so who has awaited all of these may write the set
+ * of k - 1 again, for k + 1.  A third set would let it copy in k + 1 before it copies out k; but large pieces do more than that: lines that lie
+ * modified in the nearest cache of another processor come slowly, and of pieces of 32K most no longer do.  Two bound ranks, line transfer 56-66 ns:
+ * two sets in 128K: 64K 8.4 us, 256K 32.6, 1M 148, 4M 700; three in 96K 11.1, 45.6, 140, 671, in 192K 8.3, 30.8, 140, 674.  Eight ranks on two
+ * cores: 63, 258, 1104, 4580; 69, 267, 1126, 4730; 63, 254, 1058, 4320.
  *
  * Owners: ranks first, first + 1, ... around, as the collective says; how slices are cut: pieces.h.
  *

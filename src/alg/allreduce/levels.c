@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allreduce/levels.c - slices by levels: each unit's contributions to a slice are reduced inside it, and only the partial result leaves it; pipelined by fragments.
+ * allreduce/levels.c - slices by levels: each unit's contributions to a slice are reduced inside it, and only the partial result leaves it;
+ * pipelined by fragments.
  *
  * Source    this project: slices after paper 05, over paper 03's groups.
- * Shape     p ranks in L levels of groups, n bytes.  Every rank owns a slice; a rank of each unit that the owner is not in stands for the unit (shape/deputies.h), every
- *           rank for as many slices.  It reduces its unit's contributions, from below, and brings the result back for the unit to copy.
- * Cost      G units of g ranks: T = 4 F l + 2 (1 - 1/g) n t + n r + G n/p r + (1/g - 1/p) n t    ns; F fragments, l one line transfer, t ns per byte copied, r ns
- *           per byte that a reduction reads; across a link (1 - 1/G) n to each unit and as much from it (slices: g times that)
+ * Shape     p ranks in L levels of groups, n bytes.  Every rank owns a slice; a rank of each unit that the owner is not in stands for the unit
+ *           (shape/deputies.h), every rank for as many slices.  It reduces its unit's contributions, from below, and brings the result back for the
+ *           unit to copy.
+ * Cost      G units of g ranks: T = 4 F l + 2 (1 - 1/g) n t + n r + G n/p r + (1/g - 1/p) n t    ns; F fragments, l one line transfer, t ns per
+ *           byte copied, r ns per byte that a reduction reads; across a link (1 - 1/G) n to each unit and as much from it (slices: g times that)
  *           traffic: beyond n in and n out a rank writes n and (1/g + 1/g - 1/p) n, and reads 2 (1 - 1/g) n from its unit, 2 (1/g - 1/p) n from others
  * Accepts   any n, if the lease has a window.
  *
  * depth: levels, from the top down, that partial results are made for; what lies below is one unit.  How slices are cut: alg/pieces.h.
  *
- * In a rank's cell of a piece lies its contribution; or, where it stands for its unit, the partial result of the highest such unit, then the result.  Positions count
- * fragments over all operations.  No acknowledgement: a result of fragment k tells that all have announced their contributions to it, and so have left fragment
- * k - 2.  Who copies in k + 1 has seen one of k - 1; four sets, so what lies there is of k - 3.
+ * In a rank's cell of a piece lies its contribution; or, where it stands for its unit, the partial result of the highest such unit, then the
+ * result.  Positions count fragments over all operations.  No acknowledgement: a result of fragment k tells that all have announced their
+ * contributions to it, and so have left fragment k - 2.  Who copies in k + 1 has seen one of k - 1; four sets, so what lies there is of k - 3.
  *
  * Line                     written by   read by                     value k means
  *   slot[r].in             r            whoever stands for its      r's contributions to fragment k - 1 are in its window

@@ -4,8 +4,10 @@
  *
  * Source    this project, after paper 05: queues worked by active waiting, no barrier on the path.  The protocol, its lines and edges: alg/slices.h.
  * Shape     p ranks, n bytes.  A rank copies in (1 - 1/p) n, reads n to reduce n/p, copies out (1 - 1/p) n.
- * Cost      T = 2 F l + (1 - 1/p) n t + n r + (1 - 1/p) n t     ns; F fragments, l one line transfer, t ns per byte copied, r ns per byte that a reduction reads
- *           traffic: beyond n in and n out a rank writes (1 - 1/p) n and n/p to its window and reads (1 - 1/p) n twice from others': (3 - 2/p) n; two ranks: 2 n
+ * Cost      T = 2 F l + (1 - 1/p) n t + n r + (1 - 1/p) n t     ns; F fragments, l one line transfer, t ns per byte copied, r ns per byte that a
+ *           reduction reads
+ *           traffic: beyond n in and n out a rank writes (1 - 1/p) n and n/p to its window and reads (1 - 1/p) n twice from others': (3 - 2/p) n;
+ *           two ranks: 2 n
  * Accepts   any n, if the lease has a window.
  */
 #include "alg/slices.h"

@@ -9,8 +9,9 @@
  *           traffic: c n read, n written, n read
  * Accepts   any n, if the lease has a window.
  *
- * Lines as in tree.h; all others read rank 0's.  A rank shows sums ahead of the results it has copied out as far as its queue is known to be free: a result tells
- * that its parent has read its sum.  Whoever has nothing of its own under way may wait for others to leave, since they do not wait for it.
+ * Lines as in tree.h; all others read rank 0's.  A rank shows sums ahead of the results it has copied out as far as its queue is known to be free:
+ * a result tells that its parent has read its sum.  Whoever has nothing of its own under way may wait for others to leave, since they do not wait
+ * for it.
  *
  * Edges     R1 -> A1   a result                         happens before  the others' copying it out
  *                      the reads of the sums before it  happen before   their writers' next writes there

@@ -8,8 +8,9 @@
  *           traffic: one line written; at the root p - 1 read
  * Accepts   n <= 112.
  *
- * A rank that is not the root hears of nobody.  So it has a ring of RING lines, used by operation number, in two halves; before a half begins, it makes sure that
- * those who were roots in the half before last, whose lines these are, have finished that.  It knows them: it has noted the root of each operation.
+ * A rank that is not the root hears of nobody.  So it has a ring of RING lines, used by operation number, in two halves; before a half begins, it
+ * makes sure that those who were roots in the half before last, whose lines these are, have finished that.  It knows them: it has noted the root of
+ * each operation.
  *
  * Line                        written by   read by       value k means
  *   slot[r].ring[k % RING]      r            the root      r's contribution to operation k is in this line

@@ -4,8 +4,8 @@
  *
  * Source    this project, after papers 04 (pipelined trees) and 05 (no barriers on the path).
  * Shape     p ranks, n bytes, by fragments of f; a rank of c children reads c fragments and its own, all but the root write one.
- * Cost      T = d (l + (c - 1) g + f (c + 1) t) + (n - f) (c + 1) t    ns; d the depth of the tree, c its degree, l one line transfer, g one more overlapped line,
- *           t ns per byte read and reduced
+ * Cost      T = d (l + (c - 1) g + f (c + 1) t) + (n - f) (c + 1) t    ns; d the depth of the tree, c its degree, l one line transfer, g one more
+ *           overlapped line, t ns per byte read and reduced
  *           traffic: c n read and n written, at the root c n read
  * Accepts   any n, any root, if the lease has a window.
  */
