@@ -101,17 +101,18 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-size_t hud_budget_default(int local_ranks)
+size_t hud_budget_of(size_t whole, int cores, int local_ranks)
 {
-    size_t whole = smaller(machine_bytes("MemTotal"), group_limits().whole);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    long share = cores > local_ranks ? cores : local_ranks;
+    int share = cores > local_ranks ? cores : local_ranks;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t bytes = whole == SIZE_MAX ? BUDGET_MOST : whole / 100 / (size_t)(share > 0 ? share : 1);
 
-    if (bytes > BUDGET_MOST)
-        bytes = BUDGET_MOST;
-    return bytes / page * page;
+    return smaller(bytes, BUDGET_MOST) / page * page;
+}
+
+size_t hud_budget_default(int local_ranks)
+{
+    return hud_budget_of(smaller(machine_bytes("MemTotal"), group_limits().whole), (int)sysconf(_SC_NPROCESSORS_ONLN), local_ranks);
 }
 
 size_t hud_budget_left(void)

@@ -9,6 +9,8 @@ enum { BUDGET_MOST = 10 << 20 }; /* bytes of a rank's arena by default, paper 01
 
 /* 1 % of the memory the job may use / max(cores, ranks on the node), at most BUDGET_MOST, in whole pages. */
 size_t hud_budget_default(int local_ranks);
+/* The same of a machine with so much memory and so many cores. */
+size_t hud_budget_of(size_t whole_bytes, int cores, int local_ranks);
 
 /* Bytes of memory this process's cgroups (all ancestors, v1 and v2) and the machine still allow; page cache that can be dropped counts as free. */
 size_t hud_budget_left(void);

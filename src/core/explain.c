@@ -256,9 +256,19 @@ static bool understood(const struct hud_question *q)
     return map && q->collective && hud_coll_kind(q->collective) >= 0 && q->ranks >= 1 && q->ranks <= INT16_MAX;
 }
 
+/* Of a rank's arena: here, or on the machine that is described. */
+static size_t arena_bytes(const struct answer *a)
+{
+    long set = a->config.number[SET_MEMORY];
+
+    return set >= 0         ? (size_t)set
+           : a->q->topology ? hud_budget_of(hud_topo_memory(a->machine), a->processors, a->q->ranks)
+                            : hud_budget_default(a->q->ranks);
+}
+
 static json_t *explain(struct answer *a)
 {
-    size_t offer;
+    size_t arena, offer;
 
     hud_config_read(NULL, &a->config);
     const char *tuning = a->config.text[SET_TUNING];
@@ -268,8 +278,8 @@ static json_t *explain(struct answer *a)
         hud_rules_find(&a->tuning, tuning, a->config.error, sizeof a->config.error);
     if (!find_place(a))
         return NULL;
-    offer = a->config.number[SET_MEMORY] >= 0 ? (size_t)a->config.number[SET_MEMORY] : hud_budget_default(a->q->ranks);
-    offer = hud_plan_offer(&a->config, &a->tuning, a->q->ranks, offer, offer);
+    arena = arena_bytes(a);
+    offer = hud_plan_offer(&a->config, &a->tuning, a->q->ranks, arena, arena);
     hud_plan_make(&a->config, &a->tuning, &a->facts, offer, true, &a->plan);
     for (int e = 0; refusal(&a->plan, &a->config) && e < a->plan.first[PLAN_AXES]; e++) {
         a->plan.entry[e].slot = -1;

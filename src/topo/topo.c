@@ -148,6 +148,15 @@ int hud_topo_level_units(const struct topo *t, int level)
     return t->level[level].units.count;
 }
 
+uint64_t hud_topo_memory(const struct topo *t)
+{
+    uint64_t bytes = 0;
+
+    for (int n = 0; n < t->nodes; n++)
+        bytes += t->node[n].bytes;
+    return bytes;
+}
+
 void hud_topo_all(const struct topo *t, struct topo_cpus *cpus)
 {
     *cpus = t->cpus;

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#define MACHINE "pack:2 numa:2 core:32 pu:1"
+#define MACHINE "pack:2 numa:2(memory=32GiB) core:32 pu:1"
 
 static json_t *answer;
 
@@ -96,6 +96,17 @@ static void single_copy_serves_where_the_facts_allow_it(void **state)
     assert_true(json_is_false(at("facts.direct")));
     assert_string_equal(text_at("serves.algorithm"), "queue");
     assert_string_equal(verdict_on("single"), "for ranks that can reach each other's memory");
+}
+
+/* Memory is that of the machine that is asked about: 1 % of it for all ranks, at most 10M each, of which a team gets 1536K at most. */
+static void a_described_machine_has_its_own_memory(void **state)
+{
+    (void)state;
+    ask("allreduce", 4 << 20, 128, "core");
+    assert_string_equal(text_at("serves.algorithm"), "levels");
+    assert_in_range(json_integer_value(at("lease.bytes")), 1 << 20, 1536 << 10);
+    ask_of("pack:2 numa:2(memory=64MiB) core:32 pu:1", "allreduce", 4 << 20, 128, "core");
+    assert_in_range(json_integer_value(at("lease.bytes")), 0, 20000);
 }
 
 static void ranks_lie_where_the_map_puts_them(void **state)
@@ -242,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_built_in_table_serves),
         cmocka_unit_test(single_copy_serves_where_the_facts_allow_it),
+        cmocka_unit_test(a_described_machine_has_its_own_memory),
         cmocka_unit_test(ranks_lie_where_the_map_puts_them),
         cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
         cmocka_unit_test(a_setting_comes_first),

@@ -257,6 +257,22 @@ static void a_file_that_is_too_rich_is_left_aside(void **state)
     }
 }
 
+/* Partial results by levels only where links are crossed and ranks are many; never where the ranks' order must be kept. */
+static void many_ranks_over_a_link_reduce_by_levels(void **state)
+{
+    (void)state;
+    make(128, false, "machine", 1536 * KB, true);
+    check_whole();
+    assert_string_equal(taker(COLL_ALLREDUCE, 4 * MB), "levels");
+    assert_true(plan.slot[plan_find(&plan, COLL_ALLREDUCE, 4 * MB)->slot].bytes > 256 * KB);
+    const struct plan_entry *e = plan_find(&plan, plan_axis(COLL_ALLREDUCE, true), 4 * MB);
+    assert_true(e->slot >= 0 && hud_shm_algs[e->row]->ordered);
+    make(128, false, "socket", 1536 * KB, true);
+    assert_string_equal(taker(COLL_ALLREDUCE, 4 * MB), "slices");
+    make(8, false, "machine", 1536 * KB, true);
+    assert_string_equal(taker(COLL_ALLREDUCE, 4 * MB), "slices");
+}
+
 static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
 {
     size_t control = hud_plan_bytes(&config, &tuning, 8, SIZE_MAX / 2, false, &direct);
@@ -379,6 +395,7 @@ int main(void)
         cmocka_unit_test_setup(single_copy_serves_where_there_is_one, reset),
         cmocka_unit_test_setup(rules_that_serve_nothing_cost_nothing, reset),
         cmocka_unit_test_setup(a_file_that_is_too_rich_is_left_aside, reset),
+        cmocka_unit_test_setup(many_ranks_over_a_link_reduce_by_levels, reset),
         cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, reset),
         cmocka_unit_test_setup(a_file_of_too_many_rules_is_left_aside, reset),
         cmocka_unit_test_setup(fixed_order_holds_where_memory_is_short, reset),
