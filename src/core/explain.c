@@ -153,7 +153,7 @@ static json_t *why_json(const struct plan *plan, const struct config *config, in
                          e->rules->file, "line", e->rule->line);
     int forced = hud_config_forced(config, kind);
     return json_pack("{s:s}", "by",
-                     forced == -1                   ? "no rule"
+                     forced == -1                   ? "no rule that memory has room for"
                      : e->slot >= 0 || forced == -2 ? "setting"
                                                     : "setting, but it does not take the call");
 }
