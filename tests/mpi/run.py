@@ -137,6 +137,8 @@ def judge_statistics(case, job):
             yield f"{name}: passed for {reasons}, not for '{case.passed}'"
         if one["calls"] != one["taken"] + sum(one.get("passed", {}).values()):
             yield f"{name}: {one} does not add up"
+        if case.taken is True and name != "barrier" and one["bytes"] == 0:
+            yield f"{name}: {one['calls']} calls of no bytes"
 
 
 def front_end(setting, mpi):
