@@ -212,6 +212,8 @@ struct hud_call {
     int root;           /* -1: it has none */
     size_t bytes;       /* of the type signature; 0: nothing to do, so not checked; HUD_ANY_BYTES: members may differ */
     const char *detail; /* what else they must agree on: the name of the reduction's operation; NULL: nothing */
+    const char
+        *unasked; /* of a call that the host does not ask huddle for: which of the collectives above it would be; NULL: its name says it */
 };
 
 /*

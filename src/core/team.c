@@ -257,7 +257,7 @@ int hud_team_enter(hud_team *team, const struct hud_call *call)
 {
     if (!team || !call || !call->name)
         return HUD_ERR_ARGUMENT;
-    int kind = hud_coll_kind(call->name);
+    int kind = hud_coll_kind(call->unasked ? call->unasked : call->name);
     if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES) {
         count(team, (enum coll_kind)kind, call->bytes, REASON_OPERATION);
         tell_order(team, (enum coll_kind)kind, REASON_OPERATION);

@@ -7,20 +7,18 @@ where the wrapped one begins; one that needs what this machine or user lacks rai
 
 import os
 import re
-import shutil
 import signal
-import subprocess
 import time
 from dataclasses import dataclass, field
 from typing import Callable, Optional, Sequence
+
+from wrappers import NotHere, built, every, in_cgroup, namespaces, nothing, odd, on_ranks, one_namespace
 
 OPEN = ("ompi4", "ompi5")
 MPICH = ("mpich4", "mpich5", "intel")
 ALL = OPEN + MPICH
 BOTH = ("ompi4", "mpich5")  # one of each front end, where the MPI does not matter
 
-# A rank's number in the job, in a shell, whichever launcher started it.
-RANK = "${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-$PMI_RANK}}"
 DIFFERENTIAL = ("{bin}/differential", "--brief", "--beyond")
 # Which program is about which collectives, as huddle counts them.
 COLLECTIVES = {
@@ -28,15 +26,8 @@ COLLECTIVES = {
     "reductions": ("reduce", "allreduce", "reduce_scatter"),
     "exchanges": ("alltoall", "alltoallv"),
 }
+LEFT = ("elements too large", "operation not taken")
 PROGRAMS = {"differential": DIFFERENTIAL, "reductions": ("{bin}/reductions", "--brief"), "exchanges": ("{bin}/exchanges", "--brief")}
-
-
-class NotHere(Exception):
-    """This machine or user cannot make the trouble."""
-
-
-def nothing(_):
-    return []
 
 
 @dataclass
@@ -57,6 +48,7 @@ class Case:
     taken: Optional[bool] = None                      # calls were taken, and none but also_passed passed on; None: not looked at
     passed: str = ""                                  # at least one call was passed on for a reason like this
     also_passed: Sequence[str] = ("one rank",)
+    leaves: Sequence[str] = ()                        # reasons for which as many calls were passed on as the program says, if it says so
     collectives: Sequence[str] = ("barrier", "bcast")
     says: Sequence[str] = ()                          # the "huddle: " lines, one each
     says_each: bool = False                           # each rank may say them
@@ -66,57 +58,7 @@ class Case:
     full: bool = False
 
 
-# ---- wrappers and troubles ----
-
-def need(tool):
-    if not shutil.which(tool):
-        raise NotHere(f"no {tool} here")
-
-
-def works(*command):
-    if subprocess.run(command, capture_output=True).returncode != 0:
-        raise NotHere("not allowed here: " + " ".join(command))
-
-
-def on_ranks(test, *wrapper):
-    """Only ranks whose number passes the shell test get the wrapper: on_ranks('-eq 1', 'env', 'A=1')."""
-    return lambda words: ["sh", "-c", f'if [ {RANK} {test} ]; then exec {" ".join(wrapper).format(**words)} "$@"; else exec "$@"; fi', "on-rank"]
-
-
-def odd(*wrapper):
-    return lambda words: ["sh", "-c", f'if [ $(({RANK} % 2)) = 1 ]; then exec {" ".join(wrapper).format(**words)} "$@"; else exec "$@"; fi', "odd"]
-
-
-def built(program):
-    """The case needs a program that not every machine can build."""
-    def wrap(words):
-        if not os.path.exists(os.path.join(words["bin"], program)):
-            raise NotHere(f"{program} was not built")
-        return []
-    return wrap
-
-
-def every(*wrapper):
-    return lambda words: [word.format(**words) for word in wrapper]
-
-
-def namespaces(kinds, script):
-    """Each rank in namespaces of its own, after a shell script run there."""
-    def wrap(_):
-        need("unshare")
-        works("unshare", *kinds, "true")
-        return ["unshare", *kinds, "sh", "-c", f'{script}; exec "$@"', "namespace"]
-    return wrap
-
-
-def one_namespace(test, kinds, script="true"):
-    def wrap(_):
-        need("unshare")
-        works("unshare", *kinds, "true")
-        return ["sh", "-c", f'if [ {RANK} {test} ]; then exec unshare {" ".join(kinds)} sh -c \'{script}; exec "$@"\' namespace "$@"; else exec "$@"; fi',
-                "one-namespace"]
-    return wrap
-
+# ---- troubles ----
 
 def as_node(strict=False):
     """The shared tool that gives each 'node' a host name of its own."""
@@ -134,47 +76,6 @@ def as_node(strict=False):
 def nodes_exist(_):
     if as_node() is None:
         raise NotHere("no as-node tool here")
-
-
-CGROUPS = (  # v1, v2: where, the limit, the usage
-    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
-    ("/sys/fs/cgroup", "memory.max", "memory.current"),
-)
-
-
-def in_cgroup(limit_bytes, command):
-    """Every rank joins a memory cgroup of the case's own.  `command` may name {limit} and {usage}, its files."""
-    def path(folder):
-        return os.path.join(folder, "cgroup")
-
-    def prepare(folder):
-        for top, limit, usage in CGROUPS:
-            group = os.path.join(top, "test-" + os.path.basename(folder))
-            try:
-                os.mkdir(group)
-                with open(os.path.join(group, limit), "w") as file:
-                    file.write(str(limit_bytes))
-            except OSError:
-                if os.path.isdir(group):
-                    os.rmdir(group)
-                continue
-            os.symlink(group, path(folder))
-            for name, file in (("limit", limit), ("usage", usage)):
-                os.symlink(os.path.join(group, file), os.path.join(folder, name))
-            return
-        raise NotHere("no memory cgroup can be made here")
-
-    def clean(folder):
-        for _ in range(50 if os.path.islink(path(folder)) else 0):
-            try:
-                return os.rmdir(os.readlink(path(folder)))
-            except OSError:
-                time.sleep(0.1)
-
-    def each(words):
-        return ["sh", "-c", f'echo $$ >{path(words["folder"])}/cgroup.procs && exec "$@"', "cgroup"]
-
-    return dict(prepare=prepare, each=each, clean=clean, command=command)
 
 
 def kill_one_rank(job):
@@ -210,8 +111,8 @@ DIFFERENCES = {**CHECK, "HUDDLE_CHECK_TIMEOUT": "60"}
 
 
 def taken(program):
-    """All calls of the program's collectives are, but for elements that are too large, and what only the MPI can reduce (Fortran's REAL16)."""
-    return dict(taken=True, collectives=COLLECTIVES[program], also_passed=("one rank", "elements too large", "operation not taken"))
+    """All calls of the program's collectives are, but those of which it says itself that they are left to the MPI."""
+    return dict(taken=True, collectives=COLLECTIVES[program], leaves=LEFT)
 
 
 def fixed(name, mpis, ranks, env=None, **more):
@@ -266,7 +167,7 @@ CASES = [
          says=[r"HUDDLE_REDUCE_ORDER=fixed does not hold for this allreduce of 3 ranks, which .* carries out: left to the MPI; what helps: "]),
 
     *[Case("reductions", f"functions of the user's, {ranks} ranks", mpis, ranks, ["{bin}/operations", "--hard"], bind=ranks == 2, taken=True,
-           also_passed=("elements too large", "operation not taken"), collectives=("reduce", "allreduce", "reduce_scatter")) for ranks, mpis in ((2, ALL), (3, BOTH))],
+           leaves=LEFT, collectives=COLLECTIVES["reductions"]) for ranks, mpis in ((2, ALL), (3, BOTH))],
     Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
 
     # What MPI programs do to a collective library.

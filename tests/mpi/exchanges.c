@@ -304,6 +304,7 @@ static void unlike(void)
                 idle(ways[w].what, ways[w].buffer, ways[w].sent, ways[w].received);
             else
                 active(ways[w].what, who);
+            active(ways[w].what, -1); /* all have come as far */
         }
     }
     section("unlike");

@@ -280,6 +280,7 @@ static void one_call(const struct collective *with, const struct operation *o, M
     if (in_place && !gets)
         contribute(&want, extent, c.count, id);
     expect(&want, extent, with->scatters ? c.first : 0, own, id, o);
+    calls_left += current->kind == LEFT && c.count > 0 && world_size > 1;
     int error = with->call(&c);
     /* Beyond the own block a reduce_scatter in place leaves what it likes. */
     bool good = in_place && with->scatters ? same(&out, &want, extent, own) : memcmp(out.memory, want.memory, want.bytes) == 0;

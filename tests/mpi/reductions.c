@@ -131,6 +131,17 @@ static bool beyond(const struct call *c)
                                                  (c->kind >= REDUCE_SCATTER && !commutes && (ptrdiff_t)bytes != c->o->l.extent));
 }
 
+/* Whether huddle leaves the call to the MPI: elements that are too large, and in the MPICH family a predefined type that only the MPI knows. */
+static bool is_left(const struct call *c, int size)
+{
+#ifdef OPEN_MPI
+    bool unknown = false;
+#else
+    bool unknown = c->o->forms[0] == 'q';
+#endif
+    return size > 1 && c->count > 0 && (unknown || laid_bytes(&c->o->l) > 4096);
+}
+
 static void reduction(struct call c)
 {
     int me, size, blocks[1025];
@@ -153,6 +164,7 @@ static void reduction(struct call c)
     c.in_place &= receives;
     struct area want = folded(&c, c.count, size), in = contribution(c.o, c.count, c.id, me);
     struct area out = c.in_place ? contribution(c.o, c.count, c.id, me) : area_of(&c.o->l, result);
+    calls_left += is_left(&c, size);
     int error = perform(&c, c.in_place ? MPI_IN_PLACE : in.base, receives ? out.base : NULL, blocks);
     judge(&c, error, result, &want, first, &out);
     struct area before = contribution(c.o, c.count, c.id, me);

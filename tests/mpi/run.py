@@ -116,7 +116,7 @@ def judge_lines(case, text):
         yield f"no line like: {case.says}"
 
 
-def judge_statistics(case, job):
+def judge_statistics(case, job, text):
     if case.taken is None and not case.passed:
         return
     try:
@@ -125,10 +125,16 @@ def judge_statistics(case, job):
     except (OSError, ValueError) as error:
         yield f"no statistics: {error}"
         return
+    left = sum(stats["collectives"][name].get("passed", {}).get(why, 0) for name in case.collectives for why in case.leaves)
+    told = re.search(r"^(\d+) calls are left to the MPI$", text, re.MULTILINE)
+    least = int(told[1]) if told else 0
+    most = 2 * least if peers.abi(job.mpi) == "openmpi" else least  # whose reductions may call another of the communicator's
+    if case.leaves and not least <= left <= most:
+        yield f"{left} calls passed for {case.leaves}; the program: {told[0] if told else 'none'}"
     for name, one in stats["collectives"].items():
         if name not in case.collectives:
             continue
-        reasons = {why: count for why, count in one.get("passed", {}).items() if count and why not in case.also_passed}
+        reasons = {why: count for why, count in one.get("passed", {}).items() if count and why not in case.also_passed and why not in case.leaves}
         if case.taken is True and (one["taken"] == 0 or (reasons and not case.passed)):
             yield f"{name}: {one['taken']} of {one['calls']} taken, passed {one.get('passed')}"
         if case.taken is False and one["taken"]:
@@ -163,7 +169,7 @@ def run_case(setting, case, mpi):
             bad += [f"output lacks: {pattern}" for pattern in case.prints if not re.search(pattern, text)]
             bad += ["left behind: " + what for what in leftovers(job.mark)]
             if not setting.plain:
-                bad += list(judge_lines(case, text)) + list(judge_statistics(case, job))
+                bad += list(judge_lines(case, text)) + list(judge_statistics(case, job, text))
             if bad:
                 bad += ["command: " + " ".join(job.command)] + ["| " + line for line in text.splitlines()[-25:]]
             return bad

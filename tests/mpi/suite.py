@@ -98,12 +98,12 @@ def judge(before, after, text, stats, ranks):
 
 
 def compare(setting, mpi, ranks, modules):
-    """(complaints, a word on the tests)"""
+    """(complaints, a word on the tests); None for complaints: nothing to compare with"""
     with tempfile.TemporaryDirectory(prefix="suite-") as plain, tempfile.TemporaryDirectory(prefix="suite-") as ours:
         status, text = run(setting, mpi, ranks, modules, False, plain)
         before = outcomes(plain, ranks)
         if status is None:
-            return [], f"skipped: more than {SECONDS} s without huddle"
+            return None, f"more than {SECONDS} s without huddle"
         if not before:
             return ["no test ran without huddle"] + text.splitlines()[-8:], ""
         status, text = run(setting, mpi, ranks, modules, True, ours)
@@ -129,17 +129,23 @@ def main():
     if not setting.script:
         print("skipped: no Python with mpi4py, or no source distribution of its version")
         sys.exit(77)
-    failed = 0
+    failed = skipped = compared = 0
     for mpi, ranks, modules in FULL if setting.full else QUICK:
         name, start = f"mpi4py's suite, {ranks} ranks {mpi}", time.monotonic()
         if setting.only not in name or not peers.installed(setting.wheels, mpi) or not front_end(setting, mpi):
             continue
         bad, word = compare(setting, mpi, ranks, modules)
+        if bad is None:
+            print(f"{name:35} skipped: {word}", flush=True)
+            skipped += 1
+            continue
+        compared += 1
         print(f"{name:35} {'FAILED' if bad else 'ok'} {time.monotonic() - start:6.1f} s  {word}", flush=True)
         for line in bad:
             print("    " + line, flush=True)
         failed += bool(bad)
-    sys.exit(1 if failed else 0)
+    print(f"{compared - failed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 77 if skipped and not compared else 0)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     warm_up();
     if (world_rank == 0)
         fill_up(atoll(argv[1]), argv[2], argv[3]);
-    all_failures();
+    sum_of_all(failures);
     for (int i = 0; i < 20; i++) {
         size_t bytes = i % 2 ? sizeof got : 100;
         memset(got, 0, sizeof got);

@@ -80,10 +80,11 @@ static int close_reduction(struct reduction *r, int status)
 }
 
 /* The status of a reduction that was not opened: huddle is not asked. */
-static int unasked(hud_module *m, int status, const char *name, int root, size_t bytes, OP *op)
+static int unasked(hud_module *m, int status, const char *name, const char *kind, int root, size_t bytes, OP *op)
 {
-    if (status == HUD_PASS)
-        hud_module_enter(m, name, root, bytes, hud_reduction_name(op));
+    if (status == HUD_PASS && !m->setting_up)
+        hud_team_enter(m->team,
+                       &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = hud_reduction_name(op), .unasked = kind });
     return status;
 }
 
@@ -93,7 +94,7 @@ static int take_reduce(const void *in, void *out, int count, TYPE *type, OP *op,
 
     int status = open_reduction(&r, in, count, out, ompi_comm_rank(comm) == root ? count : 0, type, op);
     if (status != HUD_OK)
-        return unasked(m, status, "reduce", root, bytes_of(count, type), op);
+        return unasked(m, status, "reduce", NULL, root, bytes_of(count, type), op);
     return close_reduction(&r, hud_reduce(m->team, &r.in.view, &r.out.view, r.op, root));
 }
 
@@ -104,7 +105,7 @@ static int take_allreduce(const void *in, void *out, int count, TYPE *type, OP *
     (void)comm;
     int status = open_reduction(&r, in, count, out, count, type, op);
     if (status != HUD_OK)
-        return unasked(m, status, "allreduce", -1, bytes_of(count, type), op);
+        return unasked(m, status, "allreduce", NULL, -1, bytes_of(count, type), op);
     return close_reduction(&r, hud_allreduce(m->team, &r.in.view, &r.out.view, r.op));
 }
 
@@ -117,7 +118,7 @@ static int take_reduce_scatter(const void *in, void *out, const int *outs, TYPE 
         return HUD_ERR_MEMORY;
     int status = open_reduction(&r, in, n, out, outs[ompi_comm_rank(comm)], type, op);
     if (status != HUD_OK)
-        return unasked(m, status, "reduce_scatter", -1, bytes_of(n, type), op);
+        return unasked(m, status, "reduce_scatter", NULL, -1, bytes_of(n, type), op);
     for (int i = 0; i < ompi_comm_size(comm); i++)
         m->block_bytes[i] = bytes_of(outs[i], type);
     return close_reduction(&r, hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op));
@@ -132,7 +133,7 @@ static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE 
         return HUD_ERR_MEMORY;
     int status = open_reduction(&r, in, n, out, count, type, op);
     if (status != HUD_OK)
-        return unasked(m, status, "reduce_scatter_block", -1, bytes_of(n, type), op);
+        return unasked(m, status, "reduce_scatter_block", "reduce_scatter", -1, bytes_of(n, type), op);
     for (int i = 0; i < ompi_comm_size(comm); i++)
         m->block_bytes[i] = bytes_of(count, type);
     hud_module_enter(m, "reduce_scatter_block", -1, bytes_of(n, type), r.op->name);

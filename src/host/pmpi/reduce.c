@@ -25,9 +25,10 @@ static int open_both(const struct comm *c, const void *in, void *out, MPI_Count 
 }
 
 /* The status of an operation that was not opened.  What huddle does not take on any rank is counted, and with HUDDLE_CHECK announced. */
-static int decline(const struct comm *c, int status, const char *name, int root, MPI_Count count, MPI_Datatype handle, MPI_Op op)
+static int decline(const struct comm *c, int status, const char *name, const char *kind, int root, MPI_Count count, MPI_Datatype handle,
+                   MPI_Op op)
 {
-    struct hud_call call = { .name = name, .root = root, .detail = hud_op_name(op) };
+    struct hud_call call = { .name = name, .root = root, .detail = hud_op_name(op), .unasked = kind };
     struct type type;
 
     if (status != HUD_PASS)
@@ -46,7 +47,7 @@ int hud_take_allreduce(struct comm *c, const void *in, void *out, MPI_Count coun
 
     int status = hud_op_open(op, type, &local, &found);
     if (status != HUD_OK)
-        return decline(c, status, "allreduce", -1, count, type, op);
+        return decline(c, status, "allreduce", NULL, -1, count, type, op);
     status = open_both(c, in, out, count, type, &o);
     if (status == HUD_OK)
         status = hud_allreduce(c->team, o.in, &o.to.view, found);
@@ -65,7 +66,7 @@ int hud_take_reduce(struct comm *c, const void *in, void *out, MPI_Count count, 
         return HUD_PASS;
     int status = hud_op_open(op, type, &local, &found);
     if (status != HUD_OK)
-        return decline(c, status, "reduce", root, count, type, op);
+        return decline(c, status, "reduce", NULL, root, count, type, op);
     o.in = &o.from.view;
     status = receives ? open_both(c, in, out, count, type, &o) : message_open(in, count, type, c->handle, &o.from);
     if (status == HUD_OK)
@@ -122,7 +123,7 @@ static int reduce_scatter(struct comm *c, const char *name, const void *in, void
         return HUD_ERR_MEMORY;
     int status = hud_op_open(op, type, &local, &found);
     if (status != HUD_OK)
-        return size_blocks(c, counts, 1, block_bytes, &total) ? decline(c, status, name, -1, total, type, op) : status;
+        return size_blocks(c, counts, 1, block_bytes, &total) ? decline(c, status, name, "reduce_scatter", -1, total, type, op) : status;
     MPI_Count element = found == &local.op ? local.type.bytes : (MPI_Count)found->element_bytes;
     status = HUD_PASS;
     if (size_blocks(c, counts, element, block_bytes, &total))

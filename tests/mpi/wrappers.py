@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrappers of a job or of its ranks, which make the trouble of cases.py, and what this machine or user may lack for them."""
+
+import os
+import shutil
+import subprocess
+import time
+
+# A rank's number in the job, in a shell, whichever launcher started it.
+RANK = "${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-$PMI_RANK}}"
+
+
+class NotHere(Exception):
+    """This machine or user cannot make the trouble."""
+
+
+def nothing(_):
+    return []
+
+
+def need(tool):
+    if not shutil.which(tool):
+        raise NotHere(f"no {tool} here")
+
+
+def works(*command):
+    if subprocess.run(command, capture_output=True).returncode != 0:
+        raise NotHere("not allowed here: " + " ".join(command))
+
+
+def on_ranks(test, *wrapper):
+    """Only ranks whose number passes the shell test get the wrapper: on_ranks('-eq 1', 'env', 'A=1')."""
+    return lambda words: ["sh", "-c", f'if [ {RANK} {test} ]; then exec {" ".join(wrapper).format(**words)} "$@"; else exec "$@"; fi', "on-rank"]
+
+
+def odd(*wrapper):
+    return lambda words: ["sh", "-c", f'if [ $(({RANK} % 2)) = 1 ]; then exec {" ".join(wrapper).format(**words)} "$@"; else exec "$@"; fi', "odd"]
+
+
+def built(program):
+    """The case needs a program that not every machine can build."""
+    def wrap(words):
+        if not os.path.exists(os.path.join(words["bin"], program)):
+            raise NotHere(f"{program} was not built")
+        return []
+    return wrap
+
+
+def every(*wrapper):
+    return lambda words: [word.format(**words) for word in wrapper]
+
+
+def namespaces(kinds, script):
+    """Each rank in namespaces of its own, after a shell script run there."""
+    def wrap(_):
+        need("unshare")
+        works("unshare", *kinds, "true")
+        return ["unshare", *kinds, "sh", "-c", f'{script}; exec "$@"', "namespace"]
+    return wrap
+
+
+def one_namespace(test, kinds, script="true"):
+    def wrap(_):
+        need("unshare")
+        works("unshare", *kinds, "true")
+        return ["sh", "-c", f'if [ {RANK} {test} ]; then exec unshare {" ".join(kinds)} sh -c \'{script}; exec "$@"\' namespace "$@"; else exec "$@"; fi',
+                "one-namespace"]
+    return wrap
+
+
+CGROUPS = (  # v1, v2: where, the limit, the usage
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ("/sys/fs/cgroup", "memory.max", "memory.current"),
+)
+
+
+def in_cgroup(limit_bytes, command):
+    """Every rank joins a memory cgroup of the case's own.  `command` may name {limit} and {usage}, its files."""
+    def path(folder):
+        return os.path.join(folder, "cgroup")
+
+    def prepare(folder):
+        for top, limit, usage in CGROUPS:
+            group = os.path.join(top, "test-" + os.path.basename(folder))
+            try:
+                os.mkdir(group)
+                with open(os.path.join(group, limit), "w") as file:
+                    file.write(str(limit_bytes))
+            except OSError:
+                if os.path.isdir(group):
+                    os.rmdir(group)
+                continue
+            os.symlink(group, path(folder))
+            for name, file in (("limit", limit), ("usage", usage)):
+                os.symlink(os.path.join(group, file), os.path.join(folder, name))
+            return
+        raise NotHere("no memory cgroup can be made here")
+
+    def clean(folder):
+        for _ in range(50 if os.path.islink(path(folder)) else 0):
+            try:
+                return os.rmdir(os.readlink(path(folder)))
+            except OSError:
+                time.sleep(0.1)
+
+    def each(words):
+        return ["sh", "-c", f'echo $$ >{path(words["folder"])}/cgroup.procs && exec "$@"', "cgroup"]
+
+    return dict(prepare=prepare, each=each, clean=clean, command=command)
