@@ -2,14 +2,15 @@
 /*
  * single.h - what the single-copy algorithms share: each pair of ranks tells each other where its buffers lie, copies by the kernel, and tells what it lacks then.
  *
- * What cannot be reached (a packed view, one that is used in place, a copy that the kernel refuses or cuts short) goes through a box of two halves in the sender's
- * slot, one receiver after the other, once all have copied what they could.  A fragment has the size of a half but for the last, so that no notice of it is needed.
+ * What cannot be reached (a packed view, a copy that the kernel refuses or cuts short, what an exchange or a reduce_scatter in place would write over) goes through a
+ * box of two halves in the sender's slot, one receiver after the other, once all have copied what they could.  A fragment has the size of a half but for the last, so
+ * that no notice of it is needed.  Two ranks count the fragments between them from the first on, both alike, whichever way they go; those of most operations are none.
  *
  * Line                        written by   read by   value k means
  *   slot[r].pair[i].here      r            i         r has entered operation k; with it, where what it lets i use is
  *   slot[r].pair[i].told      r            i         r uses nothing of i's in operation k any more; with it, what it lacks of what i sends
- *   slot[r].pair[i].full      r            i         fragment k is in r's box: the low half counts those of an operation, the high half is the operation's
- *   slot[r].pair[i].taken     r            i         r has taken fragment k out of i's box
+ *   slot[r].pair[i].full      r            i         fragment k of the two is in r's box
+ *   slot[r].pair[i].taken     r            i         r has taken fragment k of the two out of i's box; beside it, for r itself, those of the operations before
  *
  * Edges     R1 -> A1   an entry                     happens before  the other's use of the view
  *           R2 -> A2   the use of another's view    happens before  its owner's return
@@ -120,10 +121,23 @@ static inline struct single_lack single_hear(struct mem *m, const struct coll *c
 
 /* ---- the box ---- */
 
-/* Fragment k of an operation. */
-static inline uint64_t single_count(const struct coll *c, size_t k)
+/* Fragments that went between this rank and another one in the operations before. */
+static inline uint64_t *single_before(struct mem *m, int rank)
 {
-    return (c->op << 32) + k + 1;
+    return single_pair(m, mem_rank(m), rank)->taken.payload;
+}
+
+/* What fragment k of this operation counts as. */
+static inline uint64_t single_count(struct mem *m, int rank, size_t k)
+{
+    return mem_get(m, single_before(m, rank)) + k + 1;
+}
+
+/* The operation is over, and had so many fragments, as both count. */
+static inline void single_close(struct mem *m, int rank, size_t fragments)
+{
+    if (fragments != 0)
+        mem_put(m, single_before(m, rank), mem_get(m, single_before(m, rank)) + fragments);
 }
 
 static inline char *single_box(struct mem *m, const struct coll *c, int owner, size_t k)
@@ -132,25 +146,33 @@ static inline char *single_box(struct mem *m, const struct coll *c, int owner, s
 }
 
 /* Fragment k is in this rank's box for another one; or in another's for this one. */
-static inline void single_full(struct mem *m, const struct coll *c, int rank, size_t k)
+static inline void single_full(struct mem *m, int rank, size_t k)
 {
-    mem_post(m, &single_pair(m, mem_rank(m), rank)->full, single_count(c, k)); /* R3 */
+    uint64_t count = single_count(m, rank, k);
+
+    mem_post(m, &single_pair(m, mem_rank(m), rank)->full, count); /* R3 */
 }
 
-static inline void single_await_full(struct mem *m, const struct coll *c, int rank, size_t k)
+static inline void single_await_full(struct mem *m, int rank, size_t k)
 {
-    mem_await(m, &single_pair(m, rank, mem_rank(m))->full, single_count(c, k)); /* A3 */
+    uint64_t count = single_count(m, rank, k);
+
+    mem_await(m, &single_pair(m, rank, mem_rank(m))->full, count); /* A3 */
 }
 
 /* This rank has taken fragment k out of another one's box; or another one out of this rank's. */
-static inline void single_taken(struct mem *m, const struct coll *c, int rank, size_t k)
+static inline void single_taken(struct mem *m, int rank, size_t k)
 {
-    mem_post(m, &single_pair(m, mem_rank(m), rank)->taken, single_count(c, k)); /* R4 */
+    uint64_t count = single_count(m, rank, k);
+
+    mem_post(m, &single_pair(m, mem_rank(m), rank)->taken, count); /* R4 */
 }
 
-static inline void single_await_taken(struct mem *m, const struct coll *c, int rank, size_t k)
+static inline void single_await_taken(struct mem *m, int rank, size_t k)
 {
-    mem_await(m, &single_pair(m, rank, mem_rank(m))->taken, single_count(c, k)); /* A4 */
+    uint64_t count = single_count(m, rank, k);
+
+    mem_await(m, &single_pair(m, rank, mem_rank(m))->taken, count); /* A4 */
 }
 
 /* Copies into a box; packing may stop at any byte. */
@@ -179,19 +201,20 @@ static inline void single_swap(struct mem *m, const struct coll *c, int rank, co
         if (k < sends) {
             struct single_part part = single_fragment(out, half, k);
             if (k >= 2)
-                single_await_taken(m, c, rank, k - 2);
+                single_await_taken(m, rank, k - 2);
             single_fill(m, single_box(m, c, mem_rank(m), k), &part.at, part.bytes);
-            single_full(m, c, rank, k);
+            single_full(m, rank, k);
         }
         if (k < gets) {
             struct single_part part = single_fragment(in, half, k);
-            single_await_full(m, c, rank, k);
+            single_await_full(m, rank, k);
             mem_out(m, part.at.view, single_box(m, c, rank, k), part.at.offset_bytes, part.bytes);
-            single_taken(m, c, rank, k);
+            single_taken(m, rank, k);
         }
     }
     if (sends != 0)
-        single_await_taken(m, c, rank, sends - 1);
+        single_await_taken(m, rank, sends - 1);
+    single_close(m, rank, sends > gets ? sends : gets);
 }
 
 /* Those bytes of a part that are lacking. */

@@ -144,15 +144,15 @@ static inline void reduce_own_turn(const struct reduce_job *j, size_t at, size_t
     struct mem_span box = reduce_box(j, me), out = reduce_out(j, at);
 
     for (int i = 1; !reduced && i < ranks; i++)
-        single_await_full(j->m, j->c, single_other(j->m, i), k);
+        single_await_full(j->m, single_other(j->m, i), k);
     if (!reduced)
         reduce_all(j, at, bytes, false, &box);
     for (int i = 1; i < ranks; i++)
-        single_full(j->m, j->c, single_other(j->m, i), k);
+        single_full(j->m, single_other(j->m, i), k);
     if (j->gets(j->c, me, me))
         mem_out(j->m, out.view, box.shared, out.offset_bytes, bytes);
     for (int i = 1; i < ranks; i++)
-        single_await_taken(j->m, j->c, single_other(j->m, i), k);
+        single_await_taken(j->m, single_other(j->m, i), k);
 }
 
 static inline void reduce_turn(const struct reduce_job *j, int owner, size_t at, size_t bytes, bool reduced, size_t k)
@@ -161,12 +161,12 @@ static inline void reduce_turn(const struct reduce_job *j, int owner, size_t at,
 
     if (!reduced) {
         single_fill(j->m, single_box(j->m, j->c, mem_rank(j->m), 0), &in, bytes);
-        single_full(j->m, j->c, owner, k);
+        single_full(j->m, owner, k);
     }
-    single_await_full(j->m, j->c, owner, k);
+    single_await_full(j->m, owner, k);
     if (j->gets(j->c, mem_rank(j->m), owner))
         mem_out(j->m, &j->c->out, single_box(j->m, j->c, owner, 0), at, bytes);
-    single_taken(j->m, j->c, owner, k);
+    single_taken(j->m, owner, k);
 }
 
 /* What is lacking of all slices: first what has been reduced, since the boxes that hold it are needed for the rest; then that.  Returns the next fragment. */
@@ -204,7 +204,9 @@ static inline void reduce_run(const struct reduce_job *j)
     }
     for (int k = 1; k < mem_size(j->m); k++)
         single_hear(j->m, c, single_other(j->m, k));
-    reduce_turns(j, &own, false, reduce_turns(j, &own, true, 0));
+    size_t turns = reduce_turns(j, &own, false, reduce_turns(j, &own, true, 0));
+    for (int k = 1; k < mem_size(j->m); k++)
+        single_close(j->m, single_other(j->m, k), turns);
 }
 
 #endif

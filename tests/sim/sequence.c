@@ -4,6 +4,7 @@
  *
  * Sizes and parameters lie at corners: one byte around a flag's payload, pages, fragments, slots and wraps of the whole region.  As in a plan, whose rules
  * share a slot unless they differ in a parameter that shapes it, parameters that are `per_call` change from call to call, and an algorithm may have two slots.
+ * Operations are counted from 1 on, or from where 32 bits or the sign end.
  */
 #include "sequence.h"
 
@@ -24,7 +25,7 @@ struct slot {
     const struct alg *alg;
     long param[ALG_PARAMS];
     size_t offset_bytes, bytes; /* bytes 0: no room */
-    uint64_t op;                /* calls so far */
+    uint64_t op;                /* of its latest call */
 };
 
 struct step {
@@ -141,6 +142,19 @@ static void add_slots(struct sequence *q)
     }
 }
 
+/* As if so many calls had left no trace in the slot; not in what adds up who came since the lease: that would wait for them. */
+static uint64_t calls_before(const struct sequence *q, int slot)
+{
+    static const uint64_t before[] = { 0, (UINT64_C(1) << 31) - CALLS / 4, (UINT64_C(1) << 32) - CALLS / 4, (UINT64_C(1) << 31) + CALLS };
+    static const char *const adds_up[] = { "central", "combining" };
+    const struct alg *alg = q->slot[slot].alg;
+
+    for (size_t i = 0; i < sizeof adds_up / sizeof *adds_up; i++)
+        if (strcmp(alg->coll, "barrier") == 0 && strcmp(alg->name, adds_up[i]) == 0)
+            return 0;
+    return before[(q->options->seed + (uint64_t)slot) % (sizeof before / sizeof *before)];
+}
+
 static void make_layout(struct sequence *q)
 {
     static const size_t leases[] = { 256 << 10, 64 << 10, 24 << 10, 1 << 20 }, caches[] = { 0, 8 << 10, 40000, 1 << 20 };
@@ -154,6 +168,7 @@ static void make_layout(struct sequence *q)
     for (int i = 0; i < q->slots; i++) {
         struct slot *slot = &q->slot[i];
         size_t most = (q->lease_bytes - at) / (slot->alg->slot_bytes && windows > 0 ? (size_t)windows-- : 1);
+        slot->op = calls_before(q, i);
         slot->offset_bytes = at;
         slot->bytes = alg_slot_bytes(slot->alg, slot->param, q->options->ranks, most);
         at += slot->bytes;

@@ -6,7 +6,7 @@
  * Shape     p ranks, n bytes.  The owner of k bytes pulls (p - 1) k, reduces k of p sources, and pushes k, but for the root: so its slice is larger, by the ratio of
  *           3 p to 3 p - 2, a byte that is reduced taken as half of one that is copied.
  * Cost      T = 2 l + (n / p) (p t + p r)     ns, about; l one line transfer, t ns per byte that the kernel copies, r ns per byte that is reduced
- *           traffic: none beyond the n bytes read by each and the n written at the root, as pulled pieces and results stay in the nearest cache
+ *           traffic: what each pulls is written to its box and read again, and so is its result unless the root's, in caches of its own; box of 128 KB
  * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
  *
  * Lines and edges are single.h's.
