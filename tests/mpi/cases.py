@@ -168,6 +168,8 @@ CASES = [
 
     *[Case("reductions", f"functions of the user's, {ranks} ranks", mpis, ranks, ["{bin}/operations", "--hard"], bind=ranks == 2, taken=True,
            leaves=LEFT, collectives=COLLECTIVES["reductions"]) for ranks, mpis in ((2, ALL), (3, BOTH))],
+    Case("exchanges", "absolute addresses", ALL, 2, ["{bin}/bottom"], taken=True, collectives=("bcast", "alltoall", "alltoallv")),
+    Case("reductions", "absolute addresses", ("mpich4",), 3, ["{bin}/bottom", "--reductions"], taken=True, leaves=LEFT, collectives=("reduce", "allreduce")),
     Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
 
     # What MPI programs do to a collective library.

@@ -21,24 +21,24 @@ enum {
 /* Bytes of packed elements where MPI's element 0 is to begin. */
 static char *load(const struct local_op *l, const void *packed, size_t count, char *scratch)
 {
-    MPI_Count position = 0, bytes = (MPI_Count)(count * l->op.element_bytes);
+    size_t bytes = count * l->op.element_bytes;
     char *first = scratch + l->first;
 
     if (l->direct)
-        memcpy(first + l->type.begin, packed, (size_t)bytes);
+        memcpy(first + l->type.begin, packed, bytes);
     else
-        real.Unpack_c(packed, bytes, &position, first, (MPI_Count)count, l->handle, MPI_COMM_SELF);
+        hud_elements_unpack(packed, bytes, count, l->handle, MPI_COMM_SELF, first);
     return first;
 }
 
 static void store(const struct local_op *l, const char *first, size_t count, void *packed)
 {
-    MPI_Count position = 0, bytes = (MPI_Count)(count * l->op.element_bytes);
+    size_t bytes = count * l->op.element_bytes;
 
     if (l->direct)
-        memmove(packed, first + l->type.begin, (size_t)bytes);
+        memmove(packed, first + l->type.begin, bytes);
     else
-        real.Pack_c(first, (MPI_Count)count, l->handle, packed, bytes, &position, MPI_COMM_SELF);
+        hud_elements_pack(first, count, l->handle, MPI_COMM_SELF, bytes, packed);
 }
 
 /* MPI_Reduce_local leaves the result in its right operand: the next one's left.  dst may be a source, and is written when all have been read. */

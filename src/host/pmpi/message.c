@@ -18,18 +18,53 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/*
+ * The same elements of absolute addresses (MPI_BOTTOM), said of an address that is not null: some MPICHs refuse that to pack and unpack.  The type is made
+ * for the moment: kept with the other as an attribute it would keep that alive.
+ */
+enum { NOT_NULL = 64 };
+
+static char *begin_bottom(MPI_Datatype *handle)
+{
+    const MPI_Aint back = -NOT_NULL;
+
+    real.Type_create_hindexed_block(1, 1, &back, *handle, handle);
+    real.Type_commit(handle);
+    return (char *)(uintptr_t)NOT_NULL;
+}
+
+void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI_Comm comm, size_t bytes, void *packed)
+{
+    bool bottom = first == NULL;
+    MPI_Count position = 0;
+
+    if (bottom)
+        first = begin_bottom(&handle);
+    real.Pack_c(first, (MPI_Count)count, handle, packed, (MPI_Count)bytes, &position, comm);
+    if (bottom)
+        real.Type_free(&handle);
+}
+
+void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Datatype handle, MPI_Comm comm, char *first)
+{
+    bool bottom = first == NULL;
+    MPI_Count position = 0;
+
+    if (bottom)
+        first = begin_bottom(&handle);
+    real.Unpack_c(packed, (MPI_Count)bytes, &position, first, (MPI_Count)count, handle, comm);
+    if (bottom)
+        real.Type_free(&handle);
+}
+
 static void pack_elements(const struct message *m, size_t element, size_t count, void *packed)
 {
-    MPI_Count position = 0, bytes = (MPI_Count)count * m->type.bytes;
-
-    real.Pack_c(m->first + (MPI_Count)element * m->type.extent, (MPI_Count)count, m->handle, packed, bytes, &position, m->comm);
+    hud_elements_pack(m->first + (MPI_Count)element * m->type.extent, count, m->handle, m->comm, count * (size_t)m->type.bytes, packed);
 }
 
 static void unpack_elements(const struct message *m, size_t element, size_t count, const void *packed)
 {
-    MPI_Count position = 0, bytes = (MPI_Count)count * m->type.bytes;
-
-    real.Unpack_c(packed, bytes, &position, m->first + (MPI_Count)element * m->type.extent, (MPI_Count)count, m->handle, m->comm);
+    hud_elements_unpack(packed, count * (size_t)m->type.bytes, count, m->handle, m->comm, m->first + (MPI_Count)element * m->type.extent);
 }
 
 static size_t pack(const struct hud_view *view, void *dst, size_t offset, size_t most)

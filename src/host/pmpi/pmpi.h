@@ -126,6 +126,9 @@ int hud_message_open(const void *buffer, MPI_Count count, MPI_Datatype handle, M
 void hud_message_fill(struct message *message);
 /* Moves what is staged into the user's buffer. */
 void hud_message_close(struct message *message);
+/* Elements from and to their packed form of so many bytes; the first may be at a null address (MPI_BOTTOM). */
+void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI_Comm comm, size_t bytes, void *packed);
+void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Datatype handle, MPI_Comm comm, char *first);
 
 /* hud_message_open, quickly for what most messages are. */
 static inline int message_open(const void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *message)
