@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program bench-trials, that compares settings in turn on one team of processes (bench/trials.c says what its lines mean)."""
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import threading
+import time
 
 from .layout import Trouble
 
 # The user's settings that hold while tune measures.  Those that say which algorithm serves, or report what it did, would be in its way.
 KEPT = ("HUDDLE_MEMORY", "HUDDLE_LEASE", "HUDDLE_LEVELS_OFF", "HUDDLE_PLACEMENT", "HUDDLE_WAIT", "HUDDLE_STREAM", "HUDDLE_CMA", "HUDDLE_REDUCE_ORDER")
 START_S, SLACK_S, PATIENCE = 60, 20, 40  # PATIENCE: times what a comparison was to take, on a busy machine
+STOPS = (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP)
 
 
 def kept_settings():
@@ -38,7 +42,8 @@ class Trials:
         return self
 
     def __exit__(self, *_):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # of a question that nobody has read
+            self.process.stdin.close()
         try:
             self.process.wait(timeout=5)
         except subprocess.TimeoutExpired:
@@ -57,7 +62,8 @@ class Trials:
         if line:
             return json.loads(line)
         self.process.kill()
-        self.process.wait()
+        if self.process.wait() in STOPS:
+            time.sleep(1)  # what stops all processes is on its way to this one: the exception comes here
         self.errors.seek(0)
         said = self.errors.read().strip().split("\n")[-1]
         raise Trouble(f"bench-trials ended before it answered{': ' + said if said else ''}")

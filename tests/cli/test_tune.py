@@ -8,13 +8,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
-from huddle_cli import tune_file, tune_grid, tune_stats, tune_trials  # noqa: E402
+from huddle_cli import stop, tune_file, tune_grid, tune_stats, tune_trials  # noqa: E402
 from huddle_cli.layout import Trouble  # noqa: E402
 from huddle_cli.tune_grid import Candidate, Team, Value  # noqa: E402
 from huddle_cli.tune_state import State  # noqa: E402
@@ -226,6 +227,18 @@ class Runs(unittest.TestCase):
                 self.assertFalse(os.path.exists(self.file))
                 self.nobody_left()
                 shutil.rmtree(os.path.join(self.folder, "cache"))
+
+    def test_a_signal_to_all_is_no_fault_of_the_program_that_dies_first(self):
+        with open(os.path.join(self.folder, "bench-trials"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho '{}'\nread question\n(sleep 0.2; kill -TERM $PPID) >/dev/null 2>&1 &\nkill -TERM $$\n")
+        os.chmod(file.name, 0o755)
+        before = signal.signal(signal.SIGTERM, stop.raise_once)
+        try:
+            with self.assertRaises(stop.Terminated):
+                with tune_trials.Trials(types.SimpleNamespace(tools=self.folder), Team(2, "core", False, ""), []) as trials:
+                    trials.compare("barrier", 0, 1, 1, 1, [0])
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
     def one_line(self, answer, said):
         self.assertIn(answer.returncode, (1, 2))
