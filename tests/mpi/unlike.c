@@ -2,7 +2,7 @@
 /*
  * unlike.c - programs whose ranks do not make the same calls, and what HUDDLE_CHECK says of them.
  *
- *     unlike root | kind | bytes | operation | counts | reduced | names | ends | freed | first    erroneous
+ *     unlike root | kind | bytes | operation | counts | reduced | names | blocks | ends | freed | first    erroneous
  *     unlike others | silent | slow | late                                       correct, but for ranks that keep the others waiting
  *
  * Before the error ranks agree.  After it an MPI may hang or fail, so the program ends by itself, without
@@ -180,6 +180,8 @@ int main(int argc, char **argv)
         MPI_Allreduce(numbers, gathered, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     else if (strcmp(what, "names") == 0)
         by_name(odd);
+    else if (strcmp(what, "blocks") == 0)
+        MPI_Alltoall(numbers, odd ? 1 : 2, MPI_INT, gathered, 2, MPI_INT, MPI_COMM_WORLD);
     else if (strcmp(what, "ends") == 0 && odd)
         _exit(0);
     else if (strcmp(what, "freed") == 0)

@@ -34,6 +34,12 @@ static void enter(hud_team *team, const char *name, int root, size_t bytes, cons
     hud_team_enter(team, &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = detail });
 }
 
+void hud_checked_enter(const struct comm *comm, const char *name, size_t bytes, const char *detail)
+{
+    if (hud_context_checks(hud_life_context()))
+        enter(comm->team, name, -1, bytes, detail);
+}
+
 static int leave(struct comm *comm, int code)
 {
     if (comm)

@@ -7,6 +7,19 @@
  */
 #include "host/pmpi/pmpi.h"
 
+#include <stdio.h>
+
+/* A member that sends other blocks than it receives: an error that no MPI names.  HUDDLE_CHECK hears of it before this member leaves huddle alone. */
+static int unequal(const struct comm *c, size_t sent_bytes, size_t received_bytes)
+{
+    size_t ranks = (size_t)c->size;
+    char detail[64];
+
+    snprintf(detail, sizeof detail, "%zu bytes sent, %zu received", sent_bytes / ranks, received_bytes / ranks);
+    hud_team_enter(c->team, &(struct hud_call){ .name = "alltoall", .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail });
+    return HUD_PASS;
+}
+
 /* Messages that are staged when read in place hold the user's bytes before any is written. */
 static int in_place(struct comm *c, struct message *m)
 {
@@ -30,8 +43,10 @@ int hud_take_alltoall(struct comm *c, const void *in, MPI_Count ins, MPI_Datatyp
         return in_place(c, &to);
     status = __builtin_mul_overflow(ins, c->size, &sent) ? HUD_PASS : message_open(in, sent, in_type, c->handle, &from);
     if (status == HUD_OK) {
-        bool wrong = from.view.bytes != to.view.bytes || (from.view.base == to.view.base && to.view.bytes > 0); /* for the MPI to name */
-        status = wrong ? HUD_PASS : hud_alltoall(c->team, &from.view, &to.view);
+        bool same = from.view.base == to.view.base && to.view.bytes > 0; /* an error for the MPI to name */
+        status = from.view.bytes != to.view.bytes ? unequal(c, from.view.bytes, to.view.bytes)
+                 : same                           ? HUD_PASS
+                                                  : hud_alltoall(c->team, &from.view, &to.view);
         hud_message_close(&from);
     }
     hud_message_close(&to);
@@ -91,11 +106,22 @@ static int open_side(const struct comm *c, const struct blocks *b, struct side *
     return HUD_OK;
 }
 
-static int exchange_in_place(struct comm *c, const struct side *both)
+/* HUDDLE_CHECK knows an alltoallw by its own name. */
+static int run(struct comm *c, const struct blocks *out, const struct hud_view *sent, const struct hud_view *received)
+{
+    if (out->types)
+        hud_checked_enter(c, "alltoallw", HUD_ANY_BYTES, NULL);
+    int status = hud_alltoallv(c->team, sent, received);
+    if (out->types)
+        hud_team_exit(c->team);
+    return status;
+}
+
+static int exchange_in_place(struct comm *c, const struct blocks *out, const struct side *both)
 {
     for (int r = 0; r < c->size; r++)
         hud_message_fill(&both->messages[r]);
-    return hud_alltoallv(c->team, both->views, both->views);
+    return run(c, out, both->views, both->views);
 }
 
 /*
@@ -130,9 +156,9 @@ int hud_take_alltoallv(struct comm *c, const struct blocks *in, const struct blo
     if (wrong(c, in, out, to.views)) {
         status = HUD_PASS;
     } else if (in->buffer == MPI_IN_PLACE) {
-        status = exchange_in_place(c, &to);
+        status = exchange_in_place(c, out, &to);
     } else if ((status = open_side(c, in, &from)) == HUD_OK) {
-        status = hud_alltoallv(c->team, from.views, to.views);
+        status = run(c, out, from.views, to.views);
         close_side(&from, c->size);
     }
     close_side(&to, c->size);

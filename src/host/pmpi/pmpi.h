@@ -72,6 +72,9 @@ struct comm {
     struct comm *prev, *next; /* all of the process */
 };
 
+/* With HUDDLE_CHECK: what huddle serves as another collective is announced by its own name, around it.  hud_team_exit is to follow. */
+void hud_checked_enter(const struct comm *comm, const char *name, size_t bytes, const char *detail);
+
 /* NULL: not a communicator, or huddle is not on.  Valid until the communicator is freed; the usual case costs a few ns. */
 struct comm *hud_comm_find(MPI_Comm handle);
 /* At least so many bytes until the collective returns, contents undefined; NULL: no memory. */

@@ -126,8 +126,13 @@ static int reduce_scatter(struct comm *c, const char *name, const void *in, void
         return size_blocks(c, counts, 1, block_bytes, &total) ? decline(c, status, name, "reduce_scatter", -1, total, type, op) : status;
     MPI_Count element = found == &local.op ? local.type.bytes : (MPI_Count)found->element_bytes;
     status = HUD_PASS;
-    if (size_blocks(c, counts, element, block_bytes, &total))
+    if (size_blocks(c, counts, element, block_bytes, &total)) {
+        if (counts.same)
+            hud_checked_enter(c, name, (size_t)(total * element), found->name);
         status = scatter(c, in, out, many_at(counts, c->rank), total, type, block_bytes, found);
+        if (counts.same)
+            hud_team_exit(c->team);
+    }
     hud_op_close(&local);
     return status;
 }
