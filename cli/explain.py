@@ -5,7 +5,7 @@ import json
 
 from . import machines
 from .layout import Trouble
-from .sizes import UNSIZED, number, written
+from .sizes import SERVED_AS, UNSIZED, number, written
 from .text import bytes_text, heading, table
 
 MAPS = {"core": "bound to cores in turn", "numa": "bound to NUMA nodes in turn", "socket": "bound to sockets in turn", "none": "unbound"}
@@ -24,12 +24,12 @@ class Asked:
     """The question, but for the size."""
 
     def __init__(self, options, layout):
-        self.layout, self.collective, self.map = layout, options.collective, options.map
+        self.layout, self.collective, self.map = layout, SERVED_AS.get(options.collective, options.collective), options.map
         known = sorted({row["collective"] for row in layout.ask("info", "algorithms")})
         if self.collective not in known:
             raise Trouble(f"explain {self.collective}: huddle has no such collective (accepted: {', '.join(known)})", 2)
         if self.collective in UNSIZED and options.bytes is not None:
-            raise Trouble(f"--bytes {options.bytes}: {UNSIZED[self.collective]}", 2)
+            raise Trouble(f"--bytes {options.bytes}: {UNSIZED[self.collective]} (accepted: huddle explain {self.collective}, without it)", 2)
         machine = machines.load(layout, options.machine)
         self.machine = machine["name"] if machine else "this machine"
         self.topology = [machine["topology"]] if machine else []

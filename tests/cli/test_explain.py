@@ -62,8 +62,12 @@ class Here(unittest.TestCase):
             self.assertIn(f"because  tuning file, line 2 of {path}", answer)
             self.assertIn("none.toml: there is no such file", explain("bcast", HUDDLE_TUNING=os.path.join(folder, "none.toml")).stdout)
 
+    def test_names_of_what_is_served_as_another(self):
+        for name, served in (("reduce_scatter_block", "reduce_scatter"), ("alltoallw", "alltoallv")):
+            self.assertEqual(served, json.loads(explain(name, "--json").stdout)["collective"])
+
     def test_errors_are_one_line(self):
-        for words, said in ((("scan",), "scan"), (("bcast", "--bytes", "1X"), "1X"), (("bcast", "--bytes", "9:3"), "9:3"), (("bcast", "--bytes", ""), "--bytes ''"), (("barrier", "--bytes", "8"), "--bytes 8"), (("bcast", "--ranks", "0"), "--ranks 0"),
+        for words, said in ((("scan",), "scan"), (("bcast", "--bytes", "1X"), "1X"), (("bcast", "--bytes", "9:3"), "9:3"), (("bcast", "--bytes", ""), "--bytes ''"), (("barrier", "--bytes", "8"), "--bytes 8"), (("alltoallw", "--bytes", "8"), "huddle explain alltoallv, without it"), (("bcast", "--ranks", "0"), "--ranks 0"),
                             (("bcast", "--machine", "abacus"), "abacus")):
             answer = explain(*words)
             with self.subTest(words=words):
