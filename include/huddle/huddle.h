@@ -193,7 +193,8 @@ HUD_API int hud_reduce_scatter(hud_team *team, const struct hud_view *in, const 
  */
 HUD_API int hud_alltoall(hud_team *team, const struct hud_view *in, const struct hud_view *out);
 /* The same with a view for, and from, each member: in[size], out[size].  in[i].bytes is what member i has in its out for the caller.  in == out: in place.
- * HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE (a member sent more), HUD_ERR_ARGUMENT. */
+ * HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE (a member sent more), HUD_ERR_ARGUMENT.  What is sent to a view of zero bytes is dropped, and its member may not hear of
+ * it: pairs that exchange nothing do not wait for each other. */
 HUD_API int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_view *out);
 
 /* ---- checking (HUDDLE_CHECK) ------------------------------------------------------------------------------------------- */

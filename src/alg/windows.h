@@ -9,9 +9,9 @@
  *           the same order, having written its own tile k of that step before it takes its partner's tile k.
  * Cost      T = (p - 1) (n / f (l + 2 f t)) + n t   ns; f bytes of a tile, t ns per byte copied in cache; steps overlap as far as windows allow
  *           traffic: 2 (p - 1) n bytes beyond in and out, in cache while the window is; the own block goes from in to out
- *           per rank 392 bytes for each other rank, and the window
- * Accepts   any block, if the lease has a window: the slot needs 392 bytes for each rank and a line, so 200 ranks 77K, where the built-in table's other windows
- *           take as much each.  A pair whose block is of zero bytes takes no part: both its ends know.
+ *           per rank 456 bytes for each other rank, and the window
+ * Accepts   any block, if the lease has a window: the slot needs 456 bytes for each rank and some lines, so 200 ranks 90K, where the built-in table's other windows
+ *           take as much each.  A pair whose block is of zero bytes costs two stores into lines that nobody reads, and no wait.
  *
  * Concurrency (paper 02's limit of readers): a source has one reader in a step.  Of n ranks on each of G NUMA nodes at most n - n / G + 2 read from other nodes, and
  * n / G + 1 from any one (by r + q mod p: in some step all n from one node, in another none): meetings within nodes and between them are mixed, and the ways between
@@ -27,28 +27,17 @@
  *
  * Why in place is right.  Tiles are full but for the last, so tile k is the same bytes of the block both ways, and the own was copied in before.
  *
- * A block that is shorter than its receiver expects ends where its last tile says so; what is longer than the view is dropped, and the call reports that.
+ * A block that is shorter than its receiver expects ends where its last tile says so, or where its sender says that there is none; what is longer than the view is
+ * dropped, and the call reports that.  Whoever expects zero bytes says at once that it has left all, so that nobody waits for it, and looks at nothing: it does not
+ * hear of what is sent to it all the same.  Flags and tiles are counted within an operation, so nothing of that is found by a later one.
  *
- * Small tiles.  One of at most 64 bytes travels in the line of its flag. There are two in turn, and the line is written again only once its reader was heard in a later
- * operation than that of the small tile before: whoever writes for operation k has left all tiles of k - 1. Where both ends send, that is how most tiles are known to be left.
- *
- * Line                      written by   read by     value k means
- *   slot[r].to[d].full[k%2] r            d           r has written tile k for d; notices of the last of them: place, bytes, whether more follow
- *   slot[d].to[r].left      d            r           d has left the first k tiles of r's for it; d's own counts
- *   slot[r].at, .out        r            r           (plain) r's position in its window, and the tiles not known to be left
- *   slot[r] order           r            r           (plain) whom r meets, in turn: written in the first operation
- *
- * Edges     R1 -> A1   a copy into a tile          happens before  its partner's copy out of it
- *                      a rank's copies out before  happen before   its partner's copies into those bytes after
- *           R2 -> A2   a copy out of a tile        happens before  the next copy into those bytes, and into the word of its notice
+ * Lines and edges are windows_ring.h's.
  */
 #ifndef HUD_ALG_WINDOWS_H
 #define HUD_ALG_WINDOWS_H
 
-#include "alg/alg.h"
+#include "alg/windows_ring.h"
 #include "shape/meetings.h"
-
-enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET };
 
 #define WINDOWS_PARAMS                                                                                                                     \
     {                                                                                                                                      \
@@ -56,88 +45,6 @@ enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET };
         [WINDOWS_BUDGET] = { "budget", "B", "a rank's window, up to its L3 share; 0: all", 0, 1 << 28, 128 << 10, NULL, .tune = "512K" },  \
         { .name = NULL },                                                                                                                  \
     }
-
-enum {
-    WINDOWS_NOTICES = 7,                 /* of the last tiles, in each of the two lines of a pair */
-    WINDOWS_AHEAD = 2 * WINDOWS_NOTICES, /* most tiles of a rank that are out: not known to be left */
-    WINDOWS_SMALL = 8 * 8,               /* bytes that travel in the line */
-    WINDOWS_TILES = 4,                   /* that a window holds, unless told otherwise */
-    WINDOWS_LEAST = 16 << 10,            /* bytes of a window that is cut down to a share of a cache */
-    WINDOWS_CLAIMED = 8192               /* bytes that are taken back for the next operation, at most */
-};
-_Static_assert(8 * WINDOWS_NOTICES + WINDOWS_SMALL == MEM_PAYLOAD, "notices and a small tile fill the line of their flag");
-
-/* What a rank remembers of a tile that is out: for whom, the how many-th for him, of which operation, where it begins. */
-enum { WINDOWS_PEER, WINDOWS_COUNT, WINDOWS_OP, WINDOWS_AT, WINDOWS_WORDS };
-
-/* What a rank remembers of a peer, in the payload of its own `left`: tiles sent and taken, the last operation in which it was heard, and those of the last small tiles. */
-enum { WINDOWS_SENT, WINDOWS_TAKEN, WINDOWS_HEARD, WINDOWS_SMALL_OP };
-
-struct windows_slot {
-    _Alignas(HUD_LINE) uint64_t at; /* bytes since the window began; a tile begins a line and goes over no end */
-    uint64_t first, next;           /* tiles [first, next) are out */
-    uint64_t met;                   /* ranks in the order of meetings: none, or all others */
-    uint64_t out[WINDOWS_AHEAD][WINDOWS_WORDS];
-    struct windows_lines {
-        mem_flag full[2], left;
-    } to[]; /* [ranks]; then the order, a word for each rank: step, and whom this rank meets in it; then the window */
-};
-
-/* A notice: the tile's place in the window, in lines, its bytes, whether it is small, and whether more follow. */
-enum { WINDOWS_MORE = 1, WINDOWS_INLINE = 2 };
-
-static inline uint64_t windows_notice(size_t place, size_t bytes, bool small, bool more)
-{
-    return (uint64_t)(place / HUD_LINE) << 32 | (uint64_t)bytes << 2 | (small ? WINDOWS_INLINE : 0) | (more ? WINDOWS_MORE : 0);
-}
-
-static inline size_t windows_bytes(uint64_t notice)
-{
-    return (uint32_t)notice >> 2;
-}
-
-static inline size_t windows_head_bytes(int ranks)
-{
-    return sizeof(struct windows_slot) + (size_t)ranks * sizeof(struct windows_lines) + mem_lines((size_t)ranks * sizeof(uint64_t));
-}
-
-static inline size_t windows_slot_bytes(const long *param, int ranks, size_t most_bytes)
-{
-    size_t head = windows_head_bytes(ranks), room = most_bytes > head ? (most_bytes - head) / HUD_LINE * HUD_LINE : 0;
-    size_t wanted = mem_lines((size_t)param[WINDOWS_BUDGET]);
-
-    room = wanted != 0 && wanted < room ? wanted : room;
-    return room == 0 ? 0 : head + room;
-}
-
-/* Bytes of a window that are used: no more than the rank has of the shared cache, so that tiles are still there when they are taken. */
-static inline size_t windows_window(const struct coll *c, int ranks)
-{
-    size_t window = c->slot_bytes - windows_head_bytes(ranks), cache = c->cache_bytes / HUD_LINE * HUD_LINE;
-
-    if (cache == 0 || cache >= window)
-        return window;
-    return cache > WINDOWS_LEAST ? cache : window < WINDOWS_LEAST ? window : WINDOWS_LEAST;
-}
-
-static inline size_t windows_tile(const long *param, size_t window_bytes)
-{
-    size_t tile = mem_lines(param[WINDOWS_TILE] != 0 ? (size_t)param[WINDOWS_TILE] : (window_bytes - HUD_LINE) / WINDOWS_TILES + 1);
-
-    return tile < window_bytes ? tile : window_bytes;
-}
-
-/* One rank's exchange: where it is in its window, and where the next tile comes from: its partner, the how many-th, and its number. */
-struct windows {
-    struct mem *m;
-    const struct coll *c;
-    struct windows_slot *mine;
-    int me, ranks;
-    size_t window_bytes, tile_bytes;
-    uint64_t at, first, next;
-    int turn, peer;
-    uint64_t tile;
-};
 
 enum { WINDOWS_RANK = 32, WINDOWS_BATCH = 64 }; /* bits of a word of the order that tell the rank; words that are sorted at a time */
 
@@ -164,7 +71,7 @@ static inline void windows_meet(const struct windows *w)
 {
     const struct meetings o = meetings_of(w->c->groups);
     struct meetings_rank me = meetings_none;
-    uint64_t word[WINDOWS_BATCH], after = 0, *order = (uint64_t *)&w->mine->to[w->ranks];
+    uint64_t word[WINDOWS_BATCH], after = 0, *order = windows_order(w);
     int met = 0;
 
     while (meetings_next(&o, &me) && me.rank != w->me)
@@ -201,113 +108,70 @@ static inline struct windows_block windows_out(const struct windows *w, int rank
 /* Whom this rank meets so many-th, from 0 on. */
 static inline int windows_partner(const struct windows *w, int turn)
 {
-    return (int)(uint32_t)mem_get(w->m, (const uint64_t *)&w->mine->to[w->ranks] + turn);
+    return (int)(uint32_t)mem_get(w->m, windows_order(w) + turn);
 }
 
-/* Where a tile lies, in a slot and with the line that tells of it. */
-static inline char *windows_data(const struct windows *w, struct windows_slot *slot, mem_flag *full, uint64_t notice)
+/* The next tile for the partner may travel in its line: it is small, and the last one there was left. */
+static inline bool windows_is_small(const struct windows *w, int line, size_t bytes)
 {
-    return notice & WINDOWS_INLINE ? (char *)&full->payload[WINDOWS_NOTICES]
-                                   : (char *)slot + windows_head_bytes(w->ranks) + (notice >> 32) * HUD_LINE;
+    return bytes <= WINDOWS_SMALL &&
+           mem_get(w->m, windows_known(w, w->peer, WINDOWS_HEARD)) > mem_get(w->m, windows_known(w, w->peer, WINDOWS_SMALL_OP + line));
 }
 
-/* What this rank remembers of a peer. */
-static inline uint64_t *windows_known(const struct windows *w, int peer, int word)
-{
-    return &w->mine->to[peer].left.payload[word];
-}
-
-/* Goes on to a partner that has a tile to get, or beyond the last. */
-static inline void windows_settle(struct windows *w)
-{
-    for (; w->turn < w->ranks - 1; w->turn++, w->tile = 0) {
-        w->peer = windows_partner(w, w->turn);
-        if (w->tile * w->tile_bytes < windows_in(w, w->peer).bytes)
-            return;
-    }
-}
-
-/* The oldest tile that is out has been left; false: not yet, and nobody waited. */
-static inline bool windows_reclaim(struct windows *w, bool wait)
-{
-    const uint64_t *oldest = w->mine->out[w->first % WINDOWS_AHEAD];
-    uint64_t count = mem_get(w->m, &oldest[WINDOWS_COUNT]);
-    int rank = (int)mem_get(w->m, &oldest[WINDOWS_PEER]);
-    struct windows_slot *peer = mem_slot(w->m, rank);
-    mem_flag *left = &peer->to[w->me].left;
-
-    if (mem_get(w->m, windows_known(w, rank, WINDOWS_HEARD)) > mem_get(w->m, &oldest[WINDOWS_OP]))
-        ; /* it has left all of that operation */
-    else if (wait)
-        mem_await(w->m, left, count);                     /* A2 */
-    else if ((int64_t)(mem_peek(w->m, left) - count) < 0) /* A2 */
-        return false;
-    w->first++;
-    return true;
-}
-
-/* So many bytes, in one run, are free at the window's position; false: not yet, and nobody waited. */
-static inline bool windows_make_room(struct windows *w, size_t bytes, bool wait)
-{
-    size_t place = w->at % w->window_bytes;
-
-    if (place + bytes > w->window_bytes)
-        w->at += w->window_bytes - place;
-    while (w->first != w->next) {
-        uint64_t from = mem_get(w->m, &w->mine->out[w->first % WINDOWS_AHEAD][WINDOWS_AT]);
-        if (w->next - w->first < WINDOWS_AHEAD && w->at + bytes - from <= w->window_bytes)
-            return true;
-        if (!windows_reclaim(w, wait))
-            return false;
-    }
-    return true;
-}
-
-/* The next tile for a peer may travel in its line: it is small, and the last one there was left. */
-static inline bool windows_is_small(const struct windows *w, int peer, uint64_t count, size_t bytes)
-{
-    return bytes <= WINDOWS_SMALL && mem_get(w->m, windows_known(w, peer, WINDOWS_HEARD)) >
-                                         mem_get(w->m, windows_known(w, peer, WINDOWS_SMALL_OP + (int)(count % 2)));
-}
-
-/* A tile is out: remembers it, and tells its reader. */
-static inline void windows_tell(struct windows *w, uint64_t count, uint64_t notice)
+/* Remembers a tile that is out. */
+static inline void windows_remember(struct windows *w, int line, bool small)
 {
     struct mem *m = w->m;
-    mem_flag *full = &w->mine->to[w->peer].full[count % 2];
-    uint64_t *out = w->mine->out[w->next++ % WINDOWS_AHEAD];
+    uint64_t op = w->c->op, *out = w->mine->out[w->next++ % WINDOWS_AHEAD];
 
     mem_put(m, &out[WINDOWS_PEER], (uint64_t)w->peer);
-    mem_put(m, &out[WINDOWS_COUNT], count);
-    mem_put(m, &out[WINDOWS_OP], w->c->op);
+    mem_put(m, &out[WINDOWS_COUNT], w->tile + 1);
+    mem_put(m, &out[WINDOWS_OP], op);
     mem_put(m, &out[WINDOWS_AT], w->at);
-    mem_put(m, windows_known(w, w->peer, WINDOWS_SENT), count);
-    if (notice & WINDOWS_INLINE)
-        mem_put(m, windows_known(w, w->peer, WINDOWS_SMALL_OP + (int)(count % 2)), w->c->op);
-    mem_put(m, &full->payload[count / 2 % WINDOWS_NOTICES], notice);
-    mem_post(m, full, count); /* R1 */
+    mem_put(m, windows_known(w, w->peer, WINDOWS_LAST_OP + (int)(op % 2)), op);
+    mem_put(m, windows_known(w, w->peer, WINDOWS_LAST + (int)(op % 2)), w->tile + 1);
+    if (small)
+        mem_put(m, windows_known(w, w->peer, WINDOWS_SMALL_OP + line), op);
 }
 
-/* Writes the next tile; false: there is none, or no room for it yet and nobody waited. */
+/* Writes the next tile; false: there is no room for it yet and nobody waited. */
+static inline bool windows_write_tile(struct windows *w, const struct windows_block *in, bool wait)
+{
+    size_t done = w->tile * w->tile_bytes, rest = in->bytes - done, bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
+    int place = windows_place(w->c->op, w->tile), line = place % 2;
+    mem_flag *full = &w->mine->to[w->peer].full[line];
+    bool small = windows_is_small(w, line, bytes);
+    size_t room = small ? 0 : mem_lines(bytes);
+
+    if (!windows_make_room(w, room, wait))
+        return false;
+    uint64_t notice = windows_notice(w->at % w->window_bytes, bytes, small, bytes < rest);
+    char *data = windows_data(w, w->mine, full, notice);
+    mem_in_all(w->m, data, in->span.view, in->span.offset_bytes + done, bytes);
+    windows_remember(w, line, small);
+    mem_put(w->m, &full->payload[place / 2], notice);
+    windows_tell(w, full, ++w->tile);
+    w->at += room;
+    return true;
+}
+
+/* Writes the next tile, or says that the partner gets none; false: all is written, or there is no room yet and nobody waited. */
 static inline bool windows_write(struct windows *w, bool wait)
 {
     if (w->turn == w->ranks - 1)
         return false;
-    struct windows_block in = windows_in(w, w->peer);
-    size_t done = w->tile * w->tile_bytes, rest = in.bytes - done, bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
-    uint64_t count = mem_get(w->m, windows_known(w, w->peer, WINDOWS_SENT)) + 1;
-    bool small = windows_is_small(w, w->peer, count, bytes);
-    size_t room = small ? 0 : mem_lines(bytes);
-    if (!windows_make_room(w, room, wait))
+    w->peer = windows_partner(w, w->turn);
+    const struct windows_block in = windows_in(w, w->peer);
+    if (!windows_may_tell(w, wait))
         return false;
-    uint64_t notice = windows_notice(w->at % w->window_bytes, bytes, small, bytes < rest);
-    char *data = windows_data(w, w->mine, &w->mine->to[w->peer].full[count % 2], notice);
-    for (size_t taken = 0; taken < bytes;)
-        taken += mem_in(w->m, data + taken, in.span.view, in.span.offset_bytes + done + taken, bytes - taken);
-    windows_tell(w, count, notice);
-    w->at += room;
-    w->tile++;
-    windows_settle(w);
+    if (in.bytes == 0)
+        windows_tell(w, &w->mine->to[w->peer].full[w->c->op % 2], 0);
+    else if (!windows_write_tile(w, &in, wait))
+        return false;
+    if (w->tile * w->tile_bytes >= in.bytes) {
+        w->turn++;
+        w->tile = 0;
+    }
     return true;
 }
 
@@ -317,24 +181,32 @@ static inline void windows_take(struct windows *w, int turn, int peer)
     struct windows_slot *from = mem_slot(w->m, peer);
     struct windows_lines *mine = &w->mine->to[peer];
     struct windows_block out = windows_out(w, peer);
-    uint64_t count = mem_get(w->m, windows_known(w, peer, WINDOWS_TAKEN)), tile = 0, notice;
+    uint64_t op = w->c->op, tile = 0, notice;
 
     do {
-        mem_flag *full = &from->to[w->me].full[++count % 2];
+        int place = windows_place(op, tile);
+        mem_flag *full = &from->to[w->me].full[place % 2];
         while (w->turn < turn || (w->turn == turn && w->tile <= tile))
             windows_write(w, true);
         while (windows_write(w, false))
             ;
-        mem_await(w->m, full, count); /* A1 */
-        notice = mem_get(w->m, &full->payload[count / 2 % WINDOWS_NOTICES]);
+        if (!windows_hear(w, full, tile))
+            break;
+        notice = mem_get(w->m, &full->payload[place / 2]);
         mem_out(w->m, out.span.view, windows_data(w, from, full, notice), out.span.offset_bytes, windows_bytes(notice));
         out.span.offset_bytes += windows_bytes(notice);
-        mem_post(w->m, &mine->left, count); /* R2 */
-        tile++;
+        windows_leave(w, peer, ++tile);
     } while (notice & WINDOWS_MORE);
-    mem_put(w->m, windows_known(w, peer, WINDOWS_TAKEN), count);
-    mem_put(w->m, windows_known(w, peer, WINDOWS_HEARD), w->c->op);
-    mem_claim(w->m, &mine->full[(mem_get(w->m, windows_known(w, peer, WINDOWS_SENT)) + 1) % 2], sizeof mine->full[0]);
+    mem_put(w->m, windows_known(w, peer, WINDOWS_HEARD), op);
+    mem_claim(w->m, &mine->full[(op + 1) % 2], sizeof mine->full[0]);
+}
+
+/* Tells those of whom this rank expects nothing that it has left all. */
+static inline void windows_decline(const struct windows *w)
+{
+    for (int peer = 0; w->c->outs && peer < w->ranks; peer++)
+        if (peer != w->me && windows_out(w, peer).bytes == 0)
+            windows_leave(w, peer, windows_all);
 }
 
 /* Takes the bytes of the window back that the next operation, if it is like this one, writes first. */
@@ -366,7 +238,7 @@ static inline void windows_run(struct mem *m, const struct coll *c)
     uint64_t began = w.at;
     if (mem_get(m, &w.mine->met) == 0)
         windows_meet(&w);
-    windows_settle(&w);
+    windows_decline(&w);
     while (windows_write(&w, false))
         ;
     windows_take_own(&w);
