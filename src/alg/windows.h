@@ -122,7 +122,7 @@ static inline bool windows_is_small(const struct windows *w, int line, size_t by
 static inline void windows_remember(struct windows *w, int line, bool small)
 {
     struct mem *m = w->m;
-    uint64_t op = w->c->op, *out = w->mine->out[w->next++ % WINDOWS_AHEAD];
+    uint64_t op = w->op, *out = w->mine->out[w->next++ % WINDOWS_AHEAD];
 
     mem_put(m, &out[WINDOWS_PEER], (uint64_t)w->peer);
     mem_put(m, &out[WINDOWS_COUNT], w->tile + 1);
@@ -138,7 +138,7 @@ static inline void windows_remember(struct windows *w, int line, bool small)
 static inline bool windows_write_tile(struct windows *w, const struct windows_block *in, bool wait)
 {
     size_t done = w->tile * w->tile_bytes, rest = in->bytes - done, bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
-    int place = windows_place(w->c->op, w->tile), line = place % 2;
+    int place = windows_place(w->op, w->tile), line = place % 2;
     mem_flag *full = &w->mine->to[w->peer].full[line];
     bool small = windows_is_small(w, line, bytes);
     size_t room = small ? 0 : mem_lines(bytes);
@@ -165,7 +165,7 @@ static inline bool windows_write(struct windows *w, bool wait)
     if (!windows_may_tell(w, wait))
         return false;
     if (in.bytes == 0)
-        windows_tell(w, &w->mine->to[w->peer].full[w->c->op % 2], 0);
+        windows_tell(w, &w->mine->to[w->peer].full[w->op % 2], 0);
     else if (!windows_write_tile(w, &in, wait))
         return false;
     if (w->tile * w->tile_bytes >= in.bytes) {
@@ -181,7 +181,7 @@ static inline void windows_take(struct windows *w, int turn, int peer)
     struct windows_slot *from = mem_slot(w->m, peer);
     struct windows_lines *mine = &w->mine->to[peer];
     struct windows_block out = windows_out(w, peer);
-    uint64_t op = w->c->op, tile = 0, notice;
+    uint64_t op = w->op, tile = 0, notice;
 
     do {
         int place = windows_place(op, tile);
@@ -232,6 +232,7 @@ static inline void windows_run(struct mem *m, const struct coll *c)
 
     w.window_bytes = windows_window(c, w.ranks);
     w.tile_bytes = windows_tile(c->param, w.window_bytes);
+    w.op = mem_get(m, &w.mine->op) + 1;
     w.at = mem_get(m, &w.mine->at);
     w.first = mem_get(m, &w.mine->first);
     w.next = mem_get(m, &w.mine->next);
@@ -250,6 +251,7 @@ static inline void windows_run(struct mem *m, const struct coll *c)
     while (windows_write(&w, true))
         ;
     windows_claim(&w, began);
+    mem_put(m, &w.mine->op, w.op);
     mem_put(m, &w.mine->at, w.at);
     mem_put(m, &w.mine->first, w.first);
     mem_put(m, &w.mine->next, w.next);

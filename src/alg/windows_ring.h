@@ -48,8 +48,9 @@ enum { WINDOWS_HEARD, WINDOWS_SMALL_OP, WINDOWS_LAST_OP = WINDOWS_SMALL_OP + 2, 
 
 struct windows_slot {
     _Alignas(HUD_LINE) uint64_t at; /* bytes since the window began; a tile begins a line and goes over no end */
-    uint64_t first, next;           /* tiles [first, next) are out */
-    uint64_t met;                   /* ranks in the order of meetings: none, or all others */
+    uint64_t op;          /* operations so far, from the first in this slot on: each posts every pair's flags, so none falls 2^31 behind */
+    uint64_t first, next; /* tiles [first, next) are out */
+    uint64_t met;         /* ranks in the order of meetings: none, or all others */
     uint64_t out[WINDOWS_AHEAD][WINDOWS_WORDS];
     struct windows_lines {
         mem_flag full[2], left;
@@ -127,7 +128,7 @@ struct windows {
     struct windows_slot *mine;
     int me, ranks;
     size_t window_bytes, tile_bytes;
-    uint64_t at, first, next;
+    uint64_t op, at, first, next;
     int turn, peer;
     uint64_t tile;
 };
@@ -191,7 +192,7 @@ static inline bool windows_ended(const struct windows *w, uint64_t parity, bool 
 /* The place of the next notice for the partner is free, and the partner does not ask for what its line has said. */
 static inline bool windows_may_tell(const struct windows *w, bool wait)
 {
-    uint64_t now = w->c->op % 2, before = 1 - now;
+    uint64_t now = w->op % 2, before = 1 - now;
 
     if (w->tile == 0 && !windows_ended(w, now, wait))
         return false;
@@ -220,7 +221,7 @@ static inline bool windows_make_room(struct windows *w, size_t bytes, bool wait)
 /* Tells the partner of this operation's tiles, so many up to now. */
 static inline void windows_tell(const struct windows *w, mem_flag *full, uint64_t tiles)
 {
-    uint64_t op = w->c->op, before = mem_get(w->m, windows_known(w, w->peer, WINDOWS_LAST_OP + (int)(1 - op % 2)));
+    uint64_t op = w->op, before = mem_get(w->m, windows_known(w, w->peer, WINDOWS_LAST_OP + (int)(1 - op % 2)));
 
     mem_post(w->m, full, windows_full(op, tiles, before == op - 1)); /* R1 */
 }
@@ -236,14 +237,14 @@ static inline bool windows_had_tiles(uint64_t full, uint64_t op)
 /* Waits for a tile of a peer's; false: it has none in this operation. */
 static inline bool windows_hear(const struct windows *w, mem_flag *full, uint64_t tile)
 {
-    mem_await(w->m, full, windows_full(w->c->op, tile == 0 ? 0 : tile + 1, false)); /* A1 */
-    return tile != 0 || windows_had_tiles(mem_peek(w->m, full), w->c->op);          /* A1 */
+    mem_await(w->m, full, windows_full(w->op, tile == 0 ? 0 : tile + 1, false)); /* A1 */
+    return tile != 0 || windows_had_tiles(mem_peek(w->m, full), w->op);          /* A1 */
 }
 
 /* This rank has left so many tiles of a peer's in this operation. */
 static inline void windows_leave(const struct windows *w, int peer, uint64_t tiles)
 {
-    mem_post(w->m, &w->mine->to[peer].left, windows_count(w->c->op, tiles)); /* R2 */
+    mem_post(w->m, &w->mine->to[peer].left, windows_count(w->op, tiles)); /* R2 */
 }
 
 #endif
