@@ -285,7 +285,7 @@ static json_t *explain(struct answer *a)
         a->plan.entry[e].slot = -1;
         a->plan.entry[e].rule = NULL;
     }
-    a->entry = plan_find(&a->plan, (enum coll_kind)a->kind, a->q->bytes);
+    a->entry = plan_find(&a->plan, a->kind, a->q->bytes);
     return answer_json(a);
 }
 

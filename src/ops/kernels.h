@@ -142,10 +142,20 @@
  */
 enum { TILE = 64 }; /* elements */
 
+/* gcc 12 fuses the two products and sums of a complex product even where it is told to fuse nothing: a product that is rounded by itself stops it. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_assoc_barrier)
+#define ROUNDED(product) __builtin_assoc_barrier(product)
+#endif
+#endif
+#ifndef ROUNDED
+#define ROUNDED(product) (product)
+#endif
+
 #define PLAIN_STEP(s, type, f)                                                                                                             \
     do {                                                                                                                                   \
-        const type x = s[j].v, y = s[j + 1].v, real = re * x - im * y;                                                                     \
-        im = re * y + im * x;                                                                                                              \
+        const type x = s[j].v, y = s[j + 1].v, real = ROUNDED(re * x) - ROUNDED(im * y);                                                   \
+        im = ROUNDED(re * y) + ROUNDED(im * x);                                                                                            \
         re = real;                                                                                                                         \
     } while (0)
 #define STRICT_STEP(s, type, f)                                                                                                            \

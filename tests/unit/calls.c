@@ -25,7 +25,7 @@ unsigned char *crew_buffer(size_t bytes)
     return at;
 }
 
-bool crew_release(unsigned char *at, size_t bytes)
+int crew_release(unsigned char *at, size_t bytes)
 {
     bool kept = true;
 

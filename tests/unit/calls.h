@@ -12,7 +12,7 @@ enum { GUARD = 64 }; /* bytes behind each buffer */
 
 /* A buffer, all of it and its guard of one value; and its release: false, where the guard was written. */
 unsigned char *crew_buffer(size_t bytes);
-bool crew_release(unsigned char *at, size_t bytes);
+int crew_release(unsigned char *at, size_t bytes);
 
 /* Byte i of what a rank sends to another in its call of this number. */
 unsigned char crew_byte(int from, int to, int call, size_t i);

@@ -46,7 +46,7 @@ static void make(int ranks, bool crowded, const char *within, size_t bytes, bool
 /* "queue", or "mpi" */
 static const char *taker(enum coll_kind kind, size_t bytes)
 {
-    const struct plan_entry *e = plan_find(&plan, kind, bytes);
+    const struct plan_entry *e = plan_find(&plan, (int)kind, bytes);
 
     return e->slot < 0 ? "mpi" : hud_shm_algs[e->row]->name;
 }
