@@ -53,10 +53,13 @@ class Taken(unittest.TestCase):
     def test_nothing_taken_is_a_failure(self):
         for statistics in ({}, {"collectives": {"barrier": {"calls": 9, "taken": 0}}}):
             with self.assertRaises(JobFailed):
-                quickstart.count_taken(statistics, "it")
+                quickstart.count_taken(statistics, "it", ["barrier"])
 
     def test_counts(self):
-        self.assertIn("4 of 9 barriers", quickstart.count_taken({"collectives": {"barrier": {"calls": 9, "taken": 4}}}, "it"))
+        statistics = {"collectives": {"barrier": {"calls": 9, "taken": 4}, "bcast": {"calls": 0, "taken": 0}}}
+        self.assertEqual("4 of 9 barrier", quickstart.count_taken(statistics, "it", ["barrier"]))
+        with self.assertRaisesRegex(JobFailed, "no call of allreduce"):
+            quickstart.count_taken(statistics, "it", ["barrier", "allreduce"])
 
 
 def call(*words, **environment):
@@ -140,7 +143,7 @@ class Command(unittest.TestCase):
 
     def test_side_by_side(self):
         seen = self.measured("--bytes", "8,64K", "--launches", "2", "--with", "ompi4", "--against", "ompi4,ompi4-tree", "--bare")
-        self.assertEqual({"barrier"}, {s["collective"] for s in seen["samples"] if s["variant"] == "ompi4-tree"})
+        self.assertEqual({"barrier", "reduce"}, {s["collective"] for s in seen["samples"] if s["variant"] == "ompi4-tree"})
         order = list(dict.fromkeys((s["launch"], s["variant"]) for s in seen["samples"]))
         self.assertEqual([(launch, name) for launch in (1, 2) for name in ("ompi4", "ompi4-tree", "huddle", "bare")], order)
 

@@ -8,6 +8,8 @@ The value still moves; only the order is gone.  Prints a table; exit status 1 na
 needed, or the tests do not reach the place where it is.
 """
 import argparse
+import concurrent.futures
+import os
 import pathlib
 import subprocess
 import sys
@@ -52,12 +54,10 @@ def main():
     parser.add_argument("--seeds", type=int, default=15)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
+    jobs = [(args.checker, args.seeds, path, site, label) for path in [p.resolve() for p in args.files] or labelled_files() for site, label in mutations(path)]
     surviving = []
-    count = 0
-    for path in [p.resolve() for p in args.files] or labelled_files():
-        for site, label in mutations(path):
-            status, report = run(args.checker, args.seeds, path, site, label)
-            count += 1
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for (_, _, path, site, label), (status, report) in zip(jobs, pool.map(lambda job: run(*job), jobs)):
             name = f"{path.relative_to(ROOT)}:{site.line}"
             verdict = {FOUND: "found", CLEAN: "SURVIVES"}.get(status, f"ERROR {status}")
             print(f"{name:36} mem_{site.call:6} {label:4} {verdict:9} {report}", flush=True)
@@ -65,8 +65,8 @@ def main():
                 surviving.append(f"{name} {label}")
     for name in surviving:
         print(f"not found: {name}")
-    print(f"{count} mutations, {count - len(surviving)} found")
-    return 1 if surviving or count == 0 else 0
+    print(f"{len(jobs)} mutations, {len(jobs) - len(surviving)} found")
+    return 1 if surviving or not jobs else 0
 
 
 if __name__ == "__main__":
