@@ -80,7 +80,7 @@ def forced(algorithms, single_copy):
             if len(choice) < len(collectives):
                 more["collectives"] = tuple(choice)
             yield case(program, f"{words(choice)}, 3 ranks", env, mpis=("mpich4",), ranks=3, **more, **whole)
-            yield case(program, f"{words(choice)}, 8 ranks", env, mpis=("ompi4",), ranks=8, **more)
+            yield case(program, f"{words(choice)}, 8 ranks", env, mpis=("ompi4",), ranks=8, full=program == "reductions", **more)
             yield case(program, f"{words(choice)}, 2 ranks", env, mpis=ALL, ranks=2, bind=True, full=True, **more, **whole)
             yield case(program, f"{words(choice)}, 13 ranks", env, mpis=BOTH, ranks=13, full=True, **more)
     for choice in in_turn([algorithm for algorithm in here if algorithm["collective"] in COLLECTIVES["reductions"]]):
