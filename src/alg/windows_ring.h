@@ -237,8 +237,9 @@ static inline bool windows_had_tiles(uint64_t full, uint64_t op)
 /* Waits for a tile of a peer's; false: it has none in this operation. */
 static inline bool windows_hear(const struct windows *w, mem_flag *full, uint64_t tile)
 {
-    mem_await(w->m, full, windows_full(w->op, tile == 0 ? 0 : tile + 1, false)); /* A1 */
-    return tile != 0 || windows_had_tiles(mem_peek(w->m, full), w->op);          /* A1 */
+    uint64_t told = mem_await(w->m, full, windows_full(w->op, tile == 0 ? 0 : tile + 1, false)); /* A1 */
+
+    return tile != 0 || windows_had_tiles(told, w->op);
 }
 
 /* This rank has left so many tiles of a peer's in this operation. */

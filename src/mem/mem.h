@@ -50,10 +50,10 @@ MEM_FN int mem_size(const struct mem *m);
 /* The running algorithm's region in a rank's slice, aligned to HUD_LINE, homed on that rank's NUMA node, zero when leased. */
 MEM_FN void *mem_slot(struct mem *m, int rank);
 
-MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v);      /* release store */
-MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f);              /* acquire load */
-MEM_FN void mem_await(struct mem *m, mem_flag *f, uint64_t least); /* until *f >= least (modulo 2^64); acquire */
-MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v);   /* atomic; returns the sum; acquire and release */
+MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v);          /* release store */
+MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f);                  /* acquire load */
+MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least); /* returns *f once that is >= least (mod 2^64); acquire */
+MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v);       /* atomic; returns the sum; acquire and release */
 
 /* Plain words of shared memory, ordered by flags only. */
 MEM_FN uint64_t mem_get(struct mem *m, const uint64_t *word);

@@ -93,14 +93,16 @@ MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v)
         hud_mem_wake(f);
 }
 
-MEM_FN void mem_await(struct mem *m, mem_flag *f, uint64_t least)
+MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least)
 {
     for (unsigned left = m->policy->polls + 1; left != 0; left--) {
-        if ((int64_t)(mem_peek(m, f) - least) >= 0)
-            return;
+        uint64_t seen = mem_peek(m, f);
+        if ((int64_t)(seen - least) >= 0)
+            return seen;
         mem_pause();
     }
     hud_mem_wait(m, f, least);
+    return mem_peek(m, f);
 }
 
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)

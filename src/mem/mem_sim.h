@@ -11,7 +11,7 @@ int hud_sim_size(const struct mem *m);
 void *hud_sim_slot(struct mem *m, int rank); /* an address that only these calls may use: a plain access faults */
 void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_peek(struct mem *m, mem_flag *f);
-void hud_sim_await(struct mem *m, mem_flag *f, uint64_t least);
+uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least);
 uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_get(struct mem *m, const uint64_t *word);
 void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v);
@@ -50,9 +50,9 @@ MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f)
     return hud_sim_peek(m, f);
 }
 
-MEM_FN void mem_await(struct mem *m, mem_flag *f, uint64_t least)
+MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least)
 {
-    hud_sim_await(m, f, least);
+    return hud_sim_await(m, f, least);
 }
 
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)

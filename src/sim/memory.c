@@ -193,7 +193,7 @@ uint64_t hud_sim_peek(struct mem *m, mem_flag *f)
 }
 
 /* Rests on the oldest post that will do: what a newer one would order as well is not promised. */
-void hud_sim_await(struct mem *m, mem_flag *f, uint64_t least)
+uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least)
 {
     struct sim_rank *r = m->self;
     struct spot spot;
@@ -211,7 +211,7 @@ void hud_sim_await(struct mem *m, mem_flag *f, uint64_t least)
     int post = hud_flag_oldest(flag, r->number, r->clock);
     while ((int64_t)(flag->posts[post].value - least) < 0)
         post++;
-    see(m, flag, post);
+    return see(m, flag, post);
 }
 
 /* ---- data ---- */
