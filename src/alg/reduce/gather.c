@@ -9,7 +9,7 @@
  *           traffic: n written; at the root (p - 1) n read
  * Accepts   any n, any root, if the lease has a window.
  *
- * Positions (shape/ring.h) count over all operations of the slot, which allreduce/exchange has in common with this.  Lines and edges: alg/show.h.
+ * Positions (shape/ring.h) count over all operations of the slot, which the others of the family have in common with this.  Lines and edges: alg/show.h.
  */
 #include "alg/show.h"
 
@@ -18,6 +18,7 @@ static void run(struct mem *m, const struct coll *c)
     struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SHOW_SETS]);
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
     bool root = mem_rank(m) == c->root, shows = !root || !contribution_stays(m);
+    const struct show_want all = { .part = { 0, c->bytes }, .stays = contribution_stays(m) };
     uint64_t entered = mem_get(m, &mine->entered), f = ring_units_of((uint64_t)c->param[SHOW_FRAGMENT]);
     struct walk w = walk_begin(c, &ring, f, mem_get(m, &mine->at));
 
@@ -25,9 +26,9 @@ static void run(struct mem *m, const struct coll *c)
         if (shows && walk_end(&w) > entered)
             entered = walk_enter(m, &ring, &w.at);
         if (shows)
-            show_fragment(m, c, &ring, &w);
+            show_fragment(m, c, &ring, &w, &all);
         if (root)
-            show_reduce(m, c, &ring, &w);
+            show_reduce(m, c, &ring, &w, &all);
         walk_on(c, &ring, f, &w);
         walk_leave(m, &ring, &w.at);
     }
