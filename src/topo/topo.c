@@ -157,6 +157,11 @@ uint64_t hud_topo_memory(const struct topo *t)
     return bytes;
 }
 
+int hud_topo_cores(const struct topo *t)
+{
+    return t->cores;
+}
+
 void hud_topo_all(const struct topo *t, struct topo_cpus *cpus)
 {
     *cpus = t->cpus;

@@ -38,6 +38,7 @@ const char *hud_topo_level_name(const struct topo *t, int level); /* not unique:
 int hud_topo_level_of(const struct topo *t, const char *name);    /* the lowest that bears the name, be it not its first; -1: none */
 int hud_topo_level_units(const struct topo *t, int level);
 uint64_t hud_topo_memory(const struct topo *t); /* bytes of all NUMA nodes */
+int hud_topo_cores(const struct topo *t);
 /* All processors of the machine. */
 void hud_topo_all(const struct topo *t, struct topo_cpus *cpus);
 /* The unit (0, 1, ... by their lowest processors) of a level that holds all of cpus, -1: none does, or there are none. */

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * machine.c - reads a modelled machine.  What a description must have is a table here; what it has besides is a mistake, and is named.
+ */
+#include "sim/machine.h"
+
+#include "sim/grow.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- what a description has ---- */
+
+enum form {
+    NUMBER,   /* above 0 */
+    CLASSES,  /* a table: a number for each class but the own core */
+    CACHES,   /* the same and "own" */
+    MEMORIES, /* a table: "local" and a number for each class above a NUMA node */
+    HOMES,    /* the same without "local" */
+    MESHES,   /* a table: a number for any class but the own core */
+    SOCKETS,  /* a number above 0 where there are several sockets, else nothing */
+    LEVEL     /* a level's name, or "machine" */
+};
+
+static const struct row {
+    const char *table, *key;
+    enum form form;
+    size_t offset; /* in struct sim_machine */
+} rows[] = {
+    { "lines", "size_bytes", NUMBER, offsetof(struct sim_machine, lines.size_bytes) },
+    { "lines", "hit_ns", NUMBER, offsetof(struct sim_machine, lines.hit_ns) },
+    { "lines", "post_ns", NUMBER, offsetof(struct sim_machine, lines.post_ns) },
+    { "lines", "add_ns", NUMBER, offsetof(struct sim_machine, lines.add_ns) },
+    { "lines", "transfer_ns", CLASSES, offsetof(struct sim_machine, lines.transfer_ns) },
+    { "lines", "gap_ns", CLASSES, offsetof(struct sim_machine, lines.gap_ns) },
+    { "lines", "serve_ns", CLASSES, offsetof(struct sim_machine, lines.serve_ns) },
+    { "lines", "home_ns", HOMES, offsetof(struct sim_machine, lines.home_ns) },
+    { "links", "mesh_gbps", MESHES, offsetof(struct sim_machine, links.mesh_gbps) },
+    { "links", "socket_gbps", SOCKETS, offsetof(struct sim_machine, links.socket_gbps) },
+    { "copy", "cached_gbps", CACHES, offsetof(struct sim_machine, copy.cached_gbps) },
+    { "copy", "memory_gbps", MEMORIES, offsetof(struct sim_machine, copy.memory_gbps) },
+    { "copy", "kernel_gbps", NUMBER, offsetof(struct sim_machine, copy.kernel_gbps) },
+    { "copy", "kernel_call_ns", NUMBER, offsetof(struct sim_machine, copy.kernel_call_ns) },
+    { "memory", "node_gbps", NUMBER, offsetof(struct sim_machine, memory.node_gbps) },
+    { "caches", "private_bytes", NUMBER, offsetof(struct sim_machine, caches.private_bytes) },
+    { "caches", "shared_level", LEVEL, offsetof(struct sim_machine, caches.shared_level) },
+    { "caches", "shared_bytes", NUMBER, offsetof(struct sim_machine, caches.shared_bytes) },
+    { "caches", "shared_gbps", NUMBER, offsetof(struct sim_machine, caches.shared_gbps) },
+    { "reduce", "core_gbps", NUMBER, offsetof(struct sim_machine, reduce.core_gbps) },
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const char *const texts[] = { "name", "source", "topology" };
+
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+/* ---- complaints: the first counts ---- */
+
+struct reader {
+    struct sim_machine *m;
+    char *error;
+    size_t error_bytes;
+    bool failed;
+};
+
+static __attribute__((format(printf, 2, 3))) void complain(struct reader *r, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    if (!r->failed)
+        vsnprintf(r->error, r->error_bytes, format, list);
+    va_end(list);
+    r->failed = true;
+}
+
+struct words {
+    char text[256];
+    size_t used;
+};
+
+static void add_word(struct words *w, const char *word)
+{
+    int n = snprintf(w->text + w->used, sizeof w->text - w->used, "%s%s", w->used ? ", " : "", word);
+
+    w->used += n > 0 && w->used + (size_t)n < sizeof w->text ? (size_t)n : 0;
+}
+
+/* A JSON value as it stood. */
+static const char *shown(const json_t *value, char *text, size_t bytes)
+{
+    char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+    snprintf(text, bytes, "%s", dump ? dump : "?");
+    free(dump);
+    return text;
+}
+
+/* ---- numbers ---- */
+
+static bool read_number(struct reader *r, const char *what, const json_t *value, double *number)
+{
+    char text[64];
+
+    if (json_is_number(value) && json_number_value(value) > 0 && isfinite(json_number_value(value)))
+        *number = json_number_value(value);
+    else if (value)
+        complain(r, "%s: %s (accepted: a number above 0)", what, shown(value, text, sizeof text));
+    else
+        complain(r, "%s: missing (accepted: a number above 0)", what);
+    return !r->failed;
+}
+
+/* The key of a class in a table of this form; NULL: it has none. */
+static const char *class_key(const struct sim_machine *m, enum form form, int class)
+{
+    int numa = hud_topo_level_of(m->topo, "numa"), lowest_away = numa < 0 ? m->classes : numa + 2;
+
+    if (class == MACHINE_OWN)
+        return form == CACHES ? "own" : form == MEMORIES ? "local" : NULL;
+    if ((form == MEMORIES || form == HOMES) && class < lowest_away)
+        return NULL;
+    return hud_machine_class_name(m, class);
+}
+
+static void read_classes(struct reader *r, const struct row *row, const char *what, const json_t *table)
+{
+    double *by_class = (double *)(void *)((char *)r->m + row->offset);
+    struct words accepted = { .used = 0 };
+    char text[64], full[96];
+    const char *key, *known;
+    json_t *value;
+
+    for (int c = 0; c < r->m->classes; c++)
+        if ((known = class_key(r->m, row->form, c)) != NULL)
+            add_word(&accepted, known);
+    if (!json_is_object(table)) {
+        complain(r, "%s: %s (accepted: a table of %s)", what, table ? shown(table, text, sizeof text) : "missing",
+                 accepted.used ? accepted.text : "nothing");
+        return;
+    }
+    json_object_foreach((json_t *)(uintptr_t)table, key, value)
+    {
+        bool found = false;
+        for (int c = 0; c < r->m->classes && !found; c++)
+            found = (known = class_key(r->m, row->form, c)) != NULL && strcmp(known, key) == 0;
+        if (!found)
+            complain(r, "%s.%s: not known of this machine (accepted: %s)", what, key, accepted.used ? accepted.text : "nothing");
+    }
+    for (int c = 0; c < r->m->classes && !r->failed; c++) {
+        known = class_key(r->m, row->form, c);
+        value = known ? json_object_get(table, known) : NULL;
+        snprintf(full, sizeof full, "%s.%s", what, known ? known : "");
+        if (known && (value || row->form != MESHES))
+            read_number(r, full, value, &by_class[c]);
+    }
+}
+
+static void read_level(struct reader *r, const char *what, const json_t *value, int *level)
+{
+    struct words accepted = { .used = 0 };
+    const char *name = json_string_value(value);
+    char text[64];
+
+    *level = name ? hud_topo_level_of(r->m->topo, name) : -1;
+    for (int c = 1; c < r->m->classes; c++)
+        add_word(&accepted, hud_machine_class_name(r->m, c));
+    if (*level < 0 && !(name && strcmp(name, "machine") == 0))
+        complain(r, "%s: %s (accepted: %s)", what, value ? shown(value, text, sizeof text) : "missing", accepted.text);
+}
+
+static void read_row(struct reader *r, const struct row *row, const json_t *value)
+{
+    void *field = (char *)r->m + row->offset;
+    char what[64], text[64];
+
+    snprintf(what, sizeof what, "%s.%s", row->table, row->key);
+    if (row->form == NUMBER || (row->form == SOCKETS && r->m->sockets > 1))
+        read_number(r, what, value, field);
+    else if (row->form == LEVEL)
+        read_level(r, what, value, field);
+    else if (row->form != SOCKETS)
+        read_classes(r, row, what, value);
+    else if (value)
+        complain(r, "%s: %s (accepted: nothing, there is one socket)", what, shown(value, text, sizeof text));
+}
+
+/* ---- where the cores are ---- */
+
+static const char *read_text(struct reader *r, const json_t *description, const char *key)
+{
+    const json_t *value = json_object_get(description, key);
+    char text[64];
+
+    if (!json_is_string(value))
+        complain(r, "%s: %s (accepted: a text)", key, value ? shown(value, text, sizeof text) : "missing");
+    return json_is_string(value) ? json_string_value(value) : "";
+}
+
+static int *units_of(struct reader *r, int level, int *of)
+{
+    struct sim_machine *m = r->m;
+
+    for (int c = 0; c < m->cores; c++) {
+        struct topo_cpus one = { { 0 } };
+        one.word[m->cpu[c] / 64] = (uint64_t)1 << (m->cpu[c] % 64);
+        of[c] = level < 0 ? 0 : hud_topo_unit(m->topo, level, &one);
+        if (of[c] < 0)
+            complain(r, "topology: processor %d lies in no %s (accepted: levels that hold every processor)", m->cpu[c],
+                     hud_topo_level_name(m->topo, level));
+    }
+    return of;
+}
+
+static int count_units(const struct sim_machine *m, int level)
+{
+    return level < 0 ? 1 : hud_topo_level_units(m->topo, level);
+}
+
+static void read_cores(struct reader *r)
+{
+    struct sim_machine *m = r->m;
+    struct topo_cpus all;
+
+    hud_topo_all(m->topo, &all);
+    m->cpu = hud_must(calloc((size_t)hud_topo_cpus_count(&all) + 1, sizeof *m->cpu));
+    for (int cpu = 0; cpu < TOPO_CPUS; cpu++)
+        if (all.word[cpu / 64] >> (cpu % 64) & 1)
+            m->cpu[m->cores++] = cpu;
+    if (m->cores != hud_topo_cores(m->topo))
+        complain(r, "topology: %d threads on %d cores (accepted: one thread per core)", m->cores, hud_topo_cores(m->topo));
+}
+
+static void read_place(struct reader *r, const char *topology)
+{
+    struct sim_machine *m = r->m;
+
+    m->topo = r->failed ? NULL : hud_topo_load_described(topology);
+    if (!m->topo) {
+        complain(r, "topology: \"%s\" is not understood (accepted: hwloc's \"pack:2 l3:1 core:8 pu:1\", or the path of an .xml)", topology);
+        return;
+    }
+    read_cores(r);
+    size_t cores = (size_t)m->cores;
+    int numa = hud_topo_level_of(m->topo, "numa"), socket = hud_topo_level_of(m->topo, "socket");
+    m->levels = hud_topo_levels(m->topo);
+    m->classes = m->levels + 2;
+    m->nodes = count_units(m, numa);
+    m->sockets = count_units(m, socket);
+    m->unit = hud_must(calloc((size_t)m->levels * cores + 1, sizeof *m->unit));
+    for (int l = 0; l < m->levels; l++)
+        units_of(r, l, m->unit + (size_t)l * cores);
+    m->node = units_of(r, numa, hud_must(calloc(cores + 1, sizeof *m->node)));
+    m->socket = units_of(r, socket, hud_must(calloc(cores + 1, sizeof *m->socket)));
+    m->first = hud_must(calloc((size_t)m->nodes + 1, sizeof *m->first));
+    for (int c = m->cores - 1; c >= 0 && !r->failed; c--)
+        m->first[m->node[c]] = c;
+}
+
+/* ---- the whole ---- */
+
+/* What stands in the description and has no row. */
+static void find_strange(struct reader *r, const char *table, const json_t *object)
+{
+    struct words accepted = { .used = 0 };
+    const char *key, *before = "";
+    json_t *value;
+
+    for (int t = 0; !table && t < TEXTS; t++)
+        add_word(&accepted, texts[t]);
+    for (int i = 0; i < ROWS; i++) {
+        const char *name = table ? rows[i].key : rows[i].table;
+        if ((!table || strcmp(table, rows[i].table) == 0) && strcmp(name, before) != 0)
+            add_word(&accepted, before = name);
+    }
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        bool found = false;
+        for (int t = 0; !table && t < TEXTS; t++)
+            found = found || strcmp(key, texts[t]) == 0;
+        for (int i = 0; i < ROWS; i++)
+            found = found || (table ? strcmp(table, rows[i].table) == 0 && strcmp(key, rows[i].key) == 0 : strcmp(key, rows[i].table) == 0);
+        if (!found)
+            complain(r, "%s%s%s: not known (accepted: %s)", table ? table : "", table ? "." : "", key, accepted.text);
+    }
+}
+
+static void read_tables(struct reader *r, const json_t *description)
+{
+    for (int i = 0; i < ROWS && !r->failed; i++) {
+        const json_t *table = json_object_get(description, rows[i].table);
+        if (!json_is_object(table)) {
+            complain(r, "%s: missing (accepted: a table, [%s])", rows[i].table, rows[i].table);
+            return;
+        }
+        if (i == 0 || strcmp(rows[i].table, rows[i - 1].table) != 0)
+            find_strange(r, rows[i].table, table);
+        if (!r->failed)
+            read_row(r, &rows[i], json_object_get(table, rows[i].key));
+    }
+}
+
+struct sim_machine *hud_machine_read(const json_t *description, char *error, size_t error_bytes)
+{
+    struct sim_machine *m = hud_must(calloc(1, sizeof *m));
+    struct reader r = { .m = m, .error = error, .error_bytes = error_bytes };
+
+    if (!json_is_object(description))
+        complain(&r, "a machine is an object");
+    else
+        find_strange(&r, NULL, description);
+    snprintf(m->name, sizeof m->name, "%s", read_text(&r, description, "name"));
+    if (!r.failed)
+        read_place(&r, read_text(&r, description, "topology"));
+    if (!r.failed)
+        read_tables(&r, description);
+    if (!r.failed)
+        return m;
+    hud_machine_free(m);
+    return NULL;
+}
+
+void hud_machine_free(struct sim_machine *m)
+{
+    if (!m)
+        return;
+    hud_topo_free(m->topo);
+    free(m->cpu);
+    free(m->unit);
+    free(m->node);
+    free(m->socket);
+    free(m->first);
+    free(m);
+}
+
+const char *hud_machine_class_name(const struct sim_machine *m, int class)
+{
+    return class == MACHINE_OWN ? "own" : class <= m->levels ? hud_topo_level_name(m->topo, class - 1) : "machine";
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * machine.h - a modelled machine: where its cores are, and every number that simulated time is made of.  Plain tables, filled once.
+ *
+ * Read from the JSON object of machines/NAME.toml, where each number stands with its source.  No other file of the simulator knows where
+ * numbers come from, and none has numbers of its own.
+ *
+ * The class of two cores is the smallest thing that both lie in: the core itself (0), a unit of the topology's active level 0, 1, ... (1, 2, ...), or nothing
+ * smaller than the machine (the last).  Tables "by class" are indexed by it.
+ *
+ * Units: _ns; _gbps, 1e9 bytes/s; _bytes.  Of a copy each byte counts once, of memory and of links each byte that crosses.
+ */
+#ifndef HUD_SIM_MACHINE_H
+#define HUD_SIM_MACHINE_H
+
+#include "topo/topo.h"
+
+#include <jansson.h>
+
+enum { MACHINE_OWN = 0, MACHINE_CLASSES = SHAPE_LEVELS + 1, MACHINE_NAME = 64 };
+
+/* What a cache line costs that somebody else has written or read. */
+struct machine_lines {
+    double size_bytes;
+    double hit_ns;                       /* a load of a line that the own cache holds */
+    double post_ns;                      /* until a core has handed a store to its store buffer */
+    double add_ns;                       /* an atomic operation on a line that the core owns */
+    double transfer_ns[MACHINE_CLASSES]; /* one way, of a line that a core of this class has written: a compare-and-swap round trip / 2 */
+    double gap_ns[MACHINE_CLASSES];      /* the next of several misses of one core that overlap */
+    double serve_ns[MACHINE_CLASSES];    /* between two readers of one line */
+    double home_ns[MACHINE_CLASSES];     /* added where the line's home is so far away (machine_away), farther than its holder */
+};
+
+/* What line transfers and bytes cross. */
+struct machine_links {
+    double mesh_gbps
+        [MACHINE_CLASSES]; /* of a unit of the level of this class; 0: no limit of its own.  What leaves the unit crosses it, too */
+    double socket_gbps;    /* from one socket to another, per direction and pair; 0: there is one socket */
+};
+
+/* What one core copies, by where the source lies.  The destination lies in its own cache. */
+struct machine_copy {
+    double cached_gbps[MACHINE_CLASSES]; /* in a cache of a core of this class; MACHINE_OWN: its own */
+    double memory_gbps[MACHINE_CLASSES]; /* in memory so far away (machine_away) */
+    double kernel_gbps, kernel_call_ns;  /* from another process by the kernel: at most so fast, and each call */
+};
+
+struct machine_memory {
+    double node_gbps; /* of one NUMA node, read and written, lines that are read only to be written included */
+};
+
+struct machine_caches {
+    double private_bytes; /* of a core */
+    int shared_level;     /* whose units share the last cache, -1: the whole machine does */
+    double shared_bytes, shared_gbps;
+};
+
+struct machine_reduce {
+    double core_gbps; /* bytes read by a sum of two vectors that lie in the own cache */
+};
+
+struct sim_machine {
+    char name[MACHINE_NAME];
+    struct topo *topo;
+    int cores, levels, classes; /* classes = levels + 2, counting the own core */
+    int nodes, sockets;
+    int *cpu;           /* [cores] OS number, ascending */
+    int *unit;          /* [level * cores + core] */
+    int *node, *socket; /* [cores] */
+    int *first;         /* [nodes] a core of each node */
+    struct machine_lines lines;
+    struct machine_links links;
+    struct machine_copy copy;
+    struct machine_memory memory;
+    struct machine_caches caches;
+    struct machine_reduce reduce;
+};
+
+/* NULL: *error is one line, "what: the value (accepted: ...)".  A path of an XML topology is used as it stands. */
+struct sim_machine *hud_machine_read(const json_t *description, char *error, size_t error_bytes);
+void hud_machine_free(struct sim_machine *m); /* NULL is allowed */
+
+/* "own", "l2", ..., "machine" */
+const char *hud_machine_class_name(const struct sim_machine *m, int class);
+
+static inline int machine_unit(const struct sim_machine *m, int level, int core)
+{
+    return m->unit[level * m->cores + core];
+}
+
+static inline int machine_class(const struct sim_machine *m, int a, int b)
+{
+    int level = 0;
+
+    if (a == b)
+        return MACHINE_OWN;
+    while (level < m->levels && machine_unit(m, level, a) != machine_unit(m, level, b))
+        level++;
+    return level + 1;
+}
+
+/* How far a node's memory is from a core: MACHINE_OWN: it is the core's own node, else the class of the core and any of the node's. */
+static inline int machine_away(const struct sim_machine *m, int core, int node)
+{
+    return m->node[core] == node ? MACHINE_OWN : machine_class(m, core, m->first[node]);
+}
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_machine.c - modelled machines: where cores are and how far apart, which number lands where, and every complaint. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "sim/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* 2 sockets of 2 dies of 2 groups of 2 cores: a smaller Kunpeng. */
+static const char small[] = "{'name': 'small', 'source': 'made up', 'topology': 'pack:2 l3:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1',"
+                            "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3,"
+                            "  'transfer_ns': {'group': 10, 'numa': 20, 'socket': 30, 'machine': 40},"
+                            "  'gap_ns': {'group': 11, 'numa': 21, 'socket': 31, 'machine': 41},"
+                            "  'serve_ns': {'group': 12, 'numa': 22, 'socket': 32, 'machine': 42},"
+                            "  'home_ns': {'socket': 33, 'machine': 43}},"
+                            "'links': {'mesh_gbps': {'numa': 50}, 'socket_gbps': 51},"
+                            "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
+                            "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'kernel_gbps': 80, 'kernel_call_ns': 81},"
+                            "'memory': {'node_gbps': 90}, 'caches': {'private_bytes': 1000, 'shared_level': 'numa', 'shared_bytes': 2000,"
+                            "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}}";
+
+static json_t *parse(const char *text)
+{
+    char *copy = strdup(text);
+    json_t *json;
+
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    json = json_loads(copy, JSON_DECODE_ANY, NULL);
+    assert_non_null(json);
+    free(copy);
+    return json;
+}
+
+static struct sim_machine *read_small(void)
+{
+    char error[256] = "";
+    json_t *json = parse(small);
+    struct sim_machine *m = hud_machine_read(json, error, sizeof error);
+
+    assert_string_equal(error, "");
+    assert_non_null(m);
+    json_decref(json);
+    return m;
+}
+
+static void cores_and_classes(void **state)
+{
+    static const char *const names[] = { "own", "group", "numa", "socket", "machine" };
+    struct sim_machine *m = read_small();
+
+    (void)state;
+    assert_string_equal(m->name, "small");
+    assert_int_equal(m->cores, 16);
+    assert_int_equal(m->nodes, 4);
+    assert_int_equal(m->sockets, 2);
+    assert_int_equal(m->classes, 5);
+    for (int c = 0; c < 5; c++)
+        assert_string_equal(hud_machine_class_name(m, c), names[c]);
+    for (int a = 0; a < 16; a++) {
+        assert_int_equal(m->cpu[a], a);
+        assert_int_equal(m->node[a], a / 4);
+        assert_int_equal(m->socket[a], a / 8);
+        assert_int_equal(machine_unit(m, 0, a), a / 2);
+        for (int b = 0; b < 16; b++)
+            assert_int_equal(machine_class(m, a, b), a == b ? 0 : a / 2 == b / 2 ? 1 : a / 4 == b / 4 ? 2 : a / 8 == b / 8 ? 3 : 4);
+        for (int node = 0; node < 4; node++)
+            assert_int_equal(machine_away(m, a, node), a / 4 == node ? 0 : a / 8 == node / 2 ? 3 : 4);
+    }
+    hud_machine_free(m);
+}
+
+static void expect_numbers(const double *numbers, double a, double b, double c, double d, double e)
+{
+    const double wanted[] = { a, b, c, d, e };
+
+    for (int i = 0; i < 5; i++)
+        assert_true(numbers[i] == wanted[i]);
+}
+
+static void numbers_land_where_they_belong(void **state)
+{
+    struct sim_machine *m = read_small();
+
+    (void)state;
+    expect_numbers((const double[]){ m->lines.size_bytes, m->lines.hit_ns, m->lines.post_ns, m->lines.add_ns, m->links.socket_gbps }, 64, 1,
+                   2, 3, 51);
+    expect_numbers(m->lines.transfer_ns, 0, 10, 20, 30, 40);
+    expect_numbers(m->lines.gap_ns, 0, 11, 21, 31, 41);
+    expect_numbers(m->lines.serve_ns, 0, 12, 22, 32, 42);
+    expect_numbers(m->lines.home_ns, 0, 0, 0, 33, 43);
+    expect_numbers(m->links.mesh_gbps, 0, 0, 50, 0, 0);
+    expect_numbers(m->copy.cached_gbps, 60, 61, 62, 63, 64.5);
+    expect_numbers(m->copy.memory_gbps, 70, 0, 0, 73, 74);
+    expect_numbers((const double[]){ m->copy.kernel_gbps, m->copy.kernel_call_ns, m->memory.node_gbps, m->caches.private_bytes,
+                                     m->caches.shared_bytes },
+                   80, 81, 90, 1000, 2000);
+    assert_int_equal(m->caches.shared_level, 1);
+    assert_true(m->caches.shared_gbps == 100);
+    assert_true(m->reduce.core_gbps == 110);
+    hud_machine_free(m);
+}
+
+/* What stands in the small machine in place of `old`, and what is said then. */
+static void complaints(void **state)
+{
+    static const struct {
+        const char *old, *new, *error;
+    } cases[] = {
+        { small, "[1]", "a machine is an object" },
+        { "'name': 'small'", "'name': 7", "name: 7 (accepted: a text)" },
+        { "'name': 'small',", "", "name: missing (accepted: a text)" },
+        { "'source'", "'sauce'", "sauce: not known (accepted: name, source, topology, lines, links, copy, memory, caches, reduce)" },
+        { "pack:2 l3:2", "rack:2",
+          "topology: \"rack:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
+          "core:8 pu:1\", or the path of an .xml)" },
+        { "pu:1", "pu:2", "topology: 32 threads on 16 cores (accepted: one thread per core)" },
+        { "'hit_ns': 1,", "", "lines.hit_ns: missing (accepted: a number above 0)" },
+        { "'hit_ns': 1,", "'hit_ns': 0,", "lines.hit_ns: 0 (accepted: a number above 0)" },
+        { "'hit_ns': 1,", "'hit_ns': 'fast',", "lines.hit_ns: \"fast\" (accepted: a number above 0)" },
+        { "'hit_ns': 1,", "'hit_ns': 1, 'miss_ns': 1,",
+          "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, add_ns, transfer_ns, gap_ns, serve_ns, home_ns)" },
+        { "{'group': 10,", "{", "lines.transfer_ns.group: missing (accepted: a number above 0)" },
+        { "'numa': 20", "'numa': -1", "lines.transfer_ns.numa: -1 (accepted: a number above 0)" },
+        { "{'group': 10,", "{'group': 10, 'own': 1,",
+          "lines.transfer_ns.own: not known of this machine (accepted: group, numa, socket, machine)" },
+        { "{'socket': 33, 'machine': 43}", "5", "lines.home_ns: 5 (accepted: a table of socket, machine)" },
+        { "'socket': 33,", "'numa': 1,", "lines.home_ns.numa: not known of this machine (accepted: socket, machine)" },
+        { "{'numa': 50}", "{'l3': 50}", "links.mesh_gbps.l3: not known of this machine (accepted: group, numa, socket, machine)" },
+        { ", 'socket_gbps': 51", "", "links.socket_gbps: missing (accepted: a number above 0)" },
+        { "{'own': 60,", "{", "copy.cached_gbps.own: missing (accepted: a number above 0)" },
+        { "'local': 70", "'numa': 70", "copy.memory_gbps.numa: not known of this machine (accepted: local, socket, machine)" },
+        { "'shared_level': 'numa'", "'shared_level': 'l9'", "caches.shared_level: \"l9\" (accepted: group, numa, socket, machine)" },
+        { "'shared_level': 'numa',", "", "caches.shared_level: missing (accepted: group, numa, socket, machine)" },
+        { ", 'reduce': {'core_gbps': 110}", "", "reduce: missing (accepted: a table, [reduce])" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2048], error[256] = "";
+        const char *at = strstr(small, cases[i].old);
+
+        assert_non_null(at);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - small), small, cases[i].new, at + strlen(cases[i].old));
+        json_t *json = parse(text);
+        assert_null(hud_machine_read(json, error, sizeof error));
+        assert_string_equal(error, cases[i].error);
+        json_decref(json);
+    }
+}
+
+/* One socket, one node: nothing is remote, and what is said of that is a mistake. */
+static void one_socket(void **state)
+{
+    static const char alone[] =
+        "{'name': 'alone', 'source': '', 'topology': 'pack:1 [numa] l3:2 core:2 pu:1',"
+        "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3, 'transfer_ns': {'l3': 10, 'machine': 40},"
+        "  'gap_ns': {'l3': 11, 'machine': 41}, 'serve_ns': {'l3': 12, 'machine': 42}, 'home_ns': {}},"
+        "'links': {'mesh_gbps': {}%s}, 'copy': {'cached_gbps': {'own': 60, 'l3': 61, 'machine': 64},"
+        "  'memory_gbps': {'local': 70}, 'kernel_gbps': 80, 'kernel_call_ns': 81}, 'memory': {'node_gbps': 90},"
+        "'caches': {'private_bytes': 1, 'shared_level': 'machine', 'shared_bytes': 2, 'shared_gbps': 3},"
+        "'reduce': {'core_gbps': 110}}";
+    char text[2048], error[256] = "";
+
+    (void)state;
+    snprintf(text, sizeof text, alone, "");
+    json_t *json = parse(text);
+    struct sim_machine *m = hud_machine_read(json, error, sizeof error);
+    assert_string_equal(error, "");
+    assert_int_equal(m->nodes, 1);
+    assert_int_equal(m->sockets, 1);
+    assert_int_equal(m->caches.shared_level, -1);
+    assert_int_equal(machine_away(m, 3, 0), MACHINE_OWN);
+    hud_machine_free(m);
+    json_decref(json);
+    snprintf(text, sizeof text, alone, ", 'socket_gbps': 5");
+    json = parse(text);
+    assert_null(hud_machine_read(json, error, sizeof error));
+    assert_string_equal(error, "links.socket_gbps: 5 (accepted: nothing, there is one socket)");
+    json_decref(json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cores_and_classes),
+        cmocka_unit_test(numbers_land_where_they_belong),
+        cmocka_unit_test(complaints),
+        cmocka_unit_test(one_socket),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
