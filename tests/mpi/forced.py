@@ -3,7 +3,7 @@
 
 import os
 
-from cases import ALL, BOTH, COLLECTIVES, NO_CMA, PROGRAMS, Case, every, fixed, on_ranks
+from cases import ALL, BOTH, COLLECTIVES, LEFT, NO_CMA, PROGRAMS, Case, every, fixed, on_ranks
 
 PROGRAM_OF = {collective: program for program, collectives in COLLECTIVES.items() for collective in collectives}
 
@@ -31,7 +31,7 @@ def refused(collective, name):
     # (communicators without that rank may use it)
     yield case("refused to one rank", each=forbid("process_vm_readv,process_vm_writev"), passed="no algorithm")
     yield case("off", env={**env, "HUDDLE_CMA": "off"}, taken=False, passed="no algorithm")
-    yield case("refused for writing", each=forbid("process_vm_writev"), taken=True, also_passed=("one rank", "elements too large"))
+    yield case("refused for writing", each=forbid("process_vm_writev"), taken=True, also_passed=("one rank", *LEFT))
     if collective == "bcast":
         yield case("refused to one rank, own choice", ranks=2, env=NO_CMA, each=forbid("process_vm_readv,process_vm_writev"), taken=True)
         yield case("and truncation, 2 ranks", ranks=2, command=["{bin}/truncate"], taken=True)
@@ -70,7 +70,7 @@ def forced(algorithms, single_copy):
     does not accept goes to the MPI; so does all that needs single copy where the kernel does not allow it."""
     def case(program, name, env, **more):
         return Case("algorithms", name, env=env, **{"command": smaller(program), "collectives": COLLECTIVES[program], **more},
-                    also_passed=("one rank", "no algorithm", "elements too large"))
+                    also_passed=("one rank", "no algorithm", *LEFT))
 
     here = [algorithm for algorithm in algorithms if single_copy or not algorithm["direct"]]
     for program, collectives in COLLECTIVES.items():
