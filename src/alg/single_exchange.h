@@ -6,7 +6,7 @@
 #ifndef HUD_ALG_SINGLE_EXCHANGE_H
 #define HUD_ALG_SINGLE_EXCHANGE_H
 
-#include "alg/single.h"
+#include "alg/single_box.h"
 
 enum { EXCHANGE_SMALL = 16 << 10 }; /* bytes at most that are copied twice: a call of the kernel takes half a microsecond */
 
@@ -45,7 +45,7 @@ static inline void exchange_enter(struct mem *m, const struct coll *c, int rank,
     struct single_place place = { .offset_bytes = out->at.offset_bytes, .bytes = out->bytes };
 
     if (out->bytes <= exchange_small(c, mem_size(m)))
-        single_fill(m, exchange_place(m, c, mem_rank(m), rank), &out->at, out->bytes);
+        mem_in_all(m, exchange_place(m, c, mem_rank(m), rank), out->at.view, out->at.offset_bytes, out->bytes);
     else if (!exchange_in_place(out, in))
         place.in = mem_expose(m, out->at.view);
     single_enter(m, c, rank, &place);
@@ -88,8 +88,8 @@ static inline void exchange_run(struct mem *m, const struct coll *c, exchange_bl
         struct single_lack theirs = single_told(m, rank, me), ours = single_told(m, me, rank);
         out = sent(c, rank);
         in = got(c, rank);
-        out = single_rest(&out, &theirs);
-        in = single_rest(&in, &ours);
+        out = single_cut(&out, theirs.from, theirs.end);
+        in = single_cut(&in, ours.from, ours.end);
         single_swap(m, c, rank, &out, &in);
     }
 }

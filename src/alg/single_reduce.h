@@ -9,7 +9,7 @@
 #ifndef HUD_ALG_SINGLE_REDUCE_H
 #define HUD_ALG_SINGLE_REDUCE_H
 
-#include "alg/single.h"
+#include "alg/single_box.h"
 
 enum { REDUCE_SOURCES = 8 }; /* most that are pulled before they are reduced: the box is cut into so many */
 
@@ -160,7 +160,7 @@ static inline void reduce_turn(const struct reduce_job *j, int owner, size_t at,
     const struct mem_span in = { .view = &j->c->in, .offset_bytes = at };
 
     if (!reduced) {
-        single_fill(j->m, single_box(j->m, j->c, mem_rank(j->m), 0), &in, bytes);
+        mem_in_all(j->m, single_box(j->m, j->c, mem_rank(j->m), 0), in.view, in.offset_bytes, bytes);
         single_full(j->m, owner, k);
     }
     single_await_full(j->m, owner, k);
