@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* limits.c - see limits.h. */
+#include "cost/limits.h"
+
+#include <math.h>
+#include <stddef.h>
+
+const char *const hud_cost_colls[COST_COLLS + 1] = { "barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall", NULL };
+
+/* Of m bytes and P ranks, K of them on each socket.  Bytes that .. */
+static const struct row {
+    struct {
+        double m, pm, p2m;
+    } core, memory; /* .. each core must copy; .. must be read or written in all */
+    struct {
+        double m, k2m;
+    } link; /* .. must go from one socket to another */
+} rows[COST_COLLS] = {
+    [COST_BARRIER] = { .core = { 0 } },
+    [COST_BCAST] = { .core = { .m = 1 }, .memory = { .pm = 1 }, .link = { .m = 1 } }, /* read once, written by all but the root */
+    [COST_REDUCE] = { .core = { .m = 1 },
+                      .memory = { .m = 1, .pm = 1 },
+                      .link = { .m = 1 } },                                               /* each contribution read, the result written */
+    [COST_ALLREDUCE] = { .core = { .m = 1 }, .memory = { .pm = 2 }, .link = { .m = 1 } }, /* the result written by all */
+    [COST_REDUCE_SCATTER] = { .core = { .m = 1 }, .memory = { .m = 1, .pm = 1 }, .link = { .m = 0.5 } }, /* the other socket's half */
+    [COST_ALLTOALL] = { .core = { .pm = 1 }, .memory = { .p2m = 2 }, .link = { .k2m = 1 } },             /* each block read and written */
+};
+
+static double time_of(double bytes, double gbps)
+{
+    return gbps > 0 ? bytes / gbps : 0;
+}
+
+void hud_cost_limit(const struct cost_node *node, enum cost_coll coll, double bytes, struct cost_limit *limit)
+{
+    const struct row *row = &rows[coll];
+    double p = node->ranks, k = p / fmax(1, node->sockets);
+    double moved = (row->memory.m + row->memory.pm * p + row->memory.p2m * p * p) * bytes;
+
+    *limit = (struct cost_limit){ .latency_ns = 0 };
+    if (node->ranks < 2)
+        return;
+    for (int l = 0; l < node->levels; l++)
+        limit->latency_ns = node->level[l].members > 1 ? fmax(limit->latency_ns, node->level[l].line_ns) : limit->latency_ns;
+    limit->cores_ns = time_of((row->core.m + row->core.pm * p) * bytes, node->core_gbps);
+    limit->memory_ns = time_of(fmax(0, moved - node->cache_bytes), node->memory_gbps);
+    limit->links_ns = node->sockets > 1 ? time_of((row->link.m + row->link.k2m * k * k) * bytes, node->link_gbps) : 0;
+}
+
+double hud_cost_limit_ns(const struct cost_limit *limit)
+{
+    return fmax(fmax(limit->latency_ns, limit->cores_ns), fmax(limit->memory_ns, limit->links_ns));
+}
+
+double hud_cost_gather_ns(const struct cost_node *node)
+{
+    double ns = 0;
+
+    for (int l = 0; l < node->levels; l++)
+        if (node->level[l].members > 1)
+            ns += node->level[l].line_ns + (node->level[l].members - 2) * node->level[l].gap_ns;
+    return ns;
+}
+
+double hud_cost_release_ns(const struct cost_node *node)
+{
+    double ns = 0;
+
+    for (int l = 0; l < node->levels; l++)
+        ns += node->level[l].members > 1 ? node->level[l].line_ns : 0;
+    return ns;
+}
+
+double hud_cost_doubling_ns(const struct cost_node *node)
+{
+    double ns = 0, reached = 1, within = 1;
+
+    for (int l = 0; l < node->levels; l++)
+        for (within *= node->level[l].members; reached < within; reached *= 2)
+            ns += node->level[l].line_ns;
+    return ns;
+}
+
+double hud_cost_ring_ns(const struct cost_node *node, double message_bytes, double fragment_bytes)
+{
+    double through = node->memory_gbps > 0 && message_bytes > node->cache_bytes ? time_of(2 * message_bytes, node->memory_gbps) : 0;
+
+    return time_of(message_bytes + fmin(fragment_bytes, message_bytes), node->core_gbps) + through;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_cost.c - the time models against the numbers that their papers print, and against cases that are solved by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "cost/hockney.h"
+#include "cost/limits.h"
+#include "cost/queue.h"
+
+#include <math.h>
+
+enum { KB = 1024, MB = 1 << 20, PAGE = 4096 };
+
+/* cmocka's own compares floats. */
+#define assert_near(is, wanted, within) near_at(is, wanted, within, __LINE__)
+
+static void near_at(double is, double wanted, double within, int line)
+{
+    if (!(fabs(is - wanted) <= within))
+        fail_msg("line %d: %.10g is not within %g of %.10g", line, is, within, wanted);
+}
+
+/* ---- paper 01 ---- */
+
+static const struct cost_queue plots = { .byte_ns = 1, .notify_ns = 50, .enter_ns = 100, .leave_ns = 10 }; /* of the paper's figures */
+
+static double queue_ms(double f, double s, int sets, double m)
+{
+    return hud_cost_queue_ns(&plots, &(struct cost_queue_form){ f, s, sets }, m) / 1e6;
+}
+
+/* As printed: a tenth of a ms. */
+static void the_times_of_figure_6(void **state)
+{
+    static const struct {
+        double s, ms, mib_ms;
+    } printed[] = { { 1, 32.3, 33.9 }, { 2, 24.2, 25.4 }, { 8, 18.1, 19.0 }, { 32, 16.6, 17.4 }, { 256, 16.2, 16.9 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
+        assert_near(queue_ms(8192, printed[i].s, 1, 16e6), printed[i].ms, 0.05);
+        assert_near(queue_ms(8192, printed[i].s, 1, 16 * MB), printed[i].mib_ms, 0.05);
+    }
+}
+
+static void the_three_regimes(void **state)
+{
+    (void)state;
+    assert_near(queue_ms(8192, 8, 1, 4096), (160 + 2 * 4096) / 1e6, 1e-9);                     /* one fragment */
+    assert_near(queue_ms(8192, 8, 1, 65536), (110 + 8192 + 8 * 50 + 65536) / 1e6, 1e-9);       /* one pass */
+    assert_near(queue_ms(8192, 8, 1, 65537), (2 * (110 + 8192) + 9 * 50 + 65537) / 1e6, 1e-9); /* one byte more: two */
+    assert_near(queue_ms(8192, 8, 2, 65537), (2 * 110 + 8192 + 9 * 50 + 65537) / 1e6, 1e-9);   /* of two sets: the fill is hidden */
+    assert_near(queue_ms(8192, 1, 1, 16384), (2 * 160 + 2 * 16384) / 1e6, 1e-9);               /* no pipeline */
+}
+
+static void the_best_fragment_of_a_queue(void **state)
+{
+    double f = hud_cost_queue_fragment(&plots, 4 * MB);
+
+    (void)state;
+    assert_near(f, 14482, 0.5);
+    assert_near(hud_cost_queue_pages(f, PAGE), 16384, 0);
+    assert_near(hud_cost_queue_bytes(&plots, f), 4 * MB, 1);
+    for (double other = f / 4; other <= 4 * f; other *= 1.1) /* of the formula without ceilings, it is the least */
+        assert_true(16 * MB / (4. * MB) * other + 16 * MB / other * 50 >= 16 * MB / (4. * MB) * f + 16 * MB / f * 50 - 1e-6);
+}
+
+/* b in MB for s = f t / t_w, t_w / t = 2, 4, ... 512. */
+static void the_queues_of_table_1(void **state)
+{
+    (void)state;
+    for (double f = 4096, first = 8; f <= 65536; f *= 2, first *= 4)
+        for (double ratio = 2, b = first; ratio <= 512; ratio *= 2, b /= 2) {
+            const struct cost_queue c = { .byte_ns = 0.5, .notify_ns = 0.5 * ratio };
+            assert_near(hud_cost_queue_bytes(&c, f) / MB, b, 1e-9);
+        }
+}
+
+static void expect_form(struct cost_queue_wish wish, double f, double s)
+{
+    struct cost_queue_form form = hud_cost_queue_choose(&plots, &wish);
+
+    assert_near(form.fragment_bytes, f, 0);
+    assert_near(form.buffers, s, 0);
+}
+
+static void the_rules_for_f_and_s(void **state)
+{
+    (void)state;
+    expect_form((struct cost_queue_wish){ .message_bytes = 4 * MB, .page_bytes = PAGE }, 16384, 256);               /* (1) */
+    expect_form((struct cost_queue_wish){ .message_bytes = 1e6, .fragment_bytes = 8192 }, 8192, 123);               /* (2) */
+    expect_form((struct cost_queue_wish){ .message_bytes = 4 * MB, .buffers = 64, .page_bytes = PAGE }, 65536, 64); /* (3) */
+    expect_form((struct cost_queue_wish){ .queue_bytes = 4 * MB, .page_bytes = PAGE }, 16384, 256);                 /* f*, s* */
+    expect_form((struct cost_queue_wish){ .message_bytes = 64 * MB, .queue_bytes = 4 * MB, .page_bytes = PAGE }, 16384, 256);
+    expect_form((struct cost_queue_wish){ .message_bytes = 100, .page_bytes = PAGE }, 4096, 1);
+}
+
+/* ---- paper 04 ---- */
+
+static const struct cost_hockney ethernet = { .alpha_ns = 5e4, .beta_ns = 47 };
+
+static double broadcast_ms(enum cost_tree tree, int ranks, int degree, double m, double s)
+{
+    return hud_cost_broadcast_ns(&ethernet, &(struct cost_broadcast){ tree, ranks, degree, m, s }) / 1e6;
+}
+
+/* alpha + m beta of 1 MB is 49.333 ms; of a segment of 1000 bytes 0.097 ms. */
+static void the_times_of_trees(void **state)
+{
+    double message = 0.05 + MB * 47e-6, segment = 0.097;
+
+    (void)state;
+    assert_near(broadcast_ms(COST_LINEAR, 128, 0, MB, 0), 127 * message, 1e-9);
+    assert_near(broadcast_ms(COST_KARY, 128, 2, MB, 0), 14 * message, 1e-9);
+    assert_near(broadcast_ms(COST_KARY, 128, 3, MB, 0), 15 * message, 1e-9);
+    assert_near(broadcast_ms(COST_KNOMIAL, 128, 2, MB, 0), 7 * message, 1e-9);
+    assert_near(broadcast_ms(COST_KNOMIAL, 128, 4, MB, 0), 12 * message, 1e-9);
+    assert_near(broadcast_ms(COST_CHAIN, 128, 0, 100500, 1000), (126 + 101) * segment, 1e-9);
+    assert_near(broadcast_ms(COST_BINARY_PIPELINED, 128, 0, 100000, 1000), 2 * (7 + 100 - 1) * segment, 1e-9);
+    assert_near(broadcast_ms(COST_BINOMIAL_PRINTED, 128, 0, 100000, 1000), (7 + 100 - 1) * segment, 1e-9);
+    assert_near(broadcast_ms(COST_BINOMIAL_PIPELINED, 128, 0, 100000, 1000), 7 * 100 * segment, 1e-9);
+    assert_near(hud_cost_linear_first_ns(&ethernet, MB) / 1e6, message, 1e-9);
+    assert_near(broadcast_ms(COST_CHAIN, 1, 0, MB, 1000), 0, 0);
+}
+
+static void the_best_degrees(void **state)
+{
+    (void)state;
+    assert_int_equal(hud_cost_broadcast_degree(COST_KARY, 16), 3);
+    assert_int_equal(hud_cost_broadcast_degree(COST_KNOMIAL, 16), 2);
+    assert_int_equal(hud_cost_broadcast_degree(COST_CHAIN, 16), 0);
+    assert_int_equal(hud_cost_log(128, 2), 7);
+    assert_int_equal(hud_cost_log(129, 2), 8);
+    assert_int_equal(hud_cost_log(1, 2), 0);
+}
+
+static void the_best_segments(void **state)
+{
+    (void)state;
+    assert_near(hud_cost_broadcast_segment(&ethernet, COST_CHAIN, 128, MB), 2975, 0.5);
+    assert_near(hud_cost_broadcast_segment(&ethernet, COST_BINARY_PIPELINED, 128, MB), 13632, 4); /* its own formula gives 13635 */
+    assert_near(hud_cost_broadcast_segment(&ethernet, COST_CHAIN, 2, MB), MB, 0);
+    assert_near(hud_cost_broadcast_segment(&ethernet, COST_LINEAR, 128, MB), 0, 0);
+    double best = broadcast_ms(COST_CHAIN, 128, 0, MB, 2976);
+    assert_true(best < broadcast_ms(COST_CHAIN, 128, 0, MB, 1536) && best < broadcast_ms(COST_CHAIN, 128, 0, MB, 8192));
+}
+
+/* Trees small enough to draw: the paper's figures 4 and 7, and one that is not full. */
+static void the_steps_of_trees(void **state)
+{
+    (void)state;
+    assert_int_equal(hud_cost_broadcast_steps(COST_LINEAR, 128, 0), 127);
+    assert_int_equal(hud_cost_broadcast_steps(COST_KARY, 7, 2), 4);
+    assert_int_equal(hud_cost_broadcast_steps(COST_KARY, 13, 3), 6);
+    assert_int_equal(hud_cost_broadcast_steps(COST_KARY, 8, 2), 4);
+    assert_int_equal(hud_cost_broadcast_steps(COST_KNOMIAL, 13, 2), 4);
+    assert_int_equal(hud_cost_broadcast_steps(COST_KNOMIAL, 128, 2), 7);
+    assert_int_equal(hud_cost_broadcast_steps(COST_KNOMIAL, 9, 3), 4);
+    assert_int_equal(hud_cost_broadcast_steps(COST_CHAIN, 9, 3), 0);
+    for (int p = 2; p < 300; p++)
+        for (int k = 2; k < 9; k++) {
+            const struct cost_broadcast bound = { COST_KNOMIAL, p, k, 0, 0 };
+            assert_true(hud_cost_broadcast_steps(COST_KNOMIAL, p, k) * ethernet.alpha_ns <= hud_cost_broadcast_ns(&ethernet, &bound));
+        }
+}
+
+static void the_lower_bound(void **state)
+{
+    (void)state;
+    assert_near(hud_cost_broadcast_least_ns(&ethernet, 128, 8), 7 * 5e4, 1e-9);
+    assert_near(hud_cost_broadcast_least_ns(&ethernet, 128, MB), MB * 47., 1e-6);
+    for (int tree = 0; tree < COST_TREES; tree++)
+        for (double m = 1; m < 1e8; m *= 10)
+            for (double s = 64; s < 1e6; s *= 10)
+                assert_true(hud_cost_broadcast_least_ns(&ethernet, 100, m) <= 1e6 * broadcast_ms((enum cost_tree)tree, 100, 2, m, s));
+}
+
+/* ---- limits ---- */
+
+/* Two sockets of two NUMA nodes of 32 cores. */
+static const struct cost_node node = { .ranks = 128,
+                                       .sockets = 2,
+                                       .levels = 3,
+                                       .level = { { 32, 40, 5 }, { 2, 80, 10 }, { 2, 200, 20 } },
+                                       .core_gbps = 10,
+                                       .memory_gbps = 100,
+                                       .link_gbps = 50,
+                                       .cache_bytes = 0 };
+
+static void the_limits_of_a_node(void **state)
+{
+    struct cost_limit limit;
+
+    (void)state;
+    hud_cost_limit(&node, COST_BARRIER, 0, &limit);
+    assert_near(limit.latency_ns, 200, 0);
+    assert_near(hud_cost_limit_ns(&limit), 200, 0);
+    hud_cost_limit(&node, COST_BCAST, 1e6, &limit);
+    assert_near(limit.cores_ns, 1e5, 1e-6);
+    assert_near(limit.memory_ns, 128e6 / 100, 1e-6);
+    assert_near(limit.links_ns, 1e6 / 50, 1e-6);
+    assert_near(hud_cost_limit_ns(&limit), 1.28e6, 1e-6);
+    hud_cost_limit(&node, COST_REDUCE, 1e6, &limit);
+    assert_near(limit.memory_ns, 1.29e6, 1e-6);
+    hud_cost_limit(&node, COST_ALLREDUCE, 1e6, &limit);
+    assert_near(limit.memory_ns, 2.56e6, 1e-6);
+    hud_cost_limit(&node, COST_ALLTOALL, 1e3, &limit);
+    assert_near(limit.memory_ns, 2 * 128 * 128 * 1e3 / 100, 1e-6);
+    assert_near(limit.links_ns, 64 * 64 * 1e3 / 50, 1e-6);
+    assert_near(limit.cores_ns, 128e3 / 10, 1e-6);
+}
+
+static void what_is_in_caches_costs_no_memory(void **state)
+{
+    struct cost_node cached = node, one = node;
+    struct cost_limit limit;
+
+    (void)state;
+    cached.cache_bytes = 1e9;
+    hud_cost_limit(&cached, COST_BCAST, 1e6, &limit);
+    assert_near(limit.memory_ns, 0, 0);
+    one.ranks = one.sockets = 1;
+    hud_cost_limit(&one, COST_ALLREDUCE, 1e6, &limit);
+    assert_near(hud_cost_limit_ns(&limit), 0, 0);
+}
+
+static void what_schemes_reach(void **state)
+{
+    (void)state;
+    assert_near(hud_cost_gather_ns(&node), 40 + 30 * 5 + 80 + 200, 0);
+    assert_near(hud_cost_release_ns(&node), 320, 0);
+    assert_near(hud_cost_doubling_ns(&node), 5 * 40 + 80 + 200, 0);
+    assert_near(hud_cost_ring_ns(&node, 1e6, 1e4), (1e6 + 1e4) / 10 + 2e6 / 100, 1e-6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_times_of_figure_6),
+        cmocka_unit_test(the_three_regimes),
+        cmocka_unit_test(the_best_fragment_of_a_queue),
+        cmocka_unit_test(the_queues_of_table_1),
+        cmocka_unit_test(the_rules_for_f_and_s),
+        cmocka_unit_test(the_times_of_trees),
+        cmocka_unit_test(the_best_degrees),
+        cmocka_unit_test(the_best_segments),
+        cmocka_unit_test(the_steps_of_trees),
+        cmocka_unit_test(the_lower_bound),
+        cmocka_unit_test(the_limits_of_a_node),
+        cmocka_unit_test(what_is_in_caches_costs_no_memory),
+        cmocka_unit_test(what_schemes_reach),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
