@@ -32,12 +32,7 @@ static inline struct circle circle_of(const struct shape_groups *groups, int roo
 
 static inline bool circle_has(const struct circle *o, int rank, int group)
 {
-    const struct shape_groups *g = o->groups;
-    int count;
-
-    while (g->top[rank] < g->levels - 1)
-        rank = *shape_members(g, g->top[rank], rank, &count);
-    return o->count == 1 || o->heads[group] == rank;
+    return o->count == 1 || o->heads[group] == shape_leader(o->groups, o->groups->levels - 2, rank);
 }
 
 /* How many may read a segment at a time: as wanted, or, 0, the ranks of a group on average; all there are at most. */

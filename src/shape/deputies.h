@@ -2,24 +2,14 @@
 /*
  * deputies.h - who stands for a unit of ranks in matters of a piece that some rank owns: pure functions.
  *
- * The unit of a rank at a level is its group there with all ranks below it; its lowest rank, the leader, names it.  The owner stands for every unit that
- * it is in.  For any other a rank is found level by level, by the owner's number: so owners spread over the ranks of a unit, and who stands for a unit stands for
+ * The unit of a rank at a level is its group there with all ranks below it, at level -1 the rank itself; its lowest rank, the leader, names it.  The
+ * owner stands for every unit that it is in.  For any other a rank is found level by level, by the owner's number: so owners spread over the ranks of a unit, and who stands for a unit stands for
  * one of the units in it, too.
  */
 #ifndef HUD_DEPUTIES_H
 #define HUD_DEPUTIES_H
 
 #include "shape/shape.h"
-
-/* The leader of a rank's unit at a level; -1: the rank is its own unit. */
-static inline int deputies_lead(const struct shape_groups *g, int level, int rank)
-{
-    int count;
-
-    for (int l = 0; l <= level; l++)
-        rank = *shape_members(g, l, rank, &count);
-    return rank;
-}
 
 /* Ranks of a unit at a level, on average, but for the level itself: how far apart owners are for whom different groups of the level stand. */
 static inline int deputies_stride(const struct shape_groups *g, int level)
@@ -34,7 +24,7 @@ static inline int deputies_of(const struct shape_groups *g, int level, int lead,
 {
     int count;
 
-    if (deputies_lead(g, level, owner) == lead)
+    if (shape_leader(g, level, owner) == lead)
         return owner;
     for (int l = level; l >= 0; l--) {
         const int *members = shape_members(g, l, lead, &count);
@@ -48,22 +38,22 @@ static inline int deputies_highest(const struct shape_groups *g, int base, int r
 {
     int level = base;
 
-    while (level < g->levels && deputies_of(g, level, deputies_lead(g, level, rank), owner) == rank)
+    while (level < g->levels && deputies_of(g, level, shape_leader(g, level, rank), owner) == rank)
         level++;
     return level - 1;
 }
 
-/* The next rank of a unit at a level, its leader being the first; -1: there are no more. */
-static inline int deputies_next(const struct shape_groups *g, int level, int rank)
+/* The next of the units at a level that lie in one at level `above`, each named by its leader, the first by that of all; -1: there are no more. */
+static inline int deputies_next(const struct shape_groups *g, int above, int level, int lead)
 {
-    for (int l = 0; l <= level; l++) {
+    for (int l = level + 1; l <= above; l++) {
         int count, i = 0;
-        const int *members = shape_members(g, l, rank, &count);
-        while (members[i] != rank)
+        const int *members = shape_members(g, l, lead, &count);
+        while (members[i] != lead)
             i++;
         if (i + 1 < count)
             return members[i + 1];
-        rank = members[0];
+        lead = members[0];
     }
     return -1;
 }

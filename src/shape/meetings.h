@@ -32,7 +32,7 @@ static inline bool meetings_next(const struct meetings *o, struct meetings_rank 
 {
     int below = o->groups->levels > 1 ? o->groups->levels - 2 : 0;
 
-    at->rank = at->rank < 0 ? -1 : deputies_next(o->groups, below, at->rank);
+    at->rank = at->rank < 0 ? -1 : deputies_next(o->groups, below, -1, at->rank);
     at->index++;
     if (at->rank < 0 && ++at->group < o->count) {
         at->rank = o->heads[at->group];

@@ -60,6 +60,16 @@ static inline const int *shape_members(const struct shape_groups *g, int level, 
     return l->members + l->first[of];
 }
 
+/* The leader of a rank's unit at a level, which is its group there with all ranks below it; -1: the rank is its own unit. */
+static inline int shape_leader(const struct shape_groups *g, int level, int rank)
+{
+    int count;
+
+    for (int l = 0; l <= level; l++)
+        rank = *shape_members(g, l, rank, &count);
+    return rank;
+}
+
 enum shape_kind {
     SHAPE_FLAT,     /* the root has all others as children */
     SHAPE_CHAIN,    /* each rank has one child */

@@ -17,7 +17,7 @@
 /* The member of the top group that a rank is below. */
 static int head_of(const struct shape_groups *g, int rank)
 {
-    return g->levels > 1 ? deputies_lead(g, g->levels - 2, rank) : 0;
+    return g->levels > 1 ? shape_leader(g, g->levels - 2, rank) : 0;
 }
 
 /* All ranks once, and those of a group by number. */

@@ -12,10 +12,9 @@
  *
  * Line                     written by   read by                       value k means
  *   slot[r].arrive[level]   r            r's group's leader            the sum over r and all below it in operation k is in this line
- *   slot[r].meet[k % 2]     r            members of a top that         the same
- *                                        exchanges
+ *   slot[r].meet[k % 2]     r            members of a top that meets   the same
  *   slot[h].leave           h            all others; at a top that     the result of operation k is in this line
- *                                        exchanges: all below h
+ *                                        meets: all below h
  *
  * An arrive line has been read before its writer is released, and a leave line before its readers arrive again; meet lines as in allreduce/inline.
  *
@@ -24,6 +23,7 @@
  *           R3 -> A3   the result                 happens before  the reads of those below, and the reads of their lines before the next write there
  */
 #include "alg/contribution.h"
+#include "shape/top.h"
 
 enum param { EXCHANGE };
 
@@ -38,71 +38,52 @@ struct slot {
     mem_flag arrive[SHAPE_LEVELS], meet[2];
 };
 
-static bool exchanges(const struct coll *c, int level)
-{
-    int count;
-
-    shape_members(c->groups, c->groups->levels - 1, 0, &count);
-    return level == c->groups->levels - 1 && count > 1 && count <= c->param[EXCHANGE];
-}
-
 /* Where a rank's sum is that goes into a level; above the top: the result. */
-static mem_flag *line_of(struct mem *m, const struct coll *c, int rank, int level)
+static mem_flag *line_of(struct mem *m, const struct coll *c, const struct top *top, int rank, int level)
 {
     struct slot *slot = mem_slot(m, rank);
 
-    return level == c->groups->levels ? &slot->leave : exchanges(c, level) ? &slot->meet[c->op % 2] : &slot->arrive[level];
+    return level > top->level ? &slot->leave : level == top->level && top->meets ? &slot->meet[c->op % 2] : &slot->arrive[level];
 }
 
-/* The rank whose flag lets this one go: rank 0, or the member of an exchanging top above it. */
-static int head_of(const struct coll *c, int rank)
+/* The sum of one of the caller's group, which goes into a level, once it is there. */
+static void await_sum(struct mem *m, const struct coll *c, const struct top *top, int rank, int level)
 {
-    int count, top = c->groups->levels - 1;
+    mem_flag *line = line_of(m, c, top, rank, level);
 
-    if (!exchanges(c, top))
-        return 0;
-    while (c->groups->top[rank] < top)
-        rank = *shape_members(c->groups, c->groups->top[rank], rank, &count);
-    return rank;
-}
-
-static void await_group(struct mem *m, const struct coll *c, const int *members, int count, int level)
-{
-    bool meets = exchanges(c, level);
-
-    for (int i = 0; i < count; i++) {
-        mem_flag *line = line_of(m, c, members[i], level);
-        if (members[i] != mem_rank(m) && meets)
-            mem_await(m, line, c->op); /* A2 */
-        else if (members[i] != mem_rank(m))
-            mem_await(m, line, c->op); /* A1 */
-    }
+    if (level == top->level && top->meets)
+        mem_await(m, line, c->op); /* A2 */
+    else
+        mem_await(m, line, c->op); /* A1 */
 }
 
 /* The sums of a group, once all are there, into the own line one level up, which its readers have then left; that of the top into `out`, too. */
-static void reduce(struct mem *m, const struct coll *c, int level)
+static void reduce(struct mem *m, const struct coll *c, const struct top *top, int level)
 {
-    const struct mem_span to = { .shared = contribution_at(line_of(m, c, mem_rank(m), level + 1)) }, out = { .view = &c->out };
+    const struct mem_span to = { .shared = contribution_at(line_of(m, c, top, mem_rank(m), level + 1)) }, out = { .view = &c->out };
     struct sources all;
     int count;
     const int *members = shape_members(c->groups, level, mem_rank(m), &count);
 
-    await_group(m, c, members, count, level);
+    for (int i = 0; i < count; i++)
+        if (members[i] != mem_rank(m))
+            await_sum(m, c, top, members[i], level);
     sources_begin(&all, m, c, &to, c->bytes);
     for (int i = 0; i < count; i++)
-        sources_add(&all, (struct mem_span){ .shared = contribution_at(line_of(m, c, members[i], level)) });
-    sources_reduce(&all, &to, level == c->groups->levels - 1 ? &out : NULL);
+        sources_add(&all, (struct mem_span){ .shared = contribution_at(line_of(m, c, top, members[i], level)) });
+    sources_reduce(&all, &to, level == top->level ? &out : NULL);
 }
 
 static void run(struct mem *m, const struct coll *c)
 {
+    const struct top top = top_of(c->groups, c->param[EXCHANGE]);
     int me = mem_rank(m), count;
-    struct slot *mine = mem_slot(m, me), *head = mem_slot(m, head_of(c, me));
+    struct slot *mine = mem_slot(m, me), *head = mem_slot(m, top_head(c->groups, &top, me));
 
-    mem_in_all(m, contribution_at(line_of(m, c, me, 0)), &c->in, 0, c->bytes);
+    mem_in_all(m, contribution_at(line_of(m, c, &top, me, 0)), &c->in, 0, c->bytes);
     for (int level = 0; level <= c->groups->top[me]; level++) {
-        mem_flag *line = line_of(m, c, me, level);
-        if (exchanges(c, level)) {
+        mem_flag *line = line_of(m, c, &top, me, level);
+        if (level == top.level && top.meets) {
             mem_post(m, line, c->op); /* R2 */
         } else if (*shape_members(c->groups, level, me, &count) != me) {
             mem_post(m, line, c->op);          /* R1 */
@@ -110,7 +91,7 @@ static void run(struct mem *m, const struct coll *c)
             mem_out(m, &c->out, contribution_at(&head->leave), 0, c->bytes);
             return;
         }
-        reduce(m, c, level);
+        reduce(m, c, &top, level);
     }
     mem_post(m, &mine->leave, c->op); /* R3 */
     contribution_claim(m, c, &mine->meet[(c->op + 1) % 2]);

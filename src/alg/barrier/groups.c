@@ -13,12 +13,11 @@
  *
  * Line                    written by   read by                       value k means
  *   slot[r].arrive[level]   r            r's group's leader            r, and all below it, have entered operation k
- *   slot[r].meet[k % 2]     r            members of a top that         the same
- *                                        exchanges
+ *   slot[r].meet[k % 2]     r            members of a top that meets   the same
  *   slot[h].leave           h            all others; at a top that     everybody has entered operation k
- *                                        exchanges: all below h
+ *                                        meets: all below h
  *
- * Who exchanges uses two lines in turn: the others may still poll the one, the other they have all left, and its owner takes it back for the next
+ * Who meets uses two lines in turn: the others may still poll the one, the other they have all left, and its owner takes it back for the next
  * operation before that comes (mem_claim), not within it: .29 -> .21 us, two ranks from a common start, line transfer 135 ns.
  *
  * Within a group the scan is flat.  On 2 processors, line transfer 53-76 ns, fastest tenth of interleaved shots, several launches: 8 unbound ranks meet in
@@ -30,6 +29,7 @@
  *           R3 -> A3   a top member's view of all entries      happens before  the exits below it
  */
 #include "alg/alg.h"
+#include "shape/top.h"
 
 enum param { EXCHANGE };
 
@@ -43,34 +43,6 @@ struct slot {
     mem_flag leave;
     mem_flag arrive[SHAPE_LEVELS], meet[2];
 };
-
-/* The top group, and whether its members tell each other. */
-struct top {
-    int level, count;
-    const int *members;
-    bool exchanges;
-};
-
-static struct top top_of(const struct coll *c)
-{
-    struct top top = { .level = c->groups->levels - 1 };
-
-    top.members = shape_members(c->groups, top.level, 0, &top.count);
-    top.exchanges = top.count > 1 && top.count <= c->param[EXCHANGE];
-    return top;
-}
-
-/* The rank whose flag lets this one go: rank 0, or the member of an exchanging top above it. */
-static int head_of(const struct shape_groups *g, const struct top *top, int rank)
-{
-    int count;
-
-    if (!top->exchanges)
-        return 0;
-    while (g->top[rank] < top->level)
-        rank = *shape_members(g, g->top[rank], rank, &count);
-    return rank;
-}
 
 /* The top members tell each other. */
 static void meet(struct mem *m, const struct coll *c, const struct top *top)
@@ -102,21 +74,21 @@ static bool gather(struct mem *m, const struct coll *c, int level)
 
 static void run(struct mem *m, const struct coll *c)
 {
-    struct top top = top_of(c);
+    struct top top = top_of(c->groups, c->param[EXCHANGE]);
     int me = mem_rank(m);
     struct slot *mine = mem_slot(m, me);
 
     for (int level = 0; level <= c->groups->top[me]; level++) {
-        if (level == top.level && top.exchanges) {
+        if (level == top.level && top.meets) {
             meet(m, c, &top);
         } else if (!gather(m, c, level)) {
-            struct slot *head = mem_slot(m, head_of(c->groups, &top, me));
+            struct slot *head = mem_slot(m, top_head(c->groups, &top, me));
             mem_post(m, &mine->arrive[level], c->op); /* R1 */
             mem_await(m, &head->leave, c->op);        /* A3 */
             return;
         }
     }
-    if (top.level > 0 || !top.exchanges)
+    if (top.level > 0 || !top.meets)
         mem_post(m, &mine->leave, c->op); /* R3 */
 }
 

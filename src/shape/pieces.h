@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pieces.h - how a reduction is cut: into slices that ranks own, and fragments, each with a piece of every slice; and where pieces lie in a window.
+ * pieces.h - how a message is cut: into slices that ranks own, and fragments, each with a piece of every slice; and where pieces lie in a window: pure
+ * arithmetic.
  *
- * A window holds sets of cells, used in turn by the fragments, with a cell for each owner's piece.  Where a set has no room for a piece of each, of
- * a line and an element at least, owners take turns: so many at once as fit.  Slices are whole elements, and whole lines where elements fit lines.
+ * A window holds sets of cells, used in turn by the fragments, with a cell for each owner's piece.  Where a set has no room for a piece of each,
+ * owners take turns: so many at once as fit.  Pieces, but for the last of a slice, are alike.
  */
-#ifndef HUD_ALG_PIECES_H
-#define HUD_ALG_PIECES_H
+#ifndef HUD_PIECES_H
+#define HUD_PIECES_H
 
-#include "alg/alg.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct pieces {
-    const struct coll *c;
+    size_t bytes;         /* of the message */
     const size_t *blocks; /* bytes of each slice; NULL: */
     size_t block_bytes;   /* of each but the last ones */
     int count, at_once;   /* owners; of them, with a piece in one fragment */
@@ -37,51 +40,13 @@ static inline size_t pieces_least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* A slot with a window of as many bytes as wanted (0: all) or as fit; 0: no room for one element of the largest there are. */
-static inline size_t pieces_slot_bytes(size_t head_bytes, uint64_t sets, long wanted, size_t most_bytes)
-{
-    size_t room = most_bytes > head_bytes ? (most_bytes - head_bytes) / sets : 0, least = HUD_ELEMENT_MOST;
-    size_t set = wanted == 0 ? room : (size_t)wanted / sets > least ? (size_t)wanted / sets : least;
-
-    return room < least ? 0 : head_bytes + sets * (pieces_least(set, room) / HUD_LINE * HUD_LINE);
-}
-
 static inline size_t pieces_block(const struct pieces *s, int owner)
 {
     size_t before = (size_t)owner * s->block_bytes;
 
     if (s->blocks)
         return s->blocks[owner];
-    return before < s->c->bytes ? pieces_least(s->block_bytes, s->c->bytes - before) : 0;
-}
-
-/* Whole elements, and lines if they fit. */
-static inline size_t pieces_unit(const struct coll *c)
-{
-    size_t element = c->reduction->element_bytes;
-
-    return HUD_LINE % element == 0 ? HUD_LINE : element;
-}
-
-static inline size_t pieces_round_up(size_t bytes, size_t unit)
-{
-    return (bytes + unit - 1) / unit * unit;
-}
-
-/* For a slot of pieces_slot_bytes.  blocks NULL: slices alike.  Pieces of so many bytes as wanted (0: all), or as a cell holds. */
-static inline struct pieces pieces_cut(const struct coll *c, int count, const size_t *blocks, size_t head_bytes, uint64_t sets, long wanted)
-{
-    size_t unit = pieces_unit(c), owners = (size_t)count;
-    struct pieces s = { .c = c, .blocks = blocks, .count = count, .sets = sets };
-
-    s.block_bytes = pieces_round_up((c->bytes + owners - 1) / owners, unit);
-    s.set_bytes = (c->slot_bytes - head_bytes) / sets / HUD_LINE * HUD_LINE;
-    s.at_once = (int)pieces_least(owners, s.set_bytes / mem_lines(unit));
-    s.cell_bytes = s.set_bytes / (size_t)s.at_once / HUD_LINE * HUD_LINE;
-    s.piece_bytes = s.cell_bytes / unit * unit;
-    if (wanted != 0)
-        s.piece_bytes = pieces_least(s.piece_bytes, pieces_round_up((size_t)wanted, unit));
-    return s;
+    return before < s->bytes ? pieces_least(s->block_bytes, s->bytes - before) : 0;
 }
 
 static inline bool pieces_more(const struct pieces *s, const struct pieces_place *f)

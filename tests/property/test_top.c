@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_top.c - when the top meets, and who lets whom go, on random groups. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "shape/top.h"
+#include "shape_checks.h"
+
+#include <stdlib.h>
+
+/* A member of the top is its own head, another rank has the head of whoever leads its last group; so nothing else is a head. */
+static void check_heads(const struct shape_groups *g, const struct top *top)
+{
+    for (int r = 0; r < g->ranks; r++) {
+        int count, leader = shape_members(g, g->top[r], r, &count)[0];
+
+        if (!top->meets)
+            assert_int_equal(top_head(g, top, r), 0);
+        else if (g->top[r] == top->level)
+            assert_int_equal(top_head(g, top, r), r);
+        else
+            assert_int_equal(top_head(g, top, r), top_head(g, top, leader));
+    }
+}
+
+static void random_tops(void **state)
+{
+    int met = 0, gathered = 0;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        struct shape_place place;
+        struct shape_groups g;
+        int members = 0, most = random_between(1, 8);
+
+        random_place(random_between(1, 40), SHAPE_LEVELS - 1, i % 4, &place);
+        assert_int_equal(hud_shape_groups_build(&place, &g), 0);
+        struct top top = top_of(&g, most);
+        for (int r = 0; r < g.ranks; r++)
+            members += g.top[r] == g.levels - 1;
+        assert_int_equal(top.level, g.levels - 1);
+        assert_int_equal(top.count, members);
+        assert_int_equal(top.meets, members >= 2 && members <= most);
+        check_heads(&g, &top);
+        met += top.meets && g.levels > 1;
+        gathered += !top.meets && g.levels > 1;
+        hud_shape_groups_free(&g);
+        free((void *)(uintptr_t)place.unit);
+    }
+    assert_true(met > 0 && gathered > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_tops),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
