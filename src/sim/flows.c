@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flows.c - flows by classes of equal paths.  A class counts the bytes that each of its flows would have moved had it been there from the beginning
+ * (`served`); a flow ends when that reaches what it was at its begin, plus the flow's bytes.  So time passes for a class, not for each of its flows.
+ */
+#include "sim/flows.h"
+#include "sim/grow.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct flow {
+    double mark; /* it ends when its class has served so much */
+    uint64_t order;
+    int who;
+};
+
+struct class
+{
+    struct flow_path path;
+    struct flow *heap; /* the least mark first */
+    int count, room;
+    double served, rate; /* bytes of one flow; bytes per ns of one flow */
+    bool held;           /* while rates are found: it is */
+};
+
+struct resource {
+    double capacity, carried;
+    double taken;  /* while rates are found: by classes that are held */
+    double weight; /* of the others together */
+};
+
+struct sim_flows {
+    struct resource *resources;
+    int resources_count;
+    struct class *classes; /* with a flow at least */
+    int count, room;
+    double now, next;
+    int ends;    /* the class whose flow ends at `next` */
+    bool solved; /* rates, next and ends are those of the flows of now */
+    bool due;    /* they are not, but another flow of the class `ends` ends now whatever they are */
+    uint64_t began;
+};
+
+void hud_flow_use(struct flow_path *path, int resource, double weight)
+{
+    int i = 0;
+
+    if (weight == 0)
+        return;
+    while (i < path->uses && path->use[i].resource != resource)
+        i++;
+    if (i == FLOW_USES) {
+        fputs("huddle: a flow over too many resources\n", stderr);
+        exit(2);
+    }
+    if (i == path->uses) {
+        path->use[path->uses].weight = 0;
+        path->use[path->uses++].resource = resource;
+    }
+    path->use[i].weight += weight;
+}
+
+struct sim_flows *hud_flows_create(const double *capacity_gbps, int resources)
+{
+    struct sim_flows *f = hud_must(calloc(1, sizeof *f));
+
+    f->resources = hud_must(calloc((size_t)resources + 1, sizeof *f->resources));
+    f->resources_count = resources;
+    for (int i = 0; i < resources; i++)
+        f->resources[i].capacity = capacity_gbps[i];
+    return f;
+}
+
+void hud_flows_free(struct sim_flows *f)
+{
+    if (!f)
+        return;
+    for (int i = 0; i < f->room; i++)
+        free(f->classes[i].heap);
+    free(f->classes);
+    free(f->resources);
+    free(f);
+}
+
+/* ---- the flows of a class ---- */
+
+static bool sooner(const struct flow *a, const struct flow *b)
+{
+    return a->mark != b->mark ? a->mark < b->mark : a->order < b->order;
+}
+
+static void swap(struct flow *a, struct flow *b)
+{
+    struct flow kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+static void heap_add(struct class *c, const struct flow *flow)
+{
+    c->heap = hud_grow(c->heap, c->count + 1, &c->room, sizeof *c->heap);
+    int i = c->count++;
+    c->heap[i] = *flow;
+    for (; i > 0 && sooner(&c->heap[i], &c->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        swap(&c->heap[i], &c->heap[(i - 1) / 2]);
+}
+
+static struct flow heap_take(struct class *c)
+{
+    struct flow first = c->heap[0];
+
+    c->heap[0] = c->heap[--c->count];
+    for (int i = 0, child; (child = 2 * i + 1) < c->count; i = child) {
+        if (child + 1 < c->count && sooner(&c->heap[child + 1], &c->heap[child]))
+            child++;
+        if (!sooner(&c->heap[child], &c->heap[i]))
+            break;
+        swap(&c->heap[child], &c->heap[i]);
+    }
+    return first;
+}
+
+/* ---- rates ---- */
+
+/* The rate at which an open class is held by its own limit or by one of its resources, if all open ones grow alike. */
+static double class_limit(const struct sim_flows *f, const struct class *c)
+{
+    double least = c->path.most_gbps;
+
+    for (int u = 0; u < c->path.uses; u++) {
+        const struct resource *r = &f->resources[c->path.use[u].resource];
+        double share = (r->capacity - r->taken) / r->weight;
+        least = share < least ? share : least;
+    }
+    return least > 0 ? least : 0;
+}
+
+static void add_weight(struct sim_flows *f, const struct class *c, double sign)
+{
+    for (int u = 0; u < c->path.uses; u++)
+        f->resources[c->path.use[u].resource].weight += sign * c->count * c->path.use[u].weight;
+}
+
+static void hold(struct sim_flows *f, struct class *c, double rate)
+{
+    c->held = true;
+    c->rate = rate;
+    add_weight(f, c, -1);
+    for (int u = 0; u < c->path.uses; u++)
+        f->resources[c->path.use[u].resource].taken += rate * c->count * c->path.use[u].weight;
+}
+
+/* Progressive filling.  A class is held at the least of all limits; in one round all that are held at that rate, but for rounding. */
+static void find_rates(struct sim_flows *f)
+{
+    const double alike = 1 + 1e-9;
+
+    for (int i = 0; i < f->count; i++) {
+        struct class *c = &f->classes[i];
+        c->held = false;
+        for (int u = 0; u < c->path.uses; u++)
+            f->resources[c->path.use[u].resource].taken = f->resources[c->path.use[u].resource].weight = 0;
+    }
+    for (int i = 0; i < f->count; i++)
+        add_weight(f, &f->classes[i], 1);
+    for (int open = f->count; open > 0;) {
+        double least = INFINITY;
+        for (int i = 0; i < f->count; i++)
+            if (!f->classes[i].held)
+                least = fmin(least, f->classes[i].rate = class_limit(f, &f->classes[i]));
+        for (int i = 0; i < f->count; i++)
+            if (!f->classes[i].held && f->classes[i].rate <= least * alike) {
+                hold(f, &f->classes[i], least);
+                open--;
+            }
+    }
+}
+
+static void solve(struct sim_flows *f)
+{
+    if (f->solved)
+        return;
+    find_rates(f);
+    f->next = INFINITY;
+    f->ends = -1;
+    for (int i = 0; i < f->count; i++) {
+        const struct class *c = &f->classes[i];
+        double left = c->heap[0].mark - c->served, end = f->now + (left > 0 ? left / c->rate : 0);
+        if (f->ends < 0 || end < f->next || (end == f->next && c->heap[0].order < f->classes[f->ends].heap[0].order)) {
+            f->next = end;
+            f->ends = i;
+        }
+    }
+    f->solved = true;
+    f->due = false;
+}
+
+/* ---- time ---- */
+
+static void pass(struct sim_flows *f, double now)
+{
+    double passed = now - f->now;
+
+    if (passed <= 0)
+        return;
+    for (int i = 0; i < f->count; i++) {
+        struct class *c = &f->classes[i];
+        c->served += passed * c->rate;
+        for (int u = 0; u < c->path.uses; u++)
+            f->resources[c->path.use[u].resource].carried += passed * c->rate * c->count * c->path.use[u].weight;
+    }
+    f->now = now;
+}
+
+static bool same_path(const struct flow_path *a, const struct flow_path *b)
+{
+    if (a->uses != b->uses || a->most_gbps != b->most_gbps)
+        return false;
+    for (int u = 0; u < a->uses; u++)
+        if (a->use[u].resource != b->use[u].resource || a->use[u].weight != b->use[u].weight)
+            return false;
+    return true;
+}
+
+static struct class *class_of(struct sim_flows *f, const struct flow_path *path)
+{
+    for (int i = 0; i < f->count; i++)
+        if (same_path(&f->classes[i].path, path))
+            return &f->classes[i];
+    return NULL;
+}
+
+static struct class *open_class(struct sim_flows *f, const struct flow_path *path)
+{
+    int room = f->room;
+
+    f->classes = hud_grow(f->classes, f->count + 1, &f->room, sizeof *f->classes);
+    memset(f->classes + room, 0, (size_t)(f->room - room) * sizeof *f->classes);
+    struct class *c = &f->classes[f->count++];
+    c->path = *path;
+    c->served = c->rate = 0;
+    return c;
+}
+
+/* The last class takes its place, and it keeps its memory behind them. */
+static void close_class(struct sim_flows *f, int i)
+{
+    struct class closed = f->classes[i];
+
+    f->classes[i] = f->classes[--f->count];
+    f->classes[f->count] = closed;
+}
+
+void hud_flows_begin(struct sim_flows *f, const struct flow_path *path, double bytes, double now_ns, int who)
+{
+    if (now_ns > f->now) {
+        solve(f);
+        pass(f, now_ns);
+    }
+    struct class *c = class_of(f, path);
+    if (!c)
+        c = open_class(f, path);
+    heap_add(c, &(struct flow){ .mark = c->served + bytes, .order = f->began++, .who = who });
+    f->solved = false;
+}
+
+double hud_flows_next(struct sim_flows *f)
+{
+    if (f->due)
+        return f->now;
+    solve(f);
+    return f->next;
+}
+
+int hud_flows_end(struct sim_flows *f)
+{
+    pass(f, hud_flows_next(f));
+    struct class *c = &f->classes[f->ends];
+    struct flow flow = heap_take(c);
+    if (c->served < flow.mark)
+        c->served = flow.mark; /* but for rounding it is */
+    f->due = c->count > 0 && c->heap[0].mark <= c->served;
+    if (c->count == 0)
+        close_class(f, f->ends);
+    f->solved = false;
+    return flow.who;
+}
+
+double hud_flows_rate(struct sim_flows *f, const struct flow_path *path)
+{
+    solve(f);
+    const struct class *c = class_of(f, path);
+
+    return c ? c->rate : 0;
+}
+
+double hud_flows_carried(const struct sim_flows *f, int resource)
+{
+    return f->resources[resource].carried;
+}
