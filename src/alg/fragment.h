@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fragment.h - what algorithms share that send a message by fragments: the word that is told of a fragment, its copy in, and a slot that is a ring of cells.
+ * fragment.h - what algorithms share that send a message by fragments: the word that is told of a fragment, its copy in, and slots that are a ring of cells, or two halves.
  */
 #ifndef HUD_ALG_FRAGMENT_H
 #define HUD_ALG_FRAGMENT_H
@@ -41,6 +41,14 @@ static inline struct shape_ring fragment_ring(size_t slot_bytes, size_t head_byt
 static inline size_t fragment_slot_bytes(const struct shape_ring *ring, size_t head_bytes, size_t cell_bytes)
 {
     return ring->units == 0 ? 0 : head_bytes + ring->units * cell_bytes;
+}
+
+/* A slot that is a head and two halves, each of as many bytes as wanted (0: all) or as fit: bytes of a half; 0: no room. */
+static inline size_t fragment_half(size_t slot_bytes, size_t head_bytes, long wanted)
+{
+    size_t room = slot_bytes > head_bytes ? (slot_bytes - head_bytes) / 2 / HUD_LINE * HUD_LINE : 0, most = mem_lines((size_t)wanted);
+
+    return most != 0 && most < room ? most : room;
 }
 
 #endif

@@ -11,9 +11,8 @@
  * Cost      T = n t + max over segments of the reads of n/G in turns of k     ns; t ns per byte copied; of more rounds the two overlap
  * Accepts   any n, if the lease has a window.
  *
- * All ranks but the root stand in a circle (shape/circle.h).  Every segment is read in its order, from the first of the segment's own
- * group on, so the rank k places before is the same for all segments.  Rounds count over all roots; each
- * rank remembers who was root of the last round in each half, for the circle without that root tells who were the last k to read it.
+ * All ranks but the root read every segment in the same order (shape/circle.h).  Rounds count over all roots; each rank remembers who was root of the
+ * last round in each half, for the order without that root tells who were the last k to read it.
  *
  * Line                    written by   read by                    value k means
  *   slot[r].full[half]    r            all others                 round k - 1 is in that half of all segments, r its root; with it, a notice
@@ -27,6 +26,7 @@
  */
 #include "alg/fragment.h"
 #include "shape/circle.h"
+#include "shape/rounds.h"
 
 enum param { LIMIT, SEGMENT };
 
@@ -46,10 +46,7 @@ struct slot {
 
 static size_t half_bytes(const long *param, size_t slot_bytes)
 {
-    size_t room = slot_bytes > sizeof(struct slot) ? (slot_bytes - sizeof(struct slot)) / 2 / HUD_LINE * HUD_LINE : 0;
-    size_t wanted = mem_lines((size_t)param[SEGMENT]);
-
-    return wanted != 0 && wanted < room ? wanted : room;
+    return fragment_half(slot_bytes, sizeof(struct slot), param[SEGMENT]);
 }
 
 static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
@@ -74,53 +71,36 @@ static void reclaim(struct mem *m, const struct coll *c, uint64_t round, int seg
     }
 }
 
-/* Where segment s of a round lies, and which of its bytes that are. */
-struct part {
-    char *data;
-    size_t first, bytes;
-};
-
-static struct part part_of(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, size_t bytes, int s)
-{
-    size_t each = mem_lines((bytes + (size_t)o->count - 1) / (size_t)o->count), first = each * (size_t)s;
-    struct slot *head = mem_slot(m, o->heads[s]);
-    char *data = head->data + round % 2 * half_bytes(c->param, c->slot_bytes);
-
-    return (struct part){ data, first, first >= bytes ? 0 : bytes - first < each ? bytes - first : each };
-}
-
 /* The root copies a round in.  Returns its notice. */
 static uint64_t fill(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, size_t sent)
 {
-    size_t rest = c->buf.bytes - sent, most = half_bytes(c->param, c->slot_bytes) * (size_t)o->count;
-    size_t rounds = (rest + most - 1) / most, bytes = (rest + rounds - 1) / rounds;
+    size_t half = half_bytes(c->param, c->slot_bytes), left = c->buf.bytes - sent, bytes = rounds_next(left, half * (size_t)o->count);
 
     for (int s = 0; s < o->count; s++) {
-        struct part p = part_of(m, c, o, round, bytes, s);
+        struct rounds_segment part = rounds_segment_of(bytes, o->count, HUD_LINE, s);
+        struct slot *head = mem_slot(m, o->heads[s]);
         reclaim(m, c, round, s);
-        mem_in_all(m, p.data, &c->buf, sent + p.first, p.bytes);
+        mem_in_all(m, head->data + round % 2 * half, &c->buf, sent + part.first_bytes, part.bytes);
     }
-    return fragment_notice(bytes, rest);
+    return fragment_notice(bytes, left);
 }
 
 /* Another copies it out, in G steps. */
 static void drain(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, size_t bytes, size_t done)
 {
-    int me = mem_rank(m), group = 0;
-    struct slot *mine = mem_slot(m, me);
+    int me = mem_rank(m), group = circle_group(o, me);
+    size_t half = half_bytes(c->param, c->slot_bytes);
+    struct circle_place before = circle_before(o, me, circle_limit(o, c->param[LIMIT]));
+    struct slot *mine = mem_slot(m, me), *ahead = mem_slot(m, before.rank);
 
-    while (!circle_has(o, me, group))
-        group++;
-    struct circle_place before = { .group = group, .rank = me };
-    for (int k = circle_limit(o, c->param[LIMIT]); k > 0; k--)
-        circle_back(o, &before);
-    struct slot *ahead = mem_slot(m, before.rank);
     for (int i = 0; i < o->count; i++) {
         uint64_t step = round * (uint64_t)o->count + (uint64_t)i + 1;
-        struct part p = part_of(m, c, o, round, bytes, (group + i) % o->count);
+        int s = (group + i) % o->count;
+        struct rounds_segment part = rounds_segment_of(bytes, o->count, HUD_LINE, s);
+        struct slot *head = mem_slot(m, o->heads[s]);
         if (i >= before.behind)
             mem_await(m, &ahead->read, step - (uint64_t)before.behind); /* A3 */
-        mem_out(m, &c->buf, p.data, done + p.first, p.bytes);
+        mem_out(m, &c->buf, head->data + round % 2 * half, done + part.first_bytes, part.bytes);
         mem_post(m, &mine->read, step); /* R2 */
     }
 }
