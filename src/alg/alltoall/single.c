@@ -6,11 +6,12 @@
  *           read from one, as in pairwise exchange.
  * Shape     p ranks, blocks of n bytes.  A rank pulls p - 1 blocks, from rank r - 1 on, and copies its own.
  * Cost      T = 2 l + (p - 1) n t + n u     ns; l one line transfer, t ns per byte that the kernel copies, and maps to do so, u of a copy in one process
- *           traffic: none beyond the p n bytes read and the p n bytes written; through the box 2 (p - 1) n more, which stay in the caches: blocks
- *           up to 16 KB, and what cannot be reached
+ *           small blocks: l + (p - 2) g + 2 (p - 1) n u, g one more overlapped line
+ *           traffic: none beyond the p n bytes read and the p n bytes written; through the slot 2 (p - 1) n more, which stay in the caches: small blocks,
+ *           up to 16 KB / (p - 1), and what cannot be reached
  * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
  *
- * Lines and edges are single.h's; in place, all blocks go through the box.
+ * Lines and edges are single.h's, single_box.h's and single_exchange.h's; in place, larger blocks go through the box.
  */
 #include "alg/single_exchange.h"
 
