@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * single.h - single copy, the words of it: what each two ranks tell each other.  First where their buffers lie; then they copy by the kernel; then what they still lack.
- * That goes through boxes (single_box.h).
+ * single.h - single copy, the words of it: what each two ranks tell each other.  First where their buffers lie; then they copy by the kernel; then what they
+ * still lack.  That goes through boxes (single_box.h).
  *
  * Line                        written by   read by   value k means
  *   slot[r].pair[i].here      r            i         r has entered operation k; with it, where what it lets i use is
  *   slot[r].pair[i].told      r            i         r uses nothing of i's in operation k any more; with it, what did not come
  *   slot[r].pair[i].full and taken                   see single_box.h
  *
- * A rank that is no other's partner in an operation tells it nothing, and what it last told it may be read until then: so it meets it before it tells it something new.
+ * A rank that is no other's partner in an operation tells it nothing, and what it last told it may be read until then: so it meets it before it tells it
+ * something new.
  *
  * Edges     R1 -> A1   an entry                     happens before  the other's use of the view
  *           R2 -> A2   the use of another's view    happens before  its owner's return

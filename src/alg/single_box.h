@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * single_box.h - single copy, the long way: the box in each rank's slot, behind its lines.  Through it goes what cannot be reached: packed views, copies that the kernel
- * refuses or cuts short.  It serves one receiver after the other, by halves in turn.  A fragment has the size of a half but for the last, so that no notice of it is
- * needed.  Two ranks count the fragments between them from the first on, both alike, whichever way they go; those of most operations are none.
+ * single_box.h - single copy, the long way: the box in each rank's slot, behind its lines.  Through it goes what cannot be reached: packed views, copies that
+ * the kernel refuses or cuts short.  It serves one receiver after the other, by halves in turn.  A fragment has the size of a half but for the last, so that
+ * no notice of it is needed.  Two ranks count the fragments between them from the first on, both alike, whichever way they go; those of most operations are
+ * none.
  *
  * Line                        written by   read by   value k means
  *   slot[r].pair[i].full      r            i         fragment k of the two is in r's box

@@ -10,7 +10,7 @@
 struct sources {
     struct mem *m;
     const struct hud_op *op;
-    struct mem_span sum; /* where it grows; a source may lie there only if it is among the first MEM_SOURCES */
+    struct mem_span sum; /* where it grows; a source may lie there only if it is among those of the first fold */
     size_t bytes;
     int count;
     struct mem_span from[MEM_SOURCES];
@@ -26,13 +26,18 @@ static inline void sources_begin(struct sources *x, struct mem *m, const struct 
     x->count = 0;
 }
 
+/* Makes one source, the sum, of those that have been added. */
+static inline void sources_fold(struct sources *x)
+{
+    mem_reduce(x->m, x->op, &x->sum, NULL, x->from, x->count, x->bytes);
+    x->from[0] = x->sum;
+    x->count = 1;
+}
+
 static inline void sources_add(struct sources *x, struct mem_span from)
 {
-    if (__builtin_expect(x->count == MEM_SOURCES, 0)) {
-        mem_reduce(x->m, x->op, &x->sum, NULL, x->from, x->count, x->bytes);
-        x->from[0] = x->sum;
-        x->count = 1;
-    }
+    if (__builtin_expect(x->count == MEM_SOURCES, 0))
+        sources_fold(x);
     x->from[x->count++] = from;
 }
 

@@ -28,7 +28,7 @@ static bool gets(const struct coll *c, int rank, int owner)
 
 static void run(struct mem *m, const struct coll *c)
 {
-    reduce_run(&(struct reduce_job){ .m = m, .c = c, .starts = starts, .gets = gets });
+    reduce_run(&(struct job){ .m = m, .c = c, .starts = starts, .gets = gets });
 }
 
 ALG_DEFINE(reduce, single) = {

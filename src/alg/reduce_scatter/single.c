@@ -30,7 +30,7 @@ static bool gets(const struct coll *c, int rank, int owner)
 
 static void run(struct mem *m, const struct coll *c)
 {
-    reduce_run(&(struct reduce_job){ .m = m, .c = c, .starts = starts, .gets = gets, .scatters = true });
+    reduce_run(&(struct job){ .m = m, .c = c, .starts = starts, .gets = gets, .scatters = true });
 }
 
 ALG_DEFINE(reduce_scatter, single) = {
