@@ -40,6 +40,19 @@ class Layout:
                 found["mpich"] = path
         return found
 
+    def program(self, name):
+        return os.path.join(self.tools, name)
+
+    def question(self, name, question):
+        """What a program of ours answers: a JSON object goes in, one comes out."""
+        try:
+            answer = subprocess.run([self.program(name)], input=json.dumps(question), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        except OSError as error:
+            raise Trouble(f"cannot run {self.program(name)}: {error.strerror}") from error
+        if answer.returncode != 0:
+            raise Trouble(answer.stderr.strip().removeprefix("huddle: ") or f"'{name}' failed with status {answer.returncode}", 2 if answer.returncode == 2 else 1)
+        return json.loads(answer.stdout)
+
     def ask(self, *words, **environment):
         """The probe's JSON, with these variables set.  What it says on standard error (a bad setting) is passed on."""
         probe = os.path.join(self.tools, "probe")

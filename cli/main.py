@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from . import bench, explain, info, run, settings, stop, tune
+from . import bench, explain, info, reproduce, run, settings, stop, tune
 from .layout import Trouble
 
 # name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
@@ -14,6 +14,7 @@ COMMANDS = {
     "info": (info, "the machine, a team's groups and pages, the MPIs found, the settings in effect"),
     "explain": (explain, "which algorithm would serve a call, and why; here or on a machine that is described"),
     "tune": (tune, "measure this machine and write a tuning file"),
+    "reproduce": (reproduce, "what the papers print, beside what the same thing gives here"),
     "settings": (settings, "every setting: what it does, its default, its value and where that comes from"),
 }
 

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A figure of a paper, redrawn.  Needs matplotlib (bench_chart.missing)."""
+from .bench_chart import INK, OURS
+
+
+def draw(figure, path):
+    from matplotlib import pyplot
+    canvas, axis = pyplot.subplots(figsize=(6.8, 4.4))
+    colours = {}
+    for label, x, y, marks in figure.lines:
+        colour = colours.setdefault(label.split(":")[0], OURS[len(colours) % len(OURS)])  # "chain" and "chain: SimGrid" are of one colour
+        axis.plot(x, y, "o" if marks else "-", color=colour, lw=1.8, ms=5, mec="white", mew=0.8, zorder=3 if marks else 2, label=label)
+    if "x" in figure.log:
+        axis.set_xscale("log", base=2)
+    if "y" in figure.log:
+        axis.set_yscale("log")
+    axis.set_title(figure.title, loc="left", fontsize=10, color=INK, pad=10)
+    axis.set_xlabel(figure.x, color=INK, loc="right")
+    axis.set_ylabel(figure.y, color=INK)
+    axis.grid(color="#ececec", zorder=0)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(which="both", colors=INK, length=0)
+    axis.legend(frameon=False, fontsize=9)
+    canvas.tight_layout()
+    canvas.savefig(path, dpi=130)
+    pyplot.close(canvas)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle reproduce, briefly: rows and figures of each paper, and what is said where SimGrid is missing.  test_reproduce.py BUILD."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+SIMGRID = shutil.which("smpirun") and os.path.exists(os.path.join(BUILD, "libexec", "huddle", "messages-smpi"))
+
+
+def reproduce(*words, **environment):
+    return subprocess.run([os.path.join(BUILD, "bin", "huddle"), "reproduce", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, **environment}, timeout=100, check=False)
+
+
+def answer(*words, **environment):
+    said = reproduce(*words, "--brief", "--json", **environment)
+    assert said.returncode == 0, said.stderr
+    return json.loads(said.stdout)
+
+
+class Paper04(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.paper = answer("04")["04"]
+        cls.rows = {(row["what"], row["by"]): row for row in cls.paper["rows"]}
+
+    def found(self, start, by):
+        rows = [row for (what, who), row in self.rows.items() if what.startswith(start) and who == by]
+        self.assertTrue(rows, f"{start}, {by}")
+        return rows[0]
+
+    def test_functions_give_the_published_degrees(self):
+        for tree in ("k-ary", "k-nomial"):
+            row = self.found(f"{tree} tree: best k", "function")
+            self.assertEqual(row["published"], row["here"])
+
+    @unittest.skipUnless(SIMGRID, "SimGrid is not here")
+    def test_simgrid_computes_the_model(self):
+        for start in ("k-ary tree, k = 2", "k-nomial tree, k = 2", "linear, 1000 B", "linear, 100000 B", "chain: time"):
+            row = self.found(start, "SimGrid")
+            self.assertLess(abs(row["here"] / row["published"] - 1), 0.02, start)
+        self.assertTrue(self.found("k-nomial tree: best k", "SimGrid")["agrees"])
+
+    def test_figures_have_lines(self):
+        names = {figure["name"] for figure in self.paper["figures"]}
+        self.assertEqual({"figure-6", "figure-9", "figure-12", "figure-13", "figure-14"}, names)
+        for figure in self.paper["figures"]:
+            for label, x, y, _ in figure["lines"]:
+                self.assertEqual(len(x), len(y), label)
+                self.assertTrue(all(value > 0 for value in y), label)
+
+    def test_without_simgrid_the_functions_are_left(self):
+        with tempfile.TemporaryDirectory() as empty:
+            os.symlink(sys.executable, os.path.join(empty, "python3"))
+            os.symlink("/usr/bin/env", os.path.join(empty, "env"))
+            paper = answer("04", PATH=empty)["04"]
+        self.assertIn("libsimgrid-dev", " ".join(paper["notes"]))
+        self.assertEqual({"function"}, {row["by"] for row in paper["rows"]})
+
+
+class Words(unittest.TestCase):
+    def test_errors_are_one_line(self):
+        said = reproduce("17")
+        self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")))
+        self.assertIn("accepted: ", said.stderr)
+
+    def test_figures_are_drawn_or_it_is_said_why_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = reproduce("04", "--brief", "--figures", folder)
+            if said.returncode == 0:
+                self.assertIn("04-figure-6.png", os.listdir(folder))
+            else:
+                self.assertIn("matplotlib", said.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
