@@ -40,36 +40,6 @@ static void find_processors(struct answer *a)
     a->processors = quota < a->processors ? quota : a->processors;
 }
 
-/* The k-th processor, round robin, of those within a unit of a level; level -1, or none there that ranks may use: of all. */
-static int processor(const struct answer *a, int level, int unit, int k)
-{
-    int list[TOPO_CPUS], count = 0;
-
-    for (int cpu = 0; cpu < TOPO_CPUS; cpu++) {
-        struct topo_cpus one = { { 0 } };
-        one.word[cpu / 64] = (uint64_t)1 << (cpu % 64);
-        if ((a->cpus.word[cpu / 64] & one.word[cpu / 64]) != 0 && (level < 0 || hud_topo_unit(a->machine, level, &one) == unit))
-            list[count++] = cpu;
-    }
-    return count > 0 ? list[k % count] : level >= 0 ? processor(a, -1, 0, k) : 0;
-}
-
-/* A map by a level that the machine does not have is one by core. */
-static void bind_ranks(const struct answer *a, struct topo_cpus *cpus)
-{
-    int level = hud_topo_level_of(a->machine, a->q->map), units = level < 0 ? 1 : hud_topo_level_units(a->machine, level);
-
-    for (int r = 0; r < a->q->ranks; r++) {
-        memset(&cpus[r], 0, sizeof cpus[r]);
-        if (strcmp(a->q->map, "none") == 0) {
-            cpus[r] = a->cpus;
-        } else {
-            int cpu = processor(a, level, r % units, r / units);
-            cpus[r].word[cpu / 64] |= (uint64_t)1 << (cpu % 64);
-        }
-    }
-}
-
 /* As the set-up of a team does it. */
 static bool find_place(struct answer *a)
 {
@@ -82,7 +52,7 @@ static bool find_place(struct answer *a)
     bool good = cpus && a->table;
     if (good) {
         find_processors(a);
-        bind_ranks(a, cpus);
+        hud_topo_bind(a->machine, &a->cpus, a->q->map, a->q->ranks, cpus);
         good = hud_topo_place(a->machine, cpus, a->q->ranks, off, &place) == 0 && hud_shape_groups_build(&place, &a->groups) == 0;
     }
     if (good) {

@@ -17,8 +17,8 @@ enum form {
     CLASSES,  /* a table: a number for each class but the own core */
     CACHES,   /* the same and "own" */
     MEMORIES, /* a table: "local" and a number for each class above a NUMA node */
-    HOMES,    /* the same without "local" */
-    MESHES,   /* a table: a number for any class but the own core */
+    HOMES,    /* the same without "local", of numbers that may be 0 */
+    MESHES,   /* a table, or nothing: a number for any class but the own core */
     SOCKETS,  /* a number above 0 where there are several sockets, else nothing */
     LEVEL     /* a level's name, or "machine" */
 };
@@ -37,6 +37,7 @@ static const struct row {
     { "lines", "serve_ns", CLASSES, offsetof(struct sim_machine, lines.serve_ns) },
     { "lines", "home_ns", HOMES, offsetof(struct sim_machine, lines.home_ns) },
     { "links", "mesh_gbps", MESHES, offsetof(struct sim_machine, links.mesh_gbps) },
+    { "links", "port_gbps", MESHES, offsetof(struct sim_machine, links.port_gbps) },
     { "links", "socket_gbps", SOCKETS, offsetof(struct sim_machine, links.socket_gbps) },
     { "copy", "cached_gbps", CACHES, offsetof(struct sim_machine, copy.cached_gbps) },
     { "copy", "memory_gbps", MEMORIES, offsetof(struct sim_machine, copy.memory_gbps) },
@@ -100,17 +101,15 @@ static const char *shown(const json_t *value, char *text, size_t bytes)
 
 /* ---- numbers ---- */
 
-static bool read_number(struct reader *r, const char *what, const json_t *value, double *number)
+static void read_number(struct reader *r, enum form form, const char *what, const json_t *value, double *number)
 {
+    double v = json_number_value(value);
     char text[64];
 
-    if (json_is_number(value) && json_number_value(value) > 0 && isfinite(json_number_value(value)))
-        *number = json_number_value(value);
-    else if (value)
-        complain(r, "%s: %s (accepted: a number above 0)", what, shown(value, text, sizeof text));
-    else
-        complain(r, "%s: missing (accepted: a number above 0)", what);
-    return !r->failed;
+    *number = v;
+    if (!json_is_number(value) || v < 0 || (v <= 0 && form != HOMES) || !isfinite(v))
+        complain(r, "%s: %s (accepted: a number %s)", what, value ? shown(value, text, sizeof text) : "missing",
+                 form == HOMES ? "of 0 or more" : "above 0");
 }
 
 /* The key of a class in a table of this form; NULL: it has none. */
@@ -154,7 +153,7 @@ static void read_classes(struct reader *r, const struct row *row, const char *wh
         value = known ? json_object_get(table, known) : NULL;
         snprintf(full, sizeof full, "%s.%s", what, known ? known : "");
         if (known && (value || row->form != MESHES))
-            read_number(r, full, value, &by_class[c]);
+            read_number(r, row->form, full, value, &by_class[c]);
     }
 }
 
@@ -178,10 +177,10 @@ static void read_row(struct reader *r, const struct row *row, const json_t *valu
 
     snprintf(what, sizeof what, "%s.%s", row->table, row->key);
     if (row->form == NUMBER || (row->form == SOCKETS && r->m->sockets > 1))
-        read_number(r, what, value, field);
+        read_number(r, row->form, what, value, field);
     else if (row->form == LEVEL)
         read_level(r, what, value, field);
-    else if (row->form != SOCKETS)
+    else if (row->form != SOCKETS && !(row->form == MESHES && !value))
         read_classes(r, row, what, value);
     else if (value)
         complain(r, "%s: %s (accepted: nothing, there is one socket)", what, shown(value, text, sizeof text));

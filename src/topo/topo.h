@@ -45,6 +45,12 @@ void hud_topo_all(const struct topo *t, struct topo_cpus *cpus);
 int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus);
 
 /*
+ * Where a launcher would bind ranks: "core": to the usable processors in turn; "numa", "socket" or another level's name: to those of its units in turn,
+ * "none": to all.  A level that the machine does not have is "core".
+ */
+void hud_topo_bind(const struct topo *t, const struct topo_cpus *usable, const char *map, int ranks, struct topo_cpus *cpus);
+
+/*
  * Fills place with the units of every level that has a name which is not in the comma-separated list `off` ("" or NULL: all are on).
  * place->unit is allocated; release with free((void *)place->unit).  Returns 0, or -1: out of memory.
  */

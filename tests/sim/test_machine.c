@@ -17,8 +17,8 @@ static const char small[] = "{'name': 'small', 'source': 'made up', 'topology': 
                             "  'transfer_ns': {'group': 10, 'numa': 20, 'socket': 30, 'machine': 40},"
                             "  'gap_ns': {'group': 11, 'numa': 21, 'socket': 31, 'machine': 41},"
                             "  'serve_ns': {'group': 12, 'numa': 22, 'socket': 32, 'machine': 42},"
-                            "  'home_ns': {'socket': 33, 'machine': 43}},"
-                            "'links': {'mesh_gbps': {'numa': 50}, 'socket_gbps': 51},"
+                            "  'home_ns': {'socket': 0, 'machine': 43}},"
+                            "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'socket_gbps': 51},"
                             "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
                             "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'kernel_gbps': 80, 'kernel_call_ns': 81},"
                             "'memory': {'node_gbps': 90}, 'caches': {'private_bytes': 1000, 'shared_level': 'numa', 'shared_bytes': 2000,"
@@ -93,8 +93,9 @@ static void numbers_land_where_they_belong(void **state)
     expect_numbers(m->lines.transfer_ns, 0, 10, 20, 30, 40);
     expect_numbers(m->lines.gap_ns, 0, 11, 21, 31, 41);
     expect_numbers(m->lines.serve_ns, 0, 12, 22, 32, 42);
-    expect_numbers(m->lines.home_ns, 0, 0, 0, 33, 43);
+    expect_numbers(m->lines.home_ns, 0, 0, 0, 0, 43);
     expect_numbers(m->links.mesh_gbps, 0, 0, 50, 0, 0);
+    expect_numbers(m->links.port_gbps, 0, 52, 0, 0, 0);
     expect_numbers(m->copy.cached_gbps, 60, 61, 62, 63, 64.5);
     expect_numbers(m->copy.memory_gbps, 70, 0, 0, 73, 74);
     expect_numbers((const double[]){ m->copy.kernel_gbps, m->copy.kernel_call_ns, m->memory.node_gbps, m->caches.private_bytes,
@@ -129,8 +130,9 @@ static void complaints(void **state)
         { "'numa': 20", "'numa': -1", "lines.transfer_ns.numa: -1 (accepted: a number above 0)" },
         { "{'group': 10,", "{'group': 10, 'own': 1,",
           "lines.transfer_ns.own: not known of this machine (accepted: group, numa, socket, machine)" },
-        { "{'socket': 33, 'machine': 43}", "5", "lines.home_ns: 5 (accepted: a table of socket, machine)" },
-        { "'socket': 33,", "'numa': 1,", "lines.home_ns.numa: not known of this machine (accepted: socket, machine)" },
+        { "{'socket': 0, 'machine': 43}", "5", "lines.home_ns: 5 (accepted: a table of socket, machine)" },
+        { "'socket': 0,", "'socket': -1,", "lines.home_ns.socket: -1 (accepted: a number of 0 or more)" },
+        { "'socket': 0,", "'numa': 1,", "lines.home_ns.numa: not known of this machine (accepted: socket, machine)" },
         { "{'numa': 50}", "{'l3': 50}", "links.mesh_gbps.l3: not known of this machine (accepted: group, numa, socket, machine)" },
         { ", 'socket_gbps': 51", "", "links.socket_gbps: missing (accepted: a number above 0)" },
         { "{'own': 60,", "{", "copy.cached_gbps.own: missing (accepted: a number above 0)" },
@@ -161,7 +163,7 @@ static void one_socket(void **state)
         "{'name': 'alone', 'source': '', 'topology': 'pack:1 [numa] l3:2 core:2 pu:1',"
         "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3, 'transfer_ns': {'l3': 10, 'machine': 40},"
         "  'gap_ns': {'l3': 11, 'machine': 41}, 'serve_ns': {'l3': 12, 'machine': 42}, 'home_ns': {}},"
-        "'links': {'mesh_gbps': {}%s}, 'copy': {'cached_gbps': {'own': 60, 'l3': 61, 'machine': 64},"
+        "'links': {%s}, 'copy': {'cached_gbps': {'own': 60, 'l3': 61, 'machine': 64},"
         "  'memory_gbps': {'local': 70}, 'kernel_gbps': 80, 'kernel_call_ns': 81}, 'memory': {'node_gbps': 90},"
         "'caches': {'private_bytes': 1, 'shared_level': 'machine', 'shared_bytes': 2, 'shared_gbps': 3},"
         "'reduce': {'core_gbps': 110}}";
@@ -178,7 +180,7 @@ static void one_socket(void **state)
     assert_int_equal(machine_away(m, 3, 0), MACHINE_OWN);
     hud_machine_free(m);
     json_decref(json);
-    snprintf(text, sizeof text, alone, ", 'socket_gbps': 5");
+    snprintf(text, sizeof text, alone, "'socket_gbps': 5");
     json = parse(text);
     assert_null(hud_machine_read(json, error, sizeof error));
     assert_string_equal(error, "links.socket_gbps: 5 (accepted: nothing, there is one socket)");

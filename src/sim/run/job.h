@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job.h - a request as a job: ranks on cores of the modelled machine, a team of all of them, its calls under the checker. */
+#ifndef HUD_SIM_JOB_H
+#define HUD_SIM_JOB_H
+
+#include "sim/run/data.h"
+#include "sim/sim.h"
+
+struct job {
+    const struct request *q;
+    struct sim *sim;
+    struct sim_team *team;
+    struct shape_groups groups;
+    int *core;         /* [ranks] */
+    struct coll call;  /* what is the same for all ranks and rounds */
+    struct data *data; /* [ranks] */
+    int rounds;        /* warm-up included */
+};
+
+/* False: *error says what cannot be simulated. */
+bool job_create(const struct request *q, struct job *job, char *error, size_t error_bytes);
+void job_free(struct job *job);
+/* True: clean; else hud_sim_report tells. */
+bool job_run(struct job *job);
+
+#endif

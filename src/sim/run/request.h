@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * request.h - what to simulate, as `huddle simulate` asks it:
+ *
+ * {"machine": {...},                                   as in machines/NAME.toml, see sim/machine.h
+ *  "collective": "bcast", "algorithm": "slots",        without a collective the machine is only described
+ *  "parameters": {"fragment": 8192, "tree": "chain"},  by name; presets serve for others
+ *  "slot_bytes": 1048576,                              most that a rank's slot may take
+ *  "bytes": 65536,                                     of the message; of a block of alltoall and alltoallv
+ *  "ranks": 128, "map": "numa", "levels_off": "l2",    bound to cores in turn over the units of a level; groups ignore those levels
+ *  "root": 0, "method": "single", "repetitions": 5, "warmup": 1, "skew_ns": 0, "seed": 1}
+ */
+#ifndef HUD_SIM_REQUEST_H
+#define HUD_SIM_REQUEST_H
+
+#include "alg/alg.h"
+#include "sim/machine.h"
+
+enum method {
+    METHOD_SINGLE, /* all enter at once, each time with fresh data: what the slowest takes */
+    METHOD_LOOP    /* one call after the other: what one of them takes on average */
+};
+
+extern const char *const request_methods[]; /* "single", "loop"; ended by NULL */
+
+struct request {
+    struct sim_machine *machine;
+    const struct alg *alg; /* NULL: the machine is only described */
+    long param[ALG_PARAMS];
+    size_t slot_bytes, bytes;
+    int ranks, root, method, repetitions, warmup;
+    const char *map, *levels_off; /* of the JSON object */
+    double skew_ns;               /* ranks enter at random up to so late */
+    uint64_t seed;
+};
+
+/* False: *error is one line.  The object must outlive the request. */
+bool request_read(const json_t *json, struct request *request, char *error, size_t error_bytes);
+void request_free(struct request *request);
+
+#endif

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program simulate, and every described machine.  test_simulate.py SOURCE PROGRAM."""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+SOURCE, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+sys.path.insert(0, SOURCE)
+from cli.machines import tomllib  # noqa: E402
+
+MACHINES = {os.path.splitext(os.path.basename(path))[0]: path for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))}
+CALLS = {  # an algorithm of each collective, and bytes of more than one fragment
+    "barrier": ("groups", 0), "bcast": ("segments", 100001), "reduce": ("tree", 70000), "allreduce": ("slices", 100004),
+    "reduce_scatter": ("slices", 40008), "alltoall": ("windows", 3001), "alltoallv": ("windows", 2999)}
+
+
+def machine(name):
+    with open(MACHINES[name], "rb") as file:
+        return tomllib.load(file)
+
+
+def simulate(**request):
+    return subprocess.run([PROGRAM], input=json.dumps(request), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+
+
+def answer(**request):
+    said = simulate(**request)
+    assert (said.returncode, said.stderr) == (0, ""), said
+    return json.loads(said.stdout)
+
+
+@unittest.skipIf(tomllib is None, "no tomllib here")
+class Machines(unittest.TestCase):
+    def test_all_seven_load(self):
+        cores = {name: answer(machine=machine(name))["machine"]["cores"] for name in MACHINES}
+        wanted = {"kunpeng-920": 128, "xeon-e5-2620v4": 16, "xeon-e5620": 8, "opteron-8347he": 16, "epyc-9654": 192, "epyc-7742": 128, "xeon-8358": 64}
+        self.assertEqual(wanted, cores)
+
+    def test_every_number_has_a_source(self):
+        for name, path in MACHINES.items():
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    if re.match(r"\w+(\.\w+)? = [\d\"]", line) and not re.match("name|source|topology", line):
+                        self.assertRegex(line, r"# \w.{5}|^(gap|serve)_ns\.\w+ = \S+$", f"{name}: {line}")
+
+    def test_farther_is_slower(self):
+        for name in MACHINES:
+            tables = machine(name)
+            for key in ("transfer_ns", "gap_ns", "serve_ns"):
+                values = list(tables["lines"][key].values())
+                self.assertEqual(sorted(values), values, f"{name} {key}")
+            for key in ("cached_gbps", "memory_gbps"):
+                values = list(tables["copy"][key].values())
+                self.assertEqual(sorted(values, reverse=True), values, f"{name} {key}")
+
+
+@unittest.skipIf(tomllib is None, "no tomllib here")
+class Calls(unittest.TestCase):
+    def test_every_collective_runs_clean(self):
+        for collective, (algorithm, size) in CALLS.items():
+            for method in ("single", "loop"):
+                call = answer(machine=machine("kunpeng-920"), collective=collective, algorithm=algorithm, bytes=size, ranks=9, map="numa", method=method, repetitions=2)["call"]
+                self.assertTrue(call["checker"]["clean"], call)
+                self.assertGreater(call["checker"]["posts"], 0)
+
+    def test_ranks_lie_where_the_map_says(self):
+        def cores(by):
+            return answer(machine=machine("kunpeng-920"), collective="barrier", algorithm="groups", ranks=6, map=by)["call"]["core_of"]
+        self.assertEqual([0, 1, 2, 3, 4, 5], cores("core"))
+        self.assertEqual([0, 32, 64, 96, 1, 33], cores("numa"))
+        self.assertEqual([0, 64, 1, 65, 2, 66], cores("socket"))
+
+    def test_groups_follow_the_levels(self):
+        def groups(off):
+            call = answer(machine=machine("kunpeng-920"), collective="barrier", algorithm="groups", levels_off=off)["call"]
+            return [(level["level"], level["groups"]) for level in call["groups"]]
+        self.assertEqual([("group", 32), ("numa", 4), ("socket", 2), ("team", 1)], groups(""))
+        self.assertEqual([("numa", 4), ("team", 1)], groups("group,socket"))
+
+    def test_the_same_seed_is_the_same_run(self):
+        request = {"machine": machine("xeon-e5620"), "collective": "bcast", "algorithm": "slots", "bytes": 50000, "seed": 7}
+        self.assertEqual(simulate(**request).stdout, simulate(**request).stdout)
+
+    def test_parameters(self):
+        call = answer(machine=machine("xeon-e5620"), collective="barrier", algorithm="combining", parameters={"degree": 4})["call"]
+        self.assertEqual({"degree": 4}, call["parameters"])
+
+    def test_complaints(self):
+        good = {"collective": "bcast", "algorithm": "slots", "bytes": 100}
+        for change, complaint in (
+                ({"algorithm": "slot"}, "algorithm: huddle has no bcast/slot"), ({"ranks": 9}, "ranks: 9 (accepted: 2 to 8)"),
+                ({"bytes": 0}, "bytes: 0 (accepted: 1 to 1073741824)"), ({"collective": "barrier", "algorithm": "groups"}, "bytes: 100 (accepted: 0 to 0)"),
+                ({"root": 8}, "root: 8 (accepted: 0 to 7)"), ({"map": "node"}, "map: node (accepted: core, numa, socket)"),
+                ({"method": "twice"}, "method: twice (accepted: single, loop)"), ({"parameters": {"x": 1}}, "parameters: bcast/slots does not have all of these"),
+                ({"parameters": {"fragment": 0}}, "parameters.fragment: 0 (accepted: "), ({"levels_off": "l9"}, "levels_off: l9 (accepted: names of levels)"),
+                ({"slot_bytes": 128}, "slot_bytes: 128 is too little for bcast/slots with these parameters on 8 ranks"),
+                ({"skew_ns": -1}, "skew_ns: accepted is a number of 0 or more"), ({"machine": {**machine("xeon-e5620"), "lines": {}}}, "machine: lines.size_bytes: missing (accepted: a number above 0)")):
+            said = simulate(**{"machine": machine("xeon-e5620"), **good, **change})
+            self.assertEqual((2, ""), (said.returncode, said.stdout))
+            self.assertTrue(said.stderr.startswith(f"huddle: simulate: {complaint}") and said.stderr.count("\n") == 1, said.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
