@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lines.c - as lines.h tells it. */
+#include "sim/lines.h"
+#include "sim/grow.h"
+
+#include <string.h>
+
+/* What a core has under way. */
+struct core {
+    double settled_ns;          /* its stores so far */
+    bool run;                   /* a further miss overlaps with the one before: */
+    double issued_ns, ended_ns; /* of that one */
+};
+
+struct sim_lines {
+    const struct sim_machine *machine;
+    struct core *core; /* [machine->cores] */
+};
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+struct sim_lines *hud_lines_create(const struct sim_machine *machine)
+{
+    struct sim_lines *all = hud_must(calloc(1, sizeof *all));
+
+    all->machine = machine;
+    all->core = hud_must(calloc((size_t)machine->cores, sizeof *all->core));
+    return all;
+}
+
+void hud_lines_free(struct sim_lines *all)
+{
+    if (all)
+        free(all->core);
+    free(all);
+}
+
+/* ---- who holds a line ---- */
+
+struct sim_line hud_line_first(int core, int home)
+{
+    return (struct sim_line){ .owner = core, .home = home, .copies = 1 };
+}
+
+void hud_line_clear(struct sim_line *line)
+{
+    free(line->held);
+    line->held = NULL;
+}
+
+static size_t words(const struct sim_lines *all)
+{
+    return ((size_t)all->machine->cores + 63) / 64;
+}
+
+static bool holds(const struct sim_line *line, int core)
+{
+    return line->copies == 1 ? line->owner == core : line->held[core / 64] >> (core % 64) & 1;
+}
+
+static void give_copy(const struct sim_lines *all, struct sim_line *line, int core)
+{
+    if (!line->held)
+        line->held = hud_must(calloc(words(all), sizeof *line->held));
+    if (line->copies == 1) {
+        memset(line->held, 0, words(all) * sizeof *line->held);
+        line->held[line->owner / 64] |= UINT64_C(1) << (line->owner % 64);
+    }
+    line->held[core / 64] |= UINT64_C(1) << (core % 64);
+    line->copies++;
+}
+
+/* ---- how far ---- */
+
+/* From one core to another that has asked for it. */
+static double cross_ns(const struct sim_lines *all, const struct sim_line *line, int from, int to)
+{
+    const struct machine_lines *cost = &all->machine->lines;
+    int class = machine_class(all->machine, from, to), away = machine_away(all->machine, to, line->home);
+
+    return cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0);
+}
+
+/* The class of the holder of a copy that is farthest from the core. */
+static int farthest(const struct sim_lines *all, const struct sim_line *line, int core)
+{
+    int most = machine_class(all->machine, line->owner, core);
+
+    for (size_t w = 0; line->copies > 1 && w < words(all); w++)
+        for (uint64_t bits = line->held[w]; bits != 0; bits &= bits - 1) {
+            int class = machine_class(all->machine, (int)(w * 64) + __builtin_ctzll(bits), core);
+            most = class > most ? class : most;
+        }
+    return most;
+}
+
+/* What it takes until the core has the line alone: 0 if it does.  *gap_ns, between two such. */
+static double own_ns(const struct sim_lines *all, const struct sim_line *line, int core, double *gap_ns)
+{
+    const struct machine_lines *cost = &all->machine->lines;
+    int class = farthest(all, line, core), away = machine_away(all->machine, core, line->home);
+
+    *gap_ns = class == MACHINE_OWN ? 0 : cost->gap_ns[class];
+    if (class == MACHINE_OWN)
+        return 0;
+    return cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0);
+}
+
+/* ---- loads ---- */
+
+/* The core misses now, unless it has issued this load before, in the shadow of another one. */
+static double issue(struct core *c, double gap_ns, double now_ns)
+{
+    double issued = c->run ? c->issued_ns + gap_ns + (now_ns - c->ended_ns) : now_ns;
+
+    c->run = true;
+    c->issued_ns = issued;
+    return issued;
+}
+
+struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
+{
+    const struct machine_lines *cost = &all->machine->lines;
+    struct core *c = &all->core[core];
+    struct sim_fetch f = { .begin_ns = now_ns, .end_ns = now_ns + cost->hit_ns, .from = -1 };
+
+    if (holds(line, core))
+        return f;
+    int class = machine_class(all->machine, line->owner, core);
+    f.from = line->owner;
+    f.begin_ns = later(issue(c, cost->gap_ns[class], now_ns), later(line->visible_ns, line->free_ns));
+    f.end_ns = later(f.end_ns, later(f.begin_ns + cross_ns(all, line, line->owner, core), line->settled_ns));
+    c->ended_ns = f.end_ns;
+    line->free_ns = f.begin_ns + cost->serve_ns[class];
+    give_copy(all, line, core);
+    return f;
+}
+
+void hud_lines_pause(struct sim_lines *all, int core)
+{
+    all->core[core].run = false;
+}
+
+/* ---- stores ---- */
+
+static void take(struct sim_line *line, int core)
+{
+    line->owner = core;
+    line->copies = 1;
+}
+
+struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
+{
+    struct core *c = &all->core[core];
+    double gap, own = own_ns(all, line, core, &gap), early = own > gap ? own - gap : 0;
+    struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner };
+
+    f.begin_ns = later(now_ns, later(line->free_ns, c->settled_ns - early));
+    f.end_ns = later(f.begin_ns + own, line->settled_ns);
+    take(line, core);
+    line->visible_ns = line->free_ns = f.from < 0 ? f.begin_ns : f.end_ns;
+    line->settled_ns = c->settled_ns = f.end_ns;
+    return f;
+}
+
+void hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
+{
+    double gap, own = own_ns(all, line, core, &gap);
+
+    line->free_ns = later(now_ns, line->free_ns);
+    line->settled_ns = later(line->free_ns + own, line->settled_ns);
+    take(line, core);
+}
+
+struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
+{
+    struct core *c = &all->core[core];
+    double gap, own = own_ns(all, line, core, &gap);
+    struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner };
+
+    f.begin_ns = later(now_ns, later(line->free_ns, c->settled_ns));
+    f.end_ns = later(f.begin_ns + own, line->settled_ns) + all->machine->lines.add_ns;
+    take(line, core);
+    line->visible_ns = line->free_ns = line->settled_ns = c->settled_ns = f.end_ns;
+    return f;
+}
+
+void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, double delay_ns)
+{
+    line->settled_ns += delay_ns;
+    all->core[core].settled_ns += delay_ns;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lines.h - cache lines in simulated time: who holds each, when it can be had, and what a load, a store, an addition of one core costs.
+ *
+ * A line belongs to the core that wrote it last; others may have copies.  Times are those of machine.h; cross is transfer_ns by the class of the two
+ * cores, plus home_ns where the line's home is farther from the reader than its holder is.
+ *
+ * Load   of a line the core holds: hit_ns.  Else it begins when the line is visible and free, and takes cross; the line serves the next reader serve_ns
+ *        after this one, so many readers queue up.
+ * Run    A core that misses again without having waited for a value in between has issued that load gap_ns after the one before, while it still waited for
+ *        it (out-of-order execution): a scan of n lines of one class takes transfer_ns + (n - 1) gap_ns.
+ * Store  The core goes on after post_ns.  Copies elsewhere must go first: the store settles when the farthest holder has been told, cross after it began,
+ *        and no load of the new value ends before that, nor before its own cross.  A reader that polls sends for the line as soon as it has lost
+ *        it, so these two times overlap: a ping-pong of two flags takes transfer_ns a hop.  A core without a copy must have the line first: then nobody
+ *        loads before the store has settled.  Stores of a core settle in their order, each miss gap_ns after the one before at least (a store
+ *        buffer asks early for the lines of several stores).
+ * Add    The core waits: for the line, for its own stores, for the line to come and the copies to go, then add_ns.  Additions to one line queue up.
+ * Claim  as a store that nobody waits for and that nothing follows: the line comes to the core, the copies go.
+ *
+ * Calls must come in the order of their times.  Nothing here waits: whoever calls does, until begin_ns and then until end_ns, and adds what
+ * the links on the way cost (links.h).
+ */
+#ifndef HUD_SIM_LINES_H
+#define HUD_SIM_LINES_H
+
+#include "sim/machine.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_line {
+    int owner, home;   /* core that wrote it last; NUMA node */
+    int copies;        /* cores that have it */
+    uint64_t *held;    /* a bit for each core, the owner's, too; NULL: it never had a second copy */
+    double visible_ns; /* loads of its value begin from here on */
+    double settled_ns; /* and do not end before */
+    double free_ns;    /* whoever holds it can serve the next */
+};
+
+/* A core's use of a line. */
+struct sim_fetch {
+    double begin_ns, end_ns; /* the line is on its way, unless from is -1 */
+    int from;                /* the core that it comes from; -1: it does not */
+};
+
+struct sim_lines; /* cores, and what each of them has under way */
+
+struct sim_lines *hud_lines_create(const struct sim_machine *machine);
+void hud_lines_free(struct sim_lines *all); /* NULL is allowed; lines are the caller's */
+
+/* As the core leaves it that first writes it, long ago. */
+struct sim_line hud_line_first(int core, int home);
+void hud_line_clear(struct sim_line *line); /* frees what it holds */
+
+struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
+/* end_ns: when the store has settled; the core itself goes on post_ns after now_ns. */
+struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
+struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
+void hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
+/* A store's line comes so much later. */
+void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, double delay_ns);
+/* The core's next miss overlaps with none before. */
+void hud_lines_pause(struct sim_lines *all, int core);
+
+#endif

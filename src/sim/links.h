@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * links.h - what a line crosses on its way from core to core: the meshes of the units that it leaves, enters or stays in, and the link between two
+ * sockets.  Each is a server, first come first served, occupied for line_bytes / bandwidth by each line.
+ *
+ * A line comes later by the longest wait on its way: its transfer is a pipeline over the links, and its usual time counts their crossing already.
+ * Calls must come in the order of their times.  Bytes that are not lines (flows.h) are only counted here.
+ */
+#ifndef HUD_SIM_LINKS_H
+#define HUD_SIM_LINKS_H
+
+#include "sim/machine.h"
+
+enum { LINKS_WAY = 2 * MACHINE_CLASSES + 1, LINKS_NAME = 48 }; /* most links on one way; of a name */
+
+struct sim_link {
+    int class, from, to; /* a mesh: of this class, of unit `from`; else class is -1, and it leads from one socket to another */
+    double gbps, free_ns;
+    double bytes; /* that have crossed it */
+};
+
+struct sim_links;
+
+struct sim_links *hud_links_create(const struct sim_machine *machine);
+void hud_links_free(struct sim_links *all); /* NULL is allowed */
+
+/* The links between two cores, in no order.  Returns how many. */
+int hud_links_way(const struct sim_links *all, int from, int to, int way[LINKS_WAY]);
+/* A line crosses them.  Returns how much later it comes than if they were idle. */
+double hud_links_cross(struct sim_links *all, int from, int to, double now_ns);
+/* So many bytes do, at a time of their own. */
+void hud_links_carry(struct sim_links *all, int from, int to, double bytes);
+
+int hud_links_count(const struct sim_links *all);
+const struct sim_link *hud_links_get(const struct sim_links *all, int link);
+/* "numa 3", "socket 0 to 1" */
+void hud_links_name(const struct sim_links *all, int link, char name[LINKS_NAME]);
+/* Forget what has crossed so far; who waits still does. */
+void hud_links_forget(struct sim_links *all);
+
+#endif

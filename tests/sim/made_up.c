@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* made_up.c - the tables of a machine, filled in without a description. */
+#include "made_up.h"
+
+#include <stdlib.h>
+
+enum { DIES = 2, LEVELS = 2 };
+
+static int *table(int count)
+{
+    int *t = calloc((size_t)count, sizeof *t);
+
+    if (!t)
+        abort();
+    return t;
+}
+
+struct sim_machine *made_up_machine(int sockets, int cores_of_die)
+{
+    struct sim_machine *m = calloc(1, sizeof *m);
+
+    if (!m)
+        abort();
+    *m = (struct sim_machine){
+        .name = "made up", .cores = sockets * DIES * cores_of_die, .levels = LEVELS, .classes = LEVELS + 2, .nodes = sockets * DIES
+    };
+    m->sockets = sockets;
+    m->cpu = table(m->cores);
+    m->unit = table(LEVELS * m->cores);
+    m->node = table(m->cores);
+    m->socket = table(m->cores);
+    m->first = table(m->nodes);
+    for (int core = m->cores - 1; core >= 0; core--) {
+        int die = core / cores_of_die, socket = die / DIES;
+        m->cpu[core] = core;
+        m->unit[core] = m->node[core] = die;
+        m->unit[m->cores + core] = m->socket[core] = socket;
+        m->first[die] = core;
+    }
+    m->lines = (struct machine_lines){ .size_bytes = 64,
+                                       .hit_ns = .5,
+                                       .post_ns = .25,
+                                       .add_ns = 2,
+                                       .transfer_ns = { 0, 10, 20, 40 },
+                                       .gap_ns = { 0, 1, 2, 4 },
+                                       .serve_ns = { 0, 3, 5, 7 },
+                                       .home_ns = { 0, 0, 8, 16 } };
+    return m;
+}
+
+void made_up_free(struct sim_machine *m)
+{
+    free(m->cpu);
+    free(m->unit);
+    free(m->node);
+    free(m->socket);
+    free(m->first);
+    free(m);
+}

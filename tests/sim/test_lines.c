@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_lines.c - lines and links of a made-up machine (made_up.h) take what is worked out by hand beside each figure. */
+#include "made_up.h"
+#include "sim/lines.h"
+#include "sim/links.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+/* after the above */
+#include <cmocka.h>
+
+enum { DIE = 32, CORES = 4 * DIE }; /* cores of a die: 0, 32 the other die, 64 and 96 the other socket */
+
+static struct sim_machine *machine;
+static struct sim_lines *lines;
+
+static int set_up(void **state)
+{
+    (void)state;
+    machine = made_up_machine(2, DIE);
+    lines = hud_lines_create(machine);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    hud_lines_free(lines);
+    made_up_free(machine);
+    return 0;
+}
+
+/* Line of a flag that `writer` wrote long ago; homed on its node. */
+static struct sim_line line_of(int writer)
+{
+    return hud_line_first(writer, machine->node[writer]);
+}
+
+static double load(struct sim_line *line, int core, double now)
+{
+    return hud_lines_load(lines, line, core, now).end_ns;
+}
+
+static double store(struct sim_line *line, int core, double now)
+{
+    return hud_lines_store(lines, line, core, now).end_ns;
+}
+
+/* ---- one writer, one reader ---- */
+
+/* Each posts and polls the other's flag: a hop is a transfer, whichever way. */
+static void ping_pong(int a, int b, double begin, double transfer)
+{
+    struct sim_line of[2] = { line_of(a), line_of(b) };
+    int core[2] = { a, b };
+    double now = begin;
+
+    load(&of[0], b, begin - 100); /* both have looked at the other's flag */
+    load(&of[1], a, begin - 100);
+    hud_lines_pause(lines, a);
+    hud_lines_pause(lines, b);
+    for (int hop = 0; hop < 10; hop++) {
+        store(&of[hop % 2], core[hop % 2], now);
+        now = load(&of[hop % 2], core[1 - hop % 2], of[hop % 2].visible_ns);
+        hud_lines_pause(lines, core[1 - hop % 2]); /* it has waited */
+    }
+    assert_true(now == begin + 10 * transfer);
+    hud_line_clear(&of[0]);
+    hud_line_clear(&of[1]);
+}
+
+static void test_ping_pong(void **state)
+{
+    (void)state;
+    ping_pong(0, 1, 1000, 10);
+    ping_pong(0, 32, 2000, 20); /* a line's home is its writer's, no farther than that */
+    ping_pong(0, 64, 3000, 40);
+}
+
+/* The home counts where it is farther than the holder. */
+static void test_home(void **state)
+{
+    struct sim_line here = hud_line_first(0, 0), other_die = hud_line_first(0, 1), other_socket = hud_line_first(0, 2);
+
+    (void)state;
+    assert_true(load(&here, 1, 0) == 10);
+    assert_true(load(&other_die, 2, 0) == 10 + 8);
+    assert_true(load(&other_socket, 3, 0) == 10 + 16);
+    assert_true(load(&other_socket, 64, 100) == 140); /* home and reader on one node */
+    assert_true(load(&other_socket, 3, 200) == 200.5);
+    hud_line_clear(&here);
+    hud_line_clear(&other_die);
+    hud_line_clear(&other_socket);
+}
+
+/* ---- one writer, many readers ---- */
+
+/* 31 of its die, 32 of the other die, 64 of the other socket: each is served serve_ns after the one before. */
+static void test_many_readers(void **state)
+{
+    struct sim_line line = line_of(0);
+    double last = 0;
+
+    (void)state;
+    for (int core = 1; core < CORES; core++) {
+        last = load(&line, core, 0);
+        if (core == 1)
+            assert_true(last == 10);
+        if (core == 31)
+            assert_true(last == 30 * 3 + 10);
+        if (core == 63)
+            assert_true(last == 31 * 3 + 31 * 5 + 20);
+    }
+    assert_true(last == 31 * 3 + 32 * 5 + 63 * 7 + 40);
+    /* The next store must reach the farthest of them first; a near reader sees it no earlier. */
+    assert_true(store(&line, 0, 1000) == 1040);
+    assert_true(load(&line, 1, 1000) == 1040);
+    assert_true(load(&line, 64, 1000) == 1003 + 40);
+    hud_line_clear(&line);
+}
+
+/* ---- many lines, one reader or writer ---- */
+
+static void test_scan(void **state)
+{
+    struct sim_line line[64];
+    double now = 0;
+
+    (void)state;
+    for (int i = 0; i < 64; i++)
+        line[i] = line_of(i);
+    for (int i = 1; i < 32; i++)
+        now = load(&line[i], 0, now);
+    assert_true(now == 10 + 30 * 1);
+    for (int i = 32; i < 64; i++) /* issued 2 after the last of them, at 30, while that was under way */
+        now = load(&line[i], 0, now);
+    assert_true(now == 30 + 2 + 20 + 31 * 2);
+    hud_lines_pause(lines, 0);
+    struct sim_line near = line_of(1), late = line_of(2);
+    assert_true(load(&near, 0, now) == now + 10);
+    store(&late, 2, now + 9); /* what was not there when the load was issued */
+    assert_true(load(&late, 0, now + 10) == now + 9 + 10);
+    for (int i = 0; i < 64; i++)
+        hud_line_clear(&line[i]);
+    hud_line_clear(&near);
+    hud_line_clear(&late);
+}
+
+/* Stores to lines that others poll settle in order, a gap each after the first. */
+static void test_release(void **state)
+{
+    struct sim_line line[16], own = line_of(0);
+    double now = 0, settled = 0;
+
+    (void)state;
+    for (int i = 1; i < 16; i++) {
+        line[i] = line_of(0);
+        load(&line[i], i, 0);
+    }
+    now = 100;
+    for (int i = 1; i < 16; i++, now += .25)
+        settled = store(&line[i], 0, now);
+    assert_true(settled == 100 + 10 + 14 * 1);
+    assert_true(store(&own, 0, now) == settled); /* nobody has it, but it comes after the others */
+    assert_true(load(&own, 64, now) == settled + 40);
+    for (int i = 1; i < 16; i++)
+        hud_line_clear(&line[i]);
+    hud_line_clear(&own);
+}
+
+/* ---- additions, claims ---- */
+
+static void test_additions(void **state)
+{
+    struct sim_line count = line_of(0);
+    double now = 0;
+
+    (void)state;
+    now = hud_lines_add(lines, &count, 0, 0).end_ns;
+    assert_true(now == 2);
+    for (int core = 1; core < 32; core++) /* they come at once and queue */
+        now = hud_lines_add(lines, &count, core, 0).end_ns;
+    assert_true(now == 2 + 31 * (10 + 2));
+    assert_true(hud_lines_add(lines, &count, 64, 1000).end_ns == 1000 + 40 + 2);
+    assert_true(load(&count, 0, 1000) == 1042 + 40 + 0);
+    hud_line_clear(&count);
+}
+
+/* A line that is claimed in time is stored to at once; one that is claimed too late has the rest to wait; a reader sees to it that it was in vain. */
+static void test_claim(void **state)
+{
+    struct sim_line line = line_of(0);
+
+    (void)state;
+    load(&line, 64, 0);
+    hud_lines_claim(lines, &line, 0, 100);
+    assert_true(store(&line, 0, 200) == 200);
+    load(&line, 64, 300);
+    hud_lines_claim(lines, &line, 0, 400);
+    assert_true(store(&line, 0, 410) == 440);
+    load(&line, 64, 500);
+    hud_lines_claim(lines, &line, 0, 600);
+    load(&line, 64, 700);
+    assert_true(store(&line, 0, 800) == 840);
+    hud_line_clear(&line);
+}
+
+/* A line whose writer has no copy comes to it first, and then to the reader. */
+static void test_handed_over(void **state)
+{
+    struct sim_line line = line_of(0);
+
+    (void)state;
+    assert_true(store(&line, 1, 100) == 110);
+    assert_true(load(&line, 2, 100) == 120);
+    hud_line_clear(&line);
+}
+
+/* ---- links ---- */
+
+static void test_links(void **state)
+{
+    char name[LINKS_NAME];
+    int way[LINKS_WAY];
+
+    (void)state;
+    machine->links.mesh_gbps[MADE_UP_NUMA] = 64; /* a line in 1 ns */
+    machine->links.socket_gbps = 16;             /* in 4 */
+    struct sim_links *links = hud_links_create(machine);
+    assert_int_equal(hud_links_count(links), 4 + 4);
+    assert_int_equal(hud_links_way(links, 5, 5, way), 0);
+    assert_int_equal(hud_links_way(links, 0, 1, way), 1);
+    assert_int_equal(hud_links_way(links, 0, 32, way), 2);
+    assert_int_equal(hud_links_way(links, 0, 96, way), 3);
+    hud_links_name(links, way[2], name);
+    assert_string_equal(name, "socket 0 to 1");
+    assert_true(hud_links_cross(links, 0, 1, 0) == 0);
+    assert_true(hud_links_cross(links, 2, 3, 0) == 1);
+    assert_true(hud_links_cross(links, 32, 33, 0) == 0); /* the other die's mesh */
+    assert_true(hud_links_cross(links, 0, 64, 0) == 2);  /* the mesh is busy, the socket link is not */
+    assert_true(hud_links_cross(links, 0, 96, 0) == 4);  /* the socket link is, until 4: longer than the mesh, until 3 */
+    assert_true(hud_links_cross(links, 0, 96, 8) == 0);
+    assert_true(hud_links_cross(links, 64, 0, 9) == 0); /* the other direction, and the meshes are free again */
+    assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
+    hud_links_carry(links, 31, 127, 1000);
+    assert_true(hud_links_get(links, way[2])->bytes == 3 * 64 + 1000);
+    hud_links_forget(links);
+    assert_true(hud_links_get(links, way[2])->bytes == 0);
+    hud_links_free(links);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_ping_pong, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_home, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_readers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_scan, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_release, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_additions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_claim, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_handed_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_links, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
+}
