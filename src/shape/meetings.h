@@ -16,6 +16,8 @@
 
 #include "shape/deputies.h"
 
+#include <stdint.h>
+
 struct meetings {
     const struct shape_groups *groups;
     const int *heads;
@@ -62,6 +64,31 @@ static inline long meetings_step(const struct meetings *o, const struct meetings
     int pair = x->index + y->index == sum ? least : least - sum + sum / 2;
 
     return (long)sum * o->count + (x->group + y->group + pair * (o->count - 1)) % o->count;
+}
+
+enum { MEETINGS_RANK = 32 }; /* bits of a meeting that tell the rank: the least ones */
+
+/* The next `most` meetings of a rank after one (0: the first), ascending, so in the order of steps.  Returns how many: 0 at the end. */
+static inline int meetings_after(const struct meetings *o, const struct meetings_rank *me, uint64_t after, int most, uint64_t *meeting)
+{
+    struct meetings_rank other = meetings_none;
+    int count = 0;
+
+    while (meetings_next(o, &other)) {
+        uint64_t next = (uint64_t)(1 + meetings_step(o, me, &other)) << MEETINGS_RANK | (uint64_t)other.rank;
+        if (other.rank == me->rank || next <= after || (count == most && next > meeting[count - 1]))
+            continue;
+        int at = count < most ? count++ : count - 1;
+        for (; at > 0 && meeting[at - 1] > next; at--)
+            meeting[at] = meeting[at - 1];
+        meeting[at] = next;
+    }
+    return count;
+}
+
+static inline int meetings_with(uint64_t meeting)
+{
+    return (int)(uint32_t)meeting;
 }
 
 #endif

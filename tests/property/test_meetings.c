@@ -75,6 +75,23 @@ static void check_step(const struct meetings *o, const struct meetings_rank *all
     }
 }
 
+/* All meetings of a rank, so many at a time: once each, in the order of steps. */
+static void check_order(const struct meetings *o, const struct meetings_rank *all, const struct meetings_rank *me, int most)
+{
+    uint64_t meeting[64], last = 0;
+    long step = -1;
+    int met = 0;
+
+    for (int count; (count = meetings_after(o, me, last, most, meeting)) != 0; met += count)
+        for (int i = 0; i < count; last = meeting[i++]) {
+            long next = meetings_step(o, me, &all[meetings_with(meeting[i])]);
+            assert_int_not_equal(meetings_with(meeting[i]), me->rank);
+            assert_true(next > step && i < most);
+            step = next;
+        }
+    assert_int_equal(met, o->groups->ranks - 1);
+}
+
 static void check(const struct shape_groups *g)
 {
     const struct meetings o = meetings_of(g);
@@ -89,6 +106,7 @@ static void check(const struct shape_groups *g)
         check_step(&o, all, step, traffic, meets);
     for (int r = 0; r < g->ranks; r++) {
         assert_int_equal(meets[r], g->ranks); /* itself, too */
+        check_order(&o, all, &all[r], random_between(1, 64));
         for (int q = 0; q < g->ranks && o.count == 1 && g->levels == 1; q++)
             assert_int_equal(meetings_step(&o, &all[r], &all[q]), (r + q) % g->ranks);
     }

@@ -61,8 +61,7 @@ static void copy_in(struct mem *m, const struct coll *c, char *to, int first, in
 {
     size_t at = (size_t)first * c->bytes, bytes = (size_t)(end - first) * c->bytes;
 
-    for (size_t taken = 0; taken < bytes;)
-        taken += mem_in(m, to + taken, &c->in, at + taken, bytes - taken);
+    mem_in_all(m, to, &c->in, at, bytes);
 }
 
 static void own(struct mem *m, const struct coll *c)

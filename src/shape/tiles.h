@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tiles.h - tiles of exchanges by windows (alg/windows.h): their sizes, and the words in which two ranks tell each other of them: pure functions.
+ *
+ * Tiles are counted within an operation, and a count is told with the operation's number, so that what was told of an earlier one is less.
+ */
+#ifndef HUD_TILES_H
+#define HUD_TILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TILES_LINE = 128,               /* bytes: where tiles begin */
+    TILES_NOTICES = 7,              /* of the last tiles, in each of the two lines of a pair */
+    TILES_AHEAD = 2 * TILES_NOTICES /* most tiles of a rank that are out: not known to be left */
+};
+
+/* ---- sizes ---- */
+
+enum {
+    TILES_WINDOW = 4,
+    TILES_LEAST = 16 << 10
+}; /* tiles that a window holds, unless told otherwise; bytes of a window that is cut down to a share of a cache */
+
+/* Bytes of a window that are used: no more than the rank has of the shared cache, 0: not known, so that tiles are still there when they are taken. */
+static inline size_t tiles_window(size_t window_bytes, size_t cache_bytes)
+{
+    size_t cache = cache_bytes / TILES_LINE * TILES_LINE;
+
+    if (cache == 0 || cache >= window_bytes)
+        return window_bytes;
+    return cache > TILES_LEAST ? cache : window_bytes < TILES_LEAST ? window_bytes : TILES_LEAST;
+}
+
+/* Bytes of a tile, in whole lines: as wanted, or, 0, a part of the window; no more than the window. */
+static inline size_t tiles_bytes(size_t wanted, size_t window_bytes)
+{
+    size_t tile = wanted != 0 ? wanted : (window_bytes - TILES_LINE) / TILES_WINDOW + 1;
+
+    tile = (tile + TILES_LINE - 1) / TILES_LINE * TILES_LINE;
+    return tile < window_bytes ? tile : window_bytes;
+}
+
+/* Where, from this position of a window on, so many bytes lie in one run. */
+static inline uint64_t tiles_run(uint64_t at, size_t bytes, size_t window_bytes)
+{
+    size_t place = at % window_bytes;
+
+    return place + bytes > window_bytes ? at + (window_bytes - place) : at;
+}
+
+/* ---- counts ---- */
+
+static const uint64_t tiles_all = UINT32_MAX; /* tiles, however many there are */
+
+/* What a rank that has left so many says. */
+static inline uint64_t tiles_left(uint64_t op, uint64_t tiles)
+{
+    return op << 32 | tiles;
+}
+
+/* What a rank that has written so many says, and whether it had any in the operation before. */
+static inline uint64_t tiles_full(uint64_t op, uint64_t tiles, bool before)
+{
+    return op << 32 | tiles << 1 | before;
+}
+
+/* The operation had tiles, says a line that was told of it, or of a later one. */
+static inline bool tiles_had(uint64_t full, uint64_t op)
+{
+    uint32_t ahead = (uint32_t)(full >> 32) - (uint32_t)op;
+
+    return ahead == 0 ? (uint32_t)full >> 1 != 0 : ahead == 1 && (full & 1) != 0;
+}
+
+/* ---- notices ---- */
+
+/* The place of a tile among the notices: of both lines in turn. */
+static inline int tiles_place(uint64_t op, uint64_t tile)
+{
+    return (int)((op % 2 * TILES_NOTICES + tile) % TILES_AHEAD);
+}
+
+/* A notice: where the tile begins in the window, in lines, its bytes, whether it is small, and whether more follow. */
+enum { TILES_MORE = 1, TILES_SMALL = 2 };
+
+static inline uint64_t tiles_notice(size_t begin, size_t bytes, bool small, bool more)
+{
+    return (uint64_t)(begin / TILES_LINE) << 32 | (uint64_t)bytes << 2 | (small ? TILES_SMALL : 0) | (more ? TILES_MORE : 0);
+}
+
+static inline size_t tiles_notice_begin(uint64_t notice)
+{
+    return (notice >> 32) * TILES_LINE;
+}
+
+static inline size_t tiles_notice_bytes(uint64_t notice)
+{
+    return (uint32_t)notice >> 2;
+}
+
+#endif
