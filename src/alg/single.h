@@ -17,11 +17,7 @@
 #ifndef HUD_ALG_SINGLE_H
 #define HUD_ALG_SINGLE_H
 
-#include "alg/alg.h"
-
-struct single_pair {
-    mem_flag here, told, full, taken;
-};
+#include "alg/single_slot.h"
 
 /* What a rank lets another one read and write, addresses, 0: out of reach; and where in it the other's part lies.  The payload of here. */
 struct single_place {
@@ -32,11 +28,6 @@ struct single_place {
 struct single_lack {
     uint64_t from, end;
 };
-
-static inline struct single_pair *single_pair(struct mem *m, int owner, int other)
-{
-    return (struct single_pair *)mem_slot(m, owner) + other;
-}
 
 /* The k-th of the other ranks. */
 static inline int single_other(const struct mem *m, int k)

@@ -17,37 +17,11 @@
 
 #include "alg/single.h"
 
-/* Bytes of half a box, and of a set of what exchanges keep behind it (single_exchange.h); less where the lease holds less; of a half at least. */
-enum { SINGLE_HALF = 64 << 10, SINGLE_SET = (16 << 10) + HUD_LINE, SINGLE_LEAST = HUD_ELEMENT_MOST };
-
 /* Bytes of a view of this rank. */
 struct single_part {
     struct mem_span at;
     size_t bytes;
 };
-
-/* What is small gets a fifth. */
-static inline size_t single_set(size_t slot_bytes, int ranks)
-{
-    size_t pairs = (size_t)ranks * sizeof(struct single_pair), room = slot_bytes > pairs ? slot_bytes - pairs : 0;
-
-    return room >= 2 * (SINGLE_HALF + SINGLE_SET) ? SINGLE_SET : room / 10 / HUD_LINE * HUD_LINE;
-}
-
-static inline size_t single_half(size_t slot_bytes, int ranks)
-{
-    size_t half = 4 * single_set(slot_bytes, ranks);
-
-    return half < SINGLE_HALF ? half : SINGLE_HALF;
-}
-
-static inline size_t single_slot_bytes(const long *param, int ranks, size_t most_bytes)
-{
-    size_t half = single_half(most_bytes, ranks), set = single_set(most_bytes, ranks);
-
-    (void)param;
-    return half < SINGLE_LEAST || set < (size_t)ranks * HUD_LINE ? 0 : (size_t)ranks * sizeof(struct single_pair) + 2 * (half + set);
-}
 
 /* Fragments that went between this rank and another one in the operations before. */
 static inline uint64_t *single_before(struct mem *m, int rank)
@@ -66,11 +40,6 @@ static inline void single_close(struct mem *m, int rank, size_t fragments)
 {
     if (fragments != 0)
         mem_put(m, single_before(m, rank), mem_get(m, single_before(m, rank)) + fragments);
-}
-
-static inline char *single_box(struct mem *m, const struct coll *c, int owner, size_t k)
-{
-    return (char *)single_pair(m, owner, mem_size(m)) + k % 2 * single_half(c->slot_bytes, mem_size(m));
 }
 
 /* Fragment k is in this rank's box for another one; or in another's for this one. */

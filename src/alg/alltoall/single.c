@@ -11,7 +11,7 @@
  *           up to 16 KB / (p - 1), and what cannot be reached
  * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
  *
- * Lines and edges are single.h's, single_box.h's and single_exchange.h's; in place, larger blocks go through the box.
+ * Lines and edges are single.h's, single_box.h's and single_entry.h's; in place, larger blocks go through the box.
  */
 #include "alg/single_exchange.h"
 

@@ -9,7 +9,7 @@
  *           the slot: two copies more, which stay in the caches
  * Accepts   any sizes, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
  *
- * Lines and edges are single.h's, single_box.h's and single_exchange.h's; in place, larger blocks go through the box.
+ * Lines and edges are single.h's, single_box.h's and single_entry.h's; in place, larger blocks go through the box.
  */
 #include "alg/single_exchange.h"
 
