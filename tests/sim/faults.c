@@ -290,11 +290,6 @@ static void pushes_late(struct mem *m, const struct coll *c)
 
 /* ---- */
 
-#define FAULT(coll_, function, calls_, lines_, expected_, ...)                                                                             \
-    {                                                                                                                                      \
-        .alg = { .coll = coll_, .name = #function, .run = function }, .calls = calls_, .lines = lines_, .expected = expected_, __VA_ARGS__ \
-    }
-
 const struct fault faults[] = {
     FAULT("bcast", right_bcast, FAULT_CALLS, 0, NULL),
     FAULT("barrier", right_barrier, FAULT_CALLS, 0, NULL),

@@ -18,12 +18,17 @@ struct slot {
 
 struct fault {
     struct alg alg;
-    int calls, lines;     /* lines of faults.c that the report must name */
+    int calls, lines;     /* lines of its file that the report must name */
     const char *expected; /* in the report; NULL: none may come */
     bool always;          /* whatever the seed */
 };
 
-extern const struct fault faults[]; /* ended by an empty name */
+#define FAULT(coll_, function, calls_, lines_, expected_, ...)                                                                             \
+    {                                                                                                                                      \
+        .alg = { .coll = coll_, .name = #function, .run = function }, .calls = calls_, .lines = lines_, .expected = expected_, __VA_ARGS__ \
+    }
+
+extern const struct fault faults[], reduce_faults[]; /* ended by an empty name */
 
 void right_bcast(struct mem *m, const struct coll *c);
 void right_barrier(struct mem *m, const struct coll *c);

@@ -229,9 +229,11 @@ static const struct alg *any_of_family(struct sequence *q, const struct alg *alg
 
 static void draw_reduction(struct sequence *q, struct call *call)
 {
-    static const size_t elements[] = { 1, 2, 4, 8, 8, 8, 12, 16, 20, 100 };
+    static const size_t elements[] = { 1, 2, 4, 8, 8, 8, 12, 16, 20, 100 },
+                        wide[] = { HUD_LINE + 1, HUD_ELEMENT_MOST / 2 + 1, HUD_ELEMENT_MOST };
+    bool any_wide = below(q, 8) == 0;
 
-    call->element = elements[below(q, sizeof elements / sizeof *elements)];
+    call->element = any_wide ? wide[below(q, sizeof wide / sizeof *wide)] : elements[below(q, sizeof elements / sizeof *elements)];
     if (call->bytes < call->element)
         call->element = 1;
     call->bytes -= call->bytes % call->element;

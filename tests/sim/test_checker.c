@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_checker.c - every fault of faults.c is reported, with its lines, and nothing else is; and the checker's parts. */
+/* test_checker.c - every fault of faults.c and reduce_faults.c is reported, with its lines, and nothing else is; and the checker's parts. */
 #include "faults.h"
 #include "sim/bytes.h"
 #include "sim/sim.h"
@@ -198,6 +198,15 @@ static void test_lease(void **state)
     }
 }
 
+static void add_faults(const struct fault *f, struct CMUnitTest *tests, size_t room, size_t *count)
+{
+    for (; f->alg.name; f++) {
+        if (*count == room)
+            abort(); /* more faults than places */
+        tests[(*count)++] = (struct CMUnitTest){ .name = f->alg.name, .test_func = test_fault, .initial_state = (void *)(uintptr_t)f };
+    }
+}
+
 int main(void)
 {
     struct CMUnitTest tests[64] = {
@@ -206,12 +215,9 @@ int main(void)
         cmocka_unit_test(test_same_seed_same_run),
         cmocka_unit_test(test_mutation),
     };
+    size_t count = 4;
 
-    for (size_t i = 0, next = 4; faults[i].alg.name; i++, next++) {
-        if (next == sizeof tests / sizeof *tests)
-            return 1; /* more faults than places */
-        tests[next] =
-            (struct CMUnitTest){ .name = faults[i].alg.name, .test_func = test_fault, .initial_state = (void *)(uintptr_t)&faults[i] };
-    }
+    add_faults(faults, tests, sizeof tests / sizeof *tests, &count);
+    add_faults(reduce_faults, tests, sizeof tests / sizeof *tests, &count);
     return cmocka_run_group_tests_name("checker", tests, NULL, NULL);
 }
