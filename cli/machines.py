@@ -21,16 +21,40 @@ def names(layout):
     return sorted(name[:-len(".toml")] for name in here if name.endswith(".toml"))
 
 
-def load(layout, name):
-    """The description as a dictionary; None: the machine that this runs on."""
+def path_of(layout, name):
+    """Of the description; None: the machine that this runs on."""
     if name == THIS:
         return None
+    if name.endswith(".toml"):
+        return name
     if name not in names(layout):
-        raise Trouble(f"--machine {name}: not known (accepted: {THIS}, {', '.join(names(layout))})", 2)
+        raise Trouble(f"--machine {name}: not known (accepted: {THIS}, {', '.join(names(layout))}, or a file NAME.toml)", 2)
+    return os.path.join(layout.machines, name + ".toml")
+
+
+def read(path):
+    """A description as a dictionary; an XML topology lies beside its file."""
     if tomllib is None:
         raise Trouble("descriptions of machines need Python 3.11, or the package tomli")
-    with open(os.path.join(layout.machines, name + ".toml"), "rb") as file:
-        return tomllib.load(file)
+    try:
+        with open(path, "rb") as file:
+            machine = tomllib.load(file)
+    except OSError as error:
+        raise Trouble(f"--machine {path}: {error.strerror}", 2) from error
+    except tomllib.TOMLDecodeError as error:
+        raise Trouble(f"--machine {path}: {error}", 2) from error
+    for key in ("name", "topology"):
+        if not isinstance(machine.get(key), str):
+            raise Trouble(f"--machine {path}: {key}: missing (accepted: a text)", 2)
+    if machine["topology"].endswith(".xml"):
+        machine["topology"] = os.path.join(os.path.dirname(os.path.abspath(path)), machine["topology"])
+    return machine
+
+
+def load(layout, name):
+    """The description as a dictionary; None: the machine that this runs on."""
+    path = path_of(layout, name)
+    return None if path is None else read(path)
 
 
 def show(layout):

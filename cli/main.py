@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from . import bench, explain, info, reproduce, run, settings, stop, tune
+from . import bench, explain, info, reproduce, run, settings, simulate, stop, tune
 from .layout import Trouble
 
 # name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
@@ -13,6 +13,7 @@ COMMANDS = {
     "bench": (bench, "how long collectives take, huddle's and other MPIs', side by side"),
     "info": (info, "the machine, a team's groups and pages, the MPIs found, the settings in effect"),
     "explain": (explain, "which algorithm would serve a call, and why; here or on a machine that is described"),
+    "simulate": (simulate, "how long collectives would take on a machine that is described, in simulated time"),
     "tune": (tune, "measure this machine and write a tuning file"),
     "reproduce": (reproduce, "what the papers print, beside what the same thing gives here"),
     "settings": (settings, "every setting: what it does, its default, its value and where that comes from"),

@@ -94,11 +94,12 @@ static bool differs_in_order(const struct plan *plan, int kind)
     return coll_reduces(kind) && !same;
 }
 
-static json_t *taker_json(const struct plan_entry *e)
+static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
 {
     const struct alg *alg = e->slot >= 0 ? hud_shm_algs[e->row] : NULL;
 
-    return alg ? json_pack("{s:s, s:s, s:o}", "algorithm", alg->name, "doc", alg->doc, "parameters", params_json(alg, e->param))
+    return alg ? json_pack("{s:s, s:s, s:o, s:I}", "algorithm", alg->name, "doc", alg->doc, "parameters", params_json(alg, e->param),
+                           "slot_bytes", (json_int_t)plan->slot[e->slot].bytes)
                : json_null();
 }
 
@@ -135,7 +136,7 @@ static json_t *pieces_json(const struct plan *plan, const struct config *config,
 
     for (int e = plan->first[axis]; e < plan->first[axis + 1]; e++) {
         const struct plan_entry *entry = &plan->entry[e];
-        json_t *piece = json_pack("{s:I, s:o, s:o}", "least_bytes", (json_int_t)least, "serves", taker_json(entry), "why",
+        json_t *piece = json_pack("{s:I, s:o, s:o}", "least_bytes", (json_int_t)least, "serves", taker_json(plan, entry), "why",
                                   why_json(plan, config, kind, entry));
         json_object_set_new(piece, "most_bytes", entry->most_bytes == SIZE_MAX ? json_null() : json_integer((json_int_t)entry->most_bytes));
         json_array_append_new(list, piece);
@@ -209,9 +210,9 @@ static json_t *answer_json(const struct answer *a)
     add_rules(a, hud_rules_builtin(), &served, rules);
     return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, s:{s:I, s:o}, s:o}", "collective",
                      a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks, "map", a->q->map, "serves",
-                     taker_json(a->entry), "why", why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "crowded", a->facts.crowded,
-                     "direct", a->facts.direct, "processors", a->processors, "within", a->facts.within, "groups", groups_json(a), "rules",
-                     rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "ordered",
+                     taker_json(&a->plan, a->entry), "why", why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "crowded",
+                     a->facts.crowded, "direct", a->facts.direct, "processors", a->processors, "within", a->facts.within, "groups",
+                     groups_json(a), "rules", rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "ordered",
                      hud_ordered_json(&a->plan, &a->config, a->kind), "lease", "bytes", (json_int_t)a->plan.total_bytes, "slots",
                      slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
 }

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle simulate: the same algorithms on a machine that is described, under the race checker, in simulated time."""
+import json
+import os
+import subprocess
+
+from . import machines, places, simulate_chart, simulate_text
+from .bench_options import sizes_of
+from .explain import MAPS
+from .layout import Trouble
+from .sizes import SERVED_AS
+from .text import bytes_text, heading, table
+
+MEASURED = "machine.toml"  # of this machine, in the user's configuration directory
+SIZES = "8:1M:8"
+
+
+def add_arguments(parser):
+    parser.add_argument("collective", nargs="?", default="bcast", help="barrier, bcast, reduce, allreduce, reduce_scatter, alltoall, alltoallv (default: bcast)")
+    parser.add_argument("--machine", default=machines.THIS, metavar="NAME", help="a machine that is described, or a file NAME.toml; list: which there are (default: this one, as measured by huddle tune --machine)")
+    parser.add_argument("--ranks", type=int, metavar="N", help="each on a core of its own (default: all cores)")
+    parser.add_argument("--map", choices=[name for name in MAPS if name != "none"], default="core", help="cores in turn, or in turn over the NUMA nodes or the sockets (default: core)")
+    parser.add_argument("--bytes", type=sizes_of, metavar="SIZES", help=f"of the message, of a block of alltoall and alltoallv: 8,1K,1M or 8:4M:8 (default: {SIZES})")
+    parser.add_argument("--algorithm", metavar="NAMES", help="with commas; all: each (default: what huddle would choose there)")
+    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the one algorithm")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of huddle's, as in HUDDLE_LEVELS_OFF=group,socket (see: huddle settings)")
+    parser.add_argument("--root", type=int, default=0, metavar="N", help="of broadcasts and reductions (default: 0)")
+    parser.add_argument("--method", choices=("single", "loop"), default="single", help="calls from a common start with fresh data: the slowest rank's median (default); calls back to back: their mean")
+    parser.add_argument("--repetitions", type=int, default=5, metavar="N", help="calls that count (default: 5)")
+    parser.add_argument("--warmup", type=int, default=1, metavar="N", help="calls before them (default: 1)")
+    parser.add_argument("--skew", type=float, default=0, metavar="NS", help="ranks enter a single call at random within so many ns (default: 0)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all that is drawn (default: 1)")
+    parser.add_argument("--timeline", action="store_true", help="what each rank does when, who waits for whom, and the critical path, of the last call")
+    parser.add_argument("--png", metavar="FILE", help="that as a picture; of several calls: their times over the size")
+    parser.add_argument("--json", action="store_true", help="what the simulator says, as JSON")
+
+
+def pairs(words, option):
+    found = dict(word.partition("=")[::2] for word in words if "=" in word)
+    if len(found) != len(words):
+        raise Trouble(f"{option} {next((w for w in words if '=' not in w), words[-1])}: not understood (accepted: NAME=VALUE, each once)", 2)
+    return found
+
+
+def measured_file():
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", MEASURED)
+
+
+def load_machine(layout, name):
+    if name != machines.THIS:
+        return machines.load(layout, name)
+    if not os.path.exists(measured_file()):
+        raise Trouble(f"--machine {name}: not measured yet: there is no {measured_file()} (accepted: {', '.join(machines.names(layout))}, or a file NAME.toml)", 2)
+    return machines.read(measured_file())
+
+
+class Asked:
+    """The question: what is the same for all its calls."""
+
+    def __init__(self, options, layout):
+        self.options, self.layout = options, layout
+        self.collective = SERVED_AS.get(options.collective, options.collective)
+        algorithms = [row for row in layout.ask("info", "algorithms") if row["collective"] == self.collective]
+        if not algorithms:
+            known = sorted({row["collective"] for row in layout.ask("info", "algorithms")})
+            raise Trouble(f"simulate {options.collective}: huddle has no such collective (accepted: {', '.join(known)})", 2)
+        self.names = self.choose([row["name"] for row in algorithms])
+        self.params, self.settings = pairs(options.param, "--param"), pairs(options.set, "--set")
+        self.check_params({row["name"]: [p["name"] for p in row["parameters"]] for row in algorithms})
+        if options.bytes and self.collective == "barrier":
+            raise Trouble("--bytes: a barrier has none", 2)
+        self.sizes = [0] if self.collective == "barrier" else options.bytes or sizes_of(SIZES)
+        self.machine = load_machine(layout, options.machine)
+        self.machine_facts = self.run_program({"machine": self.machine})["machine"]
+        self.ranks = options.ranks if options.ranks is not None else self.machine_facts["cores"]
+        if not 2 <= self.ranks <= self.machine_facts["cores"]:
+            raise Trouble(f"--ranks {self.ranks}: a rank has a core of its own (accepted: 2 to {self.machine_facts['cores']})", 2)
+
+    def choose(self, known):
+        """Names; None: huddle's own choice."""
+        if self.options.algorithm is None:
+            return [None]
+        names = known if self.options.algorithm == "all" else self.options.algorithm.split(",")
+        for name in names:
+            if name not in known:
+                raise Trouble(f"--algorithm {name}: {self.collective} has no such algorithm (accepted: {', '.join(known)}, all)", 2)
+        return names
+
+    def check_params(self, known):
+        if self.params and (len(self.names) != 1 or self.names[0] is None):
+            raise Trouble("--param: whose? (accepted: with --algorithm and one name)", 2)
+        for name in self.params:
+            if name not in known[self.names[0]]:
+                raise Trouble(f"--param {name}: {self.collective}/{self.names[0]} has no such parameter (accepted: {', '.join(known[self.names[0]]) or 'none'})", 2)
+
+    def environment(self, name):
+        prefix = f"HUDDLE_{self.collective.upper()}"
+        forced = {prefix: name, **{f"{prefix}_{name}_{key}".upper(): value for key, value in self.params.items()}} if name else {}
+        return {**self.settings, **forced}
+
+    def resolve(self, name, size):
+        """What the library would do there: {"algorithm", "parameters", "slot_bytes"}; None: it leaves that call to the MPI."""
+        asked = 0 if self.collective == "alltoallv" else size
+        answer = self.layout.ask("explain", self.collective, str(asked), str(self.ranks), self.options.map, self.machine["topology"], **self.environment(name))
+        if answer["error"]:
+            raise Trouble(answer["error"], 2)
+        return answer["serves"]
+
+    def run_program(self, request):
+        program = os.path.join(self.layout.tools, "simulate")
+        try:
+            said = subprocess.run([program], input=json.dumps(request), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        except OSError as error:
+            raise Trouble(f"cannot run {program}: {error.strerror}; is huddle built without its simulator?") from error
+        if said.returncode not in (0, 1) or not said.stdout:
+            line = said.stderr.strip().removeprefix("huddle: simulate: ") or f"{program} ended with status {said.returncode}"
+            raise Trouble(line.replace("machine: ", f"--machine {self.options.machine}: ", 1), 2)
+        return json.loads(said.stdout)
+
+    def call(self, name, size):
+        """The simulator's answer, None where the algorithm does not take the call."""
+        serves, o = self.resolve(name, size), self.options
+        if not serves:
+            return None
+        request = {"machine": self.machine, "collective": self.collective, "algorithm": serves["algorithm"], "parameters": serves["parameters"], "slot_bytes": serves["slot_bytes"],
+                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root, "method": o.method, "repetitions": o.repetitions, "warmup": o.warmup, "skew_ns": o.skew, "seed": o.seed,
+                   "levels_off": self.settings.get("HUDDLE_LEVELS_OFF", os.environ.get("HUDDLE_LEVELS_OFF", ""))}
+        answer = self.run_program(request)["call"]
+        if not answer["checker"]["clean"]:
+            raise Trouble(f"the checker found something in {self.collective}/{serves['algorithm']}: {answer['checker']['report'].strip()}")
+        return answer
+
+    def words(self):
+        return f"{self.ranks} ranks {MAPS[self.options.map]}, on {self.machine['name']}"
+
+
+def show_table(asked, calls):
+    """Of one size a line for each algorithm; else one for each size, and a column for each algorithm."""
+    size = f"{bytes_text(asked.sizes[0])} " if len(asked.sizes) == 1 and asked.sizes[0] else ""
+    heading(f"Simulated {size}{asked.collective}, {asked.words()}: {simulate_text.METHODS[asked.options.method]}")
+    if len(asked.sizes) == 1:
+        rows = [[name, simulate_text.cell(calls[name, asked.sizes[0]]), simulate_text.parameters_of(calls[name, asked.sizes[0]])] for name in asked.names]
+        table(["algorithm", "simulated", "parameters"], rows, right=(1,))
+        return
+    rows = [[bytes_text(size), *(simulate_text.cell(calls[name, size], name is None) for name in asked.names)] for size in asked.sizes]
+    table(["bytes", *(f"simulated {name or 'choice'}" for name in asked.names)], rows, right=range(len(asked.names) + 1))
+
+
+def check_picture(options):
+    if options.png is not None:
+        why = places.why_not(options.png) or simulate_chart.missing()
+        if why:
+            raise Trouble(f"--png {options.png}: {why}", 2)
+
+
+def main(options, _command, layout):
+    if options.machine == "list":
+        machines.show(layout)
+        return 0
+    check_picture(options)
+    asked = Asked(options, layout)
+    calls = {(name, size): asked.call(name, size) for size in asked.sizes for name in asked.names}
+    if not any(calls.values()):
+        raise Trouble(f"{asked.collective}: none of these calls is taken by {', '.join(name or 'huddle' for name in asked.names)} there", 1)
+    if options.json:
+        print(json.dumps({"simulated": True, "machine": asked.machine_facts, "calls": [call for call in calls.values() if call]}, indent=1))
+    elif len(calls) == 1:
+        simulate_text.show_call(asked, next(iter(calls.values())), options.timeline)
+    else:
+        show_table(asked, calls)
+    if options.png:
+        with open(options.png, "wb") as file:
+            file.write(simulate_chart.draw(asked, calls))
+    return 0

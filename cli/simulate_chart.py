@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulated calls as a picture: one call as its ranks' timeline with the critical path, several as times over the size."""
+import io
+
+from .bench_chart import INK, OURS, missing, time_text  # noqa: F401  (missing: of every chart)
+from .simulate_text import METHODS, end_of
+from .text import bytes_text
+
+COLOURS = {"wait": "#e3e3e3", "copy": "#0b6fb8", "reduce": "#1aa6a6", "other": "#d08c3c"}
+RED = "#b3402a"
+
+
+def png(figure):
+    from matplotlib import pyplot
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=130)
+    pyplot.close(figure)
+    return out.getvalue()
+
+
+def clean(axis):
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(which="both", colors=INK, length=0)
+
+
+def draw_timeline(asked, call):
+    from matplotlib import patches, pyplot
+    figure, axis = pyplot.subplots(figsize=(11, min(14, 2.2 + 0.16 * call["ranks"])))
+    for span in call["spans"]:
+        axis.barh(span["rank"], (span["end_ns"] - span["begin_ns"]) / 1000, left=span["begin_ns"] / 1000, height=0.8, color=COLOURS.get(span["what"], COLOURS["other"]), lw=0)
+    path = list(reversed(call["path"]))
+    axis.plot([t / 1000 for s in path for t in (s["begin_ns"], s["end_ns"])], [s["rank"] for s in path for _ in range(2)], color=RED, lw=1.4)
+    axis.set_xlim(0, end_of(call) / 1000)
+    axis.set_ylim(call["ranks"] - 0.4, -0.6)
+    axis.xaxis.set_major_formatter(time_text)
+    axis.set_ylabel("rank", color=INK)
+    marks = [patches.Patch(color=colour, label=what) for what, colour in COLOURS.items()] + [patches.Patch(color=RED, label="critical path")]
+    axis.legend(handles=marks, frameon=False, ncols=5, loc="lower right", bbox_to_anchor=(1, 1), fontsize=9)
+    size = f"{bytes_text(call['bytes'])} " if call["bytes"] else ""
+    axis.set_title(f"simulated {size}{asked.collective}/{call['algorithm']}\n{asked.words()}", loc="left", fontsize=10, color=INK)
+    clean(axis)
+    figure.tight_layout()
+    return png(figure)
+
+
+def draw_times(asked, calls):
+    from matplotlib import pyplot
+    figure, axis = pyplot.subplots(figsize=(8, 5))
+    for i, name in enumerate(asked.names):
+        points = [(at, calls[name, size]["times"]["median_ns"] / 1000) for at, size in enumerate(asked.sizes) if calls[name, size]]
+        axis.plot([x for x, _ in points], [y for _, y in points], "o-", ms=4, lw=1.8, color=OURS[i % len(OURS)], ls="-" if i < len(OURS) else "--", label=name or "huddle's choice")
+    axis.set_yscale("log")
+    axis.set_xticks(range(len(asked.sizes)), [bytes_text(size) if size else asked.collective for size in asked.sizes], rotation=0 if len(asked.sizes) <= 8 else 60)
+    axis.yaxis.set_major_formatter(time_text)
+    axis.yaxis.set_minor_formatter("")
+    axis.grid(axis="y", color="#ececec", zorder=0)
+    axis.legend(frameon=False, fontsize=9)
+    axis.set_title(f"simulated {asked.collective}, {asked.words()}\n{METHODS[asked.options.method]}", loc="left", fontsize=10, color=INK)
+    clean(axis)
+    figure.tight_layout()
+    return png(figure)
+
+
+def draw(asked, calls):
+    """PNG, as bytes.  Needs matplotlib (see missing())."""
+    return draw_timeline(asked, next(iter(calls.values()))) if len(calls) == 1 else draw_times(asked, calls)

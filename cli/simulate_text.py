@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A simulated call in words: its time, what crossed which link, who waited for whom, and the chain that made it so long."""
+from .explain import parameters_text
+from .text import bytes_text, heading, table
+
+METHODS = {"single": "slowest rank's time of one call from a common start, median", "loop": "mean time of calls back to back"}
+WIDTH, LINES, LONGEST = 72, 64, 10
+SIGNS = {"wait": ".", "copy": "#", "reduce": "+", "other": "-"}
+
+
+def time_text(ns):
+    """812 ns, 3.41 us, 1.2 ms"""
+    for limit, scale, unit in ((1e3, 1, "ns"), (1e6, 1e3, "us"), (float("inf"), 1e6, "ms")):
+        if ns < limit:
+            return f"{ns / scale:.3g} {unit}" if ns / scale < 1000 else f"{ns / scale:.0f} {unit}"
+    return ""
+
+
+def parameters_of(call):
+    return parameters_text(call) if call else ""
+
+
+def cell(call, named=False):
+    if call is None:
+        return "not taken"
+    time = time_text(call["times"]["median_ns"]) if call.get("times") else "no time"
+    return f"{time} ({call['algorithm']})" if named else time
+
+
+def spread_text(times):
+    return "" if times["least_ns"] == times["most_ns"] else f", {time_text(times['least_ns'])} to {time_text(times['most_ns'])}"
+
+
+def show_call(asked, call, timeline):
+    size = f"{bytes_text(call['bytes'])} " if call["bytes"] else ""
+    checker, times = call["checker"], call.get("times")
+    print(f"simulated {size}{asked.collective}, {asked.words()}")
+    print(f"  simulated by   {call['algorithm']}{', ' + parameters_text(call) if call['parameters'] else ''}")
+    if times:
+        print(f"  simulated time {time_text(times['median_ns'])}{spread_text(times)}: {METHODS[call['method']]} of {call['repetitions']}")
+    print(f"  simulated run  {checker['posts']} posts, a chain of {checker['hops']} of them at most; the race checker found nothing in {checker['events']} steps")
+    if times:
+        show_links(call["links"])
+    if times and timeline:
+        show_timeline(call)
+        show_waits(call)
+        show_path(call)
+
+
+def show_links(links):
+    rows = [[link["name"], bytes_text(link["bytes"]), f"{100 * link['busy']:.1f} %"] for link in links if link["bytes"]]
+    if rows:
+        heading("Simulated traffic of the last call")
+        table(["link", "simulated bytes", "busy"], rows, right=(1, 2))
+
+
+# ---- the last call in detail: spans are {"rank", "begin_ns", "end_ns", "what", ...} from its start ----
+
+def lane(spans, end_ns, width=WIDTH):
+    """A rank's spans as a line of signs; the later of two in one place counts."""
+    signs = [" "] * width
+    for span in spans:
+        first, last = (min(width - 1, int(span[key] / end_ns * width)) for key in ("begin_ns", "end_ns"))
+        for i in range(first, last + 1):
+            signs[i] = SIGNS.get(span["what"], SIGNS["other"])
+    return "".join(signs)
+
+
+def end_of(call):
+    return max(span["end_ns"] for span in call["spans"])
+
+
+def chosen_ranks(call):
+    """All, or as many as fit on a page: every n-th."""
+    step = -(-call["ranks"] // LINES)
+    return range(0, call["ranks"], step)
+
+
+def show_timeline(call):
+    end = end_of(call)
+    heading(f"Simulated timeline of the last call, 0 to {time_text(end)}: " + ", ".join(f"{sign} {what}" for what, sign in SIGNS.items()))
+    for rank in chosen_ranks(call):
+        print(f"  {rank:5d} |{lane([span for span in call['spans'] if span['rank'] == rank], end)}|")
+
+
+def show_waits(call):
+    waits = sorted((span for span in call["spans"] if span["what"] == "wait" and span.get("for") is not None), key=lambda s: s["begin_ns"] - s["end_ns"])
+    if waits:
+        heading("Simulated waits, the longest")
+        table(["rank", "waited", "for rank", "at"], [[w["rank"], time_text(w["end_ns"] - w["begin_ns"]), w["for"], w["at"]] for w in waits[:LONGEST]], right=(0, 1, 2))
+
+
+def show_path(call):
+    if call["path"]:
+        heading("Simulated critical path, from the end back to the start")
+        table(["from", "to", "rank", "what", "at"],
+              [[time_text(s["begin_ns"]), time_text(s["end_ns"]), s["rank"], f"{s['what']}{' for rank ' + str(s['for']) if s.get('for') is not None else ''}", s["at"]] for s in call["path"]], right=(0, 1, 2))

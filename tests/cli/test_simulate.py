@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle simulate: what it asks, what it shows.  test_simulate.py SOURCE BUILD."""
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+sys.path.insert(0, SOURCE)
+from cli import simulate_chart, simulate_text  # noqa: E402
+
+
+def simulate(*words, **environment):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
+    with tempfile.TemporaryDirectory() as empty:
+        return subprocess.run([os.path.join(BUILD, "bin", "huddle"), "simulate", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**clean, "XDG_CONFIG_HOME": empty, **environment}, timeout=120, check=False)
+
+
+def answer(*words, **environment):
+    said = simulate(*words, "--json", **environment)
+    assert (said.returncode, said.stderr) == (0, ""), said
+    return json.loads(said.stdout)["calls"]
+
+
+class Asked(unittest.TestCase):
+    def test_huddle_chooses_as_explain_says(self):
+        call, = answer("bcast", "--machine", "epyc-7742", "--ranks", "16", "--bytes", "64K")
+        said = subprocess.run([os.path.join(BUILD, "bin", "huddle"), "explain", "bcast", "--machine", "epyc-7742", "--ranks", "16", "--bytes", "64K", "--json"],
+                              stdout=subprocess.PIPE, text=True, check=True)
+        serves = json.loads(said.stdout)["serves"]
+        self.assertEqual((serves["algorithm"], serves["parameters"], serves["slot_bytes"]), (call["algorithm"], call["parameters"], call["slot_bytes"]))
+
+    def test_an_algorithm_its_parameter_and_a_setting(self):
+        call, = answer("bcast", "--machine", "kunpeng-920", "--bytes", "100000", "--algorithm", "slots", "--param", "fragment=4K", "--set", "HUDDLE_LEVELS_OFF=group,socket", "--map", "numa")
+        self.assertEqual(("slots", 4096, "numa", 128), (call["algorithm"], call["parameters"]["fragment"], call["map"], call["ranks"]))
+        self.assertEqual(["numa", "team"], [group["level"] for group in call["groups"]])
+
+    def test_all_algorithms(self):
+        calls = answer("barrier", "--machine", "xeon-e5620", "--algorithm", "all")
+        self.assertIn("dissemination", [call["algorithm"] for call in calls])
+        self.assertTrue(all(call["checker"]["clean"] for call in calls))
+
+    def test_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.toml")
+            with open(os.path.join(SOURCE, "machines", "xeon-e5620.toml"), encoding="utf-8") as old, open(path, "w", encoding="utf-8") as new:
+                new.write(old.read().replace("2 x Intel Xeon E5620", "mine"))
+            self.assertIn("on mine", simulate("barrier", "--machine", path).stdout)
+            with open(path, "a", encoding="utf-8") as new:
+                new.write("depth = 3\n")
+            self.assertEqual(f"huddle: --machine {path}: reduce.depth: not known (accepted: core_gbps)\n", simulate("barrier", "--machine", path).stderr)
+
+    def test_complaints(self):
+        there = ("--machine", "xeon-e5620")
+        for words, complaint in (
+                (("scan", *there), "simulate scan: huddle has no such collective (accepted: allreduce, "), (("bcast",), "--machine this: not measured yet: there is no "),
+                (("bcast", "--machine", "cray"), "--machine cray: not known (accepted: this, "), (("bcast", "--machine", "/none/x.toml"), "--machine /none/x.toml: No such file"),
+                (("bcast", *there, "--ranks", "9"), "--ranks 9: a rank has a core of its own (accepted: 2 to 8)"), (("bcast", *there, "--algorithm", "x"), "--algorithm x: bcast has no such algorithm (accepted: "),
+                (("bcast", *there, "--param", "f=1"), "--param: whose?"), (("bcast", *there, "--algorithm", "slots", "--param", "f=1"), "--param f: bcast/slots has no such parameter (accepted: fragment, "),
+                (("bcast", *there, "--algorithm", "slots", "--param", "fragment"), "--param fragment: not understood (accepted: NAME=VALUE"),
+                (("bcast", *there, "--algorithm", "slots", "--param", "fragment=0"), "HUDDLE_BCAST_SLOTS_FRAGMENT=0 is not understood (accepted: "),
+                (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("bcast", *there, "--root", "8", "--bytes", "8"), "root: 8 (accepted: 0 to 7)"),
+                (("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"), "allreduce: none of these calls is taken by inline there"),
+                (("bcast", *there, "--png", "/none/x.png"), "--png /none/x.png: there is no directory /none")):
+            said = simulate(*words)
+            self.assertNotEqual(0, said.returncode, words)
+            self.assertTrue(said.stderr.startswith(f"huddle: {complaint}") and said.stderr.count("\n") == 1, said.stderr)
+
+
+def span(rank, begin, end, what, **more):
+    return {"rank": rank, "begin_ns": begin, "end_ns": end, "what": what, "at": "src/alg/x.c:1", **more}
+
+
+CALL = {"collective": "bcast", "algorithm": "x", "parameters": {"fragment": 4096}, "bytes": 8192, "ranks": 2, "method": "single", "repetitions": 3,
+        "checker": {"posts": 4, "hops": 2, "events": 20}, "times": {"median_ns": 1500, "least_ns": 1400, "most_ns": 2000},
+        "links": [{"name": "socket 0 to 1", "bytes": 8192, "busy": 0.25}, {"name": "idle", "bytes": 0, "busy": 0}],
+        "spans": [span(0, 0, 500, "copy"), span(0, 500, 1000, "other"), span(1, 0, 750, "wait", **{"for": 0}), span(1, 750, 1000, "copy")],
+        "path": [span(1, 750, 1000, "copy"), span(1, 700, 750, "wait", **{"for": 0}), span(0, 0, 700, "copy")]}
+ASKED = types.SimpleNamespace(collective="bcast", names=["x"], sizes=[8192], words=lambda: "2 ranks, on paper", options=types.SimpleNamespace(method="single"))
+
+
+class Shown(unittest.TestCase):
+    def text(self):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            simulate_text.show_call(ASKED, CALL, True)
+        return out.getvalue()
+
+    def test_times(self):
+        self.assertEqual(["812 ns", "1 us", "12.3 us", "1.5 ms", "1200 ms"], [simulate_text.time_text(ns) for ns in (812, 1000, 12345, 1.5e6, 1.2e9)])
+
+    def test_every_figure_is_called_simulated(self):
+        for words in ("simulated 8 KB bcast, 2 ranks, on paper", "simulated time 1.5 us, 1.4 us to 2 us", "Simulated traffic", "Simulated timeline", "Simulated waits", "Simulated critical path"):
+            self.assertIn(words, self.text())
+
+    def test_links_that_carried_nothing_are_left_out(self):
+        self.assertRegex(self.text(), r"socket 0 to 1 +8 KB +25.0 %")
+        self.assertNotIn("idle", self.text())
+
+    def test_a_lane(self):
+        self.assertEqual("..##", simulate_text.lane([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4))
+
+    def test_waits_and_path_name_whom(self):
+        self.assertRegex(self.text(), r"1 +750 ns +0 +src/alg/x.c:1")
+        self.assertRegex(self.text(), r"700 ns +750 ns +1 +wait for rank 0 +src/alg/x.c:1")
+
+    def test_pictures(self):
+        if simulate_chart.missing():
+            self.skipTest("no matplotlib")
+        for calls in ({("x", 8192): CALL}, {("x", 8192): CALL, ("y", 8192): None}):
+            asked = types.SimpleNamespace(**{**vars(ASKED), "names": [name for name, _ in calls]})
+            self.assertTrue(simulate_chart.draw(asked, calls).startswith(b"\x89PNG"))
+
+
+if __name__ == "__main__":
+    unittest.main()
