@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from . import bench, explain, info, reproduce, run, settings, simulate, stop, tune
+from . import bench, explain, info, model, reproduce, run, settings, simulate, stop, tune
 from .layout import Trouble
 
 # name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
@@ -15,6 +15,7 @@ COMMANDS = {
     "explain": (explain, "which algorithm would serve a call, and why; here or on a machine that is described"),
     "simulate": (simulate, "how long collectives would take on a machine that is described, in simulated time"),
     "tune": (tune, "measure this machine and write a tuning file"),
+    "model": (model, "what time models say of a collective on a described machine: limits, predicted times, the best parameters"),
     "reproduce": (reproduce, "what the papers print, beside what the same thing gives here"),
     "settings": (settings, "every setting: what it does, its default, its value and where that comes from"),
 }

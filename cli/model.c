@@ -9,13 +9,16 @@
  *       {"forms": [{"fragment", "buffers", "exact"}, ...]}     exact: f* of those bytes before it is rounded
  *   {"ask": "trees", "model": {"alpha_ns", "beta_ns"}, "points": [{"tree", "ranks", "degree", "bytes", "segment"}, ...]}
  *       {"points": [{"ns", "least_ns", "steps", "best_degree", "best_segment"}, ...]}
+ *   {"ask": "machine", "machine": as in machines/NAME.toml, "collective", "ranks", "map", "trees": [{"tree", "degree"}, ...], "bytes": [...]}
+ *       {"trees": [model of "queue", ...], "messages": model of "trees", "node": numbers behind the limits, "limits": [{"ns", "latency_ns", ...}, ...]}
  *
  * Exit status: 0, 2 not understood (a line says what).
  */
+#include "model.h"
+
 #include "cost/hockney.h"
 #include "cost/queue.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,46 +86,57 @@ static json_t *tree_point(const json_t *model, const json_t *point)
                      "best_segment", hud_cost_broadcast_segment(&c, b.tree, b.ranks, b.message_bytes));
 }
 
-/* A question, the list it asks about, the list of the answers. */
-static const struct ask {
-    const char *name, *asked, *answered;
-    json_t *(*answer)(const json_t *model, const json_t *point);
-} asks[] = {
-    { "queue", "points", "ns", queue_point },
-    { "choose", "wishes", "forms", choose_point },
-    { "trees", "points", "points", tree_point },
-};
-
-static json_t *answer_of(const struct ask *ask, const json_t *request)
+/* Each of a list. */
+static json_t *answer_list(const json_t *request, const char *asked, const char *answered,
+                           json_t *(*point)(const json_t *model, const json_t *point))
 {
-    const json_t *points = json_object_get(request, ask->asked), *model = json_object_get(request, "model");
+    const json_t *points = json_object_get(request, asked), *model = json_object_get(request, "model");
     json_t *list = json_array(), *one;
 
     for (size_t i = 0; i < json_array_size(points); i++) {
-        if (!(one = ask->answer(model, json_array_get(points, i)))) {
-            fprintf(stderr, "huddle: model: %s, %s[%zu]: not understood\n", ask->name, ask->asked, i);
+        if (!(one = point(model, json_array_get(points, i)))) {
+            fprintf(stderr, "huddle: model: %s[%zu]: not understood\n", asked, i);
             json_decref(list);
             return NULL;
         }
         json_array_append_new(list, one);
     }
-    return json_pack("{s:o}", ask->answered, list);
+    return json_pack("{s:o}", answered, list);
 }
+
+static json_t *answer_queue(const json_t *request)
+{
+    return answer_list(request, "points", "ns", queue_point);
+}
+
+static json_t *answer_choose(const json_t *request)
+{
+    return answer_list(request, "wishes", "forms", choose_point);
+}
+
+static json_t *answer_trees(const json_t *request)
+{
+    return answer_list(request, "points", "points", tree_point);
+}
+
+static const struct ask {
+    const char *name;
+    json_t *(*answer)(const json_t *request); /* NULL: a line has said what is wrong */
+} asks[] = { { "queue", answer_queue }, { "choose", answer_choose }, { "trees", answer_trees }, { "machine", model_machine } };
 
 int main(void)
 {
     json_error_t error;
     json_t *request = json_loadf(stdin, 0, &error), *answer = NULL;
     const char *name = json_string_value(json_object_get(request, "ask"));
-    bool known = false;
+    size_t i = 0, count = sizeof asks / sizeof *asks;
 
-    for (size_t i = 0; name && i < sizeof asks / sizeof *asks; i++)
-        if (strcmp(asks[i].name, name) == 0) {
-            known = true;
-            answer = answer_of(&asks[i], request);
-        }
-    if (!known)
-        fprintf(stderr, "huddle: model: %s: not a question (accepted: queue, choose, trees)\n",
+    while (i < count && !(name && strcmp(asks[i].name, name) == 0))
+        i++;
+    if (i < count)
+        answer = asks[i].answer(request);
+    else
+        fprintf(stderr, "huddle: model: %s: not a question (accepted: queue, choose, trees, machine)\n",
                 name      ? name
                 : request ? "(none)"
                           : error.text);

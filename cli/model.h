@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* model.h - what the program `model` answers about a described machine. */
+#ifndef CLI_MODEL_H
+#define CLI_MODEL_H
+
+#include <jansson.h>
+
+/* NULL: a line has said what is not understood. */
+json_t *model_machine(const json_t *request);
+
+#endif

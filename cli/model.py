@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle model: what the time models say of a collective on a described machine: limits, predicted times, the parameters that they recommend."""
+import argparse
+import json
+
+from . import bench_chart, machines, model_figure, places, sizes
+from .explain import MAPS
+from .layout import Trouble
+from .model_predict import Prediction
+from .text import bytes_text, heading, table
+
+COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
+
+
+def add_arguments(parser):
+    parser.add_argument("collective", nargs="?", default="bcast", choices=COLLECTIVES, metavar="COLL", help=f"{', '.join(COLLECTIVES)} (default: bcast)")
+    parser.add_argument("--machine", metavar="NAME", help="a machine that is described; list: which there are")
+    parser.add_argument("--ranks", type=int, default=0, metavar="N", help="all on one node (default: one per core)")
+    parser.add_argument("--map", choices=[name for name in MAPS if name != "none"], default="core", help="how the ranks are bound (default: core)")
+    parser.add_argument("--bytes", default="4K:16M", metavar="SIZES", help="8,64K,1M, or a range by powers of four (default: 4K:16M)")
+    parser.add_argument("--queue", type=sizes.number, default=1 << 20, metavar="SIZE", help="bcast: b, most bytes of a rank's queue (default: 1M)")
+    parser.add_argument("--fragment", type=sizes.number, default=0, metavar="SIZE", help="bcast: f is given (default: the best)")
+    parser.add_argument("--buffers", type=int, default=0, metavar="S", help="bcast: s is given (default: as many as follow)")
+    parser.add_argument("--sets", type=int, default=3, metavar="Q", help="bcast: parts of the queue that are refilled as a whole (default: 3)")
+    parser.add_argument("--plot", metavar="FILE", help="draw the curves: a PNG file")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def sizes_of(text):
+    """'8,4K' or '8:1M' -> bytes."""
+    try:
+        low, colon, high = text.partition(":")
+        if not colon:
+            return [sizes.number(word) for word in text.split(",")]
+        first, last = sizes.number(low), sizes.number(high)
+        return [first * 4 ** i for i in range(32) if first and first * 4 ** i <= last] or [first]
+    except argparse.ArgumentTypeError as error:
+        raise Trouble(f"--bytes {text!r} is not understood (accepted: 64K, 8,4K,1M, 8:1M)", 2) from error
+
+
+def us(ns):
+    return "0" if ns == 0 else "<.001" if ns < 1 else f"{ns / 1000:.3f}" if ns < 1e4 else f"{ns / 1000:.1f}" if ns < 1e6 else f"{ns / 1000:.0f}"
+
+
+def show_machine(p):
+    heading("Lines: groups, from the lowest")
+    table(["level", "groups", "members", "transfer ns", "gap ns"],
+          [[row["level"], row["groups"], row["members"], f"{row['line_ns']:.1f}", f"{row['gap_ns']:.1f}"] for row in p.node["levels"]], right=(1, 2, 3, 4))
+    print(f"  all tell rank 0 {us(p.node['gather_ns'])} us; rank 0 tells all {us(p.node['release_ns'])} us; dissemination {us(p.node['doubling_ns'])} us, links left out")
+
+
+def show_limits(p):
+    heading("Limits, us")
+    table(["bytes", "latency", "cores", "memory", "links", "limit"],
+          [[bytes_text(size), *(us(limit[key]) for key in ("latency_ns", "cores_ns", "memory_ns", "links_ns", "ns"))] for size, limit in zip(p.sizes, p.limits)],
+          right=range(6))
+
+
+def show_trees(p):
+    heading("Announcing along a tree: when the last rank knows (t_w)")
+    table(["tree", "t_w ns"], [[name, f"{model['notify_ns']:.0f}"] for name, model in p.by_tree()], right=(1,))
+    model = p.model
+    print(f"  t {model['byte_ns']:.4f} ns a byte, t_w {model['notify_ns']:.0f} ns ({p.tree}), t_wo {model['enter_ns']:.0f} ns, t_a {model['leave_ns']:.1f} ns")
+
+
+def show_broadcast(p):
+    heading(f"Predicted, us: paper 01's queue of at most {sizes.written(p.options.queue)}, announced along {p.tree}; best of messages, their tree")
+    table(["bytes", "f", "s", "queue", "messages", "tree, segment", "limit"],
+          [[bytes_text(row["bytes"]), sizes.written(int(row["fragment"])), f"{row['buffers']:.0f}", us(row["queue_ns"]), us(row["messages_ns"]), row["messages"],
+            us(row["limit_ns"])] for row in p.rows], right=(0, 1, 2, 3, 4, 6))
+
+
+def show(p):
+    print(f"{p.options.collective}, {p.ranks} ranks {MAPS[p.options.map]}, on {p.name}: by time models, nothing is measured or simulated")
+    show_machine(p)
+    if p.options.collective == "bcast":
+        show_trees(p)
+        show_broadcast(p)
+    elif p.options.collective != "barrier":
+        show_limits(p)
+    if p.options.collective == "bcast":
+        best = p.recommended()
+        print(f"  recommended for messages up to {bytes_text(p.sizes[-1])}: {best}")
+
+
+def main(options, _command, layout):
+    if options.machine == "list":
+        machines.show(layout)
+        return 0
+    if options.plot is not None and (bench_chart.missing() or places.why_not(options.plot)):
+        raise Trouble(bench_chart.missing() or f"--plot {options.plot}: {places.why_not(options.plot)}")
+    description = machines.load(layout, options.machine or machines.THIS)
+    if description is None:
+        raise Trouble("--machine: this machine is not described (accepted: a name that 'huddle model --machine list' knows)", 2)
+    prediction = Prediction(layout, options, description, [0] if options.collective == "barrier" else sizes_of(options.bytes))
+    if options.json:
+        print(json.dumps(prediction.as_json(), indent=2))
+    else:
+        show(prediction)
+    if options.plot:
+        model_figure.draw(prediction, options.plot)
+    return 0

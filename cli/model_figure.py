@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The curves of `huddle model` as a picture."""
+from .reproduce_figures import draw as draw_figure
+from .reproduce_rows import Figure
+
+
+def draw(p, path):
+    if p.options.collective == "bcast":
+        lines = [("queue, predicted", p.sizes, [row["queue_ns"] / 1000 for row in p.rows], False),
+                 ("messages, predicted", p.sizes, [row["messages_ns"] / 1000 for row in p.rows], False)]
+    else:
+        lines = []
+    lines.append(("limit", p.sizes, [limit["ns"] / 1000 for limit in p.limits], False))
+    draw_figure(Figure("model", f"{p.options.collective}, {p.ranks} ranks by {p.options.map}, {p.name}", "message, bytes", "us", "xy", lines), path)

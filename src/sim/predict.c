@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* predict.c - see predict.h. */
+#include "sim/predict.h"
+
+#include "sim/grow.h"
+
+#include <math.h>
+
+static int class_of(const struct predict_ranks *r, int a, int b)
+{
+    return machine_class(r->machine, r->core[a], r->core[b]);
+}
+
+/* The farthest from rank 0; MACHINE_OWN: it is alone on its core. */
+static int farthest(const struct predict_ranks *r)
+{
+    int class = MACHINE_OWN;
+
+    for (int other = 1; other < r->ranks; other++)
+        class = class_of(r, 0, other) > class ? class_of(r, 0, other) : class;
+    return class;
+}
+
+/* ---- a broadcast through a queue -------------------------------------------------------------------------------------------- */
+
+static int unit_of(const struct predict_ranks *r, int level, int rank)
+{
+    return level < 0 ? 0 : machine_unit(r->machine, level, r->core[rank]); /* -1: the machine is one unit */
+}
+
+/* Units of a level that have ranks. */
+static int count_units(const struct predict_ranks *r, int level)
+{
+    int count = 0;
+
+    for (int rank = 0; rank < r->ranks; rank++) {
+        bool first = true;
+        for (int before = 0; before < rank && first; before++)
+            first = unit_of(r, level, before) != unit_of(r, level, rank);
+        count += first;
+    }
+    return count;
+}
+
+static int count_sockets(const struct predict_ranks *r)
+{
+    return count_units(r, hud_topo_level_of(r->machine->topo, "socket"));
+}
+
+static double byte_ns(const struct predict_ranks *r)
+{
+    const struct sim_machine *m = r->machine;
+    int level = m->caches.shared_level, units = count_units(r, level), sockets = count_sockets(r), readers = units - 1;
+    double slowest = m->copy.cached_gbps[farthest(r)];
+
+    for (int rank = 1; rank < r->ranks; rank++)
+        readers += unit_of(r, level, rank) == unit_of(r, level, 0);
+    slowest = fmin(slowest, m->caches.shared_gbps / fmax(1, readers));
+    if (sockets > 1)
+        slowest = fmin(slowest, m->links.socket_gbps * sockets / units);
+    return 1 / slowest;
+}
+
+/* When a rank knows: its parent does, its elder siblings have been served, the line has come. */
+static double known_ns(const struct predict_ranks *r, const struct shape_tree *t, int rank)
+{
+    const struct machine_lines *lines = &r->machine->lines;
+    double ns = 0;
+
+    for (int above; (above = hud_shape_parent(t, rank)) >= 0; rank = above) {
+        for (int i = 0, child; (child = hud_shape_child(t, above, i)) >= 0 && child != rank; i++)
+            ns += lines->serve_ns[class_of(r, above, child)];
+        ns += lines->post_ns + lines->transfer_ns[class_of(r, above, rank)];
+    }
+    return ns;
+}
+
+void hud_predict_queue(const struct predict_ranks *ranks, enum shape_kind tree, int degree, struct cost_queue *c)
+{
+    const struct machine_lines *lines = &ranks->machine->lines;
+    const struct shape_tree t = { tree, degree, ranks->ranks, 0, ranks->groups };
+
+    *c = (struct cost_queue){ .byte_ns = byte_ns(ranks), .leave_ns = lines->post_ns };
+    for (int rank = 1; rank < ranks->ranks; rank++) {
+        c->notify_ns = fmax(c->notify_ns, known_ns(ranks, &t, rank));
+        c->enter_ns += lines->gap_ns[class_of(ranks, 0, rank)];
+    }
+    if (ranks->ranks > 1)
+        c->enter_ns += lines->transfer_ns[farthest(ranks)] - lines->gap_ns[farthest(ranks)];
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------------------------------- */
+
+void hud_predict_messages(const struct predict_ranks *ranks, struct cost_hockney *c)
+{
+    const struct sim_machine *m = ranks->machine;
+    int class = farthest(ranks);
+
+    c->alpha_ns = 2 * m->lines.transfer_ns[class];
+    c->beta_ns = 1 / m->copy.cached_gbps[MACHINE_OWN] + 1 / m->copy.cached_gbps[class];
+}
+
+/* ---- limits ------------------------------------------------------------------------------------------------------------------ */
+
+static void fill_level(const struct predict_ranks *r, int level, struct cost_level *of)
+{
+    int class = MACHINE_OWN;
+
+    of->members = 1;
+    for (int rank = 0; rank < r->ranks; rank++) {
+        int count;
+        if (r->groups->top[rank] < level)
+            continue;
+        const int *members = shape_members(r->groups, level, rank, &count);
+        of->members = count > of->members ? count : of->members;
+        class = class_of(r, members[0], rank) > class ? class_of(r, members[0], rank) : class;
+    }
+    of->line_ns = r->machine->lines.transfer_ns[class];
+    of->gap_ns = r->machine->lines.gap_ns[class];
+}
+
+void hud_predict_node(const struct predict_ranks *ranks, struct cost_node *node)
+{
+    const struct sim_machine *m = ranks->machine;
+
+    *node = (struct cost_node){ .ranks = ranks->ranks, .levels = ranks->groups->levels, .link_gbps = m->links.socket_gbps };
+    for (int l = 0; l < node->levels; l++)
+        fill_level(ranks, l, &node->level[l]);
+    for (int rank = 1; rank < ranks->ranks; rank++)
+        node->core_gbps = fmax(node->core_gbps, m->copy.cached_gbps[class_of(ranks, 0, rank)]);
+    node->sockets = count_sockets(ranks);
+    node->memory_gbps = m->memory.node_gbps * count_units(ranks, hud_topo_level_of(m->topo, "numa"));
+    node->cache_bytes = m->caches.private_bytes * ranks->ranks + m->caches.shared_bytes * count_units(ranks, m->caches.shared_level);
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle model on every machine that is described, and what it says of what it does not understand.  test_model.py SOURCE BUILD."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+MACHINES = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml")))
+COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
+
+
+def model(*words):
+    return subprocess.run([os.path.join(BUILD, "bin", "huddle"), "model", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+
+
+def answer(*words):
+    said = model(*words, "--json")
+    assert said.returncode == 0, said.stderr
+    return json.loads(said.stdout)
+
+
+class Described(unittest.TestCase):
+    def test_every_collective_on_every_machine(self):
+        for machine in MACHINES:
+            for collective in COLLECTIVES if machine == "kunpeng-920" else COLLECTIVES[1:2]:
+                said = model(collective, "--machine", machine)
+                self.assertEqual((0, ""), (said.returncode, said.stderr), f"{machine}, {collective}")
+                self.assertIn("nothing is measured or simulated", said.stdout)
+
+    def test_the_limit_holds_and_grows(self):
+        for machine in MACHINES:
+            rows = answer("bcast", "--machine", machine)["rows"]
+            for row in rows:
+                self.assertGreaterEqual(row["queue_ns"], row["limit_ns"])
+                self.assertGreaterEqual(row["messages_ns"], row["limit_ns"])
+            times = [row["queue_ns"] for row in rows]
+            self.assertEqual(sorted(times), times)
+
+    def test_the_queue_keeps_to_its_bytes(self):
+        said = answer("bcast", "--machine", "kunpeng-920", "--queue", "256K", "--bytes", "16M")
+        row = said["rows"][0]
+        self.assertLessEqual(row["fragment"] * row["buffers"], 256 << 10)
+        self.assertEqual(0, row["fragment"] % 4096)
+        self.assertEqual(8192, answer("bcast", "--machine", "kunpeng-920", "--fragment", "8K")["rows"][0]["fragment"])
+
+    def test_few_ranks_are_nearer_than_many(self):
+        near, far = (answer("barrier", "--machine", "kunpeng-920", "--ranks", ranks)["limits"][0]["ns"] for ranks in ("4", "128"))
+        self.assertLess(near, far)
+        apart = answer("barrier", "--machine", "kunpeng-920", "--ranks", "4", "--map", "socket")["limits"][0]["ns"]
+        self.assertEqual(far, apart)
+
+
+class Words(unittest.TestCase):
+    def test_errors_are_one_line(self):
+        for words, said in ((("--machine", "nothing"), "accepted: "), ((), "accepted: "), (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes 'x'"),
+                            (("--machine", "kunpeng-920", "--ranks", "1"), "2 to 32767"), (("--machine", "kunpeng-920", "--plot", ""), "huddle: ")):
+            answered = model(*words)
+            self.assertNotEqual(0, answered.returncode)
+            self.assertEqual(1, answered.stderr.count("\n"), answered.stderr)
+            self.assertIn(said, answered.stderr)
+
+    def test_a_picture_is_drawn_or_it_is_said_why_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.png")
+            said = model("--machine", "epyc-9654", "--plot", path)
+            self.assertTrue(os.path.exists(path) if said.returncode == 0 else "matplotlib" in said.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
