@@ -155,6 +155,20 @@ json_t *hud_ordered_json(const struct plan *plan, const struct config *config, i
     return differs_in_order(plan, kind) ? pieces_json(plan, config, kind, plan_axis((enum coll_kind)kind, true)) : json_null();
 }
 
+/* The rule's algorithm would take the call, had it all the memory that it wants. */
+static bool lacks_room(const struct answer *a, const struct rule *r)
+{
+    const struct alg *alg = r->row >= 0 && !plan_lacks_direct(r->row, &a->facts) ? hud_shm_algs[r->row] : NULL;
+    long param[ALG_PARAMS];
+    struct coll call = { .bytes = a->q->bytes, .param = param };
+
+    if (!alg)
+        return false;
+    hud_plan_params(&a->config, r, r->row, param);
+    call.slot_bytes = alg_slot_bytes(alg, param, a->q->ranks, SIZE_MAX / 2);
+    return alg_accepts(alg, &call, a->q->ranks);
+}
+
 /* *served: a rule before these does. */
 static void add_rules(const struct answer *a, const struct rules *rules, bool *served, json_t *list)
 {
@@ -170,6 +184,7 @@ static void add_rules(const struct answer *a, const struct rules *rules, bool *s
                               : left_aside        ? "the file has more choices than a plan holds"
                               : misfit            ? misfit
                               : *served           ? "one before it serves"
+                              : lacks_room(a, r)  ? "memory has no room for its algorithm"
                                                   : "its algorithm does not take the call";
         *served = *served || r == a->entry->rule;
         json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s}", "file", rules->file, "line", r->line, "algorithm",

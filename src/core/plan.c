@@ -38,8 +38,7 @@ static bool fits(const struct rule *rule, const struct plan_facts *facts)
     return hud_rule_misfit(rule, facts, rule->least_bytes) == NULL;
 }
 
-/* The user's wish, else the rule's, else the algorithm's. */
-static void set_params(const struct config *config, const struct rule *rule, int row, long param[ALG_PARAMS])
+void hud_plan_params(const struct config *config, const struct rule *rule, int row, long param[ALG_PARAMS])
 {
     for (int p = 0; p < ALG_PARAMS; p++)
         param[p] = rule && rule->given[p] && !config->given[row][p] ? rule->param[p] : config->param[row][p];
@@ -88,7 +87,7 @@ static void add(struct making *k, struct candidate c)
         return;
     if (c.row >= 0) {
         const struct alg *alg = hud_shm_algs[c.row];
-        set_params(k->config, c.rule, c.row, c.param);
+        hud_plan_params(k->config, c.rule, c.row, c.param);
         if (alg->slot_bytes && (!plan->windows || (k->lean && !coll_reduces(c.kind))))
             return;
         if (!limit(&c, alg_slot_bytes(alg, c.param, plan->facts.ranks, plan->most_bytes), plan->facts.ranks))

@@ -87,6 +87,9 @@ struct plan {
 /* Why a rule does not serve a team of that kind at a size, in words; NULL: it would, unless one before it does. */
 const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes);
 
+/* Values for an algorithm: the user's wish, else the rule's, if there is one, else the algorithm's own. */
+void hud_plan_params(const struct config *config, const struct rule *rule, int row, long param[ALG_PARAMS]);
+
 /* Pure.  windows: with the algorithms that need one. */
 void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t most_bytes, bool windows,
                    struct plan *plan);

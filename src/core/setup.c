@@ -172,9 +172,8 @@ static void take_plan(struct setup *s)
 
     hud_plan_within(table, team->size, facts.within);
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
-    if (team->plan->too_rich && team->rank == 0)
-        hud_log(&c->config, LOG_WARN, "%s has more choices for %d ranks than fit; the built-in table serves them", c->rules.file,
-                team->size);
+    if (team->rank == 0)
+        hud_context_say_plan(c, team->plan);
 }
 
 /* After the second round: everything is there. */

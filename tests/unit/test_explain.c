@@ -109,6 +109,23 @@ static void a_described_machine_has_its_own_memory(void **state)
     assert_in_range(json_integer_value(at("lease.bytes")), 0, 20000);
 }
 
+/* A window of an exchange has lines for each rank. */
+static void where_memory_is_short_the_verdict_says_so(void **state)
+{
+    (void)state;
+    setenv("HUDDLE_MEMORY", "1M", 1);
+    ask("alltoallv", 0, 32, "none");
+    assert_string_equal(verdict_on("windows"), "serves");
+    ask("alltoallv", 0, 200, "none");
+    assert_string_equal(text_at("why.by"), "no rule that memory has room for");
+    assert_string_equal(verdict_on("windows"), "memory has no room for its algorithm");
+    ask("alltoall", 1 << 20, 8, "core");
+    assert_string_equal(verdict_on("inline"), "for other sizes");
+    ask("alltoall", 8 << 10, 8, "core");
+    assert_string_equal(verdict_on("inline"), "its algorithm does not take the call");
+    unsetenv("HUDDLE_MEMORY");
+}
+
 static void ranks_lie_where_the_map_puts_them(void **state)
 {
     (void)state;
@@ -254,6 +271,7 @@ int main(void)
         cmocka_unit_test(the_built_in_table_serves),
         cmocka_unit_test(single_copy_serves_where_the_facts_allow_it),
         cmocka_unit_test(a_described_machine_has_its_own_memory),
+        cmocka_unit_test(where_memory_is_short_the_verdict_says_so),
         cmocka_unit_test(ranks_lie_where_the_map_puts_them),
         cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
         cmocka_unit_test(a_setting_comes_first),
