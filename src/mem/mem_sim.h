@@ -14,6 +14,7 @@ uint64_t hud_sim_peek(struct mem *m, mem_flag *f);
 uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least);
 uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_get(struct mem *m, const uint64_t *word);
+void hud_sim_claim(struct mem *m, const void *at, size_t bytes); /* only where there is a clock */
 void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v);
 size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes);
 void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes);
@@ -98,7 +99,7 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
 
 MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes)
 {
-    (void)m, (void)at, (void)bytes;
+    hud_sim_claim(m, at, bytes);
 }
 
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
@@ -122,6 +123,7 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #define mem_add(...) (hud_sim_at(__FILE__, __LINE__), mem_add(__VA_ARGS__))
 #define mem_get(...) (hud_sim_at(__FILE__, __LINE__), mem_get(__VA_ARGS__))
 #define mem_put(...) (hud_sim_at(__FILE__, __LINE__), mem_put(__VA_ARGS__))
+#define mem_claim(...) (hud_sim_at(__FILE__, __LINE__), mem_claim(__VA_ARGS__))
 #define mem_in(...) (hud_sim_at(__FILE__, __LINE__), mem_in(__VA_ARGS__))
 #define mem_out(...) (hud_sim_at(__FILE__, __LINE__), mem_out(__VA_ARGS__))
 #define mem_copy(...) (hud_sim_at(__FILE__, __LINE__), mem_copy(__VA_ARGS__))

@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-struct sim_flag *hud_flag_create(int ranks)
+struct sim_flag *hud_flag_create(int ranks, bool timed)
 {
     struct sim_flag *f = hud_must(calloc(1, sizeof *f));
     const struct sim_post lease = { .by = { .rank = -1, .what = "is leased" } };
 
-    f->seen = hud_must(calloc((size_t)ranks, sizeof *f->seen));
+    if (!timed)
+        f->seen = hud_must(calloc((size_t)ranks, sizeof *f->seen));
     hud_flag_post(f, &lease, ranks);
     return f;
 }
@@ -35,6 +36,14 @@ int hud_flag_oldest(const struct sim_flag *f, int rank, const uint32_t *clock)
     return oldest;
 }
 
+void hud_flag_forget(struct sim_flag *f, int post)
+{
+    for (int i = 0; i < post; i++)
+        free(f->posts[i].released);
+    memmove(f->posts, f->posts + post, (size_t)(f->count - post) * sizeof *f->posts);
+    f->count -= post;
+}
+
 void hud_flag_post(struct sim_flag *f, const struct sim_post *p, int ranks)
 {
     struct sim_post newest = *p;
@@ -45,6 +54,6 @@ void hud_flag_post(struct sim_flag *f, const struct sim_post *p, int ranks)
     }
     f->posts = hud_grow(f->posts, f->count + 1, &f->room, sizeof *f->posts);
     f->posts[f->count++] = newest;
-    if (p->by.rank >= 0)
+    if (f->seen && p->by.rank >= 0)
         f->seen[p->by.rank] = f->count - 1;
 }

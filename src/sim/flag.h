@@ -9,21 +9,26 @@
 
 #include "sim/order.h"
 
+struct sim_rank;
+
 struct sim_post {
     uint64_t value;
     struct sim_event by;
-    bool add;           /* by mem_add: ordered among each other by the flag itself */
-    uint32_t *released; /* vector clock that its reader acquires, NULL: nothing */
-    unsigned hops;      /* of its poster, when it posted */
+    bool add;                 /* by mem_add: ordered among each other by the flag itself */
+    uint32_t *released;       /* vector clock that its reader acquires, NULL: nothing */
+    unsigned hops;            /* of its poster, when it posted */
+    double at_ns, visible_ns; /* where there is a clock: when it was made, and from when on it may be seen */
 };
 
 struct sim_flag {
     struct sim_post *posts; /* the first is the zero of the lease */
     int count, room;
-    int *seen; /* [ranks] the newest post that each rank has seen or made */
+    int *
+        seen; /* [ranks] the newest post that each rank has seen or made; NULL where there is a clock, and the newest is what a reader sees */
+    struct sim_rank *waiting; /* who waits for it, the latest first */
 };
 
-struct sim_flag *hud_flag_create(int ranks);
+struct sim_flag *hud_flag_create(int ranks, bool timed);
 void hud_flag_free(struct sim_flag *f);
 
 static inline const struct sim_post *flag_newest(const struct sim_flag *f)
@@ -33,6 +38,8 @@ static inline const struct sim_post *flag_newest(const struct sim_flag *f)
 
 /* The oldest post that the reader may still see. */
 int hud_flag_oldest(const struct sim_flag *f, int rank, const uint32_t *clock);
+/* Whatever came before this post will not be seen any more. */
+void hud_flag_forget(struct sim_flag *f, int post);
 /* `p` becomes the newest; p->released, if any, is copied. */
 void hud_flag_post(struct sim_flag *f, const struct sim_post *p, int ranks);
 

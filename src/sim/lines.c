@@ -190,6 +190,8 @@ struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int
 
 void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, double delay_ns)
 {
+    line->visible_ns += delay_ns;
+    line->free_ns += delay_ns;
     line->settled_ns += delay_ns;
     all->core[core].settled_ns += delay_ns;
 }

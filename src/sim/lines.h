@@ -57,7 +57,7 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
 struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
 struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
 void hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
-/* A store's line comes so much later. */
+/* The line of the core's latest store, which had to come to it, comes so much later. */
 void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, double delay_ns);
 /* The core's next miss overlaps with none before. */
 void hud_lines_pause(struct sim_lines *all, int core);

@@ -5,8 +5,8 @@
  * A rank that peeks again and again while nothing is posted gets its turn only when no other can go on, so that no strategy
  * spins for ever.
  */
+#include "sim/clock.h"
 #include "sim/grow.h"
-#include "sim/world.h"
 
 enum {
     STACK_BYTES = 256 * 1024,
@@ -78,7 +78,7 @@ static struct sim_rank *pick(struct sim *s)
         if (r->state != SIM_READY)
             continue;
         uint64_t score = scores[s->options.strategy](s, r) >> 1;
-        if (r->polls < SIM_PATIENCE)
+        if (r->polls < SIM_PATIENCE || r->polls_at != s->moves)
             score |= UINT64_C(1) << 63;
         if (!best || score > best_score) {
             best = r;
@@ -99,6 +99,10 @@ void hud_sched_event(struct mem *m, const char *what, const char *file, int line
     if (++s->quiet > QUIET_EVENTS)
         hud_sim_fail(s, "no end: %d calls of mem.h and nothing was posted; rank %d %s at %s:%d\n", QUIET_EVENTS, r->number, what,
                      r->now.file, r->now.line);
+    if (s->clock) {
+        hud_clock_step(r);
+        return;
+    }
     struct sim_rank *next = pick(s);
     if (next == r)
         return;
@@ -116,8 +120,41 @@ void hud_sched_block(struct sim_rank *r)
 void hud_sched_moved(struct sim *s)
 {
     s->quiet = 0;
-    for (int r = 0; r < sim_ranks(s); r++)
-        s->ranks[r].polls = 0;
+    s->moves++;
+}
+
+bool hud_sched_polls(struct sim_rank *r)
+{
+    if (r->polls_at != r->s->moves) {
+        r->polls_at = r->s->moves;
+        r->polls = 0;
+    }
+    return r->polls++ >= SIM_PATIENCE;
+}
+
+void hud_sched_wait(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
+{
+    r->wait = flag;
+    r->wait_arena = spot->owner->number;
+    r->wait_offset_bytes = spot->at;
+    r->wait_least = least;
+    r->next_waiting = flag->waiting;
+    flag->waiting = r;
+    hud_sched_block(r);
+    r->wait = NULL;
+}
+
+void hud_sched_wake(struct sim_flag *flag, uint64_t value)
+{
+    for (struct sim_rank **at = &flag->waiting; *at;) {
+        struct sim_rank *r = *at;
+        if ((int64_t)(value - r->wait_least) < 0) {
+            at = &r->next_waiting;
+            continue;
+        }
+        *at = r->next_waiting;
+        r->state = SIM_READY;
+    }
 }
 
 void hud_sched_abandon(struct sim_rank *r)
@@ -133,7 +170,10 @@ static void rank_main(void *arg)
     if (sigsetjmp(r->bottom, 0) != 0)
         hud_sched_abandon(r);
     r->s->body(r->s, r->number, r->s->arg);
+    if (r->s->clock)
+        hud_clock_end(r);
     r->state = SIM_DONE;
+    r->s->done++;
     r->s->current = NULL;
 }
 
@@ -158,14 +198,6 @@ static void report_deadlock(struct sim *s)
     hud_sim_fail(s, "deadlock: %d of %d ranks wait for ever\n%s", blocked, sim_ranks(s), text);
 }
 
-static bool all_done(const struct sim *s)
-{
-    for (int r = 0; r < sim_ranks(s); r++)
-        if (s->ranks[r].state != SIM_DONE)
-            return false;
-    return true;
-}
-
 void hud_sched_run(struct sim *s)
 {
     for (int r = 0; r < sim_ranks(s); r++) {
@@ -174,9 +206,12 @@ void hud_sched_run(struct sim *s)
     }
     s->starved = (int)hud_sim_random(s, (uint64_t)sim_ranks(s) - 1);
     s->current = NULL;
-    while (!s->failed && !all_done(s)) {
+    s->done = 0;
+    for (int r = 0; s->clock && r < sim_ranks(s); r++)
+        hud_clock_ready(&s->ranks[r], s->ranks[r].now_ns);
+    while (!s->failed && s->done < sim_ranks(s)) {
         if (!s->current)
-            s->current = pick(s);
+            s->current = s->clock ? hud_clock_next(s) : pick(s);
         if (s->current)
             hud_fiber_resume(s->current->fiber);
         else

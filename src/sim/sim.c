@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sim.c - a simulation's life: its ranks and their arenas, the fault of a plain access, its report. */
+#include "sim/clock.h"
 #include "sim/grow.h"
-#include "sim/world.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -41,6 +41,10 @@ struct sim *hud_sim_create(const struct sim_options *options)
         r->arena = hud_must(calloc(options->arena_bytes / HUD_LINE, sizeof(struct sim_flag *)));
         r->now = (struct sim_event){ .rank = i, .what = "has not called", .file = "nowhere" };
     }
+    if (options->machine)
+        s->clock = hud_clock_create(s, options->machine);
+    for (int i = 0; s->clock && i < options->ranks; i++)
+        s->ranks[i].core = options->core[i];
     return s;
 }
 
@@ -70,6 +74,7 @@ void hud_sim_free(struct sim *s)
         free(t->gathered);
         free(t);
     }
+    hud_clock_free(s->clock, sim_ranks(s));
     munmap(s->shown, arenas_bytes(s));
     munmap(s->twin, arenas_bytes(s));
     free(s->ranks);
@@ -142,6 +147,34 @@ unsigned hud_sim_hops(const struct sim *s)
     for (int r = 0; r < sim_ranks(s); r++)
         most = s->ranks[r].hops > most ? s->ranks[r].hops : most;
     return most;
+}
+
+double hud_sim_now(const struct mem *m)
+{
+    return m->self->now_ns;
+}
+
+void hud_sim_spend(struct mem *m, double ns)
+{
+    hud_sched_event(m, "computes", "call", (int)m->calls);
+    hud_clock_pause(m);
+    m->self->now_ns += ns;
+}
+
+void hud_sim_trace(struct sim *s, bool on)
+{
+    hud_trace_restart(&s->clock->trace, on);
+    hud_links_forget(s->clock->links);
+}
+
+const struct sim_trace *hud_sim_steps(const struct sim *s)
+{
+    return s->clock ? &s->clock->trace : NULL;
+}
+
+const struct sim_links *hud_sim_links(const struct sim *s)
+{
+    return s->clock ? s->clock->links : NULL;
 }
 
 /* ---- a plain access to shared memory ---- */

@@ -12,6 +12,8 @@
  *   - all ranks wait, or nothing is posted any more.
  * A peek may return, and an await may rest on, any value that the order admits, not only the newest.
  *
+ * On a modelled machine (clock.h) a run has times as well, under the same checker.
+ *
  * One simulation runs at a time in a process.  The same options give the same run.
  */
 #ifndef HUD_SIM_H
@@ -38,11 +40,16 @@ struct sim_options {
     size_t arena_bytes; /* a multiple of 4096 */
     uint64_t seed;
     enum sim_strategy strategy;
-    const char *mutate_file; /* the end of a path; NULL: no mutation */
-    int mutate_line, mutate; /* enum sim_drop, added up */
+    const char *mutate_file;           /* the end of a path; NULL: no mutation */
+    int mutate_line, mutate;           /* enum sim_drop, added up */
+    const struct sim_machine *machine; /* NULL: no time, `strategy` says who goes next; else the rank whose time is least does */
+    const int *core;                   /* [ranks] of that machine: where each is bound, no two alike */
 };
 
 struct sim;
+struct sim_links;
+struct sim_machine;
+struct sim_trace;
 struct sim_team;
 
 struct sim *hud_sim_create(const struct sim_options *options);
@@ -58,6 +65,17 @@ unsigned long hud_sim_posts(const struct sim *s);      /* posts and additions */
 unsigned hud_sim_hops(const struct sim *s);            /* longest chain of posts, each seen by another rank */
 uint64_t hud_sim_random(struct sim *s, uint64_t most); /* 0..most; part of the run: the same for the same seed */
 
+/* ---- with a clock (clock.h) ---- */
+
+/* Simulated time of a rank; and it does something else for so long. */
+double hud_sim_now(const struct mem *m);
+void hud_sim_spend(struct mem *m, double ns);
+/* Steps of all ranks are kept from now on, or no longer; those kept so far are forgotten, and what has crossed links is. */
+void hud_sim_trace(struct sim *s, bool on);
+/* NULL: no clock. */
+const struct sim_trace *hud_sim_steps(const struct sim *s);
+const struct sim_links *hud_sim_links(const struct sim *s);
+
 /* The ranks of the job in `members` get a lease: `bytes` of each one's arena at offset_bytes, both multiples of HUD_LINE. */
 struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members, size_t offset_bytes, size_t bytes);
 /* A member's handle, for as long as the simulation lives. */
@@ -72,7 +90,7 @@ struct mem *hud_sim_team_mem(struct sim_team *t, int rank);
 int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_t offset_bytes);
 /* Calls of mem.h outside of an algorithm may use this region of each slice. */
 void hud_sim_region(struct mem *m, size_t offset_bytes, size_t bytes);
-/* An allgather of the host among the team: what its members did before happens before what they do next. */
+/* An allgather of the host among the team: what its members did before happens before what they do next.  Takes no time: all go on when the last has come. */
 void hud_sim_gather(struct mem *m);
 /* The owner zeroes its slice for a new lease. */
 void hud_sim_lease(struct mem *m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team.c - teams, leases, and what a collective promises. */
+#include "sim/clock.h"
 #include "sim/grow.h"
-#include "sim/world.h"
 
 #include <string.h>
 
@@ -123,9 +123,13 @@ int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_
     hud_sim_region(m, offset_bytes, c->slot_bytes);
     hud_sched_event(m, "enters", "call", (int)m->calls);
     hud_sim_views(m, c);
+    if (m->s->clock)
+        hud_clock_pause(m);
     hud_sim_own(m, "owns its buffer before it enters");
     note_entry(m);
     a->run(m, c);
+    if (m->s->clock)
+        hud_clock_end(m->self);
     check_contract(m, c);
     hud_sim_own(m, "owns its buffer after it returns");
     m->calls++;
@@ -136,15 +140,19 @@ int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_
 
 /* ---- leases ---- */
 
-static void wake_gathered(struct sim_team *t)
+/* The last has come, at this time. */
+static void wake_gathered(struct sim_team *t, double now_ns)
 {
     memcpy(t->gathered, t->joined, (size_t)sim_ranks(t->s) * sizeof *t->gathered);
     t->arrived = 0;
     t->gathers++;
     hud_sched_moved(t->s);
     for (int r = 0; r < t->size; r++)
-        if (t->mem[r].self->in == &t->mem[r] && t->mem[r].self->state == SIM_BLOCKED)
+        if (t->mem[r].self->in == &t->mem[r] && t->mem[r].self->state == SIM_BLOCKED) {
             t->mem[r].self->state = SIM_READY;
+            if (t->s->clock)
+                hud_clock_ready(t->mem[r].self, now_ns);
+        }
 }
 
 void hud_sim_gather(struct mem *m)
@@ -156,11 +164,12 @@ void hud_sim_gather(struct mem *m)
     order_join(t->joined, m->self->clock, sim_ranks(m->s));
     sim_tick(m->self);
     if (++t->arrived == t->size)
-        wake_gathered(t);
+        wake_gathered(t, m->self->now_ns);
     else
         while (t->gathers == round)
             hud_sched_block(m->self);
     order_join(m->self->clock, t->gathered, sim_ranks(m->s));
+    m->self->step.what = NULL; /* no step of the trace: it takes no time of the ranks' own */
 }
 
 void hud_sim_lease(struct mem *m)

@@ -7,6 +7,7 @@
 #include "sim/fiber.h"
 #include "sim/flag.h"
 #include "sim/sim.h"
+#include "sim/trace.h"
 
 #include <setjmp.h>
 
@@ -33,9 +34,14 @@ struct sim_rank {
     int wait_arena;        /* where that flag lies */
     size_t wait_offset_bytes;
     uint64_t wait_least;
-    unsigned polls;      /* peeks since anything was posted */
-    unsigned hops;       /* the longest chain of posts, each seen by another rank, that led here */
-    uint64_t importance; /* SIM_PRIORITY */
+    struct sim_rank *next_waiting; /* for the same flag */
+    unsigned polls;                /* peeks since anything was posted: */
+    unsigned long polls_at;        /* as counted then (moves) */
+    unsigned hops;                 /* the longest chain of posts, each seen by another rank, that led here */
+    uint64_t importance;           /* SIM_PRIORITY */
+    int core;                      /* where there is a clock: which it is bound to, */
+    double now_ns;                 /* its time, */
+    struct sim_step step;          /* what it does now */
 };
 
 struct sim {
@@ -48,9 +54,12 @@ struct sim {
     void *arg;
     struct sim_rank *current;
     uint64_t random;
-    int starved;          /* SIM_STARVE */
-    unsigned long events; /* calls of mem.h */
-    unsigned long quiet;  /* of them, since the last post */
+    int starved;             /* SIM_STARVE */
+    unsigned long events;    /* calls of mem.h */
+    unsigned long quiet;     /* of them, since the last post */
+    unsigned long moves;     /* posts, and whatever else may end a wait */
+    int done;                /* ranks that have ended */
+    struct sim_clock *clock; /* NULL: no time */
     unsigned long mutated;
     unsigned long posts; /* posts and additions */
     bool failed;
@@ -66,6 +75,13 @@ struct mem {
     const struct alg *alg; /* running, or NULL */
     unsigned long calls;   /* collectives entered */
     bool truncated;
+};
+
+/* Bytes of an arena. */
+struct sim_spot {
+    struct sim_rank *owner;
+    size_t at; /* in its arena */
+    char *twin;
 };
 
 struct sim_team {
@@ -87,8 +103,14 @@ struct sim_team {
 void hud_sched_event(struct mem *m, const char *what, const char *file, int line);
 /* The current rank waits until somebody makes it ready. */
 void hud_sched_block(struct sim_rank *r);
+/* The current rank waits for a flag to have this value, or more. */
+void hud_sched_wait(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least);
+/* Those who wait for no more than this go on, and are no longer among those who wait. */
+void hud_sched_wake(struct sim_flag *flag, uint64_t value);
 /* Something was posted. */
 void hud_sched_moved(struct sim *s);
+/* The current rank has peeked so often since, that it can leave it to others to go on. */
+bool hud_sched_polls(struct sim_rank *r);
 /* Runs all ranks to their end, or to the first report. */
 void hud_sched_run(struct sim *s);
 /* Ends the current rank's part in a failed run.  Does not return; not declared so: the address sanitizer would clean up a stack left by a jump. */
@@ -108,7 +130,11 @@ void hud_sim_event(struct mem *m, const char *what);
 typedef const struct sim_event *sim_access(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
                                            size_t *at);
 
-/* Bytes of the running algorithm's regions, at least one, are read or written.  Returns where they are. */
+/* Where these bytes are, which must be within the running algorithm's regions; and an access to them, be they a flag's or not. */
+struct sim_spot hud_sim_spot(struct mem *m, const void *shared, size_t bytes);
+void hud_sim_access(struct mem *m, const struct sim_spot *spot, size_t bytes, sim_access *access);
+
+/* Bytes of the running algorithm's regions, at least one, that are no flag's, are read or written.  Returns where they are. */
 void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access *access);
 
 /* ---- user.c ---- */

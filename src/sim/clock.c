@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* clock.c - turns, and the calls of mem.h on flags and words.  A call that must wait for a line's turn lets earlier calls of others go first. */
+#include "sim/clock.h"
+#include "sim/grow.h"
+
+#include <math.h>
+
+struct sim_clock *hud_clock_create(struct sim *s, const struct sim_machine *machine)
+{
+    struct sim_clock *c = hud_must(calloc(1, sizeof *c));
+    size_t ranks = (size_t)sim_ranks(s), lines = s->options.arena_bytes / (size_t)machine->lines.size_bytes + 1;
+
+    c->machine = machine;
+    c->lines = hud_lines_create(machine);
+    c->links = hud_links_create(machine);
+    c->engine.next_ns = INFINITY;
+    c->trace = hud_trace_create(sim_ranks(s));
+    c->line_count = lines;
+    c->line = hud_must(calloc(ranks, sizeof *c->line));
+    for (size_t r = 0; r < ranks; r++)
+        c->line[r] = hud_must(calloc(lines, sizeof **c->line));
+    return c;
+}
+
+void hud_clock_free(struct sim_clock *c, int ranks)
+{
+    if (!c)
+        return;
+    for (int r = 0; r < ranks; r++) {
+        for (size_t i = 0; i < c->line_count; i++)
+            if (c->line[r][i]) {
+                hud_line_clear(c->line[r][i]);
+                free(c->line[r][i]);
+            }
+        free(c->line[r]);
+    }
+    free(c->line);
+    hud_lines_free(c->lines);
+    hud_links_free(c->links);
+    hud_turns_free(&c->turns);
+    hud_trace_free(&c->trace);
+    free(c);
+}
+
+/* ---- turns ---- */
+
+static struct sim_turn turn_of(struct sim_rank *r)
+{
+    return (struct sim_turn){ r->now_ns, hud_sim_random(r->s, UINT64_MAX), r->number };
+}
+
+struct sim_rank *hud_clock_next(struct sim *s)
+{
+    struct sim_clock *c = s->clock;
+
+    while (c->engine.next_ns < INFINITY && (c->turns.count == 0 || c->engine.next_ns <= c->turns.turn[0].ns))
+        c->engine.run(s);
+    return c->turns.count == 0 ? NULL : &s->ranks[hud_turns_take(&c->turns).rank];
+}
+
+void hud_clock_until(struct sim_rank *r, double ns)
+{
+    struct sim_clock *c = r->s->clock;
+
+    r->now_ns = ns;
+    if (c->engine.next_ns > ns && (c->turns.count == 0 || c->turns.turn[0].ns > ns))
+        return;
+    hud_turns_add(&c->turns, turn_of(r));
+    r->s->current = NULL;
+    hud_fiber_suspend(r->fiber);
+}
+
+void hud_clock_end(struct sim_rank *r)
+{
+    r->step.end_ns = r->now_ns;
+    if (r->step.what)
+        hud_trace_note(&r->s->clock->trace, r->number, &r->step);
+    r->step.what = NULL;
+}
+
+void hud_clock_step(struct sim_rank *r)
+{
+    hud_clock_end(r);
+    hud_clock_until(r, r->now_ns);
+    r->step = (struct sim_step){ .what = r->now.what, .file = r->now.file, .line = r->now.line, .by = -1 };
+    r->step.begin_ns = r->step.ready_ns = r->step.turn_ns = r->now_ns;
+}
+
+void hud_clock_ready(struct sim_rank *r, double ns)
+{
+    r->state = SIM_READY;
+    r->now_ns = ns;
+    hud_turns_add(&r->s->clock->turns, turn_of(r));
+}
+
+/* ---- lines ---- */
+
+static struct sim_line *line_at(struct sim *s, const struct sim_rank *owner, size_t at)
+{
+    struct sim_clock *c = s->clock;
+    struct sim_line **line = &c->line[owner->number][at / (size_t)c->machine->lines.size_bytes];
+
+    if (!*line) {
+        *line = hud_must(malloc(sizeof **line));
+        **line = hud_line_first(owner->core, c->machine->node[owner->core]);
+    }
+    return *line;
+}
+
+/* The line that comes to the rank crosses links; later by what this returns. */
+static double cross(struct sim_rank *r, const struct sim_fetch *f, double now_ns)
+{
+    return f->from < 0 ? 0 : hud_links_cross(r->s->clock->links, f->from, r->core, now_ns);
+}
+
+static void load(struct sim_rank *r, struct sim_line *line)
+{
+    struct sim_fetch f = hud_lines_load(r->s->clock->lines, line, r->core, r->now_ns);
+
+    if (f.begin_ns > r->now_ns)
+        hud_clock_until(r, f.begin_ns);
+    r->step.turn_ns = r->now_ns;
+    r->now_ns = f.end_ns + cross(r, &f, r->now_ns);
+}
+
+/* Loads a line that it will wait for to change; the wait, not the load, is what takes time. */
+static void look(struct sim_rank *r, struct sim_line *line, double now_ns)
+{
+    struct sim_fetch f = hud_lines_load(r->s->clock->lines, line, r->core, now_ns);
+
+    cross(r, &f, now_ns);
+    hud_lines_pause(r->s->clock->lines, r->core);
+}
+
+static struct sim_fetch store(struct sim_rank *r, struct sim_line *line)
+{
+    struct sim_lines *lines = r->s->clock->lines;
+    struct sim_fetch f = hud_lines_store(lines, line, r->core, r->now_ns);
+    double delay_ns = cross(r, &f, r->now_ns);
+
+    if (delay_ns > 0)
+        hud_lines_delay(lines, line, r->core, delay_ns);
+    r->now_ns += r->s->clock->machine->lines.post_ns;
+    return f;
+}
+
+/* ---- flags ---- */
+
+/* The newest post that is visible now. */
+static int newest(const struct sim_rank *r, const struct sim_flag *flag)
+{
+    int post = flag->count - 1;
+
+    while (post > 0 && flag->posts[post].visible_ns > r->now_ns)
+        post--;
+    return post;
+}
+
+/* The first post that will do; -1: none yet. */
+static int first_of(const struct sim_flag *flag, uint64_t least)
+{
+    int post = flag->count;
+
+    while (post > 0 && (int64_t)(flag->posts[post - 1].value - least) >= 0)
+        post--;
+    return post < flag->count ? post : -1;
+}
+
+static void wait_for(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
+{
+    int post = first_of(flag, least);
+
+    if (post < 0) {
+        look(r, line_at(r->s, spot->owner, spot->at), r->now_ns);
+        hud_sched_wait(r, flag, spot, least);
+        post = first_of(flag, least);
+    } else {
+        hud_clock_until(r, flag->posts[post].visible_ns);
+    }
+    const struct sim_post *p = &flag->posts[post];
+    r->step.ready_ns = r->now_ns;
+    r->step.by = p->by.rank;
+    r->step.by_file = p->by.file;
+    r->step.by_line = p->by.line;
+    r->step.by_ns = p->at_ns;
+    hud_lines_pause(r->s->clock->lines, r->core);
+}
+
+int hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
+{
+    struct sim_rank *r = m->self;
+    int post = first_of(flag, least);
+    bool waits = post < 0 || flag->posts[post].visible_ns > r->now_ns;
+
+    if (waits)
+        wait_for(r, flag, spot, least);
+    load(r, line_at(r->s, spot->owner, spot->at));
+    if (waits)
+        hud_clock_pause(m);
+    return newest(r, flag);
+}
+
+int hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot)
+{
+    struct sim_rank *r = m->self;
+    const struct sim_clock *c = m->s->clock;
+
+    load(r, line_at(m->s, spot->owner, spot->at));
+    if (hud_sched_polls(r) && c->turns.count != 0 && c->turns.turn[0].ns > r->now_ns)
+        r->now_ns = c->turns.turn[0].ns; /* nothing will have changed before */
+    return newest(r, flag);
+}
+
+void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post *p)
+{
+    struct sim_line *line = line_at(m->s, spot->owner, spot->at);
+
+    p->at_ns = m->self->now_ns;
+    store(m->self, line);
+    p->visible_ns = line->visible_ns;
+    hud_clock_pause(m);
+}
+
+struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struct sim_post *p)
+{
+    struct sim_rank *r = m->self;
+    struct sim_fetch f = hud_lines_add(m->s->clock->lines, line_at(m->s, spot->owner, spot->at), r->core, r->now_ns);
+
+    p->at_ns = r->now_ns;
+    p->visible_ns = f.end_ns;
+    hud_clock_pause(m);
+    return f;
+}
+
+void hud_clock_added(struct mem *m, const struct sim_fetch *f)
+{
+    struct sim_rank *r = m->self;
+
+    if (f->begin_ns > r->now_ns)
+        hud_clock_until(r, f->begin_ns);
+    r->step.turn_ns = r->now_ns;
+    r->now_ns = f->end_ns + cross(r, f, r->now_ns);
+}
+
+void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot)
+{
+    const struct sim_post *p = flag_newest(flag);
+    struct sim_line *line = line_at(s, spot->owner, spot->at);
+
+    for (struct sim_rank **at = &flag->waiting; *at;) {
+        struct sim_rank *r = *at;
+        if ((int64_t)(p->value - r->wait_least) < 0) {
+            look(r, line, p->visible_ns);
+            at = &r->next_waiting;
+            continue;
+        }
+        *at = r->next_waiting;
+        hud_clock_ready(r, p->visible_ns);
+    }
+}
+
+/* ---- words, claims ---- */
+
+void hud_clock_load(struct mem *m, const struct sim_spot *spot, size_t bytes)
+{
+    size_t size = (size_t)m->s->clock->machine->lines.size_bytes;
+
+    for (size_t at = spot->at / size * size; at < spot->at + bytes; at += size)
+        load(m->self, line_at(m->s, spot->owner, at));
+}
+
+void hud_clock_store(struct mem *m, const struct sim_spot *spot, size_t bytes)
+{
+    size_t size = (size_t)m->s->clock->machine->lines.size_bytes;
+
+    for (size_t at = spot->at / size * size; at < spot->at + bytes; at += size)
+        store(m->self, line_at(m->s, spot->owner, at));
+}
+
+void hud_clock_claim(struct mem *m, const struct sim_spot *spot, size_t bytes)
+{
+    size_t size = (size_t)m->s->clock->machine->lines.size_bytes;
+
+    for (size_t at = spot->at / size * size; at < spot->at + bytes; at += size) {
+        hud_lines_claim(m->s->clock->lines, line_at(m->s, spot->owner, at), m->self->core, m->self->now_ns);
+        struct sim_flag *flag = at % HUD_LINE == 0 ? spot->owner->arena[at / HUD_LINE] : NULL;
+        for (struct sim_rank *r = flag ? flag->waiting : NULL; r; r = r->next_waiting)
+            look(r, line_at(m->s, spot->owner, at), m->self->now_ns);
+    }
+}
+
+void hud_clock_pause(struct mem *m)
+{
+    hud_lines_pause(m->s->clock->lines, m->self->core);
+}

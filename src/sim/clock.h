@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * clock.h - simulated time of a run on a modelled machine: each rank, bound to a core, has a time, and the rank with the least time goes on.
+ *
+ * A call of mem.h begins at its rank's time and moves it on by what lines.h, links.h and the engine of bytes say.  All calls happen in the order of
+ * the times at which they begin, so each finds lines and links as those before it have left them.  The same checker watches the same run; only
+ * who goes next is no longer drawn, and a reader sees the newest value that is visible at its time.
+ *
+ * What costs nothing: asking for a rank, a size or a slot; polling, until the line changes: who waits has looked once, holds the line, and sends for it
+ * when it has lost it, be the new value what he waits for or not.
+ */
+#ifndef HUD_SIM_CLOCK_H
+#define HUD_SIM_CLOCK_H
+
+#include "sim/lines.h"
+#include "sim/links.h"
+#include "sim/trace.h"
+#include "sim/turns.h"
+#include "sim/world.h"
+
+struct sim_clock {
+    const struct sim_machine *machine;
+    struct sim_lines *lines;
+    struct sim_links *links;
+    struct sim_line ***line;        /* [ranks][line_count], NULL: untouched so far */
+    size_t line_count;              /* of an arena */
+    struct sim_turns turns;         /* of ranks that can go on */
+    struct sim_engine {             /* what moves bytes */
+        double next_ns;             /* when it has something to do; INFINITY: it has not */
+        void (*run)(struct sim *s); /* does that, and sets next_ns anew */
+    } engine;
+    struct sim_trace trace;
+};
+
+struct sim_clock *hud_clock_create(struct sim *s, const struct sim_machine *machine);
+void hud_clock_free(struct sim_clock *c, int ranks); /* c may be NULL */
+
+/* ---- turns ---- */
+
+/* The rank's next call begins: the one before has ended; whoever is earlier goes first. */
+void hud_clock_step(struct sim_rank *r);
+/* The rank's call has ended, and no other begins yet. */
+void hud_clock_end(struct sim_rank *r);
+
+/* The rank that goes on next, whose time it now is; NULL: none can. */
+struct sim_rank *hud_clock_next(struct sim *s);
+/* The current rank goes on at this time, after whoever goes on earlier. */
+void hud_clock_until(struct sim_rank *r, double ns);
+/* A rank that hud_sched_block holds, or that has not begun, goes on at this time. */
+void hud_clock_ready(struct sim_rank *r, double ns);
+
+/* ---- calls on flags (posts.c): m's rank, at a flag of an arena ---- */
+
+/* Waits until a post with this value, or more, is visible and has been loaded.  Returns which post the rank has seen. */
+int hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least);
+/* Loads it once. */
+int hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot);
+/* Says when the post will be visible, and moves the rank's time on.  An addition has yet to be awaited (hud_clock_added). */
+void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
+struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
+void hud_clock_added(struct mem *m, const struct sim_fetch *f);
+/* Those who wait for the flag hear of its newest post. */
+void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot);
+
+/* ---- plain words and claims ---- */
+
+/* Each line of these bytes is loaded or stored to, one after the other. */
+void hud_clock_load(struct mem *m, const struct sim_spot *spot, size_t bytes);
+void hud_clock_store(struct mem *m, const struct sim_spot *spot, size_t bytes);
+void hud_clock_claim(struct mem *m, const struct sim_spot *spot, size_t bytes);
+/* The rank does something else: the next line that it misses is the first of a run (lines.h). */
+void hud_clock_pause(struct mem *m);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* posts.c - the calls of mem.h on flags: which post a reader sees, what it orders, who wakes; where there is a clock, when. */
+#include "sim/clock.h"
+
+#include <string.h>
+
+static const char *file_end(const char *path, size_t length)
+{
+    size_t whole = strlen(path);
+
+    return whole > length ? path + whole - length : path;
+}
+
+/* What the mutation drops of the current call. */
+static int dropped(struct mem *m)
+{
+    const struct sim_options *o = &m->s->options;
+    const struct sim_event *now = &m->self->now;
+
+    if (!o->mutate_file || now->line != o->mutate_line || strcmp(file_end(now->file, strlen(o->mutate_file)), o->mutate_file) != 0)
+        return 0;
+    m->s->mutated++;
+    return o->mutate;
+}
+
+/* ---- flags ---- */
+
+static struct sim_flag *flag_at(struct mem *m, const mem_flag *f, struct sim_spot *spot)
+{
+    const struct sim_event *now = &m->self->now;
+
+    *spot = hud_sim_spot(m, f, sizeof *f);
+    if (spot->at % HUD_LINE != 0)
+        hud_sim_fail(m->s, "a flag that does not begin a line: rank %d %s at %s:%d\n", now->rank, now->what, now->file, now->line);
+    hud_sim_access(m, spot, sizeof(uint64_t), hud_bytes_read);
+    struct sim_flag **flag = &spot->owner->arena[spot->at / HUD_LINE];
+    if (!*flag)
+        *flag = hud_flag_create(sim_ranks(m->s), m->s->clock);
+    return *flag;
+}
+
+/* The rank has seen a post and goes on with what it released. */
+static uint64_t see(struct mem *m, struct sim_flag *flag, int post)
+{
+    struct sim_rank *r = m->self;
+    const struct sim_post *p = &flag->posts[post];
+
+    if (flag->seen)
+        flag->seen[r->number] = post;
+    if (p->by.rank >= 0 && p->by.rank != r->number && p->hops >= r->hops)
+        r->hops = p->hops + 1;
+    if (!(dropped(m) & SIM_DROP_ACQUIRE) && p->released)
+        order_join(r->clock, p->released, sim_ranks(m->s));
+    return p->value;
+}
+
+static void publish(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, const struct sim_post *p)
+{
+    hud_flag_post(flag, p, sim_ranks(m->s));
+    m->s->posts++;
+    sim_tick(m->self);
+    hud_sched_moved(m->s);
+    if (m->s->clock)
+        hud_clock_tell(m->s, flag, spot);
+    else
+        hud_sched_wake(flag, p->value);
+}
+
+static void check_write(struct mem *m, const struct sim_flag *flag, const struct sim_spot *spot, uint64_t v, bool add)
+{
+    const struct sim_post *last = flag_newest(flag);
+    const struct sim_event *now = &m->self->now;
+
+    if (!(add && last->add) && !order_before(&last->by, m->self->number, m->self->clock))
+        hud_sim_race(m->s, now, &last->by, "a flag in the arena", spot->owner->number, spot->at);
+    if ((int64_t)(v - last->value) <= 0)
+        hud_sim_fail(m->s, "a flag must grow: rank %d %s %llu at %s:%d over %llu by rank %d at %s:%d\n", now->rank, now->what,
+                     (unsigned long long)v, now->file, now->line, (unsigned long long)last->value, last->by.rank,
+                     last->by.file ? last->by.file : "its lease", last->by.line);
+}
+
+void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v)
+{
+    struct sim_spot spot;
+
+    hud_sim_event(m, "posts");
+    struct sim_flag *flag = flag_at(m, f, &spot);
+    check_write(m, flag, &spot, v, false);
+    struct sim_post p = { .value = v, .by = m->self->now, .released = m->self->clock, .hops = m->self->hops };
+    if (dropped(m) & SIM_DROP_RELEASE)
+        p.released = NULL;
+    if (m->s->clock)
+        hud_clock_post(m, &spot, &p);
+    publish(m, flag, &spot, &p);
+}
+
+/* The released clock carries what the values before it released, as C11's release sequences do. */
+uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v)
+{
+    struct sim_spot spot;
+
+    hud_sim_event(m, "adds");
+    struct sim_flag *flag = flag_at(m, f, &spot);
+    uint64_t sum = flag_newest(flag)->value + v;
+    check_write(m, flag, &spot, sum, true);
+    uint32_t *before = flag_newest(flag)->released;
+    bool releases = !(dropped(m) & SIM_DROP_RELEASE);
+    see(m, flag, flag->count - 1);
+    struct sim_post p = {
+        .value = sum, .by = m->self->now, .add = true, .released = releases ? m->self->clock : before, .hops = m->self->hops
+    };
+    struct sim_fetch fetch = m->s->clock ? hud_clock_add(m, &spot, &p) : (struct sim_fetch){ 0 };
+    publish(m, flag, &spot, &p);
+    if (releases && before)
+        order_join(flag_newest(flag)->released, before, sim_ranks(m->s));
+    if (m->s->clock)
+        hud_clock_added(m, &fetch);
+    return sum;
+}
+
+uint64_t hud_sim_peek(struct mem *m, mem_flag *f)
+{
+    struct sim_spot spot;
+
+    hud_sim_event(m, "peeks");
+    struct sim_flag *flag = flag_at(m, f, &spot);
+    if (m->s->clock)
+        return see(m, flag, hud_clock_peek(m, flag, &spot));
+    int newest = flag->count - 1, oldest = hud_flag_oldest(flag, m->self->number, m->self->clock);
+    if (hud_sched_polls(m->self))
+        oldest = newest;
+    return see(m, flag, oldest + (int)hud_sim_random(m->s, (uint64_t)(newest - oldest)));
+}
+
+/* Rests on the oldest post that will do: what a newer one would order as well is not promised. */
+uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least)
+{
+    struct sim_rank *r = m->self;
+    struct sim_spot spot;
+
+    hud_sim_event(m, "awaits");
+    struct sim_flag *flag = flag_at(m, f, &spot);
+    if (m->s->clock)
+        return see(m, flag, hud_clock_await(m, flag, &spot, least));
+    if ((int64_t)(flag_newest(flag)->value - least) < 0)
+        hud_sched_wait(r, flag, &spot, least);
+    int post = hud_flag_oldest(flag, r->number, r->clock);
+    while ((int64_t)(flag->posts[post].value - least) < 0)
+        post++;
+    return see(m, flag, post);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_clock.c - barriers in simulated time, on a made-up machine (made_up.h): what they take is worked out by hand beside each figure.
+ *
+ * Rank r is bound to core r.  Times are those of one die, l = 10, g = 1, serve 3, a store .25, unless a test says otherwise.
+ */
+#include "made_up.h"
+#include "sim/sim.h"
+#include "sim/trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* after the above */
+#include <cmocka.h>
+
+enum { DIE = 32, RANKS = 4 * DIE, ARENA = 1 << 16, LATE = 1000 };
+
+struct job {
+    const struct alg *alg;
+    int ranks, calls;
+    double late_ns[RANKS]; /* before the last call */
+    uint64_t seed;
+    double enter_ns[RANKS], leave_ns[RANKS]; /* of it */
+    struct shape_groups groups;
+    struct sim_team *team;
+    struct coll call;
+    struct sim *sim;
+};
+
+static const struct alg *find(const char *name)
+{
+    for (int a = 0; hud_sim_algs[a]; a++)
+        if (strcmp(hud_sim_algs[a]->coll, "barrier") == 0 && strcmp(hud_sim_algs[a]->name, name) == 0)
+            return hud_sim_algs[a];
+    fail_msg("no barrier/%s", name);
+    return NULL;
+}
+
+static void body(struct sim *s, int rank, void *arg)
+{
+    struct job *job = arg;
+    struct mem *m = hud_sim_team_mem(job->team, rank);
+    struct coll c = job->call;
+
+    for (c.op = 1; c.op < (uint64_t)job->calls; c.op++)
+        hud_sim_call(m, job->alg, &c, 0);
+    hud_sim_gather(m);
+    if (rank == 0)
+        hud_sim_trace(s, true);
+    hud_sim_gather(m);
+    hud_sim_spend(m, job->late_ns[rank]);
+    job->enter_ns[rank] = hud_sim_now(m);
+    hud_sim_call(m, job->alg, &c, 0);
+    job->leave_ns[rank] = hud_sim_now(m);
+}
+
+/* Runs it; job->sim stays for questions. */
+static bool run(struct job *job)
+{
+    int members[RANKS], unit[RANKS];
+    long param[ALG_PARAMS] = { 0 };
+    struct sim_machine *machine = made_up_machine(2, DIE);
+    const struct shape_place place = { .ranks = job->ranks, .levels = 1, .unit = unit };
+
+    for (int r = 0; r < job->ranks; r++) {
+        members[r] = r;
+        unit[r] = r / DIE;
+    }
+    for (int p = 0; job->alg->params && job->alg->params[p].name; p++)
+        param[p] = job->alg->params[p].preset;
+    assert_int_equal(hud_shape_groups_build(&place, &job->groups), 0);
+    job->call = (struct coll){ .groups = &job->groups, .param = param, .slot_bytes = ARENA };
+    const struct sim_options options = {
+        .ranks = job->ranks, .arena_bytes = ARENA, .seed = job->seed, .machine = machine, .core = members
+    };
+    job->sim = hud_sim_create(&options);
+    job->team = hud_sim_team_create(job->sim, job->ranks, members, 0, ARENA);
+    bool clean = hud_sim_run(job->sim, body, job);
+    hud_shape_groups_free(&job->groups);
+    machine->cores = 0; /* the run is over: nothing asks the machine any more */
+    made_up_free(machine);
+    return clean;
+}
+
+static double last_leave(const struct job *job)
+{
+    double last = 0;
+
+    for (int r = 0; r < job->ranks; r++)
+        last = job->leave_ns[r] > last ? job->leave_ns[r] : last;
+    return last;
+}
+
+/* From rank 0's late entry to the last exit; all others have waited. */
+static double rank_0_late(const char *name, int ranks, int calls)
+{
+    struct job job = { .alg = find(name), .ranks = ranks, .calls = calls, .late_ns = { LATE } };
+
+    if (!run(&job))
+        fail_msg("%s", hud_sim_report(job.sim));
+    hud_sim_free(job.sim);
+    return last_leave(&job) - job.enter_ns[0];
+}
+
+/* ---- by hand ---- */
+
+static void test_flat(void **state)
+{
+    (void)state;
+    /* A scan, l + (p - 2) g; rank 0's store, which all others poll; the last of them is served (p - 2) serves after the first. */
+    assert_true(rank_0_late("counters", 4, 1) == 10 + 2 * 1 + 10 + 2 * 3);
+    assert_true(rank_0_late("counters", 32, 5) == 10 + 30 * 1 + 10 + 30 * 3);
+    /* The same scan; p - 1 stores, g apart, to lines that come from those who poll them first, and then come back. */
+    assert_true(rank_0_late("gather", 32, 1) == 10 + 30 * 1 + 10 + 30 * 1 + 10);
+    /* From the second operation on they are rank 0's, and only have to be taken from their readers, while these already ask again. */
+    assert_true(rank_0_late("gather", 32, 2) == 10 + 30 * 1 + 30 * 1 + 10);
+    /* Rank 0 adds last, to a line that another one had: l + 2; its store; the readers. */
+    assert_true(rank_0_late("central", 32, 3) == 10 + 2 + 10 + 30 * 3);
+}
+
+/* 64 ranks on two dies: 31 near lines, the last issued at 30; 32 far ones, 2 apart, 20 each.  The release reaches the other die. */
+static void test_two_dies(void **state)
+{
+    double scan = 30 + 2 + 20 + 31 * 2, all = rank_0_late("counters", 2 * DIE, 3);
+
+    (void)state;
+    assert_true(all >= scan + 30 * 3 + 32 * 5 + 10 && all <= scan + 31 * 3 + 31 * 5 + 20); /* by who is served last */
+}
+
+/* Two ranks enter together: each loads the other's line when it has stored its own; .25, 10. */
+static void test_together(void **state)
+{
+    struct job job = { .alg = find("dissemination"), .ranks = 2, .calls = 100 };
+
+    (void)state;
+    assert_true(run(&job));
+    for (int r = 0; r < 2; r++)
+        assert_true(job.leave_ns[r] - job.enter_ns[r] == 10.25);
+    hud_sim_free(job.sim);
+}
+
+/* ---- what must hold ---- */
+
+static double all_together(const struct alg *alg, int ranks, uint64_t seed)
+{
+    struct job job = { .alg = alg, .ranks = ranks, .calls = 4, .seed = seed };
+
+    if (!run(&job))
+        fail_msg("%s", hud_sim_report(job.sim));
+    hud_sim_free(job.sim);
+    return last_leave(&job) - job.enter_ns[0];
+}
+
+static void test_more_ranks_are_not_faster(void **state)
+{
+    static const char *const flat[] = { "counters", "gather", "central" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
+        for (int ranks = 2, step = 1; ranks + step <= RANKS; ranks += step, step += 3)
+            assert_true(all_together(find(flat[i]), ranks, 1) <= all_together(find(flat[i]), ranks + step, 1));
+}
+
+static void test_same_seed_same_time(void **state)
+{
+    int differ = 0;
+
+    (void)state;
+    for (int a = 0; hud_sim_algs[a]; a++) {
+        if (strcmp(hud_sim_algs[a]->coll, "barrier") != 0)
+            continue;
+        double once = all_together(hud_sim_algs[a], 48, 7);
+        assert_true(once > 0 && once == all_together(hud_sim_algs[a], 48, 7));
+        differ += once != all_together(hud_sim_algs[a], 48, 8);
+    }
+    assert_int_not_equal(differ, 0);
+}
+
+/* The checker is on: who leaves too early is reported. */
+static void leave_early(struct mem *m, const struct coll *c)
+{
+    if (mem_rank(m) == 0)
+        mem_post(m, mem_slot(m, 0), c->op);
+}
+
+static void test_checked(void **state)
+{
+    const struct alg alg = { .coll = "barrier", .name = "early", .run = leave_early };
+    struct job job = { .alg = &alg, .ranks = 3, .calls = 1 };
+
+    (void)state;
+    assert_false(run(&job));
+    assert_non_null(strstr(hud_sim_report(job.sim), "broken promise"));
+    hud_sim_free(job.sim);
+}
+
+/* ---- trace ---- */
+
+/* The path: rank 0's scan and post, and the wait and load of whoever leaves last. */
+static void test_path(void **state)
+{
+    struct job job = { .alg = find("counters"), .ranks = 32, .calls = 2, .late_ns = { LATE } };
+    struct sim_leg *legs;
+    int last = 0;
+
+    (void)state;
+    assert_true(run(&job));
+    for (int r = 0; r < job.ranks; r++)
+        last = job.leave_ns[r] > job.leave_ns[last] ? r : last;
+    int count = hud_trace_path(hud_sim_steps(job.sim), last, &legs);
+    assert_int_equal(count, 1 + 1 + 31 + 1 + 1); /* rank 0 computes, enters, scans, posts; the last reader's load */
+    assert_true(legs[1].begin_ns == job.enter_ns[0] && legs[0].begin_ns == job.enter_ns[0] - LATE);
+    assert_true(legs[count - 1].end_ns == job.leave_ns[last]);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(legs[i].rank, i == count - 1 ? last : 0);
+        if (i > 0)
+            assert_true(legs[i].begin_ns == legs[i - 1].end_ns);
+    }
+    assert_string_equal(legs[count - 2].step->what, "posts");
+    const struct sim_step *wait = legs[count - 1].step;
+    assert_int_equal(wait->by, 0);
+    assert_int_equal(wait->by_line, legs[count - 2].step->line);
+    assert_true(wait->turn_ns - wait->ready_ns == 30 * 3); /* the others are served first */
+    free(legs);
+    hud_sim_free(job.sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_two_dies),
+        cmocka_unit_test(test_together),
+        cmocka_unit_test(test_more_ranks_are_not_faster),
+        cmocka_unit_test(test_same_seed_same_time),
+        cmocka_unit_test(test_checked),
+        cmocka_unit_test(test_path),
+    };
+
+    return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+}
