@@ -2,7 +2,7 @@
 /*
  * allreduce/slices.c - every rank reduces its slice of all contributions, then all copy out the results; pipelined by fragments.
  *
- * Source    this project, after paper 05: queues worked by active waiting, no barrier on the path.  The protocol: alg/slices.h; its lines and edges: alg/slices_steps.h.
+ * Source    this project, after paper 05: queues worked by active waiting, no barrier on the path.  The protocol: alg/slices.h and slices_steps.h.
  * Shape     p ranks, n bytes.  A rank copies in (1 - 1/p) n, reads n to reduce n/p, copies out (1 - 1/p) n.
  * Cost      T = 2 F l + (1 - 1/p) n t + n r + (1 - 1/p) n t     ns; F fragments, l one line transfer, t ns per byte copied, r ns per byte that a
  *           reduction reads

@@ -2,7 +2,7 @@
 /*
  * reduce/slices.c - the ranks beside the root reduce a slice each, and the root copies out the results; pipelined by fragments.
  *
- * Source    this project, after paper 05: queues worked by active waiting, no barrier on the path.  The protocol: alg/slices.h; its lines and edges: alg/slices_steps.h.
+ * Source    this project, after paper 05: queues worked by active waiting, no barrier on the path.  The protocol: alg/slices.h and slices_steps.h.
  * Shape     p ranks, n bytes.  The root copies in and out n, another copies in (p - 2)/(p - 1) n and reads p/(p - 1) n to reduce n/(p - 1): copying
  *           is the root's part, and takes as long as reducing three contributions.  So this is for four ranks or more with a processor each;
  *           reduce/gather is for the others.

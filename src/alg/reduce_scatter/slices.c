@@ -2,7 +2,7 @@
 /*
  * reduce_scatter/slices.c - every rank reduces its block of all contributions, straight into its out; pipelined by fragments.
  *
- * Source    this project, after paper 05: queues worked by active waiting, no barrier on the path.  The protocol: alg/slices.h; its lines and edges: alg/slices_steps.h.
+ * Source    this project, after paper 05: queues worked by active waiting, no barrier on the path.  The protocol: alg/slices.h and slices_steps.h.
  * Shape     p ranks, n bytes, the slices are the blocks of the result, of any sizes; a fragment takes an equal piece of each.  Equal blocks: a rank copies in
  *           (1 - 1/p) n, reads n to reduce n/p.
  * Cost      T = F l + (1 - 1/p) n t + n r     ns; F fragments of the longest block, l one line transfer, t ns per byte copied, r ns per byte that a
