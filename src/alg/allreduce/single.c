@@ -9,7 +9,7 @@
  *           pieces of a box of 128 KB, which the nearest one seldom holds.  Lines cross twice; through two windows, four times.
  * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
  *
- * Lines and edges are single.h's.
+ * Lines and edges are single.h's and single_box.h's.
  */
 #include "alg/single_reduce.h"
 

@@ -9,7 +9,7 @@
  *           traffic: what each pulls is written to its box and read again, and so is its result unless the root's, in caches of its own; box of 128 KB
  * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
  *
- * Lines and edges are single.h's.
+ * Lines and edges are single.h's and single_box.h's.
  */
 #include "alg/single_reduce.h"
 

@@ -8,7 +8,7 @@
  *           traffic: the (p - 1) k bytes that each pulls are written to its box and read again, in caches of its own; box of 128 KB
  * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.  In place all goes through the boxes.
  *
- * Lines and edges are single.h's.
+ * Lines and edges are single.h's and single_box.h's.
  */
 #include "alg/single_reduce.h"
 
