@@ -13,7 +13,7 @@
 #ifndef HUD_FLOWS_H
 #define HUD_FLOWS_H
 
-enum { FLOW_USES = 16 }; /* most resources of one path */
+enum { FLOW_USES = 128 }; /* most resources of one path */
 
 struct flow_path {
     struct {

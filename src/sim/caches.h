@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * caches.h - where bytes lie: which caches have them, which of these is newer than memory, and where they are at home.
+ *
+ * Each core has a private cache, each unit of some cores a shared one.  A cache keeps what was used last, by the byte: when it is too full it gives up what was used
+ * least recently.  Nothing here takes time: copies.h asks what lies where before it moves something.
+ *
+ * A read brings bytes into the core's private cache and, unless that has them already, through its unit's shared one, where they stay, too; if it was another core's private
+ * cache that was newer than memory, its unit's shared cache now is.  A write leaves them in the core's private cache alone, newer than memory.  A private
+ * cache gives up to its unit's shared one what is newer than memory, and that one gives it up to memory.  What no cache has is in memory.
+ *
+ * Bytes are known by address and kept by the byte, so nothing depends on how buffers lie to cache lines, or on which addresses they have.
+ * Running out of memory ends the program.
+ */
+#ifndef HUD_CACHES_H
+#define HUD_CACHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct caches_shape {
+    int cores, units;
+    const int *unit; /* [cores] whose shared cache is a core's */
+    size_t private_bytes, shared_bytes;
+    /* How far two cores are from each other, 0 for a core and itself; `where` is handed through. */
+    int (*apart)(const void *where, int a, int b);
+    const void *where;
+};
+
+enum caches_kind {
+    CACHES_OWN,  /* the core's private cache */
+    CACHES_CORE, /* another core's */
+    CACHES_UNIT, /* the shared cache of the core's unit, or of another one */
+    CACHES_NODE  /* memory */
+};
+
+struct caches_place {
+    enum caches_kind kind;
+    int of; /* core, unit or NUMA node */
+};
+
+/* What a cache has given up, newer than memory, to make room: added to what stands here. */
+struct caches_given_up {
+    double shared_bytes; /* by private caches, to shared ones */
+    double *node_bytes;  /* [nodes] by shared caches, to memory */
+};
+
+struct sim_caches;
+
+/* Arrays and `where` must live as long. */
+struct sim_caches *hud_caches_create(const struct caches_shape *shape);
+void hud_caches_free(struct sim_caches *c);
+
+/* These bytes are in this node's memory.  Said again of other bytes, that counts; never said: node 0. */
+void hud_caches_home(struct sim_caches *c, uintptr_t first, size_t bytes, int node);
+int hud_caches_node(const struct sim_caches *c, uintptr_t at);
+
+/*
+ * Where a core finds the bytes at `first`; returns how many, from there on and at most `bytes`, it finds there; they are of one home.
+ * To read: its own private cache; what is newer than memory; its unit's shared cache; memory.
+ * To write: its own private cache, if no other has them but its unit's shared one; else whoever is farthest of those who have them, since it must give them up; memory.
+ */
+size_t hud_caches_find(struct sim_caches *c, int core, uintptr_t first, size_t bytes, bool write, struct caches_place *place);
+
+void hud_caches_read(struct sim_caches *c, int core, uintptr_t first, size_t bytes, struct caches_given_up *given_up);
+void hud_caches_write(struct sim_caches *c, int core, uintptr_t first, size_t bytes, struct caches_given_up *given_up);
+/* They were written past the caches: memory alone has them. */
+void hud_caches_write_past(struct sim_caches *c, uintptr_t first, size_t bytes);
+
+/* Bytes in a core's private cache, in a unit's shared one. */
+size_t hud_caches_private_bytes(const struct sim_caches *c, int core);
+size_t hud_caches_shared_bytes(const struct sim_caches *c, int unit);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* copies.c - calls of bytes as legs, legs as flows. */
+#include "sim/copies.h"
+#include "sim/grow.h"
+#include "sim/ways.h"
+
+#include <math.h>
+#include <string.h>
+
+enum stage { IDLE, STARTS, MOVES, FOLLOWS, ARRIVES };
+
+/* What a core is doing. */
+struct job {
+    struct copies_call call;
+    size_t done, leg_bytes;
+    enum stage stage;
+    bool fills;       /* its leg brings bytes into the shared cache of its unit */
+    unsigned legs;    /* begun so far */
+    int leader;       /* another core, whose leg does not end after this one; -1: none */
+    unsigned leading; /* that leg, by its number */
+    int followers;    /* that wait for the end of its leg */
+};
+
+struct sim_copies {
+    const struct sim_machine *machine;
+    struct sim_ways *ways;
+    struct sim_caches *caches;
+    struct sim_flows *flows;
+    struct job *jobs; /* [cores] */
+    size_t leg_most;
+    double *given_up; /* [nodes] */
+};
+
+/* ---- a leg ---- */
+
+struct leg {
+    size_t bytes;
+    struct caches_place from[MEM_SOURCES], to[COPIES_TO];
+};
+
+/* The next bytes of a call, as far as each operand lies in one place. */
+static struct leg find_leg(const struct sim_copies *c, int core, const struct job *job)
+{
+    const struct copies_call *call = &job->call;
+    struct leg leg = { .bytes = call->bytes - job->done };
+
+    leg.bytes = leg.bytes < c->leg_most ? leg.bytes : c->leg_most;
+    for (int i = 0; i < call->froms + call->tos; i++) {
+        bool write = i >= call->froms;
+        uintptr_t at = write ? call->to[i - call->froms] : call->from[i];
+        struct caches_place *place = write ? &leg.to[i - call->froms] : &leg.from[i];
+        *place = (struct caches_place){ CACHES_OWN, core };
+        if (at != 0)
+            leg.bytes = hud_caches_find(c->caches, core, at + job->done, leg.bytes, write, place);
+        if (at != 0 && write && call->kind == COPIES_PAST)
+            *place = (struct caches_place){ CACHES_NODE, hud_caches_node(c->caches, at + job->done) };
+    }
+    return leg;
+}
+
+/* ns a byte in the own cache */
+static double base(const struct sim_copies *c, const struct copies_call *call)
+{
+    double one = 1 / c->machine->copy.cached_gbps[MACHINE_OWN];
+
+    if (call->kind == COPIES_REDUCE && call->froms > 1)
+        return call->froms / c->machine->reduce.core_gbps + (call->tos - 1) * one;
+    return call->tos * one;
+}
+
+/* The first line of a call. */
+static double first_line(const struct sim_copies *c, int core, const struct job *job)
+{
+    const struct machine_lines *lines = &c->machine->lines;
+    struct leg leg = find_leg(c, core, job);
+    double most = lines->hit_ns;
+
+    for (int i = 0; i < job->call.froms + job->call.tos; i++) {
+        const struct caches_place *place = i < job->call.froms ? &leg.from[i] : &leg.to[i - job->call.froms];
+        if (place->kind != CACHES_OWN)
+            most = fmax(most, lines->transfer_ns[hud_ways_class(c->ways, core, place)]);
+    }
+    return most + (job->call.kind == COPIES_KERNEL ? c->machine->copy.kernel_call_ns : 0);
+}
+
+static void use_bytes(struct sim_copies *c, int core, const struct job *job, size_t bytes, struct caches_given_up *given_up)
+{
+    const struct copies_call *call = &job->call;
+
+    for (int i = 0; i < call->froms; i++)
+        if (call->from[i] != 0)
+            hud_caches_read(c->caches, core, call->from[i] + job->done, bytes, given_up);
+    for (int i = 0; i < call->tos; i++)
+        if (call->to[i] != 0 && call->kind == COPIES_PAST)
+            hud_caches_write_past(c->caches, call->to[i] + job->done, bytes);
+        else if (call->to[i] != 0)
+            hud_caches_write(c->caches, core, call->to[i] + job->done, bytes, given_up);
+}
+
+/* A leg under way brings some of [first, end) into the shared cache of this unit. */
+static bool brings(const struct sim_copies *c, const struct job *j, int unit, uintptr_t first, uintptr_t end)
+{
+    if (j->stage != MOVES || !j->fills || c->ways->unit[j - c->jobs] != unit)
+        return false;
+    for (int i = 0; i < j->call.froms; i++) {
+        uintptr_t comes = j->call.from[i] + j->done;
+        if (j->call.from[i] != 0 && comes < end && first < comes + j->leg_bytes)
+            return true;
+    }
+    return false;
+}
+
+/* Whose leg this one must not overtake. */
+static void find_leader(struct sim_copies *c, int core, const struct leg *leg)
+{
+    struct job *job = &c->jobs[core];
+    int unit = c->ways->unit[core];
+
+    job->leader = -1;
+    job->fills = false;
+    for (int i = 0; i < job->call.froms; i++) {
+        uintptr_t first = job->call.from[i] + job->done;
+        bool shared = leg->from[i].kind == CACHES_UNIT && leg->from[i].of == unit;
+        job->fills = job->fills || (leg->from[i].kind != CACHES_OWN && !shared);
+        for (int other = 0; shared && job->leader < 0 && other < c->machine->cores; other++)
+            if (brings(c, &c->jobs[other], unit, first, first + leg->bytes))
+                job->leader = other;
+    }
+    job->leading = job->leader >= 0 ? c->jobs[job->leader].legs : 0;
+}
+
+static void begin_leg(struct sim_copies *c, int core, double now_ns)
+{
+    struct job *job = &c->jobs[core];
+    const struct copies_call *call = &job->call;
+    struct leg leg = find_leg(c, core, job);
+    struct caches_given_up given_up = { 0, c->given_up };
+    struct flow_path path = { 0 };
+    double ns = base(c, call), bytes = (double)leg.bytes;
+
+    find_leader(c, core, &leg);
+    for (int i = 0; i < call->froms + call->tos; i++) {
+        const struct caches_place *place = i < call->froms ? &leg.from[i] : &leg.to[i - call->froms];
+        if (place->kind == CACHES_OWN)
+            continue;
+        ns += hud_ways_extra(c->ways, core, place);
+        hud_ways_cross(c->ways, core, place, i >= call->froms && call->kind == COPIES_PAST, 1, &path);
+    }
+    memset(c->given_up, 0, (size_t)c->machine->nodes * sizeof *c->given_up);
+    use_bytes(c, core, job, leg.bytes, &given_up);
+    hud_flow_use(&path, c->ways->unit_at + c->ways->unit[core], given_up.shared_bytes / bytes);
+    for (int n = 0; n < c->machine->nodes; n++)
+        if (c->given_up[n] > 0)
+            hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n }, true, c->given_up[n] / bytes, &path);
+    path.most_gbps = call->kind == COPIES_KERNEL ? fmin(1 / ns, c->machine->copy.kernel_gbps) : 1 / ns;
+    job->stage = MOVES;
+    job->leg_bytes = leg.bytes;
+    job->legs++;
+    hud_flows_begin(c->flows, &path, bytes, now_ns, core);
+}
+
+/* ---- calls ---- */
+
+static bool leads(const struct sim_copies *c, const struct job *job)
+{
+    const struct job *leader = job->leader >= 0 ? &c->jobs[job->leader] : NULL;
+
+    return leader && leader->legs == job->leading && leader->stage == MOVES;
+}
+
+/* What its followers waited for has come. */
+static void release(struct sim_copies *c, int core, double now_ns)
+{
+    const struct flow_path at_once = { .most_gbps = 1 };
+
+    for (int i = 0; c->jobs[core].followers > 0; i++) {
+        struct job *job = &c->jobs[i];
+        if (job->stage != FOLLOWS || job->leader != core)
+            continue;
+        job->stage = ARRIVES;
+        c->jobs[core].followers--;
+        hud_flows_begin(c->flows, &at_once, 0, now_ns, i);
+    }
+}
+
+void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns)
+{
+    const struct flow_path wait = { .most_gbps = 1 }; /* a byte is a ns */
+    struct job *job = &c->jobs[core];
+
+    job->call = *call;
+    job->done = 0;
+    job->stage = STARTS;
+    hud_flows_begin(c->flows, &wait, first_line(c, core, job), now_ns, core);
+}
+
+double hud_copies_next(struct sim_copies *c)
+{
+    return hud_flows_next(c->flows);
+}
+
+int hud_copies_step(struct sim_copies *c)
+{
+    double now_ns = hud_flows_next(c->flows);
+    int core = hud_flows_end(c->flows);
+    struct job *job = &c->jobs[core];
+
+    if (job->stage == MOVES && leads(c, job)) {
+        job->stage = FOLLOWS;
+        c->jobs[job->leader].followers++;
+        return -1;
+    }
+    if (job->stage != STARTS)
+        job->done += job->leg_bytes;
+    job->stage = IDLE;
+    release(c, core, now_ns);
+    if (job->done == job->call.bytes)
+        return core;
+    begin_leg(c, core, now_ns);
+    return -1;
+}
+
+void hud_copies_home(struct sim_copies *c, uintptr_t first, size_t bytes, int node)
+{
+    hud_caches_home(c->caches, first, bytes, node);
+}
+
+void hud_copies_touch(struct sim_copies *c, int core, uintptr_t first, size_t bytes)
+{
+    struct caches_given_up given_up = { 0, c->given_up };
+
+    for (size_t done = 0, n; done < bytes; done += n) {
+        n = bytes - done < c->leg_most ? bytes - done : c->leg_most;
+        hud_caches_write(c->caches, core, first + done, n, &given_up);
+    }
+}
+
+struct sim_copies *hud_copies_create(const struct sim_machine *machine, const struct sim_links *links)
+{
+    struct sim_copies *c = hud_must(calloc(1, sizeof *c));
+    size_t some = (size_t)machine->caches.private_bytes / 4 + 1;
+
+    c->machine = machine;
+    c->leg_most = some < COPIES_LEG ? some : COPIES_LEG;
+    c->ways = hud_ways_create(machine, links);
+    c->caches = hud_ways_caches(c->ways);
+    c->flows = hud_ways_flows(c->ways);
+    c->jobs = hud_must(calloc((size_t)machine->cores, sizeof *c->jobs));
+    c->given_up = hud_must(calloc((size_t)machine->nodes, sizeof *c->given_up));
+    return c;
+}
+
+void hud_copies_free(struct sim_copies *c)
+{
+    if (!c)
+        return;
+    hud_caches_free(c->caches);
+    hud_flows_free(c->flows);
+    hud_ways_free(c->ways);
+    free(c->jobs);
+    free(c->given_up);
+    free(c);
+}
+
+const struct sim_ways *hud_copies_ways(const struct sim_copies *c)
+{
+    return c->ways;
+}
+
+double hud_copies_carried(const struct sim_copies *c, int resource)
+{
+    return hud_flows_carried(c->flows, resource);
+}

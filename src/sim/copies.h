@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * copies.h - what copies and reductions cost in simulated time: where their bytes lie (caches.h) and what they share on their way (flows.h), with a machine's
+ * numbers (machine.h).
+ *
+ * A call works through its bytes by legs: at most COPIES_LEG bytes, of which each operand lies in one place.  A leg is a flow.
+ *
+ * Its rate, while nobody else is there.  A byte takes what it takes in the own cache (a copy 1 / cached_gbps.own, a reduction of n sources n / reduce.core_gbps,
+ * and a second destination one copy more) and for each operand that lies elsewhere what it takes longer from there: 1 / gbps of that place
+ * - 1 / cached_gbps.own.  A destination counts like a source, since its bytes are fetched before they are written.  A core fetches from
+ * several places not faster than from one after the other: what bounds it is how many lines it can wait for at once.
+ *
+ * What it shares.  Each operand's bytes cross the links from where they lie to the core, the memory controller of their node if they lie there, the shared cache
+ * of the core's unit whatever comes from outside its own cache, and that of another unit if they lie in it.  What caches give up for it crosses them, too.
+ *
+ * Before the first byte: the first line of a call comes as any other does (hit_ns, or transfer_ns of the farthest operand's class; from memory, of the class of the node's cores).
+ *
+ * Several cores that read the same bytes.  The first one's leg brings them into the shared cache of its unit; others of that unit that find them there
+ * while they still come go at the shared cache's speed, and end no sooner than that leg.
+ *
+ * The end of a copy through the kernel is found like any other; it goes no faster than kernel_gbps, and begins kernel_call_ns later.
+ */
+#ifndef HUD_COPIES_H
+#define HUD_COPIES_H
+
+#include "mem/mem.h"
+#include "sim/ways.h"
+
+enum { COPIES_LEG = 32 * 1024, COPIES_TO = 2 };
+
+enum copies_kind { COPIES_COPY, COPIES_PAST /* the caches, to memory */, COPIES_REDUCE, COPIES_KERNEL };
+
+/* Addresses: of shared memory as algorithms see it, of a user's as it is.  0: in the core's own cache, wherever (what a packed view gives or takes). */
+struct copies_call {
+    enum copies_kind kind;
+    uintptr_t from[MEM_SOURCES], to[COPIES_TO];
+    int froms, tos;
+    size_t bytes;
+};
+
+struct sim_copies;
+
+/* The machine and its links must live as long. */
+struct sim_copies *hud_copies_create(const struct sim_machine *machine, const struct sim_links *links);
+void hud_copies_free(struct sim_copies *c); /* NULL is allowed */
+
+/* These bytes are in the memory of a node: see caches.h. */
+void hud_copies_home(struct sim_copies *c, uintptr_t first, size_t bytes, int node);
+/* A core writes these bytes, in no time: fresh data. */
+void hud_copies_touch(struct sim_copies *c, int core, uintptr_t first, size_t bytes);
+
+/* A core begins a call.  It has none yet; now_ns is neither before the latest time given here nor after hud_copies_next. */
+void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns);
+/* When the next leg of any call ends; INFINITY: there is none. */
+double hud_copies_next(struct sim_copies *c);
+/* It is that time: the core whose whole call ends, -1: another leg begins, or the same may be due once more. */
+int hud_copies_step(struct sim_copies *c);
+
+/* What they cross, and the bytes that have crossed each of its resources so far. */
+const struct sim_ways *hud_copies_ways(const struct sim_copies *c);
+double hud_copies_carried(const struct sim_copies *c, int resource);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ways.c - places as seats: a core, and the lowest class of units that the place is a part of. */
+#include "sim/ways.h"
+#include "sim/grow.h"
+
+#include <math.h>
+
+struct seat {
+    int core, lowest;
+};
+
+/* The class of the cores of one unit of a level; -1: the machine. */
+static int class_within(const struct sim_machine *m, int level)
+{
+    return level < 0 ? m->classes - 1 : level + 1;
+}
+
+static int unit_of(const struct sim_machine *m, int class, int core)
+{
+    return class <= m->levels ? machine_unit(m, class - 1, core) : 0;
+}
+
+static struct seat seat_of(const struct sim_ways *w, const struct caches_place *place)
+{
+    const struct sim_machine *m = w->machine;
+
+    if (place->kind == CACHES_NODE)
+        return (struct seat){ m->first[place->of], w->node_class };
+    if (place->kind == CACHES_UNIT)
+        return (struct seat){ w->unit_seat[place->of], class_within(m, m->caches.shared_level) };
+    return (struct seat){ place->of, MACHINE_OWN };
+}
+
+int hud_ways_class(const struct sim_ways *w, int core, const struct caches_place *place)
+{
+    struct seat seat = seat_of(w, place);
+    int class = machine_class(w->machine, core, seat.core);
+
+    return class < seat.lowest ? seat.lowest : class;
+}
+
+double hud_ways_extra(const struct sim_ways *w, int core, const struct caches_place *place)
+{
+    const struct machine_copy *copy = &w->machine->copy;
+    double own = copy->cached_gbps[MACHINE_OWN], gbps = copy->cached_gbps[hud_ways_class(w, core, place)];
+
+    if (place->kind == CACHES_NODE)
+        gbps = copy->memory_gbps[machine_away(w->machine, core, place->of)];
+    return fmax(0, 1 / gbps - 1 / own);
+}
+
+static void cross_link(int link, double weight, struct flow_path *path)
+{
+    if (link >= 0)
+        hud_flow_use(path, link, weight);
+}
+
+void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_place *place, bool outwards, double weight,
+                    struct flow_path *path)
+{
+    const struct sim_machine *m = w->machine;
+    struct seat seat = seat_of(w, place);
+    int from = outwards ? core : seat.core, to = outwards ? seat.core : core;
+    bool met = false;
+
+    for (int k = 1; k < m->classes && !met; k++) {
+        int here = unit_of(m, k, core), there = unit_of(m, k, seat.core);
+        met = k >= seat.lowest && here == there;
+        cross_link(w->mesh[k * m->cores + here], weight, path);
+        if (k >= seat.lowest && !met)
+            cross_link(w->mesh[k * m->cores + there], weight, path);
+    }
+    cross_link(w->socket[m->socket[from] * m->sockets + m->socket[to]], weight, path);
+    if (place->kind == CACHES_NODE)
+        hud_flow_use(path, w->node_at + place->of, weight);
+    if (place->kind == CACHES_UNIT && place->of != w->unit[core])
+        hud_flow_use(path, w->unit_at + place->of, weight);
+    hud_flow_use(path, w->unit_at + w->unit[core], weight);
+}
+
+/* ---- a machine's ---- */
+
+static int *ints(int count, int value)
+{
+    int *all = hud_must(malloc((size_t)(count + 1) * sizeof *all));
+
+    for (int i = 0; i < count; i++)
+        all[i] = value;
+    return all;
+}
+
+static void find_units(struct sim_ways *w)
+{
+    const struct sim_machine *m = w->machine;
+    int class = class_within(m, m->caches.shared_level);
+
+    w->unit = ints(m->cores, 0);
+    w->unit_seat = ints(m->cores, 0);
+    for (int core = m->cores - 1; core >= 0; core--) {
+        int unit = w->unit[core] = unit_of(m, class, core), away = machine_class(m, core, m->first[m->node[core]]);
+        w->unit_seat[unit] = core;
+        w->units = unit >= w->units ? unit + 1 : w->units;
+        w->node_class = away > w->node_class ? away : w->node_class;
+    }
+}
+
+static void find_links(struct sim_ways *w)
+{
+    const struct sim_machine *m = w->machine;
+
+    w->mesh = ints(m->classes * m->cores, -1);
+    w->socket = ints(m->sockets * m->sockets, -1);
+    for (int i = 0; i < hud_links_count(w->links); i++) {
+        const struct sim_link *link = hud_links_get(w->links, i);
+        if (link->class >= 0)
+            w->mesh[link->class * m->cores + link->from] = i;
+        else if (link->from != link->to)
+            w->socket[link->from * m->sockets + link->to] = i;
+    }
+}
+
+struct sim_ways *hud_ways_create(const struct sim_machine *machine, const struct sim_links *links)
+{
+    struct sim_ways *w = hud_must(calloc(1, sizeof *w));
+
+    w->machine = machine;
+    w->links = links;
+    find_units(w);
+    find_links(w);
+    w->node_at = hud_links_count(links);
+    w->unit_at = w->node_at + machine->nodes;
+    w->resources = w->unit_at + w->units;
+    return w;
+}
+
+void hud_ways_free(struct sim_ways *w)
+{
+    if (!w)
+        return;
+    free(w->unit);
+    free(w->unit_seat);
+    free(w->mesh);
+    free(w->socket);
+    free(w);
+}
+
+struct sim_flows *hud_ways_flows(const struct sim_ways *w)
+{
+    double *capacity = hud_must(calloc((size_t)w->resources, sizeof *capacity));
+
+    for (int i = 0; i < w->resources; i++)
+        capacity[i] = i < w->node_at   ? hud_links_get(w->links, i)->gbps
+                      : i < w->unit_at ? w->machine->memory.node_gbps
+                                       : w->machine->caches.shared_gbps;
+    struct sim_flows *f = hud_flows_create(capacity, w->resources);
+    free(capacity);
+    return f;
+}
+
+static int apart(const void *where, int a, int b)
+{
+    return machine_class(where, a, b);
+}
+
+struct sim_caches *hud_ways_caches(const struct sim_ways *w)
+{
+    const struct machine_caches *caches = &w->machine->caches;
+    const struct caches_shape shape = { .cores = w->machine->cores,
+                                        .units = w->units,
+                                        .unit = w->unit,
+                                        .private_bytes = (size_t)caches->private_bytes,
+                                        .shared_bytes = (size_t)caches->shared_bytes,
+                                        .apart = apart,
+                                        .where = w->machine };
+
+    return hud_caches_create(&shape);
+}
+
+void hud_ways_name(const struct sim_ways *w, int resource, char name[WAYS_NAME])
+{
+    if (resource < w->node_at)
+        hud_links_name(w->links, resource, name);
+    else if (resource < w->unit_at)
+        snprintf(name, WAYS_NAME, "memory %d", resource - w->node_at);
+    else
+        snprintf(name, WAYS_NAME, "shared cache %d", resource - w->unit_at);
+}

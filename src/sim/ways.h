@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ways.h - from a place where bytes lie (caches.h) to a core of a machine: how far it is, how much longer a byte takes than in the own cache, and what it
+ * crosses (a path of flows.h).
+ *
+ * What is crossed: the meshes of the units that the bytes leave, enter or stay in, and the link between two sockets (links.h); the memory
+ * controller of the node, if they lie in memory; the shared cache of the core's unit, whatever does not come from its own cache, and that of
+ * another unit, if they lie there.  A shared cache hangs on the mesh of its unit's class, a memory on that of its node's.
+ *
+ * Resources are numbered: links as in links.h, then memory controllers by node, then shared caches by unit.
+ */
+#ifndef HUD_SIM_WAYS_H
+#define HUD_SIM_WAYS_H
+
+#include "sim/caches.h"
+#include "sim/flows.h"
+#include "sim/links.h"
+
+struct sim_ways {
+    const struct sim_machine *machine;
+    const struct sim_links *links;
+    int units, *unit, *unit_seat; /* of the shared level; [cores]; [units]: a core of each */
+    int node_class;               /* of the cores of a node */
+    int *mesh;                    /* [classes * cores], by class and unit: its link, -1: none */
+    int *socket;                  /* [sockets * sockets], from and to: the same */
+    int node_at, unit_at, resources;
+};
+
+/* Both must live as long. */
+struct sim_ways *hud_ways_create(const struct sim_machine *machine, const struct sim_links *links);
+void hud_ways_free(struct sim_ways *w); /* NULL is allowed */
+/* Flows over its resources, and caches like its own. */
+struct sim_flows *hud_ways_flows(const struct sim_ways *w);
+struct sim_caches *hud_ways_caches(const struct sim_ways *w);
+
+/* How far the core is from a place: a class, and no nearer than cores that the place belongs to. */
+int hud_ways_class(const struct sim_ways *w, int core, const struct caches_place *place);
+/* ns a byte more than in the own cache. */
+double hud_ways_extra(const struct sim_ways *w, int core, const struct caches_place *place);
+/* Bytes that go from the place to the core, or outwards from it, cross all that lies between, each byte of the path `weight` times. */
+void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_place *place, bool outwards, double weight,
+                    struct flow_path *path);
+
+enum { WAYS_NAME = LINKS_NAME };
+
+/* "numa 3", "socket 0 to 1", "memory 1", "shared cache 2" */
+void hud_ways_name(const struct sim_ways *w, int resource, char name[WAYS_NAME]);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_copies.c - what copies and reductions take, by hand.  Two sockets of two dies of three cores, a die a NUMA node with a shared cache of 1 MB, 64 KB a core.
+ *
+ * A byte takes (ns): in the own cache .05; from another core's in the die .1, in the socket .2, beyond .4; from memory .25 here, .5 and more elsewhere.  A sum
+ * of n takes .04 n.  The first line comes after .5 (own), 10, 20, 40 ns.
+ */
+#include "made_up.h"
+#include "sim/copies.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { K = 1024, M = 1024 * K, DIE = 3, CORES = 4 * DIE, OTHER = 2 * DIE /* a core of the other socket */ };
+enum { A = 16 * M, B = 64 * M, C = 128 * M }; /* addresses; all in node 0 */
+
+struct world {
+    struct sim_machine *machine;
+    struct sim_links *links;
+    struct sim_copies *copies;
+    double ended[CORES];
+};
+
+static int set_up(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+    struct sim_machine *m = made_up_machine(2, DIE);
+
+    m->copy =
+        (struct machine_copy){ .cached_gbps = { 20, 10, 5, 2.5 }, .memory_gbps = { 4, 0, 2, 1 }, .kernel_gbps = 8, .kernel_call_ns = 100 };
+    m->memory.node_gbps = 12;
+    m->caches = (struct machine_caches){ .private_bytes = 64 * K, .shared_level = 0, .shared_bytes = 1 * M, .shared_gbps = 40 };
+    m->reduce.core_gbps = 25;
+    m->links.socket_gbps = 6;
+    w->machine = m;
+    w->links = hud_links_create(m);
+    w->copies = hud_copies_create(m, w->links);
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *w = *state;
+
+    hud_copies_free(w->copies);
+    hud_links_free(w->links);
+    made_up_free(w->machine);
+    free(w);
+    return 0;
+}
+
+static void assert_near(double is, double wanted)
+{
+    if (fabs(is - wanted) > 1e-6 * (1 + fabs(wanted)))
+        fail_msg("%.9g, not %.9g", is, wanted);
+}
+
+static void begins(struct world *w, int core, enum copies_kind kind, uintptr_t from, uintptr_t to, size_t bytes, double now_ns)
+{
+    const struct copies_call call = { .kind = kind, .from = { from }, .froms = 1, .to = { to }, .tos = 1, .bytes = bytes };
+
+    hud_copies_begin(w->copies, core, &call, now_ns);
+}
+
+static void until_all_have_ended(struct world *w)
+{
+    while (hud_copies_next(w->copies) < INFINITY) {
+        double now = hud_copies_next(w->copies);
+        int core = hud_copies_step(w->copies);
+        if (core >= 0)
+            w->ended[core] = now;
+    }
+}
+
+/* One core alone. */
+static void expect(struct world *w, int core, enum copies_kind kind, uintptr_t from, uintptr_t to, size_t bytes, double takes)
+{
+    double now = 1e6;
+
+    for (int i = 0; i < CORES; i++)
+        now = fmax(now, w->ended[i]);
+    begins(w, core, kind, from, to, bytes, now);
+    until_all_have_ended(w);
+    assert_near(w->ended[core] - now, takes);
+}
+
+static double carried(struct world *w, int resource)
+{
+    return hud_copies_carried(w->copies, resource);
+}
+
+static int memory(struct world *w, int node)
+{
+    return hud_copies_ways(w->copies)->node_at + node;
+}
+
+static void by_where_they_lie(void **state)
+{
+    struct world *w = *state;
+
+    expect(w, 0, COPIES_COPY, A, B, 1000, 10 + 450); /* both from memory */
+    expect(w, 0, COPIES_COPY, A, B, 1000, .5 + 50);
+    expect(w, 1, COPIES_COPY, B, A + M, 1000, 10 + 300); /* from core 0, to lines that are still in memory: .05 + .05 + .2 */
+    expect(w, 2, COPIES_COPY, B, A + M, 1000, 10 + 150); /* from the shared cache, and core 1 must give up what it has */
+    expect(w, DIE, COPIES_COPY, B, 0, 1000, 20 + 200);
+    expect(w, OTHER, COPIES_COPY, A + M, 0, 1000, 40 + 400);
+    expect(w, OTHER + 1, COPIES_COPY, A + M, 0, 1000, 10 + 100); /* its die has them now */
+    expect(w, 0, COPIES_COPY, 0, B, 1000, 20 + 50 + 150);        /* core DIE has them, core OTHER never had */
+}
+
+static void past_the_caches_and_through_the_kernel(void **state)
+{
+    struct world *w = *state;
+
+    expect(w, 0, COPIES_PAST, 0, B, 1000, 10 + 250);
+    assert_near(carried(w, memory(w, 0)), 1000); /* written, not fetched before */
+    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 110 + 250);
+    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 100.5 + 125); /* not at 20 */
+}
+
+static void reductions(void **state)
+{
+    struct world *w = *state;
+    const struct copies_call four = { COPIES_REDUCE, { A, B, C, A }, { B, C + M }, 4, 2, 1000 };
+
+    hud_copies_touch(w->copies, 0, A, 1000);
+    hud_copies_touch(w->copies, 0, B, 1000);
+    hud_copies_touch(w->copies, OTHER, C, 1000);
+    hud_copies_begin(w->copies, 0, &four, 0);
+    until_all_have_ended(w);
+    assert_near(w->ended[0], 40 + 160 + 50 + 350 + 200); /* four sources, the second result, one from the other socket, one to memory */
+    expect(w, 0, COPIES_REDUCE, A, B, 1000, .5 + 50);    /* of one source it is a copy */
+}
+
+/* Three cores would bring 2.5 each over a link of 6, from three others; back there is another link. */
+static void they_share_the_link_between_sockets(void **state)
+{
+    struct world *w = *state;
+
+    for (int i = 0; i < 3; i++)
+        hud_copies_touch(w->copies, OTHER + i, A + (uintptr_t)i * 1000, 1000);
+    hud_copies_touch(w->copies, 4, B, 1000);
+    for (int i = 0; i < 3; i++)
+        begins(w, i, COPIES_COPY, A + (uintptr_t)i * 1000, 0, 1000, 0);
+    begins(w, OTHER + 4, COPIES_COPY, B, 0, 1000, 0);
+    until_all_have_ended(w);
+    for (int i = 0; i < 3; i++)
+        assert_near(w->ended[i], 40 + 500);
+    assert_near(w->ended[OTHER + 4], 40 + 400);
+}
+
+/* 12 GB/s of memory for three cores that copy 1 / .45 each if they could, and fetch two bytes for each. */
+static void they_share_the_memory(void **state)
+{
+    struct world *w = *state;
+
+    for (uintptr_t i = 0; i < 3; i++)
+        begins(w, (int)i, COPIES_COPY, A + i * M, B + i * M, 1000, 0);
+    until_all_have_ended(w);
+    for (int i = 0; i < 3; i++)
+        assert_near(w->ended[i], 10 + 500);
+    assert_near(carried(w, memory(w, 0)), 6000);
+}
+
+/* Both begin at once: one brings the bytes over the link, the other, at four times the speed, waits for them.  Later ones find them. */
+static void bytes_cross_once_for_all_of_a_die(void **state)
+{
+    struct world *w = *state;
+
+    hud_copies_touch(w->copies, 0, A, 1000);
+    begins(w, OTHER, COPIES_COPY, A, 0, 1000, 0);
+    begins(w, OTHER + 1, COPIES_COPY, A, 0, 1000, 0);
+    until_all_have_ended(w);
+    assert_near(w->ended[OTHER], 440);
+    assert_near(w->ended[OTHER + 1], 440);
+    expect(w, OTHER + 2, COPIES_COPY, A, 0, 1000, 10 + 100);
+    for (int r = 0; r < hud_copies_ways(w->copies)->node_at; r++)
+        assert_near(carried(w, r), hud_links_get(w->links, r)->to == 1 && hud_links_get(w->links, r)->from == 0 ? 1000 : 0);
+    assert_near(carried(w, memory(w, 0)), 0);
+}
+
+/* 8 MB from and to memory: each is fetched, and what the caches cannot keep of the copy is written back: nothing of what was only read. */
+static void what_does_not_fit_goes_home(void **state)
+{
+    struct world *w = *state;
+    double moved;
+
+    hud_copies_home(w->copies, C, 8 * M, 3);
+    begins(w, 0, COPIES_COPY, A, C, 8 * M, 0);
+    until_all_have_ended(w);
+    assert_near(carried(w, memory(w, 0)), 8 * M);
+    moved = carried(w, memory(w, 3));
+    assert_true(moved <= 16 * M && moved >= 15 * M - 64 * K);
+    assert_true(w->ended[0] > 8 * M * (.25 + .95)); /* 1 of the other socket's memory, .05 of the own cache */
+}
+
+/* A ring of four pieces between two cores of a die: after the first round nothing comes from memory any more. */
+static void a_ring_stays_in_the_caches(void **state)
+{
+    struct world *w = *state;
+
+    for (uintptr_t i = 0; i < 100; i++) {
+        uintptr_t piece = B + i % 4 * 8 * K;
+        double begin = 1e6 * (double)(i + 1);
+        begins(w, 0, COPIES_COPY, 0, piece, 8 * K, begin);
+        until_all_have_ended(w);
+        assert_near(w->ended[0] - begin, 10 + 8192 * (i < 4 ? .25 : .1));
+        begins(w, 1, COPIES_COPY, piece, 0, 8 * K, w->ended[0]);
+        until_all_have_ended(w);
+        assert_near(w->ended[1] - w->ended[0], 10 + 8192 * .1);
+    }
+    assert_near(carried(w, memory(w, 0)), 32 * K);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(by_where_they_lie),
+        CASE(past_the_caches_and_through_the_kernel),
+        CASE(reductions),
+        CASE(they_share_the_link_between_sockets),
+        CASE(they_share_the_memory),
+        CASE(bytes_cross_once_for_all_of_a_die),
+        CASE(what_does_not_fit_goes_home),
+        CASE(a_ring_stays_in_the_caches),
+    };
+
+    return cmocka_run_group_tests_name("copies", tests, NULL, NULL);
+}
