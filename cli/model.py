@@ -1,41 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle model: what the time models say of a collective on a described machine: limits, predicted times, the parameters that they recommend."""
-import argparse
 import json
 
-from . import bench_chart, machines, model_figure, places, sizes
+from . import bench_chart, machines, model_figure, model_fit, places, sizes, simulate
+from .bench_options import sizes_of
 from .explain import MAPS
 from .layout import Trouble
 from .model_predict import Prediction
 from .text import bytes_text, heading, table
 
+SIZES, FIT_SIZES = "4K:16M:4", "16K:4M:4"
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 
 
 def add_arguments(parser):
     parser.add_argument("collective", nargs="?", default="bcast", choices=COLLECTIVES, metavar="COLL", help=f"{', '.join(COLLECTIVES)} (default: bcast)")
-    parser.add_argument("--machine", metavar="NAME", help="a machine that is described; list: which there are")
+    parser.add_argument("--machine", default=machines.THIS, metavar="NAME", help="a machine that is described, or a file NAME.toml; list: which there are (default: this one, as measured by huddle tune --machine)")
     parser.add_argument("--ranks", type=int, default=0, metavar="N", help="all on one node (default: one per core)")
     parser.add_argument("--map", choices=[name for name in MAPS if name != "none"], default="core", help="how the ranks are bound (default: core)")
-    parser.add_argument("--bytes", default="4K:16M", metavar="SIZES", help="8,64K,1M, or a range by powers of four (default: 4K:16M)")
+    parser.add_argument("--bytes", type=sizes_of, metavar="SIZES", help=f"8,64K,1M, or a range by factors, 8:4M:8 (default: {SIZES}; with --fit {FIT_SIZES})")
     parser.add_argument("--queue", type=sizes.number, default=1 << 20, metavar="SIZE", help="bcast: b, most bytes of a rank's queue (default: 1M)")
     parser.add_argument("--fragment", type=sizes.number, default=0, metavar="SIZE", help="bcast: f is given (default: the best)")
     parser.add_argument("--buffers", type=int, default=0, metavar="S", help="bcast: s is given (default: as many as follow)")
     parser.add_argument("--sets", type=int, default=3, metavar="Q", help="bcast: parts of the queue that are refilled as a whole (default: 3)")
+    parser.add_argument("--fit", action="store_true", help="bcast: measure t, t_w, t_wo and t_a on this machine, and how well they predict")
     parser.add_argument("--plot", metavar="FILE", help="draw the curves: a PNG file")
     parser.add_argument("--json", action="store_true", help="as JSON")
-
-
-def sizes_of(text):
-    """'8,4K' or '8:1M' -> bytes."""
-    try:
-        low, colon, high = text.partition(":")
-        if not colon:
-            return [sizes.number(word) for word in text.split(",")]
-        first, last = sizes.number(low), sizes.number(high)
-        return [first * 4 ** i for i in range(32) if first and first * 4 ** i <= last] or [first]
-    except argparse.ArgumentTypeError as error:
-        raise Trouble(f"--bytes {text!r} is not understood (accepted: 64K, 8,4K,1M, 8:1M)", 2) from error
 
 
 def us(ns):
@@ -83,16 +73,29 @@ def show(p):
         print(f"  recommended for messages up to {bytes_text(p.sizes[-1])}: {best}")
 
 
+def fit(options, layout):
+    if options.collective != "bcast" or options.machine != machines.THIS:
+        raise Trouble("--fit measures broadcasts on this machine (accepted: huddle model bcast --fit)", 2)
+    if options.ranks and not 2 <= options.ranks <= 1024:
+        raise Trouble(f"--ranks {options.ranks}: a team has 2 to 1024 processes", 2)
+    found = model_fit.Fit(layout, options, options.bytes or sizes_of(FIT_SIZES))
+    if options.json:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        model_fit.show(found)
+    return 0
+
+
 def main(options, _command, layout):
     if options.machine == "list":
         machines.show(layout)
         return 0
     if options.plot is not None and (bench_chart.missing() or places.why_not(options.plot)):
         raise Trouble(bench_chart.missing() or f"--plot {options.plot}: {places.why_not(options.plot)}")
-    description = machines.load(layout, options.machine or machines.THIS)
-    if description is None:
-        raise Trouble("--machine: this machine is not described (accepted: a name that 'huddle model --machine list' knows)", 2)
-    prediction = Prediction(layout, options, description, [0] if options.collective == "barrier" else sizes_of(options.bytes))
+    if options.fit:
+        return fit(options, layout)
+    description = simulate.load_machine(layout, options.machine)
+    prediction = Prediction(layout, options, description, [0] if options.collective == "barrier" else options.bytes or sizes_of(SIZES))
     if options.json:
         print(json.dumps(prediction.as_json(), indent=2))
     else:

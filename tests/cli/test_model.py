@@ -14,7 +14,9 @@ COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "all
 
 
 def model(*words):
-    return subprocess.run([os.path.join(BUILD, "bin", "huddle"), "model", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    with tempfile.TemporaryDirectory() as empty:
+        return subprocess.run([os.path.join(BUILD, "bin", "huddle"), "model", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "XDG_CONFIG_HOME": empty}, timeout=100, check=False)
 
 
 def answer(*words):
@@ -54,10 +56,26 @@ class Described(unittest.TestCase):
         self.assertEqual(far, apart)
 
 
+class Here(unittest.TestCase):
+    def test_the_four_times_are_measured(self):
+        said = answer("--fit", "--bytes", "16K,256K")
+        for key in ("byte_ns", "notify_ns", "enter_ns"):
+            self.assertGreater(said["model"][key], 0, key)
+        self.assertEqual({16384, 262144}, {row["bytes"] for row in said["rows"]})
+        for row in said["rows"]:
+            self.assertTrue(all(row[key] > 0 for key in ("measured_ns", "predicted_ns", "fitted_ns")), row)
+
+    def test_this_machine_needs_its_numbers(self):
+        said = model("allreduce")
+        self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
+        self.assertIn("not measured yet", said.stderr)
+
+
 class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
-        for words, said in ((("--machine", "nothing"), "accepted: "), ((), "accepted: "), (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes 'x'"),
-                            (("--machine", "kunpeng-920", "--ranks", "1"), "2 to 32767"), (("--machine", "kunpeng-920", "--plot", ""), "huddle: ")):
+        for words, said in ((("--machine", "nothing"), "accepted: "), (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes"),
+                            (("--machine", "kunpeng-920", "--ranks", "1"), "2 to 32767"), (("--machine", "kunpeng-920", "--plot", ""), "huddle: "),
+                            (("reduce", "--fit"), "accepted: "), (("--fit", "--ranks", "1"), "--ranks 1")):
             answered = model(*words)
             self.assertNotEqual(0, answered.returncode)
             self.assertEqual(1, answered.stderr.count("\n"), answered.stderr)
