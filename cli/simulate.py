@@ -71,6 +71,10 @@ class Asked:
         if options.bytes and self.collective == "barrier":
             raise Trouble("--bytes: a barrier has none", 2)
         self.sizes = [0] if self.collective == "barrier" else options.bytes or sizes_of(SIZES)
+        single = len(self.names) == len(self.sizes) == 1
+        if options.timeline and (not single or options.method == "loop"):
+            raise Trouble("--timeline: of what? (accepted: one algorithm and one size, --method single)", 2)
+        self.traced = single and options.method == "single" and bool(options.timeline or options.png or options.json)
         self.machine = load_machine(layout, options.machine)
         self.machine_facts = self.run_program({"machine": self.machine})["machine"]
         self.ranks = options.ranks if options.ranks is not None else self.machine_facts["cores"]
@@ -124,7 +128,7 @@ class Asked:
         if not serves:
             return None
         request = {"machine": self.machine, "collective": self.collective, "algorithm": serves["algorithm"], "parameters": serves["parameters"], "slot_bytes": serves["slot_bytes"],
-                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root, "method": o.method, "repetitions": o.repetitions, "warmup": o.warmup, "skew_ns": o.skew, "seed": o.seed,
+                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root, "method": o.method, "repetitions": o.repetitions, "warmup": o.warmup, "skew_ns": o.skew, "seed": o.seed, "trace": self.traced,
                    "levels_off": self.settings.get("HUDDLE_LEVELS_OFF", os.environ.get("HUDDLE_LEVELS_OFF", ""))}
         answer = self.run_program(request)["call"]
         if not answer["checker"]["clean"]:

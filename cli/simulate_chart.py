@@ -6,7 +6,7 @@ from .bench_chart import INK, OURS, missing, time_text  # noqa: F401  (missing: 
 from .simulate_text import METHODS, end_of
 from .text import bytes_text
 
-COLOURS = {"wait": "#e3e3e3", "copy": "#0b6fb8", "reduce": "#1aa6a6", "other": "#d08c3c"}
+COLOURS = {"wait": "#e3e3e3", "queue": "#c9a227", "line": "#d08c3c", "copy": "#0b6fb8", "reduce": "#1aa6a6"}
 RED = "#b3402a"
 
 
@@ -27,15 +27,14 @@ def draw_timeline(asked, call):
     from matplotlib import patches, pyplot
     figure, axis = pyplot.subplots(figsize=(11, min(14, 2.2 + 0.16 * call["ranks"])))
     for span in call["spans"]:
-        axis.barh(span["rank"], (span["end_ns"] - span["begin_ns"]) / 1000, left=span["begin_ns"] / 1000, height=0.8, color=COLOURS.get(span["what"], COLOURS["other"]), lw=0)
-    path = list(reversed(call["path"]))
-    axis.plot([t / 1000 for s in path for t in (s["begin_ns"], s["end_ns"])], [s["rank"] for s in path for _ in range(2)], color=RED, lw=1.4)
+        axis.barh(span["rank"], (span["end_ns"] - span["begin_ns"]) / 1000, left=span["begin_ns"] / 1000, height=0.8, color=COLOURS[span["what"]], lw=0)
+    axis.plot([s[key] / 1000 for s in call["path"] for key in ("begin_ns", "end_ns")], [s["rank"] for s in call["path"] for _ in range(2)], color=RED, lw=1.4)
     axis.set_xlim(0, end_of(call) / 1000)
     axis.set_ylim(call["ranks"] - 0.4, -0.6)
     axis.xaxis.set_major_formatter(time_text)
     axis.set_ylabel("rank", color=INK)
     marks = [patches.Patch(color=colour, label=what) for what, colour in COLOURS.items()] + [patches.Patch(color=RED, label="critical path")]
-    axis.legend(handles=marks, frameon=False, ncols=5, loc="lower right", bbox_to_anchor=(1, 1), fontsize=9)
+    axis.legend(handles=marks, frameon=False, ncols=6, loc="lower right", bbox_to_anchor=(1, 1), fontsize=9)
     size = f"{bytes_text(call['bytes'])} " if call["bytes"] else ""
     axis.set_title(f"simulated {size}{asked.collective}/{call['algorithm']}\n{asked.words()}", loc="left", fontsize=10, color=INK)
     clean(axis)
@@ -47,7 +46,7 @@ def draw_times(asked, calls):
     from matplotlib import pyplot
     figure, axis = pyplot.subplots(figsize=(8, 5))
     for i, name in enumerate(asked.names):
-        points = [(at, calls[name, size]["times"]["median_ns"] / 1000) for at, size in enumerate(asked.sizes) if calls[name, size]]
+        points = [(at, calls[name, size]["times"]["time_ns"] / 1000) for at, size in enumerate(asked.sizes) if calls[name, size]]
         axis.plot([x for x, _ in points], [y for _, y in points], "o-", ms=4, lw=1.8, color=OURS[i % len(OURS)], ls="-" if i < len(OURS) else "--", label=name or "huddle's choice")
     axis.set_yscale("log")
     axis.set_xticks(range(len(asked.sizes)), [bytes_text(size) if size else asked.collective for size in asked.sizes], rotation=0 if len(asked.sizes) <= 8 else 60)

@@ -3,9 +3,9 @@
 from .explain import parameters_text
 from .text import bytes_text, heading, table
 
-METHODS = {"single": "slowest rank's time of one call from a common start, median", "loop": "mean time of calls back to back"}
+METHODS = {"single": "slowest rank's time of one call from a common start, median", "loop": "slowest rank's mean time of calls back to back"}
 WIDTH, LINES, LONGEST = 72, 64, 10
-SIGNS = {"wait": ".", "copy": "#", "reduce": "+", "other": "-"}
+SIGNS = {"wait": ".", "queue": ":", "line": "-", "copy": "#", "reduce": "+"}
 
 
 def time_text(ns):
@@ -23,7 +23,7 @@ def parameters_of(call):
 def cell(call, named=False):
     if call is None:
         return "not taken"
-    time = time_text(call["times"]["median_ns"]) if call.get("times") else "no time"
+    time = time_text(call["times"]["time_ns"]) if call.get("times") else "no time"
     return f"{time} ({call['algorithm']})" if named else time
 
 
@@ -37,7 +37,7 @@ def show_call(asked, call, timeline):
     print(f"simulated {size}{asked.collective}, {asked.words()}")
     print(f"  simulated by   {call['algorithm']}{', ' + parameters_text(call) if call['parameters'] else ''}")
     if times:
-        print(f"  simulated time {time_text(times['median_ns'])}{spread_text(times)}: {METHODS[call['method']]} of {call['repetitions']}")
+        print(f"  simulated time {time_text(times['time_ns'])}{spread_text(times)}: {METHODS[call['method']]} of {call['repetitions']}")
     print(f"  simulated run  {checker['posts']} posts, a chain of {checker['hops']} of them at most; the race checker found nothing in {checker['events']} steps")
     if times:
         show_links(call["links"])
@@ -62,7 +62,7 @@ def lane(spans, end_ns, width=WIDTH):
     for span in spans:
         first, last = (min(width - 1, int(span[key] / end_ns * width)) for key in ("begin_ns", "end_ns"))
         for i in range(first, last + 1):
-            signs[i] = SIGNS.get(span["what"], SIGNS["other"])
+            signs[i] = SIGNS[span["what"]]
     return "".join(signs)
 
 
@@ -70,28 +70,28 @@ def end_of(call):
     return max(span["end_ns"] for span in call["spans"])
 
 
-def chosen_ranks(call):
-    """All, or as many as fit on a page: every n-th."""
-    step = -(-call["ranks"] // LINES)
-    return range(0, call["ranks"], step)
-
-
 def show_timeline(call):
-    end = end_of(call)
-    heading(f"Simulated timeline of the last call, 0 to {time_text(end)}: " + ", ".join(f"{sign} {what}" for what, sign in SIGNS.items()))
-    for rank in chosen_ranks(call):
+    end, step = end_of(call), -(-call["ranks"] // LINES)
+    some = f", one rank of {step}" if step > 1 else ""
+    heading(f"Simulated timeline of the last call, 0 to {time_text(end)}{some}: " + ", ".join(f"{sign} {what}" for what, sign in SIGNS.items()))
+    for rank in range(0, call["ranks"], step):
         print(f"  {rank:5d} |{lane([span for span in call['spans'] if span['rank'] == rank], end)}|")
 
 
 def show_waits(call):
-    waits = sorted((span for span in call["spans"] if span["what"] == "wait" and span.get("for") is not None), key=lambda s: s["begin_ns"] - s["end_ns"])
-    if waits:
+    """Of those who wait for the same rank in the same place, the one who waits longest."""
+    waits = {}
+    for span in call["spans"]:
+        if span["what"] == "wait":
+            waits.setdefault((span["for"], span["at"]), []).append(span)
+    rows = sorted(([max(spans, key=lambda s: s["end_ns"] - s["begin_ns"]), spans] for spans in waits.values()), key=lambda row: row[0]["begin_ns"] - row[0]["end_ns"])
+    if rows:
         heading("Simulated waits, the longest")
-        table(["rank", "waited", "for rank", "at"], [[w["rank"], time_text(w["end_ns"] - w["begin_ns"]), w["for"], w["at"]] for w in waits[:LONGEST]], right=(0, 1, 2))
+        table(["waits", "longest", "of rank", "for rank", "at"],
+              [[len(spans), time_text(most["end_ns"] - most["begin_ns"]), most["rank"], most["for"], most["at"]] for most, spans in rows[:LONGEST]], right=(0, 1, 2, 3))
 
 
 def show_path(call):
-    if call["path"]:
-        heading("Simulated critical path, from the end back to the start")
-        table(["from", "to", "rank", "what", "at"],
-              [[time_text(s["begin_ns"]), time_text(s["end_ns"]), s["rank"], f"{s['what']}{' for rank ' + str(s['for']) if s.get('for') is not None else ''}", s["at"]] for s in call["path"]], right=(0, 1, 2))
+    """From the start to the last exit: what each rank on it does, and whose doing of that the next one has waited for."""
+    heading("Simulated critical path")
+    table(["from", "to", "rank", "what", "at"], [[time_text(s["begin_ns"]), time_text(s["end_ns"]), s["rank"], s["call"], s["at"]] for s in call["path"]], right=(0, 1, 2))

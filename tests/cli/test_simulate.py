@@ -46,6 +46,12 @@ class Asked(unittest.TestCase):
         self.assertIn("dissemination", [call["algorithm"] for call in calls])
         self.assertTrue(all(call["checker"]["clean"] for call in calls))
 
+    def test_a_timeline(self):
+        said = simulate("barrier", "--machine", "kunpeng-920", "--timeline")
+        self.assertEqual((0, ""), (said.returncode, said.stderr))
+        for words in ("simulated time ", "Simulated timeline of the last call", ", one rank of 2: ", "Simulated waits", "Simulated critical path"):
+            self.assertIn(words, said.stdout)
+
     def test_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "mine.toml")
@@ -65,7 +71,7 @@ class Asked(unittest.TestCase):
                 (("bcast", *there, "--param", "f=1"), "--param: whose?"), (("bcast", *there, "--algorithm", "slots", "--param", "f=1"), "--param f: bcast/slots has no such parameter (accepted: fragment, "),
                 (("bcast", *there, "--algorithm", "slots", "--param", "fragment"), "--param fragment: not understood (accepted: NAME=VALUE"),
                 (("bcast", *there, "--algorithm", "slots", "--param", "fragment=0"), "HUDDLE_BCAST_SLOTS_FRAGMENT=0 is not understood (accepted: "),
-                (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("bcast", *there, "--root", "8", "--bytes", "8"), "root: 8 (accepted: 0 to 7)"),
+                (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("bcast", *there, "--timeline"), "--timeline: of what?"), (("bcast", *there, "--root", "8", "--bytes", "8"), "root: 8 (accepted: 0 to 7)"),
                 (("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"), "allreduce: none of these calls is taken by inline there"),
                 (("bcast", *there, "--png", "/none/x.png"), "--png /none/x.png: there is no directory /none")):
             said = simulate(*words)
@@ -74,14 +80,14 @@ class Asked(unittest.TestCase):
 
 
 def span(rank, begin, end, what, **more):
-    return {"rank": rank, "begin_ns": begin, "end_ns": end, "what": what, "at": "src/alg/x.c:1", **more}
+    return {"rank": rank, "begin_ns": begin, "end_ns": end, "what": what, "call": "does", "at": "src/alg/x.c:1", **more}
 
 
 CALL = {"collective": "bcast", "algorithm": "x", "parameters": {"fragment": 4096}, "bytes": 8192, "ranks": 2, "method": "single", "repetitions": 3,
-        "checker": {"posts": 4, "hops": 2, "events": 20}, "times": {"median_ns": 1500, "least_ns": 1400, "most_ns": 2000},
+        "checker": {"posts": 4, "hops": 2, "events": 20}, "times": {"time_ns": 1500, "least_ns": 1400, "most_ns": 2000},
         "links": [{"name": "socket 0 to 1", "bytes": 8192, "busy": 0.25}, {"name": "idle", "bytes": 0, "busy": 0}],
-        "spans": [span(0, 0, 500, "copy"), span(0, 500, 1000, "other"), span(1, 0, 750, "wait", **{"for": 0}), span(1, 750, 1000, "copy")],
-        "path": [span(1, 750, 1000, "copy"), span(1, 700, 750, "wait", **{"for": 0}), span(0, 0, 700, "copy")]}
+        "spans": [span(0, 0, 500, "copy"), span(0, 500, 1000, "line"), span(1, 0, 750, "wait", **{"for": 0}), span(1, 750, 1000, "copy")],
+        "path": [span(0, 0, 700, "copy"), span(1, 700, 1000, "copy")]}
 ASKED = types.SimpleNamespace(collective="bcast", names=["x"], sizes=[8192], words=lambda: "2 ranks, on paper", options=types.SimpleNamespace(method="single"))
 
 
@@ -107,8 +113,8 @@ class Shown(unittest.TestCase):
         self.assertEqual("..##", simulate_text.lane([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4))
 
     def test_waits_and_path_name_whom(self):
-        self.assertRegex(self.text(), r"1 +750 ns +0 +src/alg/x.c:1")
-        self.assertRegex(self.text(), r"700 ns +750 ns +1 +wait for rank 0 +src/alg/x.c:1")
+        self.assertRegex(self.text(), r"1 +750 ns +1 +0 +src/alg/x.c:1")
+        self.assertRegex(self.text(), r"700 ns +1 us +1 +does +src/alg/x.c:1")
 
     def test_pictures(self):
         if simulate_chart.missing():

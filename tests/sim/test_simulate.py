@@ -85,6 +85,27 @@ class Calls(unittest.TestCase):
         request = {"machine": machine("xeon-e5620"), "collective": "bcast", "algorithm": "slots", "bytes": 50000, "seed": 7}
         self.assertEqual(simulate(**request).stdout, simulate(**request).stdout)
 
+    def test_times(self):
+        request = {"machine": machine("xeon-e5620"), "collective": "barrier", "algorithm": "dissemination", "ranks": 2, "trace": True}
+        call = answer(**request)["call"]
+        time_ns = 0.4 + 37.2 + 64 / 68  # a store, and the other's line comes, after one's own has crossed the ring
+        self.assertAlmostEqual(time_ns, call["times"]["time_ns"])
+        self.assertEqual(128, sum(link["bytes"] for link in call["links"]))  # one each way
+        self.assertEqual([0, 1], sorted({span["rank"] for span in call["spans"]}))
+        self.assertAlmostEqual(time_ns, call["path"][-1]["end_ns"])
+        loop = answer(**request, method="loop", repetitions=100)["call"]
+        self.assertTrue(37.6 <= loop["times"]["time_ns"] <= time_ns, loop["times"])
+        self.assertNotIn("spans", loop)
+
+    def test_who_comes_late_is_waited_for(self):
+        request = {"machine": machine("xeon-e5620"), "collective": "barrier", "algorithm": "dissemination"}
+        times = [answer(**request, skew_ns=skew)["call"]["times"]["time_ns"] for skew in (0, 10000)]
+        self.assertTrue(times[0] < times[1] < times[0] + 10000, times)
+
+    def test_farther_cores_are_slower(self):
+        near, far = (answer(machine=machine("kunpeng-920"), collective="barrier", algorithm="counters", ranks=4, map=by)["call"]["times"]["time_ns"] for by in ("core", "socket"))
+        self.assertLess(2 * near, far)
+
     def test_parameters(self):
         call = answer(machine=machine("xeon-e5620"), collective="barrier", algorithm="combining", parameters={"degree": 4})["call"]
         self.assertEqual({"degree": 4}, call["parameters"])

@@ -40,13 +40,17 @@ static void place_ranks(struct job *job)
 static void create_team(struct job *job)
 {
     const struct request *q = job->q;
-    const struct sim_options options = {
-        .ranks = q->ranks, .arena_bytes = (job->call.slot_bytes + PAGE - 1) / PAGE * PAGE, .seed = q->seed, .strategy = SIM_BLOCK
-    };
+    const struct sim_options options = { .ranks = q->ranks,
+                                         .arena_bytes = (job->call.slot_bytes + PAGE - 1) / PAGE * PAGE,
+                                         .seed = q->seed,
+                                         .machine = q->machine,
+                                         .core = job->core };
     int *members = hud_must(calloc((size_t)q->ranks, sizeof *members));
 
     job->sim = hud_sim_create(&options);
     job->data = hud_must(calloc((size_t)q->ranks, sizeof *job->data));
+    job->start = hud_must(calloc((size_t)job->rounds, sizeof *job->start));
+    job->span = hud_must(calloc((size_t)job->rounds * (size_t)q->ranks, sizeof *job->span));
     for (int r = 0; r < q->ranks; r++) {
         members[r] = r;
         data_create(q, r, &job->data[r]);
@@ -88,6 +92,8 @@ void job_free(struct job *job)
     for (int r = 0; job->data && r < job->q->ranks; r++)
         data_free(&job->data[r]);
     free(job->data);
+    free(job->start);
+    free(job->span);
     free(job->core);
     hud_shape_groups_free(&job->groups);
 }
@@ -97,12 +103,15 @@ void job_free(struct job *job)
 static void call(struct job *job, int rank, int round)
 {
     const struct request *q = job->q;
-    struct data *d = &job->data[rank];
+    struct mem *m = hud_sim_team_mem(job->team, rank);
+    struct span *span = &job->span[(size_t)round * (size_t)q->ranks + (size_t)rank];
     struct coll c = job->call;
 
     c.op = (uint64_t)round + 1;
-    data_call(q, rank, d, &c);
-    hud_sim_call(hud_sim_team_mem(job->team, rank), q->alg, &c, 0);
+    data_call(q, rank, &job->data[rank], &c);
+    span->enter_ns = hud_sim_now(m);
+    hud_sim_call(m, q->alg, &c, 0);
+    span->leave_ns = hud_sim_now(m);
 }
 
 static void verify(struct job *job, int rank, int round)
@@ -113,13 +122,30 @@ static void verify(struct job *job, int rank, int round)
         hud_sim_fail(job->sim, "wrong result: byte %zu of %zu at rank %d, call %d\n", wrong, job->data[rank].out_bytes, rank, round);
 }
 
-static void run_single(struct job *job, int rank)
+/* All go on at once; what is counted and traced from then on is this call's. */
+static void start(struct job *job, int rank, int round)
 {
     struct mem *m = hud_sim_team_mem(job->team, rank);
 
+    hud_sim_gather(m);
+    if (rank == 0)
+        hud_sim_trace(job->sim, job->q->trace && round == job->rounds - 1);
+    hud_sim_gather(m);
+    job->start[round] = hud_sim_now(m);
+}
+
+/* A part in 1024 of the skew, at random. */
+static double late_ns(struct job *job)
+{
+    return job->q->skew_ns > 0 ? job->q->skew_ns * (double)hud_sim_random(job->sim, 1024) / 1024 : 0;
+}
+
+static void run_single(struct job *job, int rank)
+{
     for (int round = 0; round < job->rounds; round++) {
         data_fill(job->q, rank, round, &job->data[rank]);
-        hud_sim_gather(m);
+        start(job, rank, round);
+        hud_sim_spend(hud_sim_team_mem(job->team, rank), late_ns(job));
         call(job, rank, round);
         verify(job, rank, round);
     }
@@ -128,6 +154,7 @@ static void run_single(struct job *job, int rank)
 static void run_loop(struct job *job, int rank)
 {
     data_fill(job->q, rank, 0, &job->data[rank]);
+    start(job, rank, 0);
     for (int round = 0; round < job->rounds; round++)
         call(job, rank, round);
     verify(job, rank, 0);

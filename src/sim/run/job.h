@@ -6,6 +6,11 @@
 #include "sim/run/data.h"
 #include "sim/sim.h"
 
+/* Of one call of one rank. */
+struct span {
+    double enter_ns, leave_ns;
+};
+
 struct job {
     const struct request *q;
     struct sim *sim;
@@ -15,6 +20,8 @@ struct job {
     struct coll call;  /* what is the same for all ranks and rounds */
     struct data *data; /* [ranks] */
     int rounds;        /* warm-up included */
+    double *start;     /* [rounds] when all may enter */
+    struct span *span; /* [rounds * ranks] */
 };
 
 /* False: *error says what cannot be simulated. */

@@ -147,6 +147,7 @@ static bool read_call(struct reader *r, struct request *q)
         read_whole(r, "seed", 0, INT64_MAX, 1, &seed) && read_levels_off(r, &q->levels_off) && read_skew(r, &q->skew_ns);
 
     if (good) {
+        q->trace = json_is_true(json_object_get(r->json, "trace"));
         q->map = maps[map];
         q->seed = (uint64_t)seed;
     }

@@ -8,7 +8,8 @@
  *  "slot_bytes": 1048576,                              most that a rank's slot may take
  *  "bytes": 65536,                                     of the message; of a block of alltoall and alltoallv
  *  "ranks": 128, "map": "numa", "levels_off": "l2",    bound to cores in turn over the units of a level; groups ignore those levels
- *  "root": 0, "method": "single", "repetitions": 5, "warmup": 1, "skew_ns": 0, "seed": 1}
+ *  "root": 0, "method": "single", "repetitions": 5, "warmup": 1, "skew_ns": 0, "seed": 1,
+ *  "trace": false}                                     what each rank does in the last single call, and the critical path
  */
 #ifndef HUD_SIM_REQUEST_H
 #define HUD_SIM_REQUEST_H
@@ -17,8 +18,8 @@
 #include "sim/machine.h"
 
 enum method {
-    METHOD_SINGLE, /* all enter at once, each time with fresh data: what the slowest takes */
-    METHOD_LOOP    /* one call after the other: what one of them takes on average */
+    METHOD_SINGLE, /* from a common start, each time with fresh data: when the slowest leaves, the median */
+    METHOD_LOOP    /* one call after the other: what one of them takes the slowest rank, the mean */
 };
 
 extern const char *const request_methods[]; /* "single", "loop"; ended by NULL */
@@ -32,6 +33,7 @@ struct request {
     const char *map, *levels_off; /* of the JSON object */
     double skew_ns;               /* ranks enter at random up to so late */
     uint64_t seed;
+    bool trace;
 };
 
 /* False: *error is one line.  The object must outlive the request. */

@@ -4,7 +4,7 @@
  *
  * Exit status: 0, 1 the checker found something (it is in the answer), 2 the request is not understood (a line on standard error).
  */
-#include "sim/run/job.h"
+#include "sim/run/times.h"
 
 #include "sim/grow.h"
 
@@ -95,7 +95,10 @@ static int simulate(const struct request *q, json_t *answer)
         return fprintf(stderr, "huddle: simulate: %s\n", error), 2;
     }
     bool clean = job_run(&job);
-    json_object_set_new(answer, "call", hud_must(tell(&job, clean)));
+    json_t *call = hud_must(tell(&job, clean));
+    if (clean)
+        times_tell(&job, call);
+    json_object_set_new(answer, "call", call);
     job_free(&job);
     return print(answer, clean ? 0 : 1);
 }

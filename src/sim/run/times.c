@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* times.c - figures of a run, as JSON. */
+#include "sim/run/times.h"
+
+#include "sim/grow.h"
+#include "sim/links.h"
+#include "sim/trace.h"
+
+#include <string.h>
+
+static int rising(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static const struct span *spans_of(const struct job *job, int round)
+{
+    return &job->span[(size_t)round * (size_t)job->q->ranks];
+}
+
+static double last_leave(const struct job *job, int round)
+{
+    double last = 0;
+
+    for (int r = 0; r < job->q->ranks; r++)
+        last = spans_of(job, round)[r].leave_ns > last ? spans_of(job, round)[r].leave_ns : last;
+    return last;
+}
+
+/* From the last single call's start, or that of the loop, to the end. */
+static double first_ns(const struct job *job)
+{
+    return job->start[job->q->method == METHOD_SINGLE ? job->rounds - 1 : 0];
+}
+
+static json_t *tell_times(const struct job *job)
+{
+    const struct request *q = job->q;
+    bool single = q->method == METHOD_SINGLE;
+    int count = single ? q->repetitions : q->ranks;
+    double *ns = hud_must(calloc((size_t)count, sizeof *ns));
+
+    for (int i = 0; i < count; i++)
+        ns[i] = single ? last_leave(job, q->warmup + i) - job->start[q->warmup + i]
+                       : (spans_of(job, job->rounds - 1)[i].leave_ns - spans_of(job, q->warmup)[i].enter_ns) / q->repetitions;
+    qsort(ns, (size_t)count, sizeof *ns, rising);
+    double median = (ns[(count - 1) / 2] + ns[count / 2]) / 2;
+    json_t *times = json_pack("{s:f, s:f, s:f}", "time_ns", single ? median : ns[count - 1], "least_ns", ns[0], "most_ns", ns[count - 1]);
+    free(ns);
+    return times;
+}
+
+static json_t *tell_links(const struct job *job)
+{
+    const struct sim_links *links = hud_sim_links(job->sim);
+    double duration = last_leave(job, job->rounds - 1) - first_ns(job);
+    json_t *list = json_array();
+
+    for (int l = 0; l < hud_links_count(links); l++) {
+        const struct sim_link *link = hud_links_get(links, l);
+        char name[LINKS_NAME];
+        hud_links_name(links, l, name);
+        json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "name", name, "bytes", link->bytes, "busy",
+                                              duration > 0 && link->gbps > 0 ? link->bytes / link->gbps / duration : 0.0));
+    }
+    return list;
+}
+
+/* ---- the trace ---- */
+
+static const char *kind_of(const struct sim_step *step)
+{
+    static const struct {
+        const char *what, *kind;
+    } kinds[] = { { "copies in", "copy" }, { "copies out", "copy" }, { "copies", "copy" },   { "moves", "copy" },
+                  { "pulls", "copy" },     { "pushes", "copy" },     { "reduces", "reduce" } };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].what, step->what) == 0)
+            return kinds[i].kind;
+    return "line";
+}
+
+static void add_span(json_t *list, int rank, const struct sim_step *step, const char *what, double begin_ns, double end_ns)
+{
+    char at[256];
+
+    if (end_ns <= begin_ns)
+        return;
+    snprintf(at, sizeof at, "%s:%d", step->file, step->line);
+    json_t *span = json_pack("{s:i, s:f, s:f, s:s, s:s, s:s, s:I}", "rank", rank, "begin_ns", begin_ns, "end_ns", end_ns, "what", what,
+                             "call", step->what, "at", at, "bytes", (json_int_t)step->bytes);
+    if (step->by >= 0)
+        json_object_set_new(hud_must(span), "for", json_integer(step->by));
+    json_array_append_new(list, hud_must(span));
+}
+
+static json_t *tell_spans(const struct job *job, const struct sim_trace *trace)
+{
+    double first = first_ns(job);
+    json_t *list = json_array();
+
+    for (int r = 0; r < trace->ranks; r++)
+        for (int i = 0; i < trace->of[r].count; i++) {
+            const struct sim_step *s = &trace->of[r].step[i];
+            add_span(list, r, s, "wait", s->begin_ns - first, s->ready_ns - first);
+            add_span(list, r, s, "queue", s->ready_ns - first, s->turn_ns - first);
+            add_span(list, r, s, kind_of(s), s->turn_ns - first, s->end_ns - first);
+        }
+    return list;
+}
+
+static int slowest(const struct job *job)
+{
+    const struct span *spans = spans_of(job, job->rounds - 1);
+    int rank = 0;
+
+    for (int r = 1; r < job->q->ranks; r++)
+        rank = spans[r].leave_ns > spans[rank].leave_ns ? r : rank;
+    return rank;
+}
+
+static json_t *tell_path(const struct job *job, const struct sim_trace *trace)
+{
+    double first = first_ns(job);
+    struct sim_leg *legs;
+    int count = hud_trace_path(trace, slowest(job), &legs);
+    json_t *list = json_array();
+
+    for (int i = 0; i < count; i++)
+        add_span(list, legs[i].rank, legs[i].step, kind_of(legs[i].step), legs[i].begin_ns - first, legs[i].end_ns - first);
+    free(legs);
+    return list;
+}
+
+void times_tell(const struct job *job, json_t *call)
+{
+    const struct sim_trace *trace = hud_sim_steps(job->sim);
+
+    json_object_set_new(call, "times", hud_must(tell_times(job)));
+    json_object_set_new(call, "links", hud_must(tell_links(job)));
+    if (job->q->trace && job->q->method == METHOD_SINGLE) {
+        json_object_set_new(call, "spans", hud_must(tell_spans(job, trace)));
+        json_object_set_new(call, "path", hud_must(tell_path(job, trace)));
+    }
+}
