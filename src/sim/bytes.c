@@ -55,7 +55,7 @@ static void cut(struct sim_bytes *b, size_t at)
     }
 }
 
-static const struct sim_event *note_read(struct sim_range *r, const struct sim_event *by, const uint32_t *clock)
+static const struct sim_event *note_read(struct sim_range *r, const struct sim_event *by, const struct sim_order *clock)
 {
     if (!order_before(&r->write, by->rank, clock))
         return &r->write;
@@ -69,7 +69,7 @@ static const struct sim_event *note_read(struct sim_range *r, const struct sim_e
     return NULL;
 }
 
-static const struct sim_event *unordered(const struct sim_range *r, const struct sim_event *by, const uint32_t *clock)
+static const struct sim_event *unordered(const struct sim_range *r, const struct sim_event *by, const struct sim_order *clock)
 {
     if (!order_before(&r->write, by->rank, clock))
         return &r->write;
@@ -79,8 +79,8 @@ static const struct sim_event *unordered(const struct sim_range *r, const struct
     return NULL;
 }
 
-const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
-                                       size_t *at)
+const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by,
+                                       const struct sim_order *clock, size_t *at)
 {
     cut(b, first);
     cut(b, end);
@@ -101,8 +101,8 @@ const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t
     return NULL;
 }
 
-const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
-                                        size_t *at)
+const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by,
+                                        const struct sim_order *clock, size_t *at)
 {
     if (first == end)
         return NULL;

@@ -21,10 +21,10 @@ struct sim_bytes {
  * Note an access to [first, end) by `by`, whose vector clock is `clock`.  NULL: no race; else an earlier access that it races with
  * (valid until the next call) and *at, the first byte of that race.
  */
-const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
-                                       size_t *at);
-const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
-                                        size_t *at);
+const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by,
+                                       const struct sim_order *clock, size_t *at);
+const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by,
+                                        const struct sim_order *clock, size_t *at);
 /* Somebody wrote or read a byte of [first, end). */
 bool hud_bytes_touched(const struct sim_bytes *b, size_t first, size_t end);
 /* Forget them. */

@@ -113,12 +113,30 @@ static double cross(struct sim_rank *r, const struct sim_fetch *f, double now_ns
     return f->from < 0 ? 0 : hud_links_cross(r->s->clock->links, f->from, r->core, now_ns);
 }
 
-static void load(struct sim_rank *r, struct sim_line *line)
+/* The newest post that is visible now. */
+static int newest(const struct sim_rank *r, const struct sim_flag *flag)
+{
+    int post = flag->count - 1;
+
+    while (post > 0 && flag->posts[post].visible_ns > r->now_ns)
+        post--;
+    return post;
+}
+
+void hud_clock_forget(struct sim_rank *r, struct sim_flag *flag)
+{
+    hud_flag_forget(flag, newest(r, flag));
+}
+
+/* What a flag is when its turn has come is what the rank sees: its oldest post then, since those before are forgotten.  Plain words: flag is NULL. */
+static void load(struct sim_rank *r, struct sim_line *line, struct sim_flag *flag)
 {
     struct sim_fetch f = hud_lines_load(r->s->clock->lines, line, r->core, r->now_ns);
 
     if (f.begin_ns > r->now_ns)
         hud_clock_until(r, f.begin_ns);
+    if (flag)
+        hud_clock_forget(r, flag);
     r->step.turn_ns = r->now_ns;
     r->now_ns = f.end_ns + cross(r, &f, r->now_ns);
 }
@@ -146,16 +164,6 @@ static struct sim_fetch store(struct sim_rank *r, struct sim_line *line)
 
 /* ---- flags ---- */
 
-/* The newest post that is visible now. */
-static int newest(const struct sim_rank *r, const struct sim_flag *flag)
-{
-    int post = flag->count - 1;
-
-    while (post > 0 && flag->posts[post].visible_ns > r->now_ns)
-        post--;
-    return post;
-}
-
 /* The first post that will do; -1: none yet. */
 static int first_of(const struct sim_flag *flag, uint64_t least)
 {
@@ -173,11 +181,10 @@ static void wait_for(struct sim_rank *r, struct sim_flag *flag, const struct sim
     if (post < 0) {
         look(r, line_at(r->s, spot->owner, spot->at), r->now_ns);
         hud_sched_wait(r, flag, spot, least);
-        post = first_of(flag, least);
     } else {
         hud_clock_until(r, flag->posts[post].visible_ns);
     }
-    const struct sim_post *p = &flag->posts[post];
+    const struct sim_post *p = &flag->posts[first_of(flag, least)];
     r->step.ready_ns = r->now_ns;
     r->step.by = p->by.rank;
     r->step.by_file = p->by.file;
@@ -186,7 +193,7 @@ static void wait_for(struct sim_rank *r, struct sim_flag *flag, const struct sim
     hud_lines_pause(r->s->clock->lines, r->core);
 }
 
-int hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
+void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
 {
     struct sim_rank *r = m->self;
     int post = first_of(flag, least);
@@ -194,21 +201,19 @@ int hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot 
 
     if (waits)
         wait_for(r, flag, spot, least);
-    load(r, line_at(r->s, spot->owner, spot->at));
+    load(r, line_at(r->s, spot->owner, spot->at), flag);
     if (waits)
         hud_clock_pause(m);
-    return newest(r, flag);
 }
 
-int hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot)
+void hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot)
 {
     struct sim_rank *r = m->self;
     const struct sim_clock *c = m->s->clock;
 
-    load(r, line_at(m->s, spot->owner, spot->at));
+    load(r, line_at(m->s, spot->owner, spot->at), flag);
     if (hud_sched_polls(r) && c->turns.count != 0 && c->turns.turn[0].ns > r->now_ns)
         r->now_ns = c->turns.turn[0].ns; /* nothing will have changed before */
-    return newest(r, flag);
 }
 
 void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post *p)
@@ -266,7 +271,7 @@ void hud_clock_load(struct mem *m, const struct sim_spot *spot, size_t bytes)
     size_t size = (size_t)m->s->clock->machine->lines.size_bytes;
 
     for (size_t at = spot->at / size * size; at < spot->at + bytes; at += size)
-        load(m->self, line_at(m->s, spot->owner, at));
+        load(m->self, line_at(m->s, spot->owner, at), NULL);
 }
 
 void hud_clock_store(struct mem *m, const struct sim_spot *spot, size_t bytes)

@@ -51,14 +51,15 @@ void hud_clock_ready(struct sim_rank *r, double ns);
 
 /* ---- calls on flags (posts.c): m's rank, at a flag of an arena ---- */
 
-/* Waits until a post with this value, or more, is visible and has been loaded.  Returns which post the rank has seen. */
-int hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least);
-/* Loads it once. */
-int hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot);
+/* Waits until a post with this value, or more, is visible, and loads it; or just loads what is visible.  The flag's oldest post is then what the rank sees. */
+void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least);
+void hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot);
 /* Says when the post will be visible, and moves the rank's time on.  An addition has yet to be awaited (hud_clock_added). */
 void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
 struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
 void hud_clock_added(struct mem *m, const struct sim_fetch *f);
+/* Posts that nobody will see any more go: at this rank's time, which it is, a newer one is visible. */
+void hud_clock_forget(struct sim_rank *r, struct sim_flag *flag);
 /* Those who wait for the flag hear of its newest post. */
 void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot);
 

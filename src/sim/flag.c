@@ -12,7 +12,7 @@ struct sim_flag *hud_flag_create(int ranks, bool timed)
 
     if (!timed)
         f->seen = hud_must(calloc((size_t)ranks, sizeof *f->seen));
-    hud_flag_post(f, &lease, ranks);
+    hud_flag_post(f, &lease);
     return f;
 }
 
@@ -21,13 +21,13 @@ void hud_flag_free(struct sim_flag *f)
     if (!f)
         return;
     for (int i = 0; i < f->count; i++)
-        free(f->posts[i].released);
+        hud_order_free(f->posts[i].released);
     free(f->posts);
     free(f->seen);
     free(f);
 }
 
-int hud_flag_oldest(const struct sim_flag *f, int rank, const uint32_t *clock)
+int hud_flag_oldest(const struct sim_flag *f, int rank, const struct sim_order *clock)
 {
     int oldest = f->count - 1;
 
@@ -39,18 +39,17 @@ int hud_flag_oldest(const struct sim_flag *f, int rank, const uint32_t *clock)
 void hud_flag_forget(struct sim_flag *f, int post)
 {
     for (int i = 0; i < post; i++)
-        free(f->posts[i].released);
+        hud_order_free(f->posts[i].released);
     memmove(f->posts, f->posts + post, (size_t)(f->count - post) * sizeof *f->posts);
     f->count -= post;
 }
 
-void hud_flag_post(struct sim_flag *f, const struct sim_post *p, int ranks)
+void hud_flag_post(struct sim_flag *f, const struct sim_post *p)
 {
     struct sim_post newest = *p;
 
     if (p->released) {
-        newest.released = hud_must(malloc((size_t)ranks * sizeof *p->released));
-        memcpy(newest.released, p->released, (size_t)ranks * sizeof *p->released);
+        newest.released = hud_order_copy(p->released);
     }
     f->posts = hud_grow(f->posts, f->count + 1, &f->room, sizeof *f->posts);
     f->posts[f->count++] = newest;

@@ -14,10 +14,10 @@ struct sim_rank;
 struct sim_post {
     uint64_t value;
     struct sim_event by;
-    bool add;                 /* by mem_add: ordered among each other by the flag itself */
-    uint32_t *released;       /* vector clock that its reader acquires, NULL: nothing */
-    unsigned hops;            /* of its poster, when it posted */
-    double at_ns, visible_ns; /* where there is a clock: when it was made, and from when on it may be seen */
+    bool add;                   /* by mem_add: ordered among each other by the flag itself */
+    struct sim_order *released; /* vector clock that its reader acquires, NULL: nothing */
+    unsigned hops;              /* of its poster, when it posted */
+    double at_ns, visible_ns;   /* where there is a clock: when it was made, and from when on it may be seen */
 };
 
 struct sim_flag {
@@ -37,10 +37,10 @@ static inline const struct sim_post *flag_newest(const struct sim_flag *f)
 }
 
 /* The oldest post that the reader may still see. */
-int hud_flag_oldest(const struct sim_flag *f, int rank, const uint32_t *clock);
+int hud_flag_oldest(const struct sim_flag *f, int rank, const struct sim_order *clock);
 /* Whatever came before this post will not be seen any more. */
 void hud_flag_forget(struct sim_flag *f, int post);
 /* `p` becomes the newest; p->released, if any, is copied. */
-void hud_flag_post(struct sim_flag *f, const struct sim_post *p, int ranks);
+void hud_flag_post(struct sim_flag *f, const struct sim_post *p);
 
 #endif

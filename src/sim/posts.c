@@ -50,13 +50,15 @@ static uint64_t see(struct mem *m, struct sim_flag *flag, int post)
     if (p->by.rank >= 0 && p->by.rank != r->number && p->hops >= r->hops)
         r->hops = p->hops + 1;
     if (!(dropped(m) & SIM_DROP_ACQUIRE) && p->released)
-        order_join(r->clock, p->released, sim_ranks(m->s));
+        hud_order_join(r->clock, p->released);
     return p->value;
 }
 
 static void publish(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, const struct sim_post *p)
 {
-    hud_flag_post(flag, p, sim_ranks(m->s));
+    if (m->s->clock)
+        hud_clock_forget(m->self, flag);
+    hud_flag_post(flag, p);
     m->s->posts++;
     sim_tick(m->self);
     hud_sched_moved(m->s);
@@ -103,16 +105,18 @@ uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v)
     struct sim_flag *flag = flag_at(m, f, &spot);
     uint64_t sum = flag_newest(flag)->value + v;
     check_write(m, flag, &spot, sum, true);
-    uint32_t *before = flag_newest(flag)->released;
+    const struct sim_order *before = flag_newest(flag)->released;
     bool releases = !(dropped(m) & SIM_DROP_RELEASE);
     see(m, flag, flag->count - 1);
-    struct sim_post p = {
-        .value = sum, .by = m->self->now, .add = true, .released = releases ? m->self->clock : before, .hops = m->self->hops
-    };
+    struct sim_post p = { .value = sum,
+                          .by = m->self->now,
+                          .add = true,
+                          .released = releases ? m->self->clock : flag_newest(flag)->released,
+                          .hops = m->self->hops };
     struct sim_fetch fetch = m->s->clock ? hud_clock_add(m, &spot, &p) : (struct sim_fetch){ 0 };
     publish(m, flag, &spot, &p);
     if (releases && before)
-        order_join(flag_newest(flag)->released, before, sim_ranks(m->s));
+        hud_order_join(flag_newest(flag)->released, before);
     if (m->s->clock)
         hud_clock_added(m, &fetch);
     return sum;
@@ -124,8 +128,10 @@ uint64_t hud_sim_peek(struct mem *m, mem_flag *f)
 
     hud_sim_event(m, "peeks");
     struct sim_flag *flag = flag_at(m, f, &spot);
-    if (m->s->clock)
-        return see(m, flag, hud_clock_peek(m, flag, &spot));
+    if (m->s->clock) {
+        hud_clock_peek(m, flag, &spot);
+        return see(m, flag, 0);
+    }
     int newest = flag->count - 1, oldest = hud_flag_oldest(flag, m->self->number, m->self->clock);
     if (hud_sched_polls(m->self))
         oldest = newest;
@@ -140,8 +146,10 @@ uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least)
 
     hud_sim_event(m, "awaits");
     struct sim_flag *flag = flag_at(m, f, &spot);
-    if (m->s->clock)
-        return see(m, flag, hud_clock_await(m, flag, &spot, least));
+    if (m->s->clock) {
+        hud_clock_await(m, flag, &spot, least);
+        return see(m, flag, 0);
+    }
     if ((int64_t)(flag_newest(flag)->value - least) < 0)
         hud_sched_wait(r, flag, &spot, least);
     int post = hud_flag_oldest(flag, r->number, r->clock);

@@ -36,8 +36,8 @@ struct sim *hud_sim_create(const struct sim_options *options)
         struct sim_rank *r = &s->ranks[i];
         r->s = s;
         r->number = i;
-        r->clock = hud_must(calloc(ranks, sizeof *r->clock));
-        r->clock[i] = 1;
+        r->clock = hud_order_create(options->ranks);
+        hud_order_set(r->clock, i, 1);
         r->arena = hud_must(calloc(options->arena_bytes / HUD_LINE, sizeof(struct sim_flag *)));
         r->now = (struct sim_event){ .rank = i, .what = "has not called", .file = "nowhere" };
     }
@@ -53,7 +53,7 @@ static void free_rank(struct sim_rank *r)
     for (size_t i = 0; i < r->s->options.arena_bytes / HUD_LINE; i++)
         hud_flag_free(r->arena[i]);
     free(r->arena);
-    free(r->clock);
+    hud_order_free(r->clock);
     hud_bytes_free(&r->bytes);
     hud_bytes_free(&r->user);
     free(r->views);
@@ -70,8 +70,8 @@ void hud_sim_free(struct sim *s)
         s->teams = t->next;
         free(t->mem);
         free(t->entry);
-        free(t->joined);
-        free(t->gathered);
+        hud_order_free(t->joined);
+        hud_order_free(t->gathered);
         free(t);
     }
     hud_clock_free(s->clock, sim_ranks(s));

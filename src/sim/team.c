@@ -11,8 +11,8 @@ struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members
 
     *t = (struct sim_team){ .s = s, .next = s->teams, .size = size, .offset_bytes = offset_bytes, .bytes = bytes };
     s->teams = t;
-    t->joined = hud_must(calloc((size_t)sim_ranks(s), sizeof *t->joined));
-    t->gathered = hud_must(calloc((size_t)sim_ranks(s), sizeof *t->gathered));
+    t->joined = hud_order_create(sim_ranks(s));
+    t->gathered = hud_order_create(sim_ranks(s));
     t->mem = hud_must(calloc((size_t)size, sizeof *t->mem));
     for (int r = 0; r < size; r++)
         t->mem[r] = (struct mem){ .s = s, .team = t, .self = &s->ranks[members[r]], .rank = r, .region_bytes = bytes };
@@ -42,7 +42,7 @@ static void note_entry(struct mem *m)
         t->entry = hud_grow(t->entry, t->entries * size, &t->entries_room, sizeof *t->entry);
         memset(t->entry + before * size, 0, (size_t)((t->entries - before) * size) * sizeof *t->entry);
     }
-    t->entry[m->calls * (unsigned long)size + (unsigned long)m->rank] = m->self->clock[m->self->number];
+    t->entry[m->calls * (unsigned long)size + (unsigned long)m->rank] = order_time(m->self->clock, m->self->number);
 }
 
 /* rank `of` has entered this call, and that happened before now */
@@ -56,7 +56,7 @@ static void require_entry(struct mem *m, int of)
         hud_sim_fail(m->s,
                      "broken promise: rank %d returns from %s/%s, call %lu, and rank %d has not entered it; its last step is at %s:%d\n",
                      m->rank, m->alg->coll, m->alg->name, m->calls, of, m->self->now.file, m->self->now.line);
-    if (of != m->rank && m->self->clock[number] < entered)
+    if (of != m->rank && order_time(m->self->clock, number) < entered)
         hud_sim_fail(m->s,
                      "broken promise: rank %d returns from %s/%s, call %lu, but no chain of posts and awaits connects rank %d's entry\n"
                      "  rank %d's last step is at %s:%d\n  rank %d's is at %s:%d\n",
@@ -143,7 +143,7 @@ int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_
 /* The last has come, at this time. */
 static void wake_gathered(struct sim_team *t, double now_ns)
 {
-    memcpy(t->gathered, t->joined, (size_t)sim_ranks(t->s) * sizeof *t->gathered);
+    hud_order_join(t->gathered, t->joined);
     t->arrived = 0;
     t->gathers++;
     hud_sched_moved(t->s);
@@ -161,14 +161,14 @@ void hud_sim_gather(struct mem *m)
     unsigned long round = t->gathers;
 
     hud_sched_event(m, "gathers", "call", (int)m->calls);
-    order_join(t->joined, m->self->clock, sim_ranks(m->s));
+    hud_order_join(t->joined, m->self->clock);
     sim_tick(m->self);
     if (++t->arrived == t->size)
         wake_gathered(t, m->self->now_ns);
     else
         while (t->gathers == round)
             hud_sched_block(m->self);
-    order_join(m->self->clock, t->gathered, sim_ranks(m->s));
+    hud_order_join(m->self->clock, t->gathered);
     m->self->step.what = NULL; /* no step of the trace: it takes no time of the ranks' own */
 }
 

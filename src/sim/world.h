@@ -22,7 +22,7 @@ struct sim_rank {
     struct fiber *fiber;
     sigjmp_buf bottom; /* of its stack: where a faulting rank ends */
     enum sim_state state;
-    uint32_t *clock;         /* [ranks] */
+    struct sim_order *clock;
     struct sim_flag **arena; /* [arena_bytes / HUD_LINE] flags by their line, NULL: not a flag yet */
     struct sim_bytes bytes;  /* of its arena */
     struct sim_bytes user;   /* of its user's memory, by address */
@@ -92,7 +92,7 @@ struct sim_team {
     size_t offset_bytes, bytes;
     uint32_t *entry; /* [calls][size] when each member entered each call, on its own clock; 0: not yet */
     int entries, entries_room;
-    uint32_t *joined, *gathered; /* vector clocks: of the gather under way, of the last one */
+    struct sim_order *joined, *gathered; /* vector clocks: of the gather under way, of the last one */
     int arrived;
     unsigned long gathers;
 };
@@ -127,8 +127,8 @@ void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_ev
 void hud_sim_event(struct mem *m, const char *what);
 
 /* hud_bytes_read or hud_bytes_write */
-typedef const struct sim_event *sim_access(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by, const uint32_t *clock,
-                                           size_t *at);
+typedef const struct sim_event *sim_access(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by,
+                                           const struct sim_order *clock, size_t *at);
 
 /* Where these bytes are, which must be within the running algorithm's regions; and an access to them, be they a flag's or not. */
 struct sim_spot hud_sim_spot(struct mem *m, const void *shared, size_t bytes);
@@ -156,12 +156,12 @@ static inline int sim_ranks(const struct sim *s)
 /* A rank's releases are what its clock counts. */
 static inline void sim_tick(struct sim_rank *r)
 {
-    r->clock[r->number]++;
+    hud_order_set(r->clock, r->number, order_time(r->clock, r->number) + 1);
 }
 
 static inline struct sim_event sim_event_of(const struct sim_rank *r, const char *what, const char *file, int line)
 {
-    return (struct sim_event){ .rank = r->number, .time = r->clock[r->number], .what = what, .file = file, .line = line };
+    return (struct sim_event){ .rank = r->number, .time = order_time(r->clock, r->number), .what = what, .file = file, .line = line };
 }
 
 #endif

@@ -144,12 +144,14 @@ static void test_mutation(void **state)
 /* A write in the middle of a range leaves what is beside it, and an access beside it is none to it. */
 static void test_bytes(void **state)
 {
-    const uint32_t mine[2] = { 9, 0 }, others[2] = { 0, 9 };
+    struct sim_order *mine = hud_order_create(2), *others = hud_order_create(2);
     const struct sim_event first = { .rank = 0, .time = 1 }, second = { .rank = 0, .time = 2 }, other = { .rank = 1, .time = 1 };
     struct sim_bytes b = { NULL, 0, 0 };
     size_t at;
 
     (void)state;
+    hud_order_set(mine, 0, 9);
+    hud_order_set(others, 1, 9);
     assert_null(hud_bytes_write(&b, 0, 100, &first, mine, &at));
     assert_null(hud_bytes_write(&b, 50, 60, &second, mine, &at));
     assert_null(hud_bytes_read(&b, 70, 80, &second, mine, &at));
@@ -162,6 +164,39 @@ static void test_bytes(void **state)
     assert_null(hud_bytes_read(&b, 100, 130, &other, others, &at));
     assert_int_equal(hud_bytes_write(&b, 110, 111, &second, mine, &at)->rank, 1);
     hud_bytes_free(&b);
+    hud_order_free(mine);
+    hud_order_free(others);
+}
+
+/* Clocks that share leaves stay clocks of their own. */
+static void test_order(void **state)
+{
+    enum { SOME = 3 * ORDER_LEAF };
+    struct sim_order *a = hud_order_create(SOME), *b;
+
+    (void)state;
+    hud_order_set(a, 5, 7);
+    hud_order_set(a, 100, 3);
+    b = hud_order_copy(a);
+    hud_order_set(b, 5, 8);
+    hud_order_set(a, 6, 1);
+    hud_order_set(b, 150, 2);
+    assert_int_equal(order_time(a, 5), 7);
+    assert_int_equal(order_time(b, 6), 0);
+    hud_order_join(a, b);
+    assert_int_equal(order_time(a, 5), 8);
+    assert_int_equal(order_time(a, 6), 1);
+    assert_int_equal(order_time(a, 100), 3);
+    assert_int_equal(order_time(a, 150), 2);
+    assert_ptr_equal(a->leaf[2], b->leaf[2]);
+    hud_order_set(a, 150, 9);
+    assert_int_equal(order_time(b, 150), 2);
+    assert_int_equal(order_time(b, 6), 0);
+    hud_order_join(b, a);
+    assert_ptr_equal(a->leaf[0], b->leaf[0]);
+    hud_order_free(a);
+    assert_int_equal(order_time(b, 6), 1);
+    hud_order_free(b);
 }
 
 /* Rank 1 uses rank 0's slice; rank 0 leases it anew, after a gather or not. */
@@ -210,9 +245,8 @@ static void add_faults(const struct fault *f, struct CMUnitTest *tests, size_t r
 int main(void)
 {
     struct CMUnitTest tests[64] = {
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_lease),
-        cmocka_unit_test(test_same_seed_same_run),
+        cmocka_unit_test(test_bytes),    cmocka_unit_test(test_order),
+        cmocka_unit_test(test_lease),    cmocka_unit_test(test_same_seed_same_run),
         cmocka_unit_test(test_mutation),
     };
     size_t count = 4;

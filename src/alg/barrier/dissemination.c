@@ -6,7 +6,7 @@
  *           Algorithm 9, needs two sets of flags and a sense; a line that counts operations needs neither.
  * Shape     p ranks, h = ceil(log2 p) rounds; p h lines posted, each with one writer and one reader, p of them at a time.
  * Cost      T = h l    ns; l one line transfer
- * Accepts   up to 2^10 ranks.
+ * Accepts   up to 2^12 ranks.
  *
  * Line               written by   read by             value k means
  *   slot[r].round[i] r            rank r + 2^i mod p  r, and the 2^i - 1 ranks before it, have entered operation k
@@ -15,7 +15,7 @@
  */
 #include "alg/alg.h"
 
-enum { ROUNDS = 10 };
+enum { ROUNDS = 12 };
 
 struct slot {
     mem_flag round[ROUNDS];
