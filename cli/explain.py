@@ -55,7 +55,8 @@ def name_of(serves):
 
 
 def why_text(why):
-    return f"{why['by']}, line {why['line']}" if "line" in why else why["by"]
+    line = f"{why['by']}, line {why['line']}" if "line" in why else why["by"]
+    return f"{line}, and the time model" if why.get("model") else line
 
 
 def file_of(why):

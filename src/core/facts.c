@@ -2,6 +2,8 @@
 /* facts.c - what rules may ask of a team: where its ranks are, and whether a rule is for such a team. */
 #include "core/plan.h"
 
+#include "core/model.h"
+
 #include <string.h>
 
 const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes)
@@ -11,7 +13,15 @@ const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *fa
            : rule->within[0] != '\0' && strcmp(rule->within, facts->within) != 0 ? "for ranks within another level"
            : plan_lacks_direct(rule->row, facts)                                 ? "for ranks that can reach each other's memory"
            : bytes < rule->least_bytes || bytes > rule->most_bytes               ? "for other sizes"
+           : bytes < hud_rule_least_bytes(rule, facts)                           ? "another takes less, by the time model"
                                                                                  : NULL;
+}
+
+size_t hud_rule_least_bytes(const struct rule *rule, const struct plan_facts *facts)
+{
+    size_t from = rule->than >= 0 ? hud_model_cheaper_from(rule->row, rule->than, facts->ranks) : 0;
+
+    return from > rule->least_bytes ? from : rule->least_bytes;
 }
 
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b)

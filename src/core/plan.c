@@ -33,11 +33,6 @@ struct making {
     bool lean, cramped;       /* windows for reductions only; a slot has found no room, or too little */
 };
 
-static bool fits(const struct rule *rule, const struct plan_facts *facts)
-{
-    return hud_rule_misfit(rule, facts, rule->least_bytes) == NULL;
-}
-
 void hud_plan_params(const struct config *config, const struct rule *rule, int row, long param[ALG_PARAMS])
 {
     for (int p = 0; p < ALG_PARAMS; p++)
@@ -101,12 +96,13 @@ static bool add_rules(struct making *k, const struct rules *rules, int room)
 {
     for (int i = 0; rules && i < rules->count; i++) {
         const struct rule *r = &rules->rule[i];
-        if (!fits(r, &k->plan->facts) || hud_config_forced(k->config, r->kind) != -1)
+        size_t least = hud_rule_least_bytes(r, &k->plan->facts);
+        if (hud_rule_misfit(r, &k->plan->facts, least) || hud_config_forced(k->config, r->kind) != -1)
             continue;
         if (k->count == room)
             return false;
         add(k, (struct candidate){
-                   .rule = r, .rules = rules, .kind = r->kind, .row = r->row, .least_bytes = r->least_bytes, .most_bytes = r->most_bytes });
+                   .rule = r, .rules = rules, .kind = r->kind, .row = r->row, .least_bytes = least, .most_bytes = r->most_bytes });
     }
     return true;
 }

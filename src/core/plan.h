@@ -90,6 +90,9 @@ const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *fa
 /* Values for an algorithm: the user's wish, else the rule's, if there is one, else the algorithm's own. */
 void hud_plan_params(const struct config *config, const struct rule *rule, int row, long param[ALG_PARAMS]);
 
+/* The least size that a rule is for: its own, or from where the time model has its algorithm take less than the one that it names; SIZE_MAX: none. */
+size_t hud_rule_least_bytes(const struct rule *rule, const struct plan_facts *facts);
+
 /* Pure.  windows: with the algorithms that need one. */
 void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t most_bytes, bool windows,
                    struct plan *plan);

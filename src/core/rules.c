@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "core/rules.h"
 #include "core/hash.h"
+#include "core/model.h"
 #include "core/toml.h"
 
 #include <errno.h>
@@ -106,35 +107,50 @@ static int take_within(struct reader *r, const char *value, int line)
     return 0;
 }
 
+/* The row of the collective's algorithm with that name, of those that the time model knows or of all; names gets theirs.  -1: there is none. */
+static int find_row(struct reader *r, const char *value, bool with_cost, char names[SET_TEXT])
+{
+    int row = -1;
+
+    for (int a = 0; hud_shm_algs[a]; a++) {
+        if (hud_coll_kind(hud_shm_algs[a]->coll) != last(r)->kind || (with_cost && !hud_model_knows(a)))
+            continue;
+        if (strcmp(hud_shm_algs[a]->name, value) == 0)
+            row = a;
+        size_t used = strlen(names);
+        snprintf(names + used, SET_TEXT - used, "%s%s", used != 0 ? ", " : "", hud_shm_algs[a]->name);
+    }
+    return row;
+}
+
 static int take_algorithm(struct reader *r, const char *value, int line)
 {
     char names[SET_TEXT] = "mpi";
 
     r->bare = false;
-    last(r)->row = -1;
-    if (strcmp(value, "mpi") == 0)
+    last(r)->row = find_row(r, value, false, names);
+    if (last(r)->row >= 0 || strcmp(value, "mpi") == 0)
         return 0;
-    for (int a = 0; hud_shm_algs[a]; a++) {
-        if (hud_coll_kind(hud_shm_algs[a]->coll) != last(r)->kind)
-            continue;
-        if (strcmp(hud_shm_algs[a]->name, value) == 0) {
-            last(r)->row = a;
-            return 0;
-        }
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, ", %s", hud_shm_algs[a]->name);
-    }
     return complain(r, line, "algorithm = \"%.60s\" is none of %s's (accepted: %s)", value, hud_coll_names[last(r)->kind], names);
+}
+
+static int take_cheaper_than(struct reader *r, const char *value, int line)
+{
+    char names[SET_TEXT] = "";
+    bool known = !r->bare && hud_model_knows(last(r)->row);
+
+    last(r)->than = find_row(r, value, true, names);
+    if (known && last(r)->than >= 0)
+        return 0;
+    return complain(r, line, "cheaper_than = \"%.60s\": the time model knows no such two of %s (accepted: after an algorithm of: %s)",
+                    value, hud_coll_names[last(r)->kind], names[0] != '\0' ? names : "(none)");
 }
 
 static const struct line {
     const char *key;
     int (*take)(struct reader *r, const char *value, int line);
-} lines[] = { { "ranks", take_ranks },
-              { "bytes", take_bytes },
-              { "crowded", take_crowded },
-              { "within", take_within },
-              { "algorithm", take_algorithm } };
+} lines[] = { { "ranks", take_ranks },   { "bytes", take_bytes },         { "crowded", take_crowded },
+              { "within", take_within }, { "algorithm", take_algorithm }, { "cheaper_than", take_cheaper_than } };
 
 static int take_param(struct reader *r, const char *key, const char *value, int line)
 {
@@ -149,7 +165,9 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
                 return 0;
             return complain(r, line, "%s = \"%.60s\" is not understood (accepted: %s)", key, value, accepted);
         }
-    return complain(r, line, "%.60s is no line of a rule (accepted: ranks, bytes, crowded, within, algorithm, then its parameters)", key);
+    return complain(r, line,
+                    "%.60s is no line of a rule (accepted: ranks, bytes, crowded, within, algorithm, then cheaper_than and its parameters)",
+                    key);
 }
 
 static int take_machine(struct reader *r, const char *key, const char *value)
@@ -201,7 +219,8 @@ static int on_table(void *arg, const char *name, int line)
         r->rules->room = room;
     }
     r->rules->count++;
-    *last(r) = (struct rule){ .kind = kind, .row = -1, .line = line, .crowded = -1, .most_ranks = INT_MAX, .most_bytes = SIZE_MAX };
+    *last(r) =
+        (struct rule){ .kind = kind, .row = -1, .than = -1, .line = line, .crowded = -1, .most_ranks = INT_MAX, .most_bytes = SIZE_MAX };
     return 0;
 }
 

@@ -8,6 +8,7 @@
  *   bytes = "4K-1M"         of the message
  *   crowded = false         ranks outnumber the processors they may use
  *   within = "numa"         the lowest level of the memory hierarchy that holds all ranks; "machine": none does
+ *   cheaper_than = "slices" only from where the time model (model.h) says that its algorithm takes less than that one
  *   algorithm = "queue"     or "mpi": left to the MPI
  *   fragment = "16K"        a parameter of the algorithm
  *
@@ -27,6 +28,7 @@
 struct rule {
     int kind;    /* enum coll_kind */
     int row;     /* of alg.def, -1: left to the MPI */
+    int than;    /* the row that it must be cheaper than by the time model, -1: none */
     int line;    /* of the file */
     int crowded; /* 0, 1, or -1: either */
     long least_ranks, most_ranks;

@@ -104,6 +104,12 @@ static void a_described_machine_has_its_own_memory(void **state)
     (void)state;
     ask("allreduce", 4 << 20, 128, "core");
     assert_string_equal(text_at("serves.algorithm"), "levels");
+    assert_true(json_is_true(at("why.model")));
+    ask("allreduce", 4 << 20, 16, "socket");
+    assert_string_equal(text_at("serves.algorithm"), "slices");
+    assert_true(json_is_false(at("why.model")));
+    assert_string_equal(verdict_on("levels"), "another takes less, by the time model");
+    ask("allreduce", 4 << 20, 128, "core");
     assert_in_range(json_integer_value(at("lease.bytes")), 1 << 20, 1536 << 10);
     ask_of("pack:2 numa:2(memory=64MiB) core:32 pu:1", "allreduce", 4 << 20, 128, "core");
     assert_in_range(json_integer_value(at("lease.bytes")), 0, 20000);
