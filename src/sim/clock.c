@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clock.c - turns, and the calls of mem.h on flags and words.  A call that must wait for a line's turn lets earlier calls of others go first. */
-#include "sim/clock.h"
+#include "sim/carry.h"
 #include "sim/grow.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ struct sim_clock *hud_clock_create(struct sim *s, const struct sim_machine *mach
     c->machine = machine;
     c->lines = hud_lines_create(machine);
     c->links = hud_links_create(machine);
-    c->engine.next_ns = INFINITY;
+    hud_carry_create(s, c);
     c->trace = hud_trace_create(sim_ranks(s));
     c->line_count = lines;
     c->line = hud_must(calloc(ranks, sizeof *c->line));
@@ -35,6 +35,7 @@ void hud_clock_free(struct sim_clock *c, int ranks)
         free(c->line[r]);
     }
     free(c->line);
+    hud_carry_free(c);
     hud_lines_free(c->lines);
     hud_links_free(c->links);
     hud_turns_free(&c->turns);

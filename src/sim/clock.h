@@ -25,6 +25,8 @@ struct sim_clock {
     struct sim_line ***line;        /* [ranks][line_count], NULL: untouched so far */
     size_t line_count;              /* of an arena */
     struct sim_turns turns;         /* of ranks that can go on */
+    struct sim_copies *copies;      /* carry.h */
+    int *rank_on;                   /* [cores] */
     struct sim_engine {             /* what moves bytes */
         double next_ns;             /* when it has something to do; INFINITY: it has not */
         void (*run)(struct sim *s); /* does that, and sets next_ns anew */

@@ -9,6 +9,8 @@
 
 enum stage { IDLE, STARTS, MOVES, FOLLOWS, ARRIVES };
 
+static const double MOST_GBPS = 1e9; /* of what costs nothing */
+
 /* What a core is doing. */
 struct job {
     struct copies_call call;
@@ -55,6 +57,10 @@ static struct leg find_leg(const struct sim_copies *c, int core, const struct jo
         if (at != 0 && write && call->kind == COPIES_PAST)
             *place = (struct caches_place){ CACHES_NODE, hud_caches_node(c->caches, at + job->done) };
     }
+    for (int i = 0; i < call->froms; i++)
+        for (int t = 0; t < call->tos; t++)
+            if (call->from[i] == call->to[t])
+                leg.from[i] = (struct caches_place){ CACHES_OWN, core }; /* fetched once, to be written */
     return leg;
 }
 
@@ -63,6 +69,8 @@ static double base(const struct sim_copies *c, const struct copies_call *call)
 {
     double one = 1 / c->machine->copy.cached_gbps[MACHINE_OWN];
 
+    if (call->kind == COPIES_CLAIM)
+        return 0;
     if (call->kind == COPIES_REDUCE && call->froms > 1)
         return call->froms / c->machine->reduce.core_gbps + (call->tos - 1) * one;
     return call->tos * one;
@@ -75,6 +83,8 @@ static double first_line(const struct sim_copies *c, int core, const struct job 
     struct leg leg = find_leg(c, core, job);
     double most = lines->hit_ns;
 
+    if (job->call.kind == COPIES_CLAIM)
+        return 0; /* nobody waits for it */
     for (int i = 0; i < job->call.froms + job->call.tos; i++) {
         const struct caches_place *place = i < job->call.froms ? &leg.from[i] : &leg.to[i - job->call.froms];
         if (place->kind != CACHES_OWN)
@@ -136,7 +146,7 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     struct leg leg = find_leg(c, core, job);
     struct caches_given_up given_up = { 0, c->given_up };
     struct flow_path path = { 0 };
-    double ns = base(c, call), bytes = (double)leg.bytes;
+    double ns = base(c, call), bytes = (double)leg.bytes; /* a byte; all */
 
     find_leader(c, core, &leg);
     for (int i = 0; i < call->froms + call->tos; i++) {
@@ -152,7 +162,7 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     for (int n = 0; n < c->machine->nodes; n++)
         if (c->given_up[n] > 0)
             hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n }, true, c->given_up[n] / bytes, &path);
-    path.most_gbps = call->kind == COPIES_KERNEL ? fmin(1 / ns, c->machine->copy.kernel_gbps) : 1 / ns;
+    path.most_gbps = fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MOST_GBPS, 1 / ns);
     job->stage = MOVES;
     job->leg_bytes = leg.bytes;
     job->legs++;
@@ -181,6 +191,11 @@ static void release(struct sim_copies *c, int core, double now_ns)
         c->jobs[core].followers--;
         hud_flows_begin(c->flows, &at_once, 0, now_ns, i);
     }
+}
+
+double hud_copies_alone(const struct sim_copies *c, const struct copies_call *call)
+{
+    return call->kind == COPIES_CLAIM ? 0 : c->machine->lines.hit_ns + base(c, call) * (double)call->bytes;
 }
 
 void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns)
@@ -270,4 +285,9 @@ const struct sim_ways *hud_copies_ways(const struct sim_copies *c)
 double hud_copies_carried(const struct sim_copies *c, int resource)
 {
     return hud_flows_carried(c->flows, resource);
+}
+
+void hud_copies_forget(struct sim_copies *c)
+{
+    hud_flows_forget(c->flows);
 }

@@ -28,7 +28,13 @@
 
 enum { COPIES_LEG = 32 * 1024, COPIES_TO = 2 };
 
-enum copies_kind { COPIES_COPY, COPIES_PAST /* the caches, to memory */, COPIES_REDUCE, COPIES_KERNEL };
+enum copies_kind {
+    COPIES_COPY,
+    COPIES_CLAIM /* as for a write: `to` alone */,
+    COPIES_PAST /* the caches, to memory */,
+    COPIES_REDUCE,
+    COPIES_KERNEL
+};
 
 /* Addresses: of shared memory as algorithms see it, of a user's as it is.  0: in the core's own cache, wherever (what a packed view gives or takes). */
 struct copies_call {
@@ -49,6 +55,8 @@ void hud_copies_home(struct sim_copies *c, uintptr_t first, size_t bytes, int no
 /* A core writes these bytes, in no time: fresh data. */
 void hud_copies_touch(struct sim_copies *c, int core, uintptr_t first, size_t bytes);
 
+/* What a call takes all of whose operands are in the core's own cache.  Claims of those cost nothing. */
+double hud_copies_alone(const struct sim_copies *c, const struct copies_call *call);
 /* A core begins a call.  It has none yet; now_ns is neither before the latest time given here nor after hud_copies_next. */
 void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns);
 /* When the next leg of any call ends; INFINITY: there is none. */
@@ -59,5 +67,6 @@ int hud_copies_step(struct sim_copies *c);
 /* What they cross, and the bytes that have crossed each of its resources so far. */
 const struct sim_ways *hud_copies_ways(const struct sim_copies *c);
 double hud_copies_carried(const struct sim_copies *c, int resource);
+void hud_copies_forget(struct sim_copies *c); /* them */
 
 #endif

@@ -302,3 +302,9 @@ double hud_flows_carried(const struct sim_flows *f, int resource)
 {
     return f->resources[resource].carried;
 }
+
+void hud_flows_forget(struct sim_flows *f)
+{
+    for (int i = 0; i < f->resources_count; i++)
+        f->resources[i].carried = 0;
+}

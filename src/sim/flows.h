@@ -44,5 +44,6 @@ int hud_flows_end(struct sim_flows *f);
 double hud_flows_rate(struct sim_flows *f, const struct flow_path *path);
 /* Bytes that have moved through a resource, up to the latest time given or ended. */
 double hud_flows_carried(const struct sim_flows *f, int resource);
+void hud_flows_forget(struct sim_flows *f); /* all of these */
 
 #endif

@@ -3,6 +3,7 @@
 #include "sim/lines.h"
 #include "sim/grow.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What a core has under way. */
@@ -158,6 +159,8 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
     double gap, own = own_ns(all, line, core, &gap), early = own > gap ? own - gap : 0;
     struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner };
 
+    if (line->owner == core && line->copies == 1 && line->settled_ns == c->settled_ns)
+        early = INFINITY; /* it follows a store to this very line */
     f.begin_ns = later(now_ns, later(line->free_ns, c->settled_ns - early));
     f.end_ns = later(f.begin_ns + own, line->settled_ns);
     take(line, core);

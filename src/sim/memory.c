@@ -4,7 +4,7 @@
  *
  * A flag's own eight bytes count as read by every use of the flag; so a plain access to them, or a lease, races with an unordered use.
  */
-#include "sim/clock.h"
+#include "sim/carry.h"
 #include "sim/grow.h"
 
 #include <string.h>
@@ -109,13 +109,31 @@ void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v)
         hud_clock_store(m, &spot, sizeof v);
 }
 
+/* A copy between shared memory and a view, or shared memory, in its time. */
+static void carry(struct mem *m, const struct mem_span to, const struct mem_span from, size_t bytes)
+{
+    hud_carry(m, COPIES_COPY, &to, 1, &from, 1, bytes);
+}
+
+static struct mem_span shared_span(const void *shared)
+{
+    return (struct mem_span){ .shared = (void *)(uintptr_t)shared };
+}
+
+static struct mem_span view_span(const struct hud_view *view, size_t offset_bytes)
+{
+    return (struct mem_span){ .view = view, .offset_bytes = offset_bytes };
+}
+
 void hud_sim_claim(struct mem *m, const void *at, size_t bytes)
 {
+    const struct mem_span lines = shared_span(at);
+
     if (!m->s->clock || bytes == 0)
         return;
     hud_sim_event(m, "claims");
-    struct sim_spot spot = hud_sim_spot(m, at, bytes);
-    hud_clock_claim(m, &spot, bytes);
+    hud_sim_spot(m, at, bytes);
+    hud_carry(m, COPIES_CLAIM, &lines, 1, NULL, 0, bytes);
 }
 
 size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes)
@@ -135,6 +153,7 @@ size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t 
         memcpy(spot.twin, (const char *)from->base + offset_bytes, most_bytes);
     hud_sim_use(m, from, offset_bytes, taken, hud_bytes_read);
     touch_plain(m, &spot, taken, hud_bytes_write);
+    carry(m, shared_span(dst), view_span(from, offset_bytes), taken);
     return taken;
 }
 
@@ -156,6 +175,7 @@ void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size
         to->unpack(to, spot.twin, offset_bytes, bytes);
     else
         memcpy((char *)to->base + offset_bytes, spot.twin, bytes);
+    carry(m, view_span(to, offset_bytes), shared_span(src), bytes);
 }
 
 void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes)
@@ -167,6 +187,7 @@ void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes)
     touch_plain(m, &from, bytes, hud_bytes_read);
     touch_plain(m, &to, bytes, hud_bytes_write);
     memmove(to.twin, from.twin, bytes);
+    carry(m, shared_span(dst), shared_span(src), bytes);
 }
 
 void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access *access)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sim.c - a simulation's life: its ranks and their arenas, the fault of a plain access, its report. */
-#include "sim/clock.h"
+#include "sim/carry.h"
 #include "sim/grow.h"
 
 #include <signal.h>
@@ -165,16 +165,12 @@ void hud_sim_trace(struct sim *s, bool on)
 {
     hud_trace_restart(&s->clock->trace, on);
     hud_links_forget(s->clock->links);
+    hud_copies_forget(s->clock->copies);
 }
 
 const struct sim_trace *hud_sim_steps(const struct sim *s)
 {
     return s->clock ? &s->clock->trace : NULL;
-}
-
-const struct sim_links *hud_sim_links(const struct sim *s)
-{
-    return s->clock ? s->clock->links : NULL;
 }
 
 /* ---- a plain access to shared memory ---- */

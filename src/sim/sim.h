@@ -47,7 +47,6 @@ struct sim_options {
 };
 
 struct sim;
-struct sim_links;
 struct sim_machine;
 struct sim_trace;
 struct sim_team;
@@ -70,11 +69,21 @@ uint64_t hud_sim_random(struct sim *s, uint64_t most); /* 0..most; part of the r
 /* Simulated time of a rank; and it does something else for so long. */
 double hud_sim_now(const struct mem *m);
 void hud_sim_spend(struct mem *m, double ns);
+/* The rank has just written these bytes of its user's: they lie in its caches, as far as those hold them. */
+void hud_sim_wrote(struct mem *m, const void *at, size_t bytes);
 /* Steps of all ranks are kept from now on, or no longer; those kept so far are forgotten, and what has crossed links is. */
 void hud_sim_trace(struct sim *s, bool on);
 /* NULL: no clock. */
 const struct sim_trace *hud_sim_steps(const struct sim *s);
-const struct sim_links *hud_sim_links(const struct sim *s);
+
+/* What bytes and lines cross: links, memories, shared caches (ways.h). */
+struct sim_traffic {
+    char name[48];
+    double gbps, bytes; /* the latter since the trace was switched */
+};
+
+int hud_sim_resources(const struct sim *s); /* 0: no clock */
+struct sim_traffic hud_sim_traffic(const struct sim *s, int resource);
 
 /* The ranks of the job in `members` get a lease: `bytes` of each one's arena at offset_bytes, both multiples of HUD_LINE. */
 struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members, size_t offset_bytes, size_t bytes);

@@ -5,8 +5,8 @@
  * What mem.h asks of a reduction's spans is asserted: real shared memory combines them where they lie, piece by piece, with room for one packed source
  * and one packed result.
  */
+#include "sim/carry.h"
 #include "sim/grow.h"
-#include "sim/world.h"
 
 #include <string.h>
 
@@ -120,6 +120,7 @@ void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
     if (also)
         give_result(m, also, result, bytes);
     free(aside);
+    hud_carry(m, COPIES_REDUCE, (struct mem_span[]){ *to, also ? *also : *to }, also ? 2 : 1, from, count, bytes);
 }
 
 void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes)
@@ -135,4 +136,5 @@ void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_spa
     take_operand(m, from, aside, bytes);
     give_result(m, to, aside, bytes);
     free(aside);
+    hud_carry(m, COPIES_COPY, to, 1, from, 1, bytes);
 }

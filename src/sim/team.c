@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team.c - teams, leases, and what a collective promises. */
-#include "sim/clock.h"
+#include "sim/carry.h"
 #include "sim/grow.h"
 
 #include <string.h>
@@ -123,8 +123,10 @@ int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_
     hud_sim_region(m, offset_bytes, c->slot_bytes);
     hud_sched_event(m, "enters", "call", (int)m->calls);
     hud_sim_views(m, c);
-    if (m->s->clock)
+    if (m->s->clock) {
+        hud_carry_views(m);
         hud_clock_pause(m);
+    }
     hud_sim_own(m, "owns its buffer before it enters");
     note_entry(m);
     a->run(m, c);

@@ -4,8 +4,8 @@
  *
  * A rank's buffers are known by address.  What only their owner can reach, packed views, is not watched byte by byte: a rank does not race with itself.
  */
+#include "sim/carry.h"
 #include "sim/grow.h"
-#include "sim/world.h"
 
 #include <string.h>
 
@@ -120,8 +120,10 @@ size_t hud_sim_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t
 
     m->truncated = m->truncated || bytes > room;
     if (moved != 0) {
+        const struct hud_view theirs = { .base = (char *)(uintptr_t)there };
         use(m, m->team->mem[rank].self, there, moved, hud_bytes_read);
         memmove(own_end(m, to, moved, hud_bytes_write), there, moved);
+        hud_carry(m, COPIES_KERNEL, to, 1, &(struct mem_span){ .view = &theirs }, 1, moved);
     }
     return moved == fits ? bytes : moved;
 }
@@ -135,9 +137,11 @@ size_t hud_sim_push(struct mem *m, const struct mem_span *from, int rank, uint64
     size_t moved = let_pass(m, bytes);
 
     if (moved != 0) {
+        const struct hud_view theirs = { .base = there };
         const char *here = own_end(m, from, moved, hud_bytes_read);
         use(m, m->team->mem[rank].self, there, moved, hud_bytes_write);
         memmove(there, here, moved);
+        hud_carry(m, COPIES_KERNEL, &(struct mem_span){ .view = &theirs }, 1, from, 1, moved);
     }
     return moved;
 }

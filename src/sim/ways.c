@@ -144,14 +144,19 @@ void hud_ways_free(struct sim_ways *w)
     free(w);
 }
 
+double hud_ways_gbps(const struct sim_ways *w, int resource)
+{
+    if (resource < w->node_at)
+        return hud_links_get(w->links, resource)->gbps;
+    return resource < w->unit_at ? w->machine->memory.node_gbps : w->machine->caches.shared_gbps;
+}
+
 struct sim_flows *hud_ways_flows(const struct sim_ways *w)
 {
     double *capacity = hud_must(calloc((size_t)w->resources, sizeof *capacity));
 
     for (int i = 0; i < w->resources; i++)
-        capacity[i] = i < w->node_at   ? hud_links_get(w->links, i)->gbps
-                      : i < w->unit_at ? w->machine->memory.node_gbps
-                                       : w->machine->caches.shared_gbps;
+        capacity[i] = hud_ways_gbps(w, i);
     struct sim_flows *f = hud_flows_create(capacity, w->resources);
     free(capacity);
     return f;

@@ -43,6 +43,7 @@ void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_plac
 
 enum { WAYS_NAME = LINKS_NAME };
 
+double hud_ways_gbps(const struct sim_ways *w, int resource);
 /* "numa 3", "socket 0 to 1", "memory 1", "shared cache 2" */
 void hud_ways_name(const struct sim_ways *w, int resource, char name[WAYS_NAME]);
 

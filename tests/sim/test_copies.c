@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_copies.c - what copies and reductions take, by hand.  Two sockets of two dies of three cores, a die a NUMA node with a shared cache of 1 MB, 64 KB a core.
- *
- * A byte takes (ns): in the own cache .05; from another core's in the die .1, in the socket .2, beyond .4; from memory .25 here, .5 and more elsewhere.  A sum
- * of n takes .04 n.  The first line comes after .5 (own), 10, 20, 40 ns.
+ * test_copies.c - what copies and reductions take, by hand, on the made-up machine (made_up.h): two sockets of two dies of three cores.
  */
 #include "made_up.h"
 #include "sim/copies.h"
@@ -29,11 +26,6 @@ static int set_up(void **state)
     struct world *w = calloc(1, sizeof *w);
     struct sim_machine *m = made_up_machine(2, DIE);
 
-    m->copy =
-        (struct machine_copy){ .cached_gbps = { 20, 10, 5, 2.5 }, .memory_gbps = { 4, 0, 2, 1 }, .kernel_gbps = 8, .kernel_call_ns = 100 };
-    m->memory.node_gbps = 12;
-    m->caches = (struct machine_caches){ .private_bytes = 64 * K, .shared_level = 0, .shared_bytes = 1 * M, .shared_gbps = 40 };
-    m->reduce.core_gbps = 25;
     m->links.socket_gbps = 6;
     w->machine = m;
     w->links = hud_links_create(m);

@@ -114,6 +114,15 @@ static void call(struct job *job, int rank, int round)
     span->leave_ns = hud_sim_now(m);
 }
 
+/* Fresh data, which lie in the caches of the rank that has made them. */
+static void fill(struct job *job, int rank, int round)
+{
+    struct data *d = &job->data[rank];
+    size_t bytes = data_fill(job->q, rank, round, d);
+
+    hud_sim_wrote(hud_sim_team_mem(job->team, rank), d->in, bytes);
+}
+
 static void verify(struct job *job, int rank, int round)
 {
     size_t wrong = data_wrong(job->q, rank, round, &job->data[rank]);
@@ -143,7 +152,7 @@ static double late_ns(struct job *job)
 static void run_single(struct job *job, int rank)
 {
     for (int round = 0; round < job->rounds; round++) {
-        data_fill(job->q, rank, round, &job->data[rank]);
+        fill(job, rank, round);
         start(job, rank, round);
         hud_sim_spend(hud_sim_team_mem(job->team, rank), late_ns(job));
         call(job, rank, round);
@@ -153,7 +162,7 @@ static void run_single(struct job *job, int rank)
 
 static void run_loop(struct job *job, int rank)
 {
-    data_fill(job->q, rank, 0, &job->data[rank]);
+    fill(job, rank, 0);
     start(job, rank, 0);
     for (int round = 0; round < job->rounds; round++)
         call(job, rank, round);

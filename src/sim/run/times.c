@@ -3,7 +3,6 @@
 #include "sim/run/times.h"
 
 #include "sim/grow.h"
-#include "sim/links.h"
 #include "sim/trace.h"
 
 #include <string.h>
@@ -54,16 +53,13 @@ static json_t *tell_times(const struct job *job)
 
 static json_t *tell_links(const struct job *job)
 {
-    const struct sim_links *links = hud_sim_links(job->sim);
     double duration = last_leave(job, job->rounds - 1) - first_ns(job);
     json_t *list = json_array();
 
-    for (int l = 0; l < hud_links_count(links); l++) {
-        const struct sim_link *link = hud_links_get(links, l);
-        char name[LINKS_NAME];
-        hud_links_name(links, l, name);
-        json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "name", name, "bytes", link->bytes, "busy",
-                                              duration > 0 && link->gbps > 0 ? link->bytes / link->gbps / duration : 0.0));
+    for (int i = 0; i < hud_sim_resources(job->sim); i++) {
+        struct sim_traffic t = hud_sim_traffic(job->sim, i);
+        json_array_append_new(
+            list, json_pack("{s:s, s:f, s:f}", "name", t.name, "bytes", t.bytes, "busy", duration > 0 ? t.bytes / t.gbps / duration : 0.0));
     }
     return list;
 }

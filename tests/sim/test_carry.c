@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_carry.c - calls of mem.h that move bytes, in simulated time, on the made-up machine (made_up.h): what they take is worked out by hand.
+ *
+ * Rank r is bound to core r; a rank's user has its buffer in its caches, and rank 0 comes last.  The algorithms are made up, too.
+ */
+#include "made_up.h"
+#include "sim/sim.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 8, ARENA = 1 << 20, BYTES = 4096, CALLS = 3, DIE = 4, LATE = 100 };
+
+struct job {
+    struct alg alg;
+    struct sim_team *team;
+    int ranks;
+    size_t bytes;
+    char *user; /* [ranks][bytes] */
+    double enter_ns[CALLS][RANKS], leave_ns[CALLS][RANKS];
+};
+
+struct slot {
+    mem_flag flag;
+    char data[8 * BYTES];
+};
+
+/* ---- the algorithms ---- */
+
+/* The root copies in, the others out. */
+static void through_memory(struct mem *m, const struct coll *c)
+{
+    struct slot *root = mem_slot(m, 0);
+
+    if (mem_rank(m) == 0) {
+        mem_in_all(m, root->data, &c->buf, 0, c->buf.bytes);
+        mem_post(m, &root->flag, c->op); /* R1 */
+    } else {
+        mem_await(m, &root->flag, c->op); /* A1 */
+        mem_out(m, &c->buf, root->data, 0, c->buf.bytes);
+    }
+}
+
+static void beside_the_flag(struct mem *m, const struct coll *c)
+{
+    struct slot *root = mem_slot(m, 0);
+
+    if (mem_rank(m) == 0) {
+        mem_in_all(m, root->flag.payload, &c->buf, 0, c->buf.bytes);
+        mem_post(m, &root->flag, c->op); /* R1 */
+    } else {
+        mem_await(m, &root->flag, c->op); /* A1 */
+        mem_out(m, &c->buf, root->flag.payload, 0, c->buf.bytes);
+    }
+}
+
+/* From the root's buffer to the others'. */
+static void by_the_kernel(struct mem *m, const struct coll *c)
+{
+    struct slot *root = mem_slot(m, 0);
+    struct mem_span to = { .view = &c->buf };
+
+    if (mem_rank(m) == 0) {
+        mem_put(m, root->flag.payload, mem_expose(m, &c->buf));
+        mem_post(m, &root->flag, c->op);                             /* R1 */
+        mem_await(m, &((struct slot *)mem_slot(m, 1))->flag, c->op); /* A2 */
+    } else {
+        mem_await(m, &root->flag, c->op); /* A1 */
+        mem_pull(m, &to, 0, mem_get(m, root->flag.payload), 0, c->buf.bytes);
+        mem_post(m, &((struct slot *)mem_slot(m, 1))->flag, c->op); /* R2 */
+    }
+}
+
+/* ---- runs ---- */
+
+static void body(struct sim *s, int rank, void *arg)
+{
+    struct job *job = arg;
+    struct mem *m = hud_sim_team_mem(job->team, rank);
+    char *user = job->user + (size_t)rank * job->bytes;
+    struct coll c = { .buf = { .base = user, .bytes = job->bytes }, .bytes = job->bytes, .slot_bytes = ARENA };
+
+    (void)s;
+    for (int call = 0; call < CALLS; call++) {
+        c.op = (uint64_t)call + 1;
+        if (rank == 0)
+            memset(user, call + 1, job->bytes);
+        hud_sim_wrote(m, user, job->bytes);
+        hud_sim_gather(m);
+        if (rank == 0)
+            hud_sim_spend(m, LATE);
+        job->enter_ns[call][rank] = hud_sim_now(m);
+        hud_sim_call(m, &job->alg, &c, 0);
+        job->leave_ns[call][rank] = hud_sim_now(m);
+    }
+}
+
+static void run(struct job *job, void (*algorithm)(struct mem *m, const struct coll *c), int ranks, size_t bytes)
+{
+    static const int members[RANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    struct sim_machine *machine = made_up_machine(1, DIE);
+    const struct sim_options options = { .ranks = ranks, .arena_bytes = ARENA, .machine = machine, .core = members };
+    struct sim *s = hud_sim_create(&options);
+
+    *job = (struct job){ .alg = { .coll = "bcast", .name = "made up", .run = algorithm }, .ranks = ranks, .bytes = bytes };
+    job->user = calloc((size_t)ranks, bytes);
+    job->team = hud_sim_team_create(s, ranks, members, 0, ARENA);
+    if (!hud_sim_run(s, body, job))
+        fail_msg("%s", hud_sim_report(s));
+    for (size_t i = 0; i < (size_t)ranks * bytes; i++)
+        assert_int_equal(job->user[i], CALLS);
+    free(job->user);
+    hud_sim_free(s);
+    made_up_free(machine);
+}
+
+/* From the root's entry to a rank's return. */
+static void expect(const struct job *job, int call, int rank, double wanted)
+{
+    double is = job->leave_ns[call][rank] - job->enter_ns[call][0];
+
+    if (fabs(is - wanted) > 1e-6 * wanted)
+        fail_msg("call %d, rank %d: %.9g, not %.9g", call, rank, is, wanted);
+}
+
+/*
+ * In: the first line, 10, and .05 a byte, .25 in the first call, whose destination comes from memory, .1 in later ones, since the reader gives it up.
+ * The flag crosses in 10.  Out: 10, and .1 a byte.
+ */
+static void copies_in_and_out(void **state)
+{
+    struct job job;
+
+    (void)state;
+    run(&job, through_memory, 2, BYTES);
+    expect(&job, 0, 0, 10 + .25 * BYTES + .25);
+    expect(&job, 0, 1, 10 + .25 * BYTES + 10 + 10 + .1 * BYTES);
+    expect(&job, 1, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
+    expect(&job, 2, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
+}
+
+static int rising(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+/* Readers of one die: their flags come 3 apart, to whom first is drawn; who begins later follows the first one and ends no sooner. */
+static void copies_out_by_many(void **state)
+{
+    struct job job;
+
+    (void)state;
+    run(&job, through_memory, DIE, BYTES);
+    qsort(&job.leave_ns[1][1], DIE - 1, sizeof(double), rising);
+    for (int r = 1; r < DIE; r++)
+        expect(&job, 1, r, 10 + .1 * BYTES + 10 + 3 * (r - 1) + 10 + .1 * BYTES);
+}
+
+/* One line crosses, with the bytes and the flag: its writer has stored them in .25, each side copies them in .5 and .05 each, and to look at the line is .5. */
+static void bytes_beside_a_flag_come_with_it(void **state)
+{
+    enum { FEW = 40 };
+    struct job job;
+
+    (void)state;
+    run(&job, beside_the_flag, 2, FEW);
+    expect(&job, 1, 1, .5 + .05 * FEW + .25 + 10 + .5 + .5 + .05 * FEW);
+}
+
+/* The kernel is called in 100 and copies at 8 GB/s: from the root's cache to the own one 10 would go.  Before, the address comes beside a flag. */
+static void single_copies(void **state)
+{
+    struct job job;
+
+    (void)state;
+    run(&job, by_the_kernel, 2, BYTES);
+    expect(&job, 1, 1, .25 + 10 + .5 + 110 + BYTES / 8. + .25);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_in_and_out),
+        cmocka_unit_test(copies_out_by_many),
+        cmocka_unit_test(bytes_beside_a_flag_come_with_it),
+        cmocka_unit_test(single_copies),
+    };
+
+    return cmocka_run_group_tests_name("carry", tests, NULL, NULL);
+}
