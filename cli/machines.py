@@ -21,6 +21,12 @@ def names(layout):
     return sorted(name[:-len(".toml")] for name in here if name.endswith(".toml"))
 
 
+def measured_file():
+    """Of this machine, as huddle tune --machine writes it where nothing else is said."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "machine.toml")
+
+
 def path_of(layout, name):
     """Of the description; None: the machine that this runs on."""
     if name == THIS:

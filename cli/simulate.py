@@ -11,7 +11,6 @@ from .layout import Trouble
 from .sizes import SERVED_AS
 from .text import bytes_text, heading, table
 
-MEASURED = "machine.toml"  # of this machine, in the user's configuration directory
 SIZES = "8:1M:8"
 
 
@@ -42,17 +41,12 @@ def pairs(words, option):
     return found
 
 
-def measured_file():
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", MEASURED)
-
-
 def load_machine(layout, name):
     if name != machines.THIS:
         return machines.load(layout, name)
-    if not os.path.exists(measured_file()):
-        raise Trouble(f"--machine {name}: not measured yet: there is no {measured_file()} (accepted: {', '.join(machines.names(layout))}, or a file NAME.toml)", 2)
-    return machines.read(measured_file())
+    if not os.path.exists(machines.measured_file()):
+        raise Trouble(f"--machine {name}: not measured yet: there is no {machines.measured_file()} (accepted: {', '.join(machines.names(layout))}, or a file NAME.toml)", 2)
+    return machines.read(machines.measured_file())
 
 
 class Asked:

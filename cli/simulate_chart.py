@@ -34,7 +34,7 @@ def draw_timeline(asked, call):
     axis.xaxis.set_major_formatter(time_text)
     axis.set_ylabel("rank", color=INK)
     marks = [patches.Patch(color=colour, label=what) for what, colour in COLOURS.items()] + [patches.Patch(color=RED, label="critical path")]
-    axis.legend(handles=marks, frameon=False, ncols=6, loc="lower right", bbox_to_anchor=(1, 1), fontsize=9)
+    axis.legend(handles=marks, frameon=False, ncols=6, loc="upper center", bbox_to_anchor=(0.5, -0.25 / figure.get_figheight()), fontsize=9)
     size = f"{bytes_text(call['bytes'])} " if call["bytes"] else ""
     axis.set_title(f"simulated {size}{asked.collective}/{call['algorithm']}\n{asked.words()}", loc="left", fontsize=10, color=INK)
     clean(axis)
@@ -47,7 +47,7 @@ def draw_times(asked, calls):
     figure, axis = pyplot.subplots(figsize=(8, 5))
     for i, name in enumerate(asked.names):
         points = [(at, calls[name, size]["times"]["time_ns"] / 1000) for at, size in enumerate(asked.sizes) if calls[name, size]]
-        axis.plot([x for x, _ in points], [y for _, y in points], "o-", ms=4, lw=1.8, color=OURS[i % len(OURS)], ls="-" if i < len(OURS) else "--", label=name or "huddle's choice")
+        axis.plot([x for x, _ in points], [y for _, y in points], marker="o", ms=4, lw=1.8, color=OURS[i % len(OURS)], ls="-" if i < len(OURS) else "--", label=name or "huddle's choice")
     axis.set_yscale("log")
     axis.set_xticks(range(len(asked.sizes)), [bytes_text(size) if size else asked.collective for size in asked.sizes], rotation=0 if len(asked.sizes) <= 8 else 60)
     axis.yaxis.set_major_formatter(time_text)

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from . import stop, tune_file, tune_grid, tune_measure, tune_stats
+from . import stop, tune_file, tune_grid, tune_machine, tune_measure, tune_stats
 from .layout import Trouble
 from .progress import Progress
 from .text import bytes_text, heading, table
@@ -33,6 +33,7 @@ def add_arguments(parser):
     parser.add_argument("--output", metavar="FILE", help="where the tuning file goes (default: the user's configuration directory, where huddle finds it)")
     parser.add_argument("--site", action="store_true", help="write to the site's configuration directory instead, for all users")
     parser.add_argument("--force", action="store_true", help="overwrite a file that tune did not write")
+    parser.add_argument("--machine", nargs="?", const="", metavar="FILE", help="describe this machine in micro-measurements instead, for huddle simulate (default: where it looks for it)")
     parser.add_argument("--collectives", metavar="NAMES", help="with commas (default: all)")
     parser.add_argument("--ranks", metavar="NUMBERS", help="with commas; more than there are cores: crowded, unbound (default: 2, 4, ... all cores, and one crowd)")
     parser.add_argument("--quick", action="store_true", help="every second size, in a minute")
@@ -201,6 +202,8 @@ def tell_use(campaign):
 
 
 def main(options, _command, layout):
+    if options.machine is not None:
+        return tune_machine.main(options, layout)
     campaign = Campaign(options, layout)
     campaign.begin()
     try:

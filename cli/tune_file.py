@@ -10,7 +10,7 @@ from .layout import Trouble
 from .sizes import written
 from .text import bytes_text
 
-MARK = "# Written by 'huddle tune'."
+MARK = "# Written by 'huddle tune"
 
 # ranks: text of a range; least, most: bytes, most None: no end, least None: the collective has no bytes.  figures: size -> Figure, as measured last.
 Rule = namedtuple("Rule", "collective team ranks candidate least most figures line_ns")
@@ -34,26 +34,26 @@ def place(layout, options):
     return os.path.abspath(options.output)
 
 
-def cannot(path, why):
-    return Trouble(f"{path} cannot be written: {why} (another place: --output FILE)")
+def cannot(path, why, option="--output"):
+    return Trouble(f"{path} cannot be written: {why} (another place: {option} FILE)")
 
 
-def make_folder(path):
+def make_folder(path, option="--output"):
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
     except OSError as error:
-        raise cannot(path, f"{error.filename}: {error.strerror}") from error
+        raise cannot(path, f"{error.filename}: {error.strerror}", option) from error
 
 
-def check_place(path, force):
+def check_place(path, force, option="--output"):
     """Before anything is measured: the file can be written, and is nobody's own."""
     why = places.why_not(path, replaced=True)
     if why:
-        raise cannot(path, why)
+        raise cannot(path, why, option)
     if not force and os.path.exists(path):
         with open(path, encoding="utf-8", errors="replace") as file:
             if not file.readline().startswith(MARK):
-                raise Trouble(f"{path} was not written by 'huddle tune': not overwritten (--force does; another place: --output FILE)")
+                raise Trouble(f"{path} was not written by 'huddle tune': not overwritten (--force does; another place: {option} FILE)")
 
 
 def ranks_texts(teams):
@@ -102,18 +102,22 @@ def rule_lines(rule):
 
 def text(rules, facts, command):
     """facts: version, processors, cpu, line (text)."""
-    head = [f"{MARK}  Measured medians stand above each rule: single shots from a common start, slowest rank.",
+    head = [f"{MARK}'.  Measured medians stand above each rule: single shots from a common start, slowest rank.",
             f"# {time.strftime('%Y-%m-%d %H:%M')}, huddle {facts['version']}, {facts['cpu'] or 'processors without a name'}, {facts['processors']} processors{facts['line']}",
             f"# {command}", "# Calls that no rule fits are served by the built-in table: huddle's own choice was as good there, or was not measured.", "",
             "[machine]", f"processors = {facts['processors']}", *([f"cpu = {json.dumps(facts['cpu'])}"] if facts["cpu"] else []), ""]
     return "\n".join([*head, *(line for rule in rules for line in rule_lines(rule))])
 
 
+def replace(path, content):
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(content)
+    os.replace(path + ".new", path)
+
+
 def write(path, content):
     try:
-        with open(path + ".new", "w", encoding="utf-8") as file:
-            file.write(content)
-        os.replace(path + ".new", path)
+        replace(path, content)
     except OSError as error:
         raise Trouble(f"{path} cannot be written: {error.strerror}; what was measured is kept, the same command goes on with it") from error
 

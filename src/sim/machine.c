@@ -135,6 +135,8 @@ static void read_classes(struct reader *r, const struct row *row, const char *wh
     for (int c = 0; c < r->m->classes; c++)
         if ((known = class_key(r->m, row->form, c)) != NULL)
             add_word(&accepted, known);
+    if (!table && accepted.used == 0)
+        return;
     if (!json_is_object(table)) {
         complain(r, "%s: %s (accepted: a table of %s)", what, table ? shown(table, text, sizeof text) : "missing",
                  accepted.used ? accepted.text : "nothing");
@@ -315,6 +317,18 @@ struct sim_machine *hud_machine_read(const json_t *description, char *error, siz
         read_place(&r, read_text(&r, description, "topology"));
     if (!r.failed)
         read_tables(&r, description);
+    if (!r.failed)
+        return m;
+    hud_machine_free(m);
+    return NULL;
+}
+
+struct sim_machine *hud_machine_place(const char *topology, char *error, size_t error_bytes)
+{
+    struct sim_machine *m = hud_must(calloc(1, sizeof *m));
+    struct reader r = { .m = m, .error = error, .error_bytes = error_bytes };
+
+    read_place(&r, topology);
     if (!r.failed)
         return m;
     hud_machine_free(m);

@@ -78,6 +78,8 @@ struct sim_machine {
 
 /* NULL: *error is one line, "what: the value (accepted: ...)".  A path of an XML topology is used as it stands. */
 struct sim_machine *hud_machine_read(const json_t *description, char *error, size_t error_bytes);
+/* The same of its topology alone: all numbers are 0. */
+struct sim_machine *hud_machine_place(const char *topology, char *error, size_t error_bytes);
 void hud_machine_free(struct sim_machine *m); /* NULL is allowed */
 
 /* "own", "l2", ..., "machine" */

@@ -162,7 +162,7 @@ static void one_socket(void **state)
     static const char alone[] =
         "{'name': 'alone', 'source': '', 'topology': 'pack:1 [numa] l3:2 core:2 pu:1',"
         "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3, 'transfer_ns': {'l3': 10, 'machine': 40},"
-        "  'gap_ns': {'l3': 11, 'machine': 41}, 'serve_ns': {'l3': 12, 'machine': 42}, 'home_ns': {}},"
+        "  'gap_ns': {'l3': 11, 'machine': 41}, 'serve_ns': {'l3': 12, 'machine': 42}},"
         "'links': {%s}, 'copy': {'cached_gbps': {'own': 60, 'l3': 61, 'machine': 64},"
         "  'memory_gbps': {'local': 70}, 'kernel_gbps': 80, 'kernel_call_ns': 81}, 'memory': {'node_gbps': 90},"
         "'caches': {'private_bytes': 1, 'shared_level': 'machine', 'shared_bytes': 2, 'shared_gbps': 3},"

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * machine.c - the program bench-machine: this machine in micro-measurements, as JSON, for `huddle tune --machine`.
+ *
+ * {"name": ..., "cores": 2, "topology": "pack:1 ...", "xml": null, "shared_level": "machine",
+ *  "numbers": [{"table": "lines", "key": "transfer_ns.machine", "value": 45.1, "note": "measured: ..."}, ...]}
+ *
+ * Only processors that this process may use are measured, and described: each core's first.  A machine that is not symmetric comes as XML.
+ * Exit status: 0, 1 not measured (a line says why).
+ */
+#include "machine.h"
+#include "pinned.h"
+
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- where the cores are ---- */
+
+/* Each core's first processor that this process may use.  Returns 0, or -1. */
+static int load_topology(hwloc_topology_t *topology)
+{
+    static const hwloc_obj_type_t kept[] = { HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_CORE };
+    hwloc_bitmap_t usable = hwloc_bitmap_alloc();
+    int failed = !usable || hwloc_topology_init(topology);
+
+    failed = failed || hwloc_topology_set_all_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+    for (size_t i = 0; !failed && i < sizeof kept / sizeof *kept; i++)
+        failed = hwloc_topology_set_type_filter(*topology, kept[i], HWLOC_TYPE_FILTER_KEEP_ALL);
+    failed = failed || hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+    failed = failed || hwloc_topology_load(*topology);
+    failed = failed || hwloc_get_cpubind(*topology, usable, HWLOC_CPUBIND_PROCESS) ||
+             hwloc_bitmap_singlify_per_core(*topology, usable, 0) ||
+             hwloc_topology_restrict(*topology, usable, HWLOC_RESTRICT_FLAG_REMOVE_CPULESS);
+    hwloc_bitmap_free(usable);
+    return failed ? -1 : 0;
+}
+
+/* Of the caches; 0: none. */
+static size_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    hwloc_obj_t cache = hwloc_get_next_obj_by_type(topology, type, NULL);
+
+    return cache ? (size_t)cache->attr->cache.size : 0;
+}
+
+/* A machine that hwloc's words for symmetric ones describe, or a file in `xml` (of hwloc's own memory). */
+static int describe(hwloc_topology_t topology, char *text, size_t bytes, char **xml)
+{
+    int length;
+
+    *xml = NULL;
+    if (hwloc_topology_export_synthetic(topology, text, bytes, 0) >= 0)
+        return 0;
+    return hwloc_topology_export_xmlbuffer(topology, xml, &length, 0);
+}
+
+/* The processor behind each core of the description: in hwloc's order, or by its own number. */
+static int *list_processors(hwloc_topology_t topology, const struct sim_machine *m, bool by_number)
+{
+    int *os = calloc((size_t)m->cores, sizeof *os), count = 0;
+
+    for (hwloc_obj_t pu = NULL; os && count < m->cores && (pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) != NULL; count++)
+        os[count] = by_number ? m->cpu[count] : (int)pu->os_index;
+    return os;
+}
+
+int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS][2])
+{
+    int all = 0, count = 0;
+
+    for (int pass = 0, seen = 0; pass < 2; pass++)
+        for (int a = 0; a < on->m->cores; a++)
+            for (int b = a + 1; b < on->m->cores; b++) {
+                if (machine_class(on->m, a, b) != class)
+                    continue;
+                if (pass == 0) {
+                    all++;
+                } else if (seen++ == count * all / MACHINE_PAIRS && count < MACHINE_PAIRS) {
+                    pair[count][0] = a;
+                    pair[count++][1] = b;
+                }
+            }
+    return count;
+}
+
+/* ---- what is measured ---- */
+
+enum over { ONCE, CLASSES, CACHES, NODES, HOMES }; /* by class as src/sim/machine.c has it */
+
+/* Where one cannot be measured, a part of another number, which is assumed; of NULL: the part itself. */
+static const struct row {
+    const char *table, *key;
+    enum over over;
+    measure_fn *measure;
+    double part;
+    const char *of, *why;
+} rows[] = {
+    { "lines", "hit_ns", ONCE, measure_hit, 1, NULL, "a few cycles" },
+    { "lines", "post_ns", ONCE, measure_post, 1, NULL, "a few cycles" },
+    { "lines", "add_ns", ONCE, measure_add, 8, NULL, "twenty cycles" },
+    { "lines", "transfer_ns", CLASSES, measure_transfer, 100, NULL, "no threads could be had" },
+    { "lines", "gap_ns", CLASSES, measure_gap, 0.5, "transfer_ns", "half of the transfer" },
+    { "lines", "serve_ns", CLASSES, measure_serve, 1 / 6.0, "transfer_ns", "a sixth of the transfer" },
+    { "lines", "home_ns", HOMES, measure_home, 0, NULL, "nothing" },
+    { "links", "socket_gbps", ONCE, measure_socket, 20, NULL, "a link" },
+    { "copy", "cached_gbps", CACHES, measure_cached, 5, NULL, "no threads could be had" },
+    { "copy", "memory_gbps", NODES, measure_memory, 5, NULL, "no threads could be had" },
+    { "copy", "kernel_gbps", ONCE, measure_kernel, 0.5, "cached_gbps.own", "half of what a core copies in its own cache" },
+    { "copy", "kernel_call_ns", ONCE, measure_call, 500, NULL, "a system call that finds another process and pins its pages" },
+    { "memory", "node_gbps", ONCE, measure_node, 10, NULL, "no threads could be had" },
+    { "caches", "shared_gbps", ONCE, measure_shared, 2, "cached_gbps.own", "twice what a core copies in its own cache" },
+    { "reduce", "core_gbps", ONCE, measure_reduce, 2, "cached_gbps.own", "twice what a core copies in its own cache" },
+};
+
+/* The row has a number for the class.  *name: of the class in its table, "": it is no table. */
+static bool has_class(const struct sim_machine *m, enum over over, int class, const char **name)
+{
+    int numa = hud_topo_level_of(m->topo, "numa"), lowest_away = numa < 0 ? m->classes : numa + 2;
+
+    *name = over == ONCE ? "" : over == NODES && class == MACHINE_OWN ? "local" : hud_machine_class_name(m, class);
+    return over == ONCE      ? class == MACHINE_OWN
+           : over == CLASSES ? class != MACHINE_OWN
+           : over == CACHES  ? true
+           : over == NODES   ? class == MACHINE_OWN || class >= lowest_away
+                             : class >= lowest_away;
+}
+
+/* A number that is in the list already. */
+static double number_of(const json_t *numbers, const char *key)
+{
+    json_t *number;
+    size_t i;
+
+    json_array_foreach((json_t *)(uintptr_t)numbers, i, number)
+    {
+        if (strcmp(json_string_value(json_object_get(number, "key")), key) == 0)
+            return json_number_value(json_object_get(number, "value"));
+    }
+    return 1;
+}
+
+static void add(json_t *numbers, const char *table, const char *key, double value, const char *note)
+{
+    json_array_append_new(numbers, json_pack("{s:s, s:s, s:f, s:s}", "table", table, "key", key, "value", value, "note", note));
+}
+
+/* What it is if it cannot be measured. */
+static double assume(const struct row *row, const char *class, const json_t *numbers, char note[MACHINE_NOTE])
+{
+    char key[64], why[MACHINE_NOTE];
+
+    snprintf(why, sizeof why, "%s", note);
+    snprintf(note, MACHINE_NOTE, "assumed: %s%s%.80s", row->why, why[0] ? ", since " : "", why);
+    snprintf(key, sizeof key, "%s%s%s", row->of ? row->of : "", class[0] ? "." : "", class);
+    return row->part * (row->of ? number_of(numbers, strchr(row->of, '.') ? row->of : key) : 1);
+}
+
+static void measure(const struct measured *on, const struct row *row, json_t *numbers)
+{
+    for (int c = 0; c < on->m->classes; c++) {
+        char note[MACHINE_NOTE] = "", key[64];
+        const char *class;
+
+        if (!has_class(on->m, row->over, c, &class) || (strcmp(row->key, "socket_gbps") == 0 && on->m->sockets == 1))
+            continue;
+        double value = row->measure(on, c, note);
+        if (value < 0 || (value <= 0 && row->over != HOMES))
+            value = assume(row, class, numbers, note);
+        snprintf(key, sizeof key, "%s%s%s", row->key, class[0] ? "." : "", class);
+        add(numbers, row->table, key, value, note);
+    }
+}
+
+/* ---- the whole ---- */
+
+/* What hwloc and the system say of the caches. */
+static void find_caches(hwloc_topology_t topology, struct measured *on, json_t *numbers)
+{
+    long line = sysconf(_SC_LEVEL1_DCACHE_LINESIZE), first = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    size_t l2 = cache_bytes(topology, HWLOC_OBJ_L2CACHE), l3 = cache_bytes(topology, HWLOC_OBJ_L3CACHE);
+    bool l2_private = l2 != 0 && hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L2CACHE) == on->m->cores;
+
+    on->private_bytes = l2_private ? l2 : first > 0 ? (size_t)first : 32 << 10;
+    on->shared_bytes = l3 != 0 ? l3 : l2 != 0 ? l2 : on->private_bytes;
+    on->m->caches.shared_level = hud_topo_level_of(on->m->topo, l3 != 0 ? "l3" : "l2");
+    add(numbers, "lines", "size_bytes", line > 0 ? (double)line : 64, line > 0 ? "the system's" : "assumed: the usual");
+    add(numbers, "caches", "private_bytes", (double)on->private_bytes,
+        l2_private  ? "hwloc's, L2"
+        : first > 0 ? "the system's, L1"
+                    : "assumed");
+    add(numbers, "caches", "shared_bytes", (double)on->shared_bytes,
+        l3 != 0   ? "hwloc's, L3"
+        : l2 != 0 ? "hwloc's, L2"
+                  : "assumed: the own one's");
+}
+
+static json_t *measure_all(hwloc_topology_t topology, struct measured *on)
+{
+    int level;
+    json_t *numbers = json_array();
+
+    find_caches(topology, on, numbers);
+    level = on->m->caches.shared_level;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        measure(on, &rows[i], numbers);
+    return json_pack("{s:s, s:o}", "shared_level", level < 0 ? "machine" : hud_topo_level_name(on->m->topo, level), "numbers", numbers);
+}
+
+/* Where libhwloc is asked for a machine's XML, hud_machine_place wants a file. */
+static struct sim_machine *place(const char *synthetic, const char *xml, char *error, size_t error_bytes)
+{
+    char path[] = "/tmp/huddle-machine-XXXXXX.xml";
+    int file = xml ? mkstemps(path, 4) : -1;
+    struct sim_machine *m = NULL;
+
+    if (!xml)
+        return hud_machine_place(synthetic, error, error_bytes);
+    if (file >= 0 && write(file, xml, strlen(xml)) == (ssize_t)strlen(xml))
+        m = hud_machine_place(path, error, error_bytes);
+    else
+        snprintf(error, error_bytes, "%s: cannot be written", path);
+    if (file >= 0) {
+        close(file);
+        unlink(path);
+    }
+    return m;
+}
+
+static int fail(const char *why)
+{
+    fprintf(stderr, "huddle: tune: this machine cannot be described: %s\n", why);
+    return 1;
+}
+
+int main(void)
+{
+    hwloc_topology_t topology;
+    char synthetic[1024], error[256] = "", name[128] = "", *xml;
+
+    if (load_topology(&topology) != 0 || describe(topology, synthetic, sizeof synthetic, &xml) != 0)
+        return fail("hwloc does not say where its cores are");
+    struct measured on = { .m = place(synthetic, xml, error, sizeof error) };
+    if (!on.m || on.m->cores < 2)
+        return fail(on.m ? "there is one core" : error);
+    on.os = list_processors(topology, on.m, xml != NULL);
+    json_t *all = on.os ? measure_all(topology, &on) : NULL;
+    if (!all)
+        return fail("out of memory");
+    hud_topo_cpu_name(name, sizeof name);
+    json_object_set_new(all, "name", json_string(name[0] ? name : "this machine"));
+    json_object_set_new(all, "cores", json_integer(on.m->cores));
+    json_object_set_new(all, "topology", json_string(synthetic));
+    json_object_set_new(all, "xml", xml ? json_string(xml) : json_null());
+    json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    putchar('\n');
+    json_decref(all);
+    hud_machine_free(on.m);
+    hwloc_topology_destroy(topology);
+    return 0;
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* machine_bytes.c - how fast a core copies from each place, what all cores together draw from a cache, a node, another socket; reductions; the kernel's copies. */
+
+#include "machine.h"
+#include "pinned.h"
+
+#include "huddle/huddle.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, USUAL_PRIVATE = 256 << 10, TARGET_BYTES = 16 << 10, MEMORY_BYTES = 8 << 20, CALL_ROUNDS = 500 };
+
+static unsigned char *buffer_create(size_t bytes)
+{
+    return aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
+}
+
+/* A quarter of a core's own cache. */
+static size_t share(const struct measured *on)
+{
+    return (on->private_bytes ? on->private_bytes : USUAL_PRIVATE) / 4 / PAGE * PAGE;
+}
+
+/* Copies a buffer piece by piece into one that stays in the core's own cache.  GB/s. */
+static double copy_in(unsigned char *target, const unsigned char *from, size_t bytes)
+{
+    double begin = pinned_ns();
+
+    for (size_t at = 0; at < bytes; at += TARGET_BYTES) {
+        memcpy(target, from + at, bytes - at < TARGET_BYTES ? bytes - at : TARGET_BYTES);
+        pinned_keep(target);
+    }
+    return (double)bytes / (pinned_ns() - begin);
+}
+
+/* ---- one core copies what another, or itself, has left in a cache or in memory ---- */
+
+struct source {
+    struct pinned_meeting meeting;
+    size_t bytes;
+    bool flushed; /* it lies in memory then */
+    double gbps[PINNED_ROUNDS];
+    unsigned char *from;
+};
+
+/* Thread 0 reads, the last thread has written. */
+static void body_source(void *arg, int thread)
+{
+    struct source *s = arg;
+    bool writes = thread == s->meeting.threads - 1;
+    unsigned char *target = buffer_create(TARGET_BYTES);
+
+    if (writes)
+        s->from = buffer_create(s->bytes);
+    for (int r = 0; r < PINNED_ROUNDS; r++) {
+        if (writes && s->from)
+            memset(s->from, r, s->bytes);
+        if (writes && s->from && s->flushed)
+            pinned_flush(s->from, s->bytes);
+        pinned_meet(&s->meeting);
+        if (thread == 0 && s->from && target)
+            s->gbps[r] = copy_in(memset(target, 0, TARGET_BYTES), s->from, s->bytes);
+        pinned_meet(&s->meeting);
+    }
+    free(target);
+    if (writes)
+        free(s->from);
+}
+
+static double from_source(const struct measured *on, int reader, int writer, size_t bytes, bool flushed)
+{
+    struct source s = { .bytes = bytes, .flushed = flushed, .meeting.threads = reader == writer ? 1 : 2 };
+    const int cpus[2] = { on->os[reader], on->os[writer] };
+
+    return pinned_run(cpus, s.meeting.threads, body_source, &s) == 0 ? pinned_median(s.gbps, PINNED_ROUNDS) : -1;
+}
+
+double measure_cached(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    int pair[MACHINE_PAIRS][2] = { { 0, 0 } }, pairs = class == MACHINE_OWN ? 1 : measured_pairs(on, class, pair);
+    double gbps[MACHINE_PAIRS];
+
+    for (int i = 0; i < pairs; i++)
+        gbps[i] = from_source(on, pair[i][0], pair[i][1], share(on), false);
+    snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB that %s has written, to %d KB in the own cache", share(on) >> 10,
+             class == MACHINE_OWN ? "it" : "the other", TARGET_BYTES >> 10);
+    return pinned_median(gbps, pairs);
+}
+
+double measure_memory(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    const struct sim_machine *m = on->m;
+    int toucher = class == MACHINE_OWN ? 0 : -1;
+
+    for (int node = m->nodes - 1; node >= 0 && class != MACHINE_OWN; node--)
+        toucher = machine_away(m, 0, node) == class ? m->first[node] : toucher;
+    snprintf(note, MACHINE_NOTE, "measured: copies of %d MB that lie in no cache, to %d KB in the own cache", MEMORY_BYTES >> 20,
+             TARGET_BYTES >> 10);
+    return toucher < 0 ? -1 : from_source(on, 0, toucher, MEMORY_BYTES, true);
+}
+
+/* ---- many cores read at once ---- */
+
+struct crowd {
+    struct pinned_meeting meeting;
+    size_t bytes; /* of each */
+    bool flushed;
+    int *toucher; /* [threads] who has touched whose buffer first */
+    struct {
+        _Alignas(PINNED_LINE) double begin_ns, end_ns;
+        unsigned char *at;
+        uint64_t sum;
+    } * of;
+    double gbps[PINNED_ROUNDS];
+};
+
+static uint64_t read_all(const unsigned char *at, size_t bytes)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < bytes; i += sizeof sum) {
+        uint64_t word;
+        memcpy(&word, at + i, sizeof word);
+        sum += word;
+    }
+    return sum;
+}
+
+/* All bytes over the time from the first begin to the last end. */
+static double together(const struct crowd *c)
+{
+    double first = c->of[0].begin_ns, last = c->of[0].end_ns;
+
+    for (int i = 1; i < c->meeting.threads; i++) {
+        first = c->of[i].begin_ns < first ? c->of[i].begin_ns : first;
+        last = c->of[i].end_ns > last ? c->of[i].end_ns : last;
+    }
+    return (double)c->bytes * c->meeting.threads / (last - first);
+}
+
+static void body_crowd(void *arg, int thread)
+{
+    struct crowd *c = arg;
+
+    for (int i = 0; i < c->meeting.threads; i++)
+        if (c->toucher[i] == thread && (c->of[i].at = buffer_create(c->bytes)) != NULL)
+            memset(c->of[i].at, i + 1, c->bytes);
+    pinned_meet(&c->meeting);
+    for (int r = 0; r < PINNED_ROUNDS; r++) {
+        if (c->of[thread].at && c->flushed)
+            pinned_flush(c->of[thread].at, c->bytes);
+        pinned_meet(&c->meeting);
+        c->of[thread].begin_ns = pinned_ns();
+        if (c->of[thread].at)
+            c->of[thread].sum += read_all(c->of[thread].at, c->bytes);
+        c->of[thread].end_ns = pinned_ns();
+        pinned_meet(&c->meeting);
+        if (thread == 0)
+            c->gbps[r] = together(c);
+    }
+    pinned_meet(&c->meeting);
+    free(c->of[thread].at);
+}
+
+/* Thread i on core[i] reads what toucher[i] has touched.  Negative: no threads. */
+static double crowd(const struct measured *on, const int *core, int *toucher, int threads, size_t bytes, bool flushed)
+{
+    struct crowd c = { .meeting.threads = threads, .bytes = bytes, .flushed = flushed, .toucher = toucher };
+    int *cpus = calloc((size_t)threads, sizeof *cpus);
+    double gbps = -1;
+
+    c.of = aligned_alloc(PINNED_LINE, (size_t)threads * sizeof *c.of);
+    if (cpus && c.of) {
+        memset((void *)c.of, 0, (size_t)threads * sizeof *c.of);
+        for (int i = 0; i < threads; i++)
+            cpus[i] = on->os[core[i]];
+        gbps = pinned_run(cpus, threads, body_crowd, &c) == 0 ? pinned_most(c.gbps, PINNED_ROUNDS) : -1;
+    }
+    free(c.of);
+    free(cpus);
+    return gbps;
+}
+
+/* All cores of core 0's unit of a level (-1: all there are). */
+static int list_cores(const struct sim_machine *m, const int *unit_of, int *core)
+{
+    int count = 0;
+
+    for (int c = 0; c < m->cores; c++)
+        if (!unit_of || unit_of[c] == unit_of[0])
+            core[count++] = c;
+    return count;
+}
+
+static double own_crowd(const struct measured *on, const int *unit_of, size_t bytes, bool flushed, int *threads)
+{
+    int *core = calloc((size_t)on->m->cores, sizeof *core), *toucher = calloc((size_t)on->m->cores, sizeof *toucher);
+    double gbps = -1;
+
+    if (core && toucher) {
+        *threads = list_cores(on->m, unit_of, core);
+        for (int i = 0; i < *threads; i++)
+            toucher[i] = i;
+        gbps = crowd(on, core, toucher, *threads, bytes, flushed);
+    }
+    free(core);
+    free(toucher);
+    return gbps;
+}
+
+double measure_node(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    int threads = 0;
+    double gbps = own_crowd(on, on->m->node, MEMORY_BYTES, true, &threads);
+
+    (void)class;
+    snprintf(note, MACHINE_NOTE, "measured: %d cores of a node read %d MB each that lie in no cache", threads, MEMORY_BYTES >> 20);
+    return gbps;
+}
+
+double measure_shared(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    int threads = on->m->cores, level = on->m->caches.shared_level;
+    size_t most = on->shared_bytes / (size_t)(2 * threads), bytes = 4 * (on->private_bytes ? on->private_bytes : USUAL_PRIVATE);
+
+    (void)class;
+    bytes = (bytes < most ? bytes : most) / PAGE * PAGE;
+    if (bytes == 0)
+        return snprintf(note, MACHINE_NOTE, "no shared cache that is known"), -1;
+    double gbps = own_crowd(on, level < 0 ? NULL : on->m->unit + (size_t)level * (size_t)on->m->cores, bytes, false, &threads);
+    snprintf(note, MACHINE_NOTE, "measured: %d cores read %zu KB each, again and again", threads, bytes >> 10);
+    return gbps;
+}
+
+/* Each core of one socket reads what a core of another one has touched. */
+double measure_socket(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    const struct sim_machine *m = on->m;
+    int *core = calloc((size_t)m->cores, sizeof *core), *toucher = calloc((size_t)m->cores, sizeof *toucher);
+    int readers = 0, threads = 0;
+    double gbps = -1;
+
+    (void)class;
+    for (int c = 0; core && toucher && c < m->cores; c++)
+        if (m->socket[c] == m->socket[0])
+            core[readers++] = c;
+    for (int c = m->cores - 1; core && toucher && c >= 0 && threads == 0; c--)
+        if (m->socket[c] != m->socket[0])
+            core[threads = readers] = c;
+    for (int i = 0; i < threads; i++)
+        toucher[i] = threads;
+    if (threads > 0) {
+        toucher[threads] = threads; /* it reads its own: half of a large number of bytes, left out below */
+        gbps = crowd(on, core, toucher, threads + 1, MEMORY_BYTES, true) * threads / (threads + 1);
+    }
+    snprintf(note, MACHINE_NOTE, "measured: %d cores of a socket read %d MB each of another's memory", readers, MEMORY_BYTES >> 20);
+    free(core);
+    free(toucher);
+    return gbps;
+}
+
+/* ---- a reduction ---- */
+
+struct reduction {
+    size_t bytes;
+    double gbps[PINNED_ROUNDS];
+};
+
+static void body_reduction(void *arg, int thread)
+{
+    enum { TIMES = 20 };
+    struct reduction *red = arg;
+    double *a = (void *)buffer_create(red->bytes), *b = (void *)buffer_create(red->bytes);
+    const void *sources[] = { a, b };
+    struct hud_op op;
+
+    (void)thread;
+    if (!a || !b || hud_op_find(HUD_SUM, HUD_DOUBLE, &op) != HUD_OK)
+        return;
+    memset(a, 0, red->bytes);
+    memset(b, 0, red->bytes);
+    for (int r = 0; r < PINNED_ROUNDS; r++) {
+        double begin = pinned_ns();
+        for (int i = 0; i < TIMES; i++)
+            op.combine(&op, a, sources, 2, red->bytes / sizeof *a);
+        red->gbps[r] = 2.0 * (double)red->bytes * TIMES / (pinned_ns() - begin);
+    }
+    free(a);
+    free(b);
+}
+
+double measure_reduce(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    struct reduction red = { .bytes = share(on) / 2 };
+
+    (void)class;
+    snprintf(note, MACHINE_NOTE, "measured: huddle's sum of two vectors of %zu KB of doubles, bytes read", red.bytes >> 10);
+    return pinned_run(on->os, 1, body_reduction, &red) == 0 ? pinned_median(red.gbps, PINNED_ROUNDS) : -1;
+}
+
+/* ---- the kernel ---- */
+
+static unsigned char *exposed; /* a child has it, too */
+
+static double read_child(pid_t child, unsigned char *to, size_t bytes)
+{
+    struct iovec local = { to, bytes }, remote = { exposed, bytes };
+    double begin = pinned_ns();
+
+    return process_vm_readv(child, &local, 1, &remote, 1, 0) == (ssize_t)bytes ? pinned_ns() - begin : -1;
+}
+
+/* Median time of a copy of so many bytes from a child; negative: the kernel refuses. */
+static double kernel_ns(size_t bytes, int rounds)
+{
+    unsigned char *to = buffer_create(bytes);
+    double ns[CALL_ROUNDS], median = -1;
+
+    exposed = buffer_create(bytes);
+    if (to && exposed) {
+        memset(to, 1, bytes);
+        memset(exposed, 2, bytes);
+        pid_t child = fork();
+        if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;)
+                pause();
+        }
+        for (int r = 0; child > 0 && r < rounds; r++)
+            ns[r] = read_child(child, to, bytes);
+        if (child > 0) {
+            kill(child, SIGKILL);
+            waitpid(child, NULL, 0);
+            median = pinned_median(ns, rounds);
+            median = ns[0] < 0 ? -1 : median;
+        }
+    }
+    free(to);
+    free(exposed);
+    return median;
+}
+
+double measure_call(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    (void)on, (void)class;
+    snprintf(note, MACHINE_NOTE, "measured: process_vm_readv of 8 bytes");
+    return kernel_ns(8, CALL_ROUNDS);
+}
+
+double measure_kernel(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    double small = kernel_ns(share(on), CALL_ROUNDS / 4), large = kernel_ns(2 * share(on), CALL_ROUNDS / 4);
+
+    (void)class;
+    snprintf(note, MACHINE_NOTE, "measured: process_vm_readv, what %zu KB more take that lie in the own cache", share(on) >> 10);
+    return small < 0 || large <= small ? -1 : (double)share(on) / (large - small);
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle tune --machine: this machine in micro-measurements, as a description that `huddle simulate` reads (docs/machines.md)."""
+import json
+import os
+import time
+
+from . import jobs, machines, tune_file
+from .layout import Trouble
+from .text import table
+
+LIMIT_S, OPTION = 300, "--machine"
+TABLES = ("lines", "links", "copy", "memory", "caches", "reduce")
+
+
+def place(options):
+    if options.machine:
+        return os.path.abspath(options.machine)
+    tune_file.make_folder(machines.measured_file(), OPTION)
+    return machines.measured_file()
+
+
+def check_alone(options):
+    """It measures the machine, and nothing else."""
+    for name in ("output", "site", "collectives", "ranks", "quick", "minutes", "baselines", "fresh", "resume"):
+        if getattr(options, name):
+            raise Trouble(f"tune: --{name}: not with --machine (accepted: --machine FILE, --force)", 2)
+
+
+def measure(layout):
+    try:
+        return json.loads(jobs.run([os.path.join(layout.tools, "bench-machine")], limit_s=LIMIT_S))
+    except jobs.JobFailed as failure:
+        raise Trouble(str(failure).strip().split("\n")[-1].removeprefix("huddle: ")) from failure
+
+
+def number_text(number):
+    value = number["value"]
+    return f"{value:.0f}" if number["key"].endswith("_bytes") else f"{value:.4g}"
+
+
+def quoted(text):
+    return json.dumps(text)
+
+
+def text_of(measured, topology, today):
+    """The file."""
+    lines = [f"{tune_file.MARK} --machine'.", "# The keys: docs/machines.md.",
+             f"name = {quoted(measured['name'])}", "source = " + quoted(f"measured by huddle tune --machine on {today}, {measured['cores']} cores"), f"topology = {quoted(topology)}"]
+    for name in TABLES:
+        lines += ["", f"[{name}]"]
+        lines += [f"{number['key']} = {number_text(number)}".ljust(32) + f"# {number['note']}" for number in measured["numbers"] if number["table"] == name]
+        if name == "caches":
+            lines.append(f"shared_level = {quoted(measured['shared_level'])}".ljust(32) + "# hwloc's, of the last cache")
+    return "\n".join(lines) + "\n"
+
+
+def write(path, text):
+    try:
+        tune_file.replace(path, text)
+    except OSError as error:
+        raise tune_file.cannot(path, error.strerror, OPTION) from error
+
+
+def show(measured):
+    rows = [[f"{number['table']}.{number['key']}", number_text(number), number["note"]] for number in measured["numbers"]]
+    table(["what", "number", "how"], rows, right=(1,))
+
+
+def main(options, layout):
+    check_alone(options)
+    path = place(options)
+    tune_file.check_place(path, options.force, OPTION)
+    measured = measure(layout)
+    topology = measured["topology"]
+    if measured["xml"]:
+        topology = os.path.basename(path).removesuffix(".toml") + ".xml"
+        write(os.path.join(os.path.dirname(path), topology), measured["xml"])
+    write(path, text_of(measured, topology, time.strftime("%Y-%m-%d")))
+    show(measured)
+    print(f"\nWritten: {path}")
+    print(f"huddle simulate {'' if not options.machine else '--machine ' + path + ' '}barrier says what collectives take on such a machine.")
+    return 0
