@@ -268,4 +268,5 @@ class Runs(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it, and so would those started here
     unittest.main()
