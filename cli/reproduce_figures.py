@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A figure of a paper, redrawn.  Needs matplotlib (bench_chart.missing)."""
-from .bench_chart import INK, OURS
+from .bench_chart import INK, OURS, PEERS
+
+COLOURS = OURS + PEERS
+BESIDE = 6  # lines, above which their names stand beside the picture
 
 
 def draw(figure, path):
@@ -8,7 +11,7 @@ def draw(figure, path):
     canvas, axis = pyplot.subplots(figsize=(6.8, 4.4))
     colours = {}
     for label, x, y, marks in figure.lines:
-        colour = colours.setdefault(label.split(":")[0], OURS[len(colours) % len(OURS)])  # "chain" and "chain: SimGrid" are of one colour
+        colour = colours.setdefault(label.split(":")[0], COLOURS[len(colours) % len(COLOURS)])  # "chain" and "chain: SimGrid" are of one colour
         axis.plot(x, y, "o" if marks else "-", color=colour, lw=1.8, ms=5, mec="white", mew=0.8, zorder=3 if marks else 2, label=label)
     if "x" in figure.log:
         axis.set_xscale("log", base=2)
@@ -20,7 +23,10 @@ def draw(figure, path):
     axis.grid(color="#ececec", zorder=0)
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(which="both", colors=INK, length=0)
-    axis.legend(frameon=False, fontsize=9)
+    if len(figure.lines) > BESIDE:
+        axis.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
+    else:
+        axis.legend(frameon=False, fontsize=9)
     canvas.tight_layout()
-    canvas.savefig(path, dpi=130)
+    canvas.savefig(path, dpi=130, bbox_inches="tight")
     pyplot.close(canvas)

@@ -27,7 +27,7 @@ def number_text(value, unit):
     return f"{text} {unit}".rstrip()
 
 
-# lines: (label, x, y, marks): marks are points, else a line.  log: the axes that are logarithmic, "", "x", "y" or "xy".
+# lines: (label, x, y, marks): marks are points, else a line; x are numbers, or words.  log: the axes that are logarithmic, "", "x", "y" or "xy".
 Figure = namedtuple("Figure", "name title x y log lines")
 
 Result = namedtuple("Result", "rows figures")

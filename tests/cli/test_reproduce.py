@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 BUILD = os.path.abspath(sys.argv.pop(1))
+SIMULATED = ("03",)
 SIMGRID = shutil.which("smpirun") and os.path.exists(os.path.join(BUILD, "libexec", "huddle", "messages-smpi"))
 
 
@@ -61,6 +62,23 @@ class Paper04(unittest.TestCase):
             paper = answer("04", PATH=empty)["04"]
         self.assertIn("libsimgrid-dev", " ".join(paper["notes"]))
         self.assertEqual({"function"}, {row["by"] for row in paper["rows"]})
+
+
+@unittest.skipUnless(os.path.exists(os.path.join(BUILD, "libexec", "huddle", "simulate")), "built without the simulator")
+class Simulated(unittest.TestCase):
+    def test_what_is_simulated_is_the_same_each_time(self):
+        for paper in SIMULATED:
+            first, second = (answer(paper)[paper] for _ in range(2))
+            self.assertEqual(first["rows"], second["rows"])
+            self.assertIn("simulated", {row["by"] for row in first["rows"]})
+            for figure in first["figures"]:
+                for label, x, y, _ in figure["lines"]:
+                    self.assertEqual(len(x), len(y), label)
+                    self.assertTrue(all(value > 0 for value in y), label)
+
+    def test_the_central_counter_is_slowest(self):
+        rows = {row["what"]: row for row in answer("03")["03"]["rows"]}
+        self.assertTrue(rows["slowest, 16 ranks"]["agrees"])
 
 
 class Words(unittest.TestCase):
