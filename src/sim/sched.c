@@ -10,7 +10,7 @@
 
 enum {
     STACK_BYTES = 256 * 1024,
-    QUIET_EVENTS = 200 * 1000, /* calls without a post: nobody will ever post */
+    QUIET_EVENTS = 200 * 1000, /* calls of one rank without a post of anybody: nobody will ever post */
     BURST_EVENTS = 16,         /* average length of a burst */
     FALL_EVENTS = 64           /* average calls between two changes of importance */
 };
@@ -78,7 +78,7 @@ static struct sim_rank *pick(struct sim *s)
         if (r->state != SIM_READY)
             continue;
         uint64_t score = scores[s->options.strategy](s, r) >> 1;
-        if (r->polls < SIM_PATIENCE || r->polls_at != s->moves)
+        if (r->polls < SIM_PATIENCE || r->moves != s->moves)
             score |= UINT64_C(1) << 63;
         if (!best || score > best_score) {
             best = r;
@@ -86,6 +86,14 @@ static struct sim_rank *pick(struct sim *s)
         }
     }
     return best;
+}
+
+/* What is counted since the last post begins again if there was one. */
+static void count_anew(struct sim_rank *r)
+{
+    if (r->moves != r->s->moves)
+        r->polls = r->quiet = 0;
+    r->moves = r->s->moves;
 }
 
 void hud_sched_event(struct mem *m, const char *what, const char *file, int line)
@@ -96,7 +104,8 @@ void hud_sched_event(struct mem *m, const char *what, const char *file, int line
     r->now = sim_event_of(r, what, file, line);
     r->in = m;
     s->events++;
-    if (++s->quiet > QUIET_EVENTS)
+    count_anew(r);
+    if (++r->quiet > QUIET_EVENTS)
         hud_sim_fail(s, "no end: %d calls of mem.h and nothing was posted; rank %d %s at %s:%d\n", QUIET_EVENTS, r->number, what,
                      r->now.file, r->now.line);
     if (s->clock) {
@@ -119,16 +128,12 @@ void hud_sched_block(struct sim_rank *r)
 
 void hud_sched_moved(struct sim *s)
 {
-    s->quiet = 0;
     s->moves++;
 }
 
 bool hud_sched_polls(struct sim_rank *r)
 {
-    if (r->polls_at != r->s->moves) {
-        r->polls_at = r->s->moves;
-        r->polls = 0;
-    }
+    count_anew(r);
     return r->polls++ >= SIM_PATIENCE;
 }
 

@@ -35,8 +35,9 @@ struct sim_rank {
     size_t wait_offset_bytes;
     uint64_t wait_least;
     struct sim_rank *next_waiting; /* for the same flag */
-    unsigned polls;                /* peeks since anything was posted: */
-    unsigned long polls_at;        /* as counted then (moves) */
+    unsigned polls;                /* peeks since anything was posted, */
+    unsigned quiet;                /* calls since then: */
+    unsigned long moves;           /* as counted then */
     unsigned hops;                 /* the longest chain of posts, each seen by another rank, that led here */
     uint64_t importance;           /* SIM_PRIORITY */
     int core;                      /* where there is a clock: which it is bound to, */
@@ -56,7 +57,6 @@ struct sim {
     uint64_t random;
     int starved;             /* SIM_STARVE */
     unsigned long events;    /* calls of mem.h */
-    unsigned long quiet;     /* of them, since the last post */
     unsigned long moves;     /* posts, and whatever else may end a wait */
     int done;                /* ranks that have ended */
     struct sim_clock *clock; /* NULL: no time */
