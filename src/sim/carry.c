@@ -82,6 +82,8 @@ void hud_carry(struct mem *m, enum copies_kind kind, const struct mem_span *to, 
     struct operand out[COPIES_TO], in[MEM_SOURCES];
     size_t beside = 0;
 
+    if (kind != COPIES_CLAIM)
+        m->self->moved_bytes += (size_t)(tos + froms) * bytes;
     if (!m->s->clock || bytes == 0)
         return;
     m->self->step.bytes = bytes;

@@ -140,6 +140,11 @@ unsigned long hud_sim_posts(const struct sim *s)
     return s->posts;
 }
 
+size_t hud_sim_moved(const struct sim *s, int rank)
+{
+    return s->ranks[rank].moved_bytes;
+}
+
 unsigned hud_sim_hops(const struct sim *s)
 {
     unsigned most = 0;

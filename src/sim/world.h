@@ -40,9 +40,10 @@ struct sim_rank {
     unsigned long moves;           /* as counted then */
     unsigned hops;                 /* the longest chain of posts, each seen by another rank, that led here */
     uint64_t importance;           /* SIM_PRIORITY */
-    int core;                      /* where there is a clock: which it is bound to, */
-    double now_ns;                 /* its time, */
-    struct sim_step step;          /* what it does now */
+    size_t moved_bytes;
+    int core;             /* where there is a clock: which it is bound to, */
+    double now_ns;        /* its time, */
+    struct sim_step step; /* what it does now */
 };
 
 struct sim {

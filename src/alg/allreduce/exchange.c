@@ -7,7 +7,8 @@
  *           one is shown before this one is read.
  * Cost      T = l + n (t + p t_r) + ceil(n/f) (p - 1) g    ns; l one line transfer, t ns per byte copied in, t_r per byte read and reduced, g one more
  *           overlapped line
- *           traffic: n written and (p - 1) n read, beyond n in and n out, if p <= MEM_SOURCES, else p n
+ *           traffic: beyond n in and n out a rank writes n, and reads (p - 1) n in others' queues and its own n once more, where it came from if
+ *           p <= MEM_SOURCES: (p + 1) n
  * Accepts   any n, if the lease has a window.
  *
  * Positions (shape/ring.h) count over all operations of the slot, which the others of the family have in common with this.  How: alg/sums.h; lines and

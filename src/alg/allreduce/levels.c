@@ -9,7 +9,8 @@
  *           unit to copy.
  * Cost      G units of g ranks: T = 4 F l + 2 (1 - 1/g) n t + n r + G n/p r + (1/g - 1/p) n t    ns; F fragments, l one line transfer, t ns per
  *           byte copied, r ns per byte that a reduction reads; across a link (1 - 1/G) n to each unit and as much from it (slices: g times that)
- *           traffic: beyond n in and n out a rank writes n and (1/g + 1/g - 1/p) n, and reads 2 (1 - 1/g) n from its unit, 2 (1/g - 1/p) n from others
+ *           traffic: beyond n in and n out a rank writes (1 + 1/g) n, and reads 2 (1 - 1/g) n from its unit, 2 (1/g - 1/p) n from others and
+ *           n/g of its own: (3 + 2/g - 2/p) n; one unit: as slices
  * Accepts   any n, if the lease has a window.
  *
  * depth: levels, from the top down, that partial results are made for; what lies below is one unit.  How slices are cut: shape/pieces.h.

@@ -5,8 +5,8 @@
  * Source    this project; the cut over ranks is that of Rabenseifner's, without its log p rounds.
  * Shape     p ranks, n bytes.  A rank pulls (p - 1) n / p bytes, reduces n / p of p sources, and pushes (p - 1) n / p.
  * Cost      T = 2 l + 2 (1 - 1/p) n t + n r     ns; l one line transfer, t ns per byte that the kernel copies, and maps to do so, r ns per byte that is reduced
- *           traffic: (p - 1) n / p bytes pulled by each are written to its box and read again, and the pushed n / p of the result are, too, in caches of the rank's own:
- *           pieces of a box of 128 KB, which the nearest one seldom holds.  Lines cross twice; through two windows, four times.
+ *           traffic: beyond n in and n out a rank writes the (1 - 1/p) n that it pulls to its box, reads them there, and reads its result again for each
+ *           push: 3 (1 - 1/p) n, in caches of its own; two ranks: 1.5 n.  Lines cross twice; through two windows, four times.
  * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
  *
  * Lines and edges are single.h's and single_box.h's.

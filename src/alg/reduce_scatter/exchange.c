@@ -7,7 +7,8 @@
  *           it has of its own block in all queues, from rank 0's on; the next one is shown before this one is read.
  * Cost      T = l + n t + k p t_r + ceil(n/f) l + (p - 1) g    ns, k the largest block; l one line transfer, t ns per byte copied in, t_r per byte read and reduced, g one
  *           more overlapped line
- *           traffic: n written and (p - 1) k read, beyond n in and k out; in place, or if p > MEM_SOURCES, p k
+ *           traffic: beyond n in and k out a rank writes n - k, and reads (p - 1) k in others' queues; in place, or if p > MEM_SOURCES, it writes n and
+ *           reads p k
  * Accepts   any n, if the lease has a window.
  *
  * Positions (shape/ring.h) count over all operations of the slot, which the others of the family have in common with this.  How: alg/sums.h; lines and
