@@ -107,6 +107,7 @@ static const struct row {
     { "links", "socket_gbps", ONCE, measure_socket, 20, NULL, "a link" },
     { "copy", "cached_gbps", CACHES, measure_cached, 5, NULL, "no threads could be had" },
     { "copy", "memory_gbps", NODES, measure_memory, 5, NULL, "no threads could be had" },
+    { "copy", "shared_gbps", ONCE, measure_from_shared, 0.5, "cached_gbps.own", "half of what a core copies in its own cache" },
     { "copy", "kernel_gbps", ONCE, measure_kernel, 0.5, "cached_gbps.own", "half of what a core copies in its own cache" },
     { "copy", "kernel_call_ns", ONCE, measure_call, 500, NULL, "a system call that finds another process and pins its pages" },
     { "memory", "node_gbps", ONCE, measure_node, 10, NULL, "no threads could be had" },

@@ -22,7 +22,8 @@ typedef double measure_fn(const struct measured *on, int class, char note[MACHIN
 /* machine_lines.c */
 measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_gap, measure_serve, measure_home;
 /* machine_bytes.c */
-measure_fn measure_cached, measure_memory, measure_node, measure_socket, measure_shared, measure_reduce, measure_kernel, measure_call;
+measure_fn measure_cached, measure_memory, measure_node, measure_socket, measure_shared, measure_from_shared, measure_reduce,
+    measure_kernel, measure_call;
 
 enum { MACHINE_PAIRS = 4 };
 

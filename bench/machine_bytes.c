@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, USUAL_PRIVATE = 256 << 10, TARGET_BYTES = 16 << 10, MEMORY_BYTES = 8 << 20, CALL_ROUNDS = 500 };
+enum { PAGE = 4096, USUAL_PRIVATE = 256 << 10, MEMORY_BYTES = 8 << 20, CALL_ROUNDS = 500 };
 
 static unsigned char *buffer_create(size_t bytes)
 {
@@ -29,12 +29,12 @@ static size_t share(const struct measured *on)
 }
 
 /* Copies a buffer piece by piece into one that stays in the core's own cache.  GB/s. */
-static double copy_in(unsigned char *target, const unsigned char *from, size_t bytes)
+static double copy_in(unsigned char *target, size_t target_bytes, const unsigned char *from, size_t bytes)
 {
     double begin = pinned_ns();
 
-    for (size_t at = 0; at < bytes; at += TARGET_BYTES) {
-        memcpy(target, from + at, bytes - at < TARGET_BYTES ? bytes - at : TARGET_BYTES);
+    for (size_t at = 0; at < bytes; at += target_bytes) {
+        memcpy(target, from + at, bytes - at < target_bytes ? bytes - at : target_bytes);
         pinned_keep(target);
     }
     return (double)bytes / (pinned_ns() - begin);
@@ -44,7 +44,7 @@ static double copy_in(unsigned char *target, const unsigned char *from, size_t b
 
 struct source {
     struct pinned_meeting meeting;
-    size_t bytes;
+    size_t bytes, target_bytes;
     bool flushed; /* it lies in memory then */
     double gbps[PINNED_ROUNDS];
     unsigned char *from;
@@ -55,7 +55,7 @@ static void body_source(void *arg, int thread)
 {
     struct source *s = arg;
     bool writes = thread == s->meeting.threads - 1;
-    unsigned char *target = buffer_create(TARGET_BYTES);
+    unsigned char *target = buffer_create(s->target_bytes);
 
     if (writes)
         s->from = buffer_create(s->bytes);
@@ -66,7 +66,7 @@ static void body_source(void *arg, int thread)
             pinned_flush(s->from, s->bytes);
         pinned_meet(&s->meeting);
         if (thread == 0 && s->from && target)
-            s->gbps[r] = copy_in(memset(target, 0, TARGET_BYTES), s->from, s->bytes);
+            s->gbps[r] = copy_in(memset(target, 0, s->target_bytes), s->target_bytes, s->from, s->bytes);
         pinned_meet(&s->meeting);
     }
     free(target);
@@ -76,7 +76,7 @@ static void body_source(void *arg, int thread)
 
 static double from_source(const struct measured *on, int reader, int writer, size_t bytes, bool flushed)
 {
-    struct source s = { .bytes = bytes, .flushed = flushed, .meeting.threads = reader == writer ? 1 : 2 };
+    struct source s = { .bytes = bytes, .target_bytes = share(on), .flushed = flushed, .meeting.threads = reader == writer ? 1 : 2 };
     const int cpus[2] = { on->os[reader], on->os[writer] };
 
     return pinned_run(cpus, s.meeting.threads, body_source, &s) == 0 ? pinned_median(s.gbps, PINNED_ROUNDS) : -1;
@@ -89,8 +89,8 @@ double measure_cached(const struct measured *on, int class, char note[MACHINE_NO
 
     for (int i = 0; i < pairs; i++)
         gbps[i] = from_source(on, pair[i][0], pair[i][1], share(on), false);
-    snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB that %s has written, to %d KB in the own cache", share(on) >> 10,
-             class == MACHINE_OWN ? "it" : "the other", TARGET_BYTES >> 10);
+    snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB that %s has written, to as many in the own cache", share(on) >> 10,
+             class == MACHINE_OWN ? "it" : "the other");
     return pinned_median(gbps, pairs);
 }
 
@@ -101,8 +101,8 @@ double measure_memory(const struct measured *on, int class, char note[MACHINE_NO
 
     for (int node = m->nodes - 1; node >= 0 && class != MACHINE_OWN; node--)
         toucher = machine_away(m, 0, node) == class ? m->first[node] : toucher;
-    snprintf(note, MACHINE_NOTE, "measured: copies of %d MB that lie in no cache, to %d KB in the own cache", MEMORY_BYTES >> 20,
-             TARGET_BYTES >> 10);
+    snprintf(note, MACHINE_NOTE, "measured: copies of %d MB that lie in no cache, to %zu KB in the own cache", MEMORY_BYTES >> 20,
+             share(on) >> 10);
     return toucher < 0 ? -1 : from_source(on, 0, toucher, MEMORY_BYTES, true);
 }
 
@@ -225,13 +225,32 @@ double measure_node(const struct measured *on, int class, char note[MACHINE_NOTE
     return gbps;
 }
 
+/* More than a core's own caches hold, and less than the shared one does; 0: there is none. */
+static size_t beyond_own(const struct measured *on, int threads)
+{
+    size_t most = on->shared_bytes / (size_t)(2 * threads), bytes = 4 * (on->private_bytes ? on->private_bytes : USUAL_PRIVATE);
+
+    return (bytes < most ? bytes : most) / PAGE * PAGE;
+}
+
+double measure_from_shared(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    size_t bytes = beyond_own(on, 1);
+
+    (void)class;
+    if (bytes == 0)
+        return snprintf(note, MACHINE_NOTE, "no shared cache that is known"), -1;
+    snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB that it has written, to %zu KB in the own cache", bytes >> 10,
+             share(on) >> 10);
+    return from_source(on, 0, 0, bytes, false);
+}
+
 double measure_shared(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     int threads = on->m->cores, level = on->m->caches.shared_level;
-    size_t most = on->shared_bytes / (size_t)(2 * threads), bytes = 4 * (on->private_bytes ? on->private_bytes : USUAL_PRIVATE);
+    size_t bytes = beyond_own(on, threads);
 
     (void)class;
-    bytes = (bytes < most ? bytes : most) / PAGE * PAGE;
     if (bytes == 0)
         return snprintf(note, MACHINE_NOTE, "no shared cache that is known"), -1;
     double gbps = own_crowd(on, level < 0 ? NULL : on->m->unit + (size_t)level * (size_t)on->m->cores, bytes, false, &threads);

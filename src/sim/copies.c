@@ -158,7 +158,6 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     }
     memset(c->given_up, 0, (size_t)c->machine->nodes * sizeof *c->given_up);
     use_bytes(c, core, job, leg.bytes, &given_up);
-    hud_flow_use(&path, c->ways->unit_at + c->ways->unit[core], given_up.shared_bytes / bytes);
     for (int n = 0; n < c->machine->nodes; n++)
         if (c->given_up[n] > 0)
             hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n }, true, c->given_up[n] / bytes, &path);

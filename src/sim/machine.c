@@ -41,6 +41,7 @@ static const struct row {
     { "links", "socket_gbps", SOCKETS, offsetof(struct sim_machine, links.socket_gbps) },
     { "copy", "cached_gbps", CACHES, offsetof(struct sim_machine, copy.cached_gbps) },
     { "copy", "memory_gbps", MEMORIES, offsetof(struct sim_machine, copy.memory_gbps) },
+    { "copy", "shared_gbps", NUMBER, offsetof(struct sim_machine, copy.shared_gbps) },
     { "copy", "kernel_gbps", NUMBER, offsetof(struct sim_machine, copy.kernel_gbps) },
     { "copy", "kernel_call_ns", NUMBER, offsetof(struct sim_machine, copy.kernel_call_ns) },
     { "memory", "node_gbps", NUMBER, offsetof(struct sim_machine, memory.node_gbps) },

@@ -42,6 +42,7 @@ struct machine_links {
 struct machine_copy {
     double cached_gbps[MACHINE_CLASSES]; /* in a cache of a core of this class; MACHINE_OWN: its own */
     double memory_gbps[MACHINE_CLASSES]; /* in memory so far away (machine_away) */
+    double shared_gbps;                  /* in the shared cache of its unit */
     double kernel_gbps, kernel_call_ns;  /* from another process by the kernel: at most so fast, and each call */
 };
 
@@ -50,9 +51,9 @@ struct machine_memory {
 };
 
 struct machine_caches {
-    double private_bytes; /* of a core */
-    int shared_level;     /* whose units share the last cache, -1: the whole machine does */
-    double shared_bytes, shared_gbps;
+    double private_bytes;             /* of a core */
+    int shared_level;                 /* whose units share the last cache, -1: the whole machine does */
+    double shared_bytes, shared_gbps; /* of one; what it gives to its cores together */
 };
 
 struct machine_reduce {

@@ -46,6 +46,8 @@ double hud_ways_extra(const struct sim_ways *w, int core, const struct caches_pl
 
     if (place->kind == CACHES_NODE)
         gbps = copy->memory_gbps[machine_away(w->machine, core, place->of)];
+    if (place->kind == CACHES_UNIT && place->of == w->unit[core])
+        gbps = copy->shared_gbps;
     return fmax(0, 1 / gbps - 1 / own);
 }
 
@@ -75,7 +77,8 @@ void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_plac
         hud_flow_use(path, w->node_at + place->of, weight);
     if (place->kind == CACHES_UNIT && place->of != w->unit[core])
         hud_flow_use(path, w->unit_at + place->of, weight);
-    hud_flow_use(path, w->unit_at + w->unit[core], weight);
+    if (!outwards)
+        hud_flow_use(path, w->unit_at + w->unit[core], weight);
 }
 
 /* ---- a machine's ---- */

@@ -4,8 +4,8 @@
  * crosses (a path of flows.h).
  *
  * What is crossed: the meshes of the units that the bytes leave, enter or stay in, and the link between two sockets (links.h); the memory
- * controller of the node, if they lie in memory; the shared cache of the core's unit, whatever does not come from its own cache, and that of
- * another unit, if they lie there.  A shared cache hangs on the mesh of its unit's class, a memory on that of its node's.
+ * controller of the node, if they lie in memory; the shared cache of the core's unit, which gives it whatever does not lie in its own cache, and that of
+ * another unit, if they lie there.  What a core gives up to a shared cache crosses nothing that others wait for.  A shared cache hangs on the mesh of its unit's class, a memory on that of its node's.
  *
  * Resources are numbered: links as in links.h, then memory controllers by node, then shared caches by unit.
  */

@@ -97,11 +97,11 @@ static void by_where_they_lie(void **state)
     expect(w, 0, COPIES_COPY, A, B, 1000, 10 + 450); /* both from memory */
     expect(w, 0, COPIES_COPY, A, B, 1000, .5 + 50);
     expect(w, 1, COPIES_COPY, B, A + M, 1000, 10 + 300); /* from core 0, to lines that are still in memory: .05 + .05 + .2 */
-    expect(w, 2, COPIES_COPY, B, A + M, 1000, 10 + 150); /* from the shared cache, and core 1 must give up what it has */
+    expect(w, 2, COPIES_COPY, B, A + M, 1000, 10 + 130); /* from the shared cache, and core 1 must give up what it has */
     expect(w, DIE, COPIES_COPY, B, 0, 1000, 20 + 200);
     expect(w, OTHER, COPIES_COPY, A + M, 0, 1000, 40 + 400);
-    expect(w, OTHER + 1, COPIES_COPY, A + M, 0, 1000, 10 + 100); /* its die has them now */
-    expect(w, 0, COPIES_COPY, 0, B, 1000, 20 + 50 + 150);        /* core DIE has them, core OTHER never had */
+    expect(w, OTHER + 1, COPIES_COPY, A + M, 0, 1000, 10 + 80); /* its die has them now */
+    expect(w, 0, COPIES_COPY, 0, B, 1000, 20 + 50 + 150);       /* core DIE has them, core OTHER never had */
 }
 
 static void past_the_caches_and_through_the_kernel(void **state)
@@ -158,7 +158,7 @@ static void they_share_the_memory(void **state)
     assert_near(carried(w, memory(w, 0)), 6000);
 }
 
-/* Both begin at once: one brings the bytes over the link, the other, at four times the speed, waits for them.  Later ones find them. */
+/* Both begin at once: one brings the bytes over the link, the other, at five times the speed, waits for them.  Later ones find them. */
 static void bytes_cross_once_for_all_of_a_die(void **state)
 {
     struct world *w = *state;
@@ -169,7 +169,7 @@ static void bytes_cross_once_for_all_of_a_die(void **state)
     until_all_have_ended(w);
     assert_near(w->ended[OTHER], 440);
     assert_near(w->ended[OTHER + 1], 440);
-    expect(w, OTHER + 2, COPIES_COPY, A, 0, 1000, 10 + 100);
+    expect(w, OTHER + 2, COPIES_COPY, A, 0, 1000, 10 + 80);
     for (int r = 0; r < hud_copies_ways(w->copies)->node_at; r++)
         assert_near(carried(w, r), hud_links_get(w->links, r)->to == 1 && hud_links_get(w->links, r)->from == 0 ? 1000 : 0);
     assert_near(carried(w, memory(w, 0)), 0);

@@ -12,17 +12,18 @@
 #include <string.h>
 
 /* 2 sockets of 2 dies of 2 groups of 2 cores: a smaller Kunpeng. */
-static const char small[] = "{'name': 'small', 'source': 'made up', 'topology': 'pack:2 l3:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1',"
-                            "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3,"
-                            "  'transfer_ns': {'group': 10, 'numa': 20, 'socket': 30, 'machine': 40},"
-                            "  'gap_ns': {'group': 11, 'numa': 21, 'socket': 31, 'machine': 41},"
-                            "  'serve_ns': {'group': 12, 'numa': 22, 'socket': 32, 'machine': 42},"
-                            "  'home_ns': {'socket': 0, 'machine': 43}},"
-                            "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'socket_gbps': 51},"
-                            "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
-                            "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'kernel_gbps': 80, 'kernel_call_ns': 81},"
-                            "'memory': {'node_gbps': 90}, 'caches': {'private_bytes': 1000, 'shared_level': 'numa', 'shared_bytes': 2000,"
-                            "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}}";
+static const char small[] =
+    "{'name': 'small', 'source': 'made up', 'topology': 'pack:2 l3:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1',"
+    "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3,"
+    "  'transfer_ns': {'group': 10, 'numa': 20, 'socket': 30, 'machine': 40},"
+    "  'gap_ns': {'group': 11, 'numa': 21, 'socket': 31, 'machine': 41},"
+    "  'serve_ns': {'group': 12, 'numa': 22, 'socket': 32, 'machine': 42},"
+    "  'home_ns': {'socket': 0, 'machine': 43}},"
+    "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'socket_gbps': 51},"
+    "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
+    "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'shared_gbps': 75, 'kernel_gbps': 80, 'kernel_call_ns': 81},"
+    "'memory': {'node_gbps': 90}, 'caches': {'private_bytes': 1000, 'shared_level': 'numa', 'shared_bytes': 2000,"
+    "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}}";
 
 static json_t *parse(const char *text)
 {
@@ -102,7 +103,7 @@ static void numbers_land_where_they_belong(void **state)
                                      m->caches.shared_bytes },
                    80, 81, 90, 1000, 2000);
     assert_int_equal(m->caches.shared_level, 1);
-    assert_true(m->caches.shared_gbps == 100);
+    assert_true(m->caches.shared_gbps == 100 && m->copy.shared_gbps == 75);
     assert_true(m->reduce.core_gbps == 110);
     hud_machine_free(m);
 }
@@ -164,7 +165,7 @@ static void one_socket(void **state)
         "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3, 'transfer_ns': {'l3': 10, 'machine': 40},"
         "  'gap_ns': {'l3': 11, 'machine': 41}, 'serve_ns': {'l3': 12, 'machine': 42}},"
         "'links': {%s}, 'copy': {'cached_gbps': {'own': 60, 'l3': 61, 'machine': 64},"
-        "  'memory_gbps': {'local': 70}, 'kernel_gbps': 80, 'kernel_call_ns': 81}, 'memory': {'node_gbps': 90},"
+        "  'memory_gbps': {'local': 70}, 'shared_gbps': 75, 'kernel_gbps': 80, 'kernel_call_ns': 81}, 'memory': {'node_gbps': 90},"
         "'caches': {'private_bytes': 1, 'shared_level': 'machine', 'shared_bytes': 2, 'shared_gbps': 3},"
         "'reduce': {'core_gbps': 110}}";
     char text[2048], error[256] = "";
