@@ -37,8 +37,7 @@ NOTES = (
     "40 % faster is read as 0.60 of the time; send/receive barriers (2.5 and 2.8 times slower) are not simulated",
     "combining and the other trees come out faster than printed, what reads many lines in a row near it: an addition costs here a transfer and add_ns, while gcc 4.8.5 made "
     "of it a loop of exclusive loads and stores, which many ranks repeat; and that loop's atomicity orders all else around it",
-    "topo-NUMA gathers and releases by lines that 31 read or 127 poll: gap_ns and serve_ns, which are assumed, are most of its time; a die whose readers share what one of them "
-    "has fetched would let it go sooner",
+    "topo-NUMA gathers and releases by lines that 31 read or 127 poll: gap_ns and serve_ns, which are assumed, are most of its time",
 )
 
 

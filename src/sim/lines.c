@@ -49,7 +49,9 @@ struct sim_line hud_line_first(int core, int home)
 void hud_line_clear(struct sim_line *line)
 {
     free(line->held);
+    free(line->share);
     line->held = NULL;
+    line->share = NULL;
 }
 
 static size_t words(const struct sim_lines *all)
@@ -76,13 +78,13 @@ static void give_copy(const struct sim_lines *all, struct sim_line *line, int co
 
 /* ---- how far ---- */
 
-/* From one core to another that has asked for it. */
-static double cross_ns(const struct sim_lines *all, const struct sim_line *line, int from, int to)
+/* From one core to another that has asked for it; within a shared cache that has it the home is not asked. */
+static double cross_ns(const struct sim_lines *all, const struct sim_line *line, int from, int to, bool within)
 {
     const struct machine_lines *cost = &all->machine->lines;
     int class = machine_class(all->machine, from, to), away = machine_away(all->machine, to, line->home);
 
-    return cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0);
+    return cost->transfer_ns[class] + (!within && away > class ? cost->home_ns[away] : 0);
 }
 
 /* The class of the holder of a copy that is farthest from the core. */
@@ -122,6 +124,33 @@ static double issue(struct core *c, double gap_ns, double now_ns)
     return issued;
 }
 
+static int unit_of(const struct sim_machine *m, int core)
+{
+    return m->caches.shared_level < 0 ? 0 : machine_unit(m, m->caches.shared_level, core);
+}
+
+/* The shared cache that serves the core instead of the line's owner; NULL: none does. */
+static struct line_share *share_of(const struct sim_lines *all, const struct sim_line *line, int core)
+{
+    int unit = unit_of(all->machine, core);
+
+    for (int i = 0; i < line->shares; i++)
+        if (line->share[i].unit == unit)
+            return &line->share[i];
+    return NULL;
+}
+
+/* The core has a copy from this time on; so has its shared cache. */
+static void share(const struct sim_lines *all, struct sim_line *line, int core, double ns)
+{
+    int unit = unit_of(all->machine, core);
+
+    if (unit == unit_of(all->machine, line->owner))
+        return;
+    line->share = hud_grow(line->share, line->shares + 1, &line->room, sizeof *line->share);
+    line->share[line->shares++] = (struct line_share){ .unit = unit, .core = core, .free_ns = ns };
+}
+
 struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     const struct machine_lines *cost = &all->machine->lines;
@@ -130,12 +159,16 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
 
     if (holds(line, core))
         return f;
-    int class = machine_class(all->machine, line->owner, core);
-    f.from = line->owner;
-    f.begin_ns = later(issue(c, cost->gap_ns[class], now_ns), later(line->visible_ns, line->free_ns));
-    f.end_ns = later(f.end_ns, later(f.begin_ns + cross_ns(all, line, line->owner, core), line->settled_ns));
+    struct line_share *near = share_of(all, line, core);
+    double *free_ns = near ? &near->free_ns : &line->free_ns;
+    f.from = near ? near->core : line->owner;
+    int class = machine_class(all->machine, f.from, core);
+    f.begin_ns = later(issue(c, cost->gap_ns[class], now_ns), later(line->visible_ns, *free_ns));
+    f.end_ns = later(f.end_ns, later(f.begin_ns + cross_ns(all, line, f.from, core, near), line->settled_ns));
     c->ended_ns = f.end_ns;
-    line->free_ns = f.begin_ns + cost->serve_ns[class];
+    *free_ns = f.begin_ns + cost->serve_ns[class];
+    if (!near)
+        share(all, line, core, f.end_ns);
     give_copy(all, line, core);
     return f;
 }
@@ -151,6 +184,7 @@ static void take(struct sim_line *line, int core)
 {
     line->owner = core;
     line->copies = 1;
+    line->shares = 0;
 }
 
 struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns)

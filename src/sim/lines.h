@@ -5,8 +5,10 @@
  * A line belongs to the core that wrote it last; others may have copies.  Times are those of machine.h; cross is transfer_ns by the class of the two
  * cores, plus home_ns where the line's home is farther from the reader than its holder is.
  *
- * Load   of a line the core holds: hit_ns.  Else it begins when the line is visible and free, and takes cross; the line serves the next reader serve_ns
+ * Load   of a line the core holds: hit_ns.  Else it begins when the line is visible and free, and takes cross; its holder serves the next reader serve_ns
  *        after this one, so many readers queue up.
+ * Share  A core that loads a line out of another shared cache (caches.shared_level) leaves a copy in its own.  Further cores of that unit load it there, from
+ *        when the first has it, and queue there: the owner serves its own unit, and one core of each other.
  * Run    A core that misses again without having waited for a value in between has issued that load gap_ns after the one before, while it still waited for
  *        it (out-of-order execution): a scan of n lines of one class takes transfer_ns + (n - 1) gap_ns.
  * Store  The core goes on after post_ns.  Copies elsewhere must go first: the store settles when the farthest holder has been told, cross after it began,
@@ -28,13 +30,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A shared cache other than the owner's that has a copy. */
+struct line_share {
+    int unit, core; /* of that cache; which core of it has fetched the line */
+    double free_ns; /* it can serve the next */
+};
+
 struct sim_line {
     int owner, home;   /* core that wrote it last; NUMA node */
     int copies;        /* cores that have it */
     uint64_t *held;    /* a bit for each core, the owner's, too; NULL: it never had a second copy */
     double visible_ns; /* loads of its value begin from here on */
     double settled_ns; /* and do not end before */
-    double free_ns;    /* whoever holds it can serve the next */
+    double free_ns;    /* the owner can serve the next */
+    struct line_share *share;
+    int shares, room;
 };
 
 /* A core's use of a line. */

@@ -96,7 +96,7 @@ static void test_home(void **state)
 
 /* ---- one writer, many readers ---- */
 
-/* 31 of its die, 32 of the other die, 64 of the other socket: each is served serve_ns after the one before. */
+/* 31 of its die, each served serve_ns after the one before; then one of each other die, from whom the others of that die have it. */
 static void test_many_readers(void **state)
 {
     struct sim_line line = line_of(0);
@@ -109,10 +109,14 @@ static void test_many_readers(void **state)
             assert_true(last == 10);
         if (core == 31)
             assert_true(last == 30 * 3 + 10);
+        if (core == 32)
+            assert_true(last == 31 * 3 + 20);
         if (core == 63)
-            assert_true(last == 31 * 3 + 31 * 5 + 20);
+            assert_true(last == 31 * 3 + 20 + 30 * 3 + 10);
+        if (core == 64)
+            assert_true(last == 31 * 3 + 5 + 40);
     }
-    assert_true(last == 31 * 3 + 32 * 5 + 63 * 7 + 40);
+    assert_true(last == 31 * 3 + 5 + 7 + 40 + 30 * 3 + 10);
     /* The next store must reach the farthest of them first; a near reader sees it no earlier. */
     assert_true(store(&line, 0, 1000) == 1040);
     assert_true(load(&line, 1, 1000) == 1040);
