@@ -257,6 +257,9 @@ int main(void)
     json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     putchar('\n');
     json_decref(all);
+    free(on.os);
+    if (xml)
+        hwloc_free_xmlbuffer(topology, xml);
     hud_machine_free(on.m);
     hwloc_topology_destroy(topology);
     return 0;
