@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from . import machines, places, simulate_chart, simulate_text
+from . import machines, places, simulate_chart, simulate_measure, simulate_text
 from .bench_options import sizes_of
 from .explain import MAPS
 from .layout import Trouble
@@ -12,6 +12,7 @@ from .sizes import SERVED_AS
 from .text import bytes_text, heading, table
 
 SIZES = "8:1M:8"
+BUFFER, MOST_WARMUP = 4096, 256
 
 
 def add_arguments(parser):
@@ -26,9 +27,10 @@ def add_arguments(parser):
     parser.add_argument("--root", type=int, default=0, metavar="N", help="of broadcasts and reductions (default: 0)")
     parser.add_argument("--method", choices=("single", "loop"), default="single", help="calls from a common start with fresh data: the slowest rank's median (default); calls back to back: their mean")
     parser.add_argument("--repetitions", type=int, default=5, metavar="N", help="calls that count (default: 5)")
-    parser.add_argument("--warmup", type=int, default=1, metavar="N", help="calls before them (default: 1)")
+    parser.add_argument("--warmup", type=int, metavar="N", help="calls before them (default: until all buffers of the algorithm have been used)")
     parser.add_argument("--skew", type=float, default=0, metavar="NS", help="ranks enter a single call at random within so many ns (default: 0)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all that is drawn (default: 1)")
+    parser.add_argument("--measure", action="store_true", help="of this machine: beside it what the same calls take")
     parser.add_argument("--timeline", action="store_true", help="what each rank does when, who waits for whom, and the critical path, of the last call")
     parser.add_argument("--png", metavar="FILE", help="that as a picture; of several calls: their times over the size")
     parser.add_argument("--json", action="store_true", help="what the simulator says, as JSON")
@@ -47,6 +49,11 @@ def load_machine(layout, name):
     if not os.path.exists(machines.measured_file()):
         raise Trouble(f"--machine {name}: not measured yet: there is no {machines.measured_file()} (accepted: {', '.join(machines.names(layout))}, or a file NAME.toml)", 2)
     return machines.read(machines.measured_file())
+
+
+def warmup(serves, size):
+    """Calls after which no buffer of shared memory is new to the caches."""
+    return 1 + min(MOST_WARMUP, serves["slot_bytes"] // max(size, BUFFER))
 
 
 class Asked:
@@ -122,7 +129,7 @@ class Asked:
         if not serves:
             return None
         request = {"machine": self.machine, "collective": self.collective, "algorithm": serves["algorithm"], "parameters": serves["parameters"], "slot_bytes": serves["slot_bytes"],
-                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root, "method": o.method, "repetitions": o.repetitions, "warmup": o.warmup, "skew_ns": o.skew, "seed": o.seed, "trace": self.traced,
+                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root, "method": o.method, "repetitions": o.repetitions, "warmup": warmup(serves, size) if o.warmup is None else o.warmup, "skew_ns": o.skew, "seed": o.seed, "trace": self.traced,
                    "levels_off": self.settings.get("HUDDLE_LEVELS_OFF", os.environ.get("HUDDLE_LEVELS_OFF", ""))}
         answer = self.run_program(request)["call"]
         if not answer["checker"]["clean"]:
@@ -158,11 +165,15 @@ def main(options, _command, layout):
         return 0
     check_picture(options)
     asked = Asked(options, layout)
+    if options.measure:
+        simulate_measure.check(options, asked)
     calls = {(name, size): asked.call(name, size) for size in asked.sizes for name in asked.names}
     if not any(calls.values()):
         raise Trouble(f"{asked.collective}: none of these calls is taken by {', '.join(name or 'huddle' for name in asked.names)} there", 1)
     if options.json:
         print(json.dumps({"simulated": True, "machine": asked.machine_facts, "calls": [call for call in calls.values() if call]}, indent=1))
+    elif options.measure:
+        simulate_measure.show(asked, calls, simulate_measure.measure_all(asked, calls), simulate_text.time_text)
     elif len(calls) == 1:
         simulate_text.show_call(asked, next(iter(calls.values())), options.timeline)
     else:

@@ -4,7 +4,7 @@ from .explain import parameters_text
 from .text import bytes_text, heading, table
 
 METHODS = {"single": "slowest rank's time of one call from a common start, median", "loop": "slowest rank's mean time of calls back to back"}
-WIDTH, LINES, LONGEST = 72, 64, 10
+WIDTH, LINES, LONGEST, LINKS = 72, 64, 10, 24
 SIGNS = {"wait": ".", "queue": ":", "line": "-", "copy": "#", "reduce": "+"}
 
 
@@ -48,10 +48,13 @@ def show_call(asked, call, timeline):
 
 
 def show_links(links):
-    rows = [[link["name"], bytes_text(link["bytes"]), f"{100 * link['busy']:.1f} %"] for link in links if link["bytes"]]
-    if rows:
-        heading("Simulated traffic of the last call")
-        table(["link", "simulated bytes", "busy"], rows, right=(1, 2))
+    """All that carried something, or the busiest of many."""
+    used = [link for link in links if link["bytes"]]
+    shown = used if len(used) <= LINKS else sorted(used, key=lambda link: -link["busy"])[:LINKS]
+    if not shown:
+        return
+    heading(f"Simulated traffic of the last call{f': the busiest of {len(used)}' if len(shown) < len(used) else ''}")
+    table(["link", "simulated bytes", "busy"], [[link["name"], bytes_text(link["bytes"]), f"{100 * link['busy']:.1f} %"] for link in shown], right=(1, 2))
 
 
 # ---- the last call in detail: spans are {"rank", "begin_ns", "end_ns", "what", ...} from its start ----

@@ -241,7 +241,10 @@ static void read_place(struct reader *r, const char *topology)
 
     m->topo = r->failed ? NULL : hud_topo_load_described(topology);
     if (!m->topo) {
-        complain(r, "topology: \"%s\" is not understood (accepted: hwloc's \"pack:2 l3:1 core:8 pu:1\", or the path of an .xml)", topology);
+        complain(r,
+                 "topology: \"%s\" is not understood (accepted: hwloc's \"pack:2 l3:1 core:8 pu:1\", or the path of an .xml; at most %d "
+                 "processors)",
+                 topology, TOPO_CPUS);
         return;
     }
     read_cores(r);

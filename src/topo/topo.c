@@ -92,6 +92,12 @@ static struct topo *keep(hwloc_topology_t machine)
     return t;
 }
 
+/* Of a machine that is described no processor is left out in silence. */
+static bool is_too_large(hwloc_topology_t machine)
+{
+    return hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine)) >= TOPO_CPUS;
+}
+
 /* description NULL: this machine. */
 static struct topo *load(const char *description)
 {
@@ -100,7 +106,7 @@ static struct topo *load(const char *description)
 
     if (hwloc_topology_init(&machine))
         return NULL;
-    t = discover(machine, description) ? NULL : keep(machine);
+    t = discover(machine, description) || (description && is_too_large(machine)) ? NULL : keep(machine);
     hwloc_topology_destroy(machine);
     return t;
 }

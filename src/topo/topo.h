@@ -29,7 +29,8 @@ struct topo;
  * NULL: hwloc failed (the machine then has no levels).
  */
 struct topo *hud_topo_load(void);
-/* A machine described by hwloc: "pack:2 l3:2 ..." (synthetic) or the path of an XML dump (its name ends in .xml). NULL: not understood. */
+/* A machine described by hwloc: "pack:2 l3:2 ..." (synthetic) or the path of an XML dump (its name ends in .xml). NULL: not understood, or
+ * larger than TOPO_CPUS. */
 struct topo *hud_topo_load_described(const char *description);
 void hud_topo_free(struct topo *t);
 

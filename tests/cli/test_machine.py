@@ -52,6 +52,10 @@ class Real(unittest.TestCase):
         simulated = huddle(self.home, "simulate", "barrier", "--ranks", "2")
         self.assertEqual((0, ""), (simulated.returncode, simulated.stderr))
         self.assertIn(f"on {machine['name']}", simulated.stdout)
+        beside = huddle(self.home, "simulate", "bcast", "--ranks", "2", "--bytes", "8,64K", "--algorithm", "queue,slots", "--measure")
+        self.assertEqual((0, ""), (beside.returncode, beside.stderr))
+        for line in (r"Simulated and measured bcast, 2 ranks .*; line transfer: simulated machine [\d.]+ ns, measured ", r"8 B +queue +\S+ ns +", r"64 KB +slots ", r"simulated / measured: geometric mean \d"):
+            self.assertRegex(beside.stdout, line)
         self.assertEqual(0, huddle(self.home, "tune", "--machine", path).returncode, "what tune wrote, tune overwrites")
 
     def test_complaints(self):

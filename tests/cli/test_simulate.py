@@ -71,7 +71,8 @@ class Asked(unittest.TestCase):
                 (("bcast", *there, "--param", "f=1"), "--param: whose?"), (("bcast", *there, "--algorithm", "slots", "--param", "f=1"), "--param f: bcast/slots has no such parameter (accepted: fragment, "),
                 (("bcast", *there, "--algorithm", "slots", "--param", "fragment"), "--param fragment: not understood (accepted: NAME=VALUE"),
                 (("bcast", *there, "--algorithm", "slots", "--param", "fragment=0"), "HUDDLE_BCAST_SLOTS_FRAGMENT=0 is not understood (accepted: "),
-                (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("bcast", *there, "--timeline"), "--timeline: of what?"), (("bcast", *there, "--root", "8", "--bytes", "8"), "root: 8 (accepted: 0 to 7)"),
+                (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("bcast", *there, "--timeline"), "--timeline: of what?"),
+                (("bcast", *there, "--measure"), "--measure: xeon-e5620 is not at hand (accepted: without --machine)"), (("bcast", *there, "--root", "8", "--bytes", "8"), "root: 8 (accepted: 0 to 7)"),
                 (("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"), "allreduce: none of these calls is taken by inline there"),
                 (("bcast", *there, "--png", "/none/x.png"), "--png /none/x.png: there is no directory /none")):
             said = simulate(*words)
@@ -104,6 +105,15 @@ class Shown(unittest.TestCase):
     def test_every_figure_is_called_simulated(self):
         for words in ("simulated 8 KB bcast, 2 ranks, on paper", "simulated time 1.5 us, 1.4 us to 2 us", "Simulated traffic", "Simulated timeline", "Simulated waits", "Simulated critical path"):
             self.assertIn(words, self.text())
+
+    def test_of_many_links_the_busiest(self):
+        links = [{"name": f"link {i}", "bytes": 64, "busy": i / 100} for i in range(40)]
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            simulate_text.show_links(links)
+        self.assertIn("the busiest of 40", out.getvalue())
+        self.assertIn("link 39", out.getvalue())
+        self.assertNotIn("link 3 ", out.getvalue())
 
     def test_links_that_carried_nothing_are_left_out(self):
         self.assertRegex(self.text(), r"socket 0 to 1 +8 KB +25.0 %")

@@ -120,7 +120,10 @@ static void complaints(void **state)
         { "'source'", "'sauce'", "sauce: not known (accepted: name, source, topology, lines, links, copy, memory, caches, reduce)" },
         { "pack:2 l3:2", "rack:2",
           "topology: \"rack:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
-          "core:8 pu:1\", or the path of an .xml)" },
+          "core:8 pu:1\", or the path of an .xml; at most 2048 processors)" },
+        { "pack:2 l3:2", "pack:600",
+          "topology: \"pack:600 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
+          "core:8 pu:1\", or the path of an .xml; at most 2048 processors)" },
         { "pu:1", "pu:2", "topology: 32 threads on 16 cores (accepted: one thread per core)" },
         { "'hit_ns': 1,", "", "lines.hit_ns: missing (accepted: a number above 0)" },
         { "'hit_ns': 1,", "'hit_ns': 0,", "lines.hit_ns: 0 (accepted: a number above 0)" },
