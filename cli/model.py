@@ -2,7 +2,7 @@
 """huddle model: what the time models say of a collective on a described machine: limits, predicted times, the parameters that they recommend."""
 import json
 
-from . import bench_chart, machines, model_figure, model_fit, places, sizes, simulate
+from . import bench_chart, machines, model_beside, model_figure, model_fit, places, sizes, simulate
 from .bench_options import sizes_of
 from .explain import MAPS
 from .layout import Trouble
@@ -24,6 +24,8 @@ def add_arguments(parser):
     parser.add_argument("--buffers", type=int, default=0, metavar="S", help="bcast: s is given (default: as many as follow)")
     parser.add_argument("--sets", type=int, default=3, metavar="Q", help="bcast: parts of the queue that are refilled as a whole (default: 3)")
     parser.add_argument("--fit", action="store_true", help="bcast: measure t, t_w, t_wo and t_a on this machine, and how well they predict")
+    parser.add_argument("--simulate", action="store_true", help="beside it huddle's own choice, simulated on that machine")
+    parser.add_argument("--measure", action="store_true", help="beside it huddle's own choice, measured: for this machine")
     parser.add_argument("--plot", metavar="FILE", help="draw the curves: a PNG file")
     parser.add_argument("--json", action="store_true", help="as JSON")
 
@@ -39,11 +41,15 @@ def show_machine(p):
     print(f"  all tell rank 0 {us(p.node['gather_ns'])} us; rank 0 tells all {us(p.node['release_ns'])} us; dissemination {us(p.node['doubling_ns'])} us, links left out")
 
 
+def beside(p, at):
+    return ["-" if times[at] is None else us(times[at]) for times in p.beside.values()]
+
+
 def show_limits(p):
-    heading("Limits, us")
-    table(["bytes", "latency", "cores", "memory", "links", "limit"],
-          [[bytes_text(size), *(us(limit[key]) for key in ("latency_ns", "cores_ns", "memory_ns", "links_ns", "ns"))] for size, limit in zip(p.sizes, p.limits)],
-          right=range(6))
+    heading("Limits, us" + ("; beside them huddle's own choice" if p.beside else ""))
+    table(["bytes", "latency", "cores", "memory", "links", "limit", *p.beside],
+          [[bytes_text(size) if p.options.collective != "barrier" else "-", *(us(limit[key]) for key in ("latency_ns", "cores_ns", "memory_ns", "links_ns", "ns")), *beside(p, at)]
+           for at, (size, limit) in enumerate(zip(p.sizes, p.limits))], right=range(6 + len(p.beside)))
 
 
 def show_trees(p):
@@ -54,19 +60,20 @@ def show_trees(p):
 
 
 def show_broadcast(p):
-    heading(f"Predicted, us: paper 01's queue of at most {sizes.written(p.options.queue)}, announced along {p.tree}; best of messages, their tree")
-    table(["bytes", "f", "s", "queue", "messages", "tree, segment", "limit"],
+    heading(f"Predicted, us: paper 01's queue of at most {sizes.written(p.options.queue)}, announced along {p.tree}; best of messages, their tree"
+            + ("; beside them huddle's own choice" if p.beside else ""))
+    table(["bytes", "f", "s", "queue", "messages", "tree, segment", "limit", *p.beside],
           [[bytes_text(row["bytes"]), sizes.written(int(row["fragment"])), f"{row['buffers']:.0f}", us(row["queue_ns"]), us(row["messages_ns"]), row["messages"],
-            us(row["limit_ns"])] for row in p.rows], right=(0, 1, 2, 3, 4, 6))
+            us(row["limit_ns"]), *beside(p, at)] for at, row in enumerate(p.rows)], right=(0, 1, 2, 3, 4, *range(6, 7 + len(p.beside))))
 
 
 def show(p):
-    print(f"{p.options.collective}, {p.ranks} ranks {MAPS[p.options.map]}, on {p.name}: by time models, nothing is measured or simulated")
+    print(f"{p.options.collective}, {p.ranks} ranks {MAPS[p.options.map]}, on {p.name}: by time models{'' if p.beside else ', nothing is measured or simulated'}")
     show_machine(p)
     if p.options.collective == "bcast":
         show_trees(p)
         show_broadcast(p)
-    elif p.options.collective != "barrier":
+    elif p.options.collective != "barrier" or p.beside:
         show_limits(p)
     if p.options.collective == "bcast":
         best = p.recommended()
@@ -94,8 +101,14 @@ def main(options, _command, layout):
         raise Trouble(bench_chart.missing() or f"--plot {options.plot}: {places.why_not(options.plot)}")
     if options.fit:
         return fit(options, layout)
+    if options.measure and options.machine != machines.THIS:
+        raise Trouble(f"--measure: {options.machine} is not here (accepted: without --machine)", 2)
     description = simulate.load_machine(layout, options.machine)
     prediction = Prediction(layout, options, description, [0] if options.collective == "barrier" else options.bytes or sizes_of(SIZES))
+    if options.simulate:
+        prediction.beside["simulated"] = model_beside.simulate(prediction, description)
+    if options.measure:
+        prediction.beside["measured"] = model_beside.measure(prediction)
     if options.json:
         print(json.dumps(prediction.as_json(), indent=2))
     else:

@@ -10,5 +10,8 @@ def draw(p, path):
                  ("messages, predicted", p.sizes, [row["messages_ns"] / 1000 for row in p.rows], False)]
     else:
         lines = []
+    for name, times in p.beside.items():
+        there = [(size, ns / 1000) for size, ns in zip(p.sizes, times) if ns is not None]
+        lines.append((f"huddle's choice, {name}", [size for size, _ in there], [time for _, time in there], True))
     lines.append(("limit", p.sizes, [limit["ns"] / 1000 for limit in p.limits], False))
     draw_figure(Figure("model", f"{p.options.collective}, {p.ranks} ranks by {p.options.map}, {p.name}", "message, bytes", "us", "xy", lines), path)

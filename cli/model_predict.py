@@ -15,10 +15,11 @@ def tree_text(tree, degree):
 
 
 class Prediction:
-    """limits: one a size.  Of a broadcast also rows (a size each), and tree and model, the best of TREES."""
+    """limits: one a size; beside: other times.  Of a broadcast also rows (a size each), and tree and model, the best of TREES."""
 
     def __init__(self, layout, options, description, sizes):
         self.layout, self.options, self.sizes = layout, options, sizes
+        self.beside = {}  # "simulated", "measured" -> ns of each size, None: not taken
         answer = self.ask("machine", machine=description, collective=options.collective, ranks=options.ranks, map=options.map,
                           trees=[{"tree": tree, "degree": degree} for tree, degree in TREES], bytes=sizes)
         self.name, self.ranks = answer["machine"], options.ranks or answer["cores"]
@@ -67,7 +68,7 @@ class Prediction:
 
     def as_json(self):
         answer = {"predicted": True, "collective": self.options.collective, "ranks": self.ranks, "map": self.options.map, "machine": self.name, "node": self.node,
-                  "bytes": self.sizes, "limits": self.limits}
+                  "bytes": self.sizes, "limits": self.limits, **self.beside}
         if self.options.collective == "bcast":
             answer.update(trees=[{"tree": name, **model} for name, model in self.by_tree()], model=self.model, messages=self.messages, rows=self.rows,
                           recommended=self.recommended())

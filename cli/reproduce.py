@@ -4,13 +4,12 @@ import json
 import os
 import time
 
-from . import bench_chart, machines, reproduce_03, reproduce_04, reproduce_figures
+from . import bench_chart, machines, reproduce_01, reproduce_02, reproduce_03, reproduce_04, reproduce_05, reproduce_figures, simulated
 from .layout import Trouble
 from .text import heading, table
 
 # number -> module: TITLE, and reproduce(lab) -> Result
-PAPERS = {"03": reproduce_03, "04": reproduce_04}
-SLOT_BYTES = 1536 << 10  # of a rank: a lease, as huddle has them
+PAPERS = {"01": reproduce_01, "02": reproduce_02, "03": reproduce_03, "04": reproduce_04, "05": reproduce_05}
 
 
 class Lab:
@@ -23,15 +22,12 @@ class Lab:
     def model(self, question, **more):
         return self.layout.question("model", {"ask": question, **more})
 
+    def machine(self, name):
+        return machines.load(self.layout, name)
+
     def simulate(self, machine, collective, algorithm, size=0, **more):
-        """ns of a call, simulated; more: as in src/sim/run/request.h, and parameters by name."""
-        parameters = more.pop("parameters", {})
-        request = {"machine": machines.load(self.layout, machine), "collective": collective, "algorithm": algorithm, "parameters": parameters, "bytes": size,
-                   "slot_bytes": SLOT_BYTES, "map": "core", "levels_off": "", **more}
-        answer = self.layout.question("simulate", request)["call"]
-        if not answer["checker"]["clean"]:
-            raise Trouble(f"the checker found something in {collective}/{algorithm}: {answer['checker']['report'].strip()}")
-        return answer["times"]["time_ns"]
+        """ns of a call; machine: its name."""
+        return simulated.call_ns(self.layout, self.machine(machine), collective, algorithm, size, **more)
 
     def note(self, words):
         """A line for the reader: what could not be done, and why."""

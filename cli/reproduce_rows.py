@@ -14,10 +14,14 @@ class Row(namedtuple("Row", "what unit published here by agrees", defaults=(None
             return self.here / self.published - 1
         return None
 
-    def words(self):
+    def says(self):
         part = self.deviation()
-        says = f"{100 * part:+.1f} %" if part is not None else {True: "agrees", False: "differs", None: ""}[self.agrees]
-        return [self.what, number_text(self.published, self.unit), number_text(self.here, self.unit), says, self.by]
+        if part is None:
+            return {True: "agrees", False: "differs", None: ""}[self.agrees]
+        return f"{self.here - self.published:+.1f} points" if self.unit == "%" else f"{100 * part:+.1f} %"
+
+    def words(self):
+        return [self.what, number_text(self.published, self.unit), number_text(self.here, self.unit), self.says(), self.by]
 
 
 def number_text(value, unit):

@@ -42,6 +42,13 @@ class Described(unittest.TestCase):
             times = [row["queue_ns"] for row in rows]
             self.assertEqual(sorted(times), times)
 
+    @unittest.skipUnless(os.path.exists(os.path.join(BUILD, "libexec", "huddle", "simulate")), "built without the simulator")
+    def test_simulated_times_stand_beside(self):
+        said = answer("allreduce", "--machine", "xeon-e5620", "--bytes", "8,64K", "--simulate")
+        self.assertEqual(2, len(said["simulated"]))
+        for ns, limit in zip(said["simulated"], said["limits"]):
+            self.assertGreaterEqual(ns, limit["ns"], "nothing is below its limit")
+
     def test_the_queue_keeps_to_its_bytes(self):
         said = answer("bcast", "--machine", "kunpeng-920", "--queue", "256K", "--bytes", "16M")
         row = said["rows"][0]

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 BUILD = os.path.abspath(sys.argv.pop(1))
-SIMULATED = ("03",)
+SIMULATED = ("01", "02", "03", "05")
 SIMGRID = shutil.which("smpirun") and os.path.exists(os.path.join(BUILD, "libexec", "huddle", "messages-smpi"))
 
 
@@ -75,6 +75,12 @@ class Simulated(unittest.TestCase):
                 for label, x, y, _ in figure["lines"]:
                     self.assertEqual(len(x), len(y), label)
                     self.assertTrue(all(value > 0 for value in y), label)
+
+    def test_the_model_of_paper_01_gives_what_it_printed(self):
+        rows = [row for row in answer("01")["01"]["rows"] if row["what"].startswith("figure 6") or row["what"].startswith("f* of a queue")]
+        self.assertEqual(6, len(rows))
+        for row in rows:
+            self.assertLess(abs(row["here"] / row["published"] - 1), 0.005, row["what"])
 
     def test_the_central_counter_is_slowest(self):
         rows = {row["what"]: row for row in answer("03")["03"]["rows"]}
