@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* links.c - meshes, class by class and unit by unit, then a link for each ordered pair of sockets. */
+/* links.c - class by class and unit by unit: meshes, ports out of units, ports into them; then a link for each ordered pair of sockets. */
 #include "sim/links.h"
 #include "sim/grow.h"
 
@@ -7,7 +7,7 @@
 
 struct sim_links {
     const struct sim_machine *machine;
-    int mesh[MACHINE_CLASSES]; /* the first mesh of a class; -1: none */
+    int mesh[MACHINE_CLASSES], out[MACHINE_CLASSES], in[MACHINE_CLASSES]; /* the first of a class; -1: none */
     int socket; /* the link from socket 0 to socket 0; -1: none.  (There is none from a socket to itself: its place stays empty.) */
     int count, room;
     struct sim_link *link;
@@ -34,15 +34,18 @@ static int units(const struct sim_machine *m, int class)
     return most + 1;
 }
 
-static void add_meshes(struct sim_links *all)
+enum direction { WITHIN, OUT, IN };
+
+/* A link for each unit of each class that has such links; *first is where they begin. */
+static void add_class_links(struct sim_links *all, const double *gbps, enum direction direction, int *first)
 {
     const struct sim_machine *m = all->machine;
 
-    for (int class = 0; class < m->classes; class ++) {
-        bool there = class != MACHINE_OWN && m->links.mesh_gbps[class] > 0;
-        all->mesh[class] = there ? all->count : -1;
-        for (int unit = 0; there && unit < units(m, class); unit++)
-            add(all, m->links.mesh_gbps[class], class, unit, unit);
+    for (int k = 0; k < m->classes; k++) {
+        bool there = k != MACHINE_OWN && gbps[k] > 0;
+        first[k] = there ? all->count : -1;
+        for (int unit = 0; there && unit < units(m, k); unit++)
+            add(all, gbps[k], k, direction == IN ? LINKS_OUTSIDE : unit, direction == OUT ? LINKS_OUTSIDE : unit);
     }
 }
 
@@ -61,7 +64,9 @@ struct sim_links *hud_links_create(const struct sim_machine *machine)
     struct sim_links *all = hud_must(calloc(1, sizeof *all));
 
     all->machine = machine;
-    add_meshes(all);
+    add_class_links(all, machine->links.mesh_gbps, WITHIN, all->mesh);
+    add_class_links(all, machine->links.port_gbps, OUT, all->out);
+    add_class_links(all, machine->links.port_gbps, IN, all->in);
     add_sockets(all);
     return all;
 }
@@ -73,21 +78,39 @@ void hud_links_free(struct sim_links *all)
     free(all);
 }
 
-int hud_links_way(const struct sim_links *all, int from, int to, int way[LINKS_WAY])
+static void cross_unit(int first, int unit, int way[LINKS_WAY], int *count)
+{
+    if (first >= 0)
+        way[(*count)++] = first + unit;
+}
+
+int hud_links_between(const struct sim_links *all, struct links_end from, struct links_end to, int way[LINKS_WAY])
 {
     const struct sim_machine *m = all->machine;
-    int count = 0, far = machine_class(m, from, to);
+    int count = 0;
 
-    for (int class = 1; class <= far; class ++) {
-        if (all->mesh[class] < 0)
-            continue;
-        way[count++] = all->mesh[class] + unit_of(m, class, from);
-        if (class < far)
-            way[count++] = all->mesh[class] + unit_of(m, class, to);
+    for (int k = 1; k < m->classes; k++) {
+        int a = unit_of(m, k, from.core), b = unit_of(m, k, to.core);
+        bool met = a == b && k >= from.lowest && k >= to.lowest;
+        if (k >= from.lowest)
+            cross_unit(all->mesh[k], a, way, &count);
+        if (met)
+            break;
+        if (k >= from.lowest)
+            cross_unit(all->out[k], a, way, &count);
+        if (k >= to.lowest) {
+            cross_unit(all->in[k], b, way, &count);
+            cross_unit(all->mesh[k], b, way, &count);
+        }
     }
-    if (all->socket >= 0 && m->socket[from] != m->socket[to])
-        way[count++] = all->socket + m->socket[from] * m->sockets + m->socket[to];
+    if (all->socket >= 0 && m->socket[from.core] != m->socket[to.core])
+        way[count++] = all->socket + m->socket[from.core] * m->sockets + m->socket[to.core];
     return count;
+}
+
+int hud_links_way(const struct sim_links *all, int from, int to, int way[LINKS_WAY])
+{
+    return from == to ? 0 : hud_links_between(all, (struct links_end){ from, 0 }, (struct links_end){ to, 0 }, way);
 }
 
 double hud_links_cross(struct sim_links *all, int from, int to, double now_ns)
@@ -103,14 +126,6 @@ double hud_links_cross(struct sim_links *all, int from, int to, double now_ns)
         delay_ns = wait_ns > delay_ns ? wait_ns : delay_ns;
     }
     return delay_ns;
-}
-
-void hud_links_carry(struct sim_links *all, int from, int to, double bytes)
-{
-    int way[LINKS_WAY], count = hud_links_way(all, from, to, way);
-
-    for (int i = 0; i < count; i++)
-        all->link[way[i]].bytes += bytes;
 }
 
 int hud_links_count(const struct sim_links *all)
@@ -130,7 +145,10 @@ void hud_links_name(const struct sim_links *all, int link, char name[LINKS_NAME]
     if (l->class < 0)
         snprintf(name, LINKS_NAME, "socket %d to %d", l->from, l->to);
     else
-        snprintf(name, LINKS_NAME, "%s %d", hud_machine_class_name(all->machine, l->class), l->from);
+        snprintf(name, LINKS_NAME, "%s %d%s", hud_machine_class_name(all->machine, l->class), l->from < 0 ? l->to : l->from,
+                 l->from < 0 ? " in"
+                 : l->to < 0 ? " out"
+                             : "");
 }
 
 void hud_links_forget(struct sim_links *all)

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * links.h - what a line crosses on its way from core to core: the meshes of the units that it leaves, enters or stays in, and the link between two
- * sockets.  Each is a server, first come first served, occupied for line_bytes / bandwidth by each line.
+ * links.h - what a line crosses on its way from core to core: the meshes of the units that it leaves, enters or stays in, the ports of those that it leaves or enters, and
+ * the link between two sockets.  Each is a server, first come first served, occupied for line_bytes / bandwidth by each line.
  *
  * A line comes later by the longest wait on its way: its transfer is a pipeline over the links, and its usual time counts their crossing already.
- * Calls must come in the order of their times.  Bytes that are not lines (flows.h) are only counted here.
+ * Calls must come in the order of their times.  Bytes that are not lines are flows (flows.h) on the same links: neither waits for the other.
  */
 #ifndef HUD_SIM_LINKS_H
 #define HUD_SIM_LINKS_H
 
 #include "sim/machine.h"
 
-enum { LINKS_WAY = 2 * MACHINE_CLASSES + 1, LINKS_NAME = 48 }; /* most links on one way; of a name */
+enum { LINKS_WAY = 4 * MACHINE_CLASSES + 1, LINKS_NAME = 48, LINKS_OUTSIDE = -1 }; /* most links on one way; of a name */
 
 struct sim_link {
-    int class, from, to; /* a mesh: of this class, of unit `from`; else class is -1, and it leads from one socket to another */
+    int class;    /* whose units it belongs to; -1: to none, it leads from one socket to another */
+    int from, to; /* that unit; the same: its mesh; LINKS_OUTSIDE: a port */
     double gbps, free_ns;
     double bytes; /* that have crossed it */
 };
@@ -24,16 +25,20 @@ struct sim_links;
 struct sim_links *hud_links_create(const struct sim_machine *machine);
 void hud_links_free(struct sim_links *all); /* NULL is allowed */
 
-/* The links between two cores, in no order.  Returns how many. */
+/* A core, or what hangs on the mesh of the unit of class `lowest` that the core lies in, as a shared cache does. */
+struct links_end {
+    int core, lowest; /* 0: the core itself */
+};
+
+/* The links from one end to another, or from core to core, in no order.  Returns how many. */
+int hud_links_between(const struct sim_links *all, struct links_end from, struct links_end to, int way[LINKS_WAY]);
 int hud_links_way(const struct sim_links *all, int from, int to, int way[LINKS_WAY]);
 /* A line crosses them.  Returns how much later it comes than if they were idle. */
 double hud_links_cross(struct sim_links *all, int from, int to, double now_ns);
-/* So many bytes do, at a time of their own. */
-void hud_links_carry(struct sim_links *all, int from, int to, double bytes);
 
 int hud_links_count(const struct sim_links *all);
 const struct sim_link *hud_links_get(const struct sim_links *all, int link);
-/* "numa 3", "socket 0 to 1" */
+/* "numa 3", "l3 2 out", "l3 2 in", "socket 0 to 1" */
 void hud_links_name(const struct sim_links *all, int link, char name[LINKS_NAME]);
 /* Forget what has crossed so far; who waits still does. */
 void hud_links_forget(struct sim_links *all);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ways.c - places as seats: a core, and the lowest class of units that the place is a part of. */
+/* ways.c - places as ends of links: a core, and the class of the units on whose mesh the place hangs. */
 #include "sim/ways.h"
 #include "sim/grow.h"
 
 #include <math.h>
-
-struct seat {
-    int core, lowest;
-};
 
 /* The class of the cores of one unit of a level; -1: the machine. */
 static int class_within(const struct sim_machine *m, int level)
@@ -20,20 +16,20 @@ static int unit_of(const struct sim_machine *m, int class, int core)
     return class <= m->levels ? machine_unit(m, class - 1, core) : 0;
 }
 
-static struct seat seat_of(const struct sim_ways *w, const struct caches_place *place)
+static struct links_end seat_of(const struct sim_ways *w, const struct caches_place *place)
 {
     const struct sim_machine *m = w->machine;
 
     if (place->kind == CACHES_NODE)
-        return (struct seat){ m->first[place->of], w->node_class };
+        return (struct links_end){ m->first[place->of], w->node_class };
     if (place->kind == CACHES_UNIT)
-        return (struct seat){ w->unit_seat[place->of], class_within(m, m->caches.shared_level) };
-    return (struct seat){ place->of, MACHINE_OWN };
+        return (struct links_end){ w->unit_seat[place->of], class_within(m, m->caches.shared_level) };
+    return (struct links_end){ place->of, MACHINE_OWN };
 }
 
 int hud_ways_class(const struct sim_ways *w, int core, const struct caches_place *place)
 {
-    struct seat seat = seat_of(w, place);
+    struct links_end seat = seat_of(w, place);
     int class = machine_class(w->machine, core, seat.core);
 
     return class < seat.lowest ? seat.lowest : class;
@@ -51,28 +47,14 @@ double hud_ways_extra(const struct sim_ways *w, int core, const struct caches_pl
     return fmax(0, 1 / gbps - 1 / own);
 }
 
-static void cross_link(int link, double weight, struct flow_path *path)
-{
-    if (link >= 0)
-        hud_flow_use(path, link, weight);
-}
-
 void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_place *place, bool outwards, double weight,
                     struct flow_path *path)
 {
-    const struct sim_machine *m = w->machine;
-    struct seat seat = seat_of(w, place);
-    int from = outwards ? core : seat.core, to = outwards ? seat.core : core;
-    bool met = false;
+    struct links_end here = { core, MACHINE_OWN }, there = seat_of(w, place);
+    int way[LINKS_WAY], count = hud_links_between(w->links, outwards ? here : there, outwards ? there : here, way);
 
-    for (int k = 1; k < m->classes && !met; k++) {
-        int here = unit_of(m, k, core), there = unit_of(m, k, seat.core);
-        met = k >= seat.lowest && here == there;
-        cross_link(w->mesh[k * m->cores + here], weight, path);
-        if (k >= seat.lowest && !met)
-            cross_link(w->mesh[k * m->cores + there], weight, path);
-    }
-    cross_link(w->socket[m->socket[from] * m->sockets + m->socket[to]], weight, path);
+    for (int i = 0; i < count; i++)
+        hud_flow_use(path, way[i], weight);
     if (place->kind == CACHES_NODE)
         hud_flow_use(path, w->node_at + place->of, weight);
     if (place->kind == CACHES_UNIT && place->of != w->unit[core])
@@ -107,21 +89,6 @@ static void find_units(struct sim_ways *w)
     }
 }
 
-static void find_links(struct sim_ways *w)
-{
-    const struct sim_machine *m = w->machine;
-
-    w->mesh = ints(m->classes * m->cores, -1);
-    w->socket = ints(m->sockets * m->sockets, -1);
-    for (int i = 0; i < hud_links_count(w->links); i++) {
-        const struct sim_link *link = hud_links_get(w->links, i);
-        if (link->class >= 0)
-            w->mesh[link->class * m->cores + link->from] = i;
-        else if (link->from != link->to)
-            w->socket[link->from * m->sockets + link->to] = i;
-    }
-}
-
 struct sim_ways *hud_ways_create(const struct sim_machine *machine, const struct sim_links *links)
 {
     struct sim_ways *w = hud_must(calloc(1, sizeof *w));
@@ -129,7 +96,6 @@ struct sim_ways *hud_ways_create(const struct sim_machine *machine, const struct
     w->machine = machine;
     w->links = links;
     find_units(w);
-    find_links(w);
     w->node_at = hud_links_count(links);
     w->unit_at = w->node_at + machine->nodes;
     w->resources = w->unit_at + w->units;
@@ -142,8 +108,6 @@ void hud_ways_free(struct sim_ways *w)
         return;
     free(w->unit);
     free(w->unit_seat);
-    free(w->mesh);
-    free(w->socket);
     free(w);
 }
 

@@ -3,9 +3,9 @@
  * ways.h - from a place where bytes lie (caches.h) to a core of a machine: how far it is, how much longer a byte takes than in the own cache, and what it
  * crosses (a path of flows.h).
  *
- * What is crossed: the meshes of the units that the bytes leave, enter or stay in, and the link between two sockets (links.h); the memory
- * controller of the node, if they lie in memory; the shared cache of the core's unit, which gives it whatever does not lie in its own cache, and that of
- * another unit, if they lie there.  What a core gives up to a shared cache crosses nothing that others wait for.  A shared cache hangs on the mesh of its unit's class, a memory on that of its node's.
+ * What is crossed: the links between the two (links.h); the memory controller of the node, if they lie in memory; the shared cache of the core's unit, which
+ * gives it whatever does not lie in its own cache, and that of another unit, if they lie there.  A shared cache hangs on the mesh of its unit's
+ * class, a memory on that of its node's.  What a core gives up to a shared cache crosses nothing that others wait for.
  *
  * Resources are numbered: links as in links.h, then memory controllers by node, then shared caches by unit.
  */
@@ -21,8 +21,6 @@ struct sim_ways {
     const struct sim_links *links;
     int units, *unit, *unit_seat; /* of the shared level; [cores]; [units]: a core of each */
     int node_class;               /* of the cores of a node */
-    int *mesh;                    /* [classes * cores], by class and unit: its link, -1: none */
-    int *socket;                  /* [sockets * sockets], from and to: the same */
     int node_at, unit_at, resources;
 };
 
@@ -44,7 +42,7 @@ void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_plac
 enum { WAYS_NAME = LINKS_NAME };
 
 double hud_ways_gbps(const struct sim_ways *w, int resource);
-/* "numa 3", "socket 0 to 1", "memory 1", "shared cache 2" */
+/* As links are named; "memory 1", "shared cache 2". */
 void hud_ways_name(const struct sim_ways *w, int resource, char name[WAYS_NAME]);
 
 #endif

@@ -247,10 +247,30 @@ static void test_links(void **state)
     assert_true(hud_links_cross(links, 0, 96, 8) == 0);
     assert_true(hud_links_cross(links, 64, 0, 9) == 0); /* the other direction, and the meshes are free again */
     assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
-    hud_links_carry(links, 31, 127, 1000);
-    assert_true(hud_links_get(links, way[2])->bytes == 3 * 64 + 1000);
     hud_links_forget(links);
     assert_true(hud_links_get(links, way[2])->bytes == 0);
+    hud_links_free(links);
+}
+
+static void test_ports(void **state)
+{
+    const struct links_end core = { 0, MACHINE_OWN }, of_its_die = { 1, MADE_UP_NUMA }, of_its_socket = { 1, MADE_UP_SOCKET };
+    int way[LINKS_WAY];
+
+    (void)state;
+    machine->links.port_gbps[MADE_UP_NUMA] = 32; /* a line in 2 ns */
+    struct sim_links *links = hud_links_create(machine);
+    assert_int_equal(hud_links_count(links), 4 + 4);
+    assert_int_equal(hud_links_way(links, 0, 1, way), 0);
+    assert_int_equal(hud_links_way(links, 0, 32, way), 2); /* out of a die, into another */
+    assert_true(hud_links_cross(links, 0, 32, 0) == 0);
+    assert_true(hud_links_cross(links, 32, 0, 0) == 0); /* the other direction */
+    assert_true(hud_links_cross(links, 1, 64, 0) == 2); /* out of the same die */
+    assert_int_equal(hud_links_between(links, of_its_die, core, way), 0);
+    assert_int_equal(hud_links_between(links, of_its_socket, core, way), 1); /* into the die */
+    assert_int_equal(hud_links_get(links, way[0])->from, LINKS_OUTSIDE);
+    assert_int_equal(hud_links_between(links, core, of_its_socket, way), 1);
+    assert_int_equal(hud_links_get(links, way[0])->to, LINKS_OUTSIDE);
     hud_links_free(links);
 }
 
@@ -266,6 +286,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_claim, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_handed_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_links, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_ports, set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
