@@ -87,7 +87,7 @@ int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS]
 
 /* ---- what is measured ---- */
 
-enum over { ONCE, CLASSES, CACHES, NODES, HOMES }; /* by class as src/sim/machine.c has it */
+enum over { ONCE, CLASSES, ADDED, CACHES, NODES, HOMES }; /* by class as src/sim/machine.c has it */
 
 /* Where one cannot be measured, a part of another number, which is assumed; of NULL: the part itself. */
 static const struct row {
@@ -101,6 +101,7 @@ static const struct row {
     { "lines", "post_ns", ONCE, measure_post, 1, NULL, "a few cycles" },
     { "lines", "add_ns", ONCE, measure_add, 8, NULL, "twenty cycles" },
     { "lines", "transfer_ns", CLASSES, measure_transfer, 100, NULL, "no threads could be had" },
+    { "lines", "revoke_ns", ADDED, measure_revoke, 0, NULL, "nothing" },
     { "lines", "gap_ns", CLASSES, measure_gap, 0.5, "transfer_ns", "half of the transfer" },
     { "lines", "serve_ns", CLASSES, measure_serve, 1 / 6.0, "transfer_ns", "a sixth of the transfer" },
     { "lines", "home_ns", HOMES, measure_home, 0, NULL, "nothing" },
@@ -121,11 +122,11 @@ static bool has_class(const struct sim_machine *m, enum over over, int class, co
     int numa = hud_topo_level_of(m->topo, "numa"), lowest_away = numa < 0 ? m->classes : numa + 2;
 
     *name = over == ONCE ? "" : over == NODES && class == MACHINE_OWN ? "local" : hud_machine_class_name(m, class);
-    return over == ONCE      ? class == MACHINE_OWN
-           : over == CLASSES ? class != MACHINE_OWN
-           : over == CACHES  ? true
-           : over == NODES   ? class == MACHINE_OWN || class >= lowest_away
-                             : class >= lowest_away;
+    return over == ONCE                       ? class == MACHINE_OWN
+           : over == CLASSES || over == ADDED ? class != MACHINE_OWN
+           : over == CACHES                   ? true
+           : over == NODES                    ? class == MACHINE_OWN || class >= lowest_away
+                                              : class >= lowest_away;
 }
 
 /* A number that is in the list already. */
@@ -167,7 +168,7 @@ static void measure(const struct measured *on, const struct row *row, json_t *nu
         if (!has_class(on->m, row->over, c, &class) || (strcmp(row->key, "socket_gbps") == 0 && on->m->sockets == 1))
             continue;
         double value = row->measure(on, c, note);
-        if (value < 0 || (value <= 0 && row->over != HOMES))
+        if (value < 0 || (value <= 0 && row->over != HOMES && row->over != ADDED))
             value = assume(row, class, numbers, note);
         snprintf(key, sizeof key, "%s%s%s", row->key, class[0] ? "." : "", class);
         add(numbers, row->table, key, value, note);

@@ -20,7 +20,7 @@ struct measured {
 typedef double measure_fn(const struct measured *on, int class, char note[MACHINE_NOTE]);
 
 /* machine_lines.c */
-measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_gap, measure_serve, measure_home;
+measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_revoke, measure_gap, measure_serve, measure_home;
 /* machine_bytes.c */
 measure_fn measure_cached, measure_memory, measure_node, measure_socket, measure_shared, measure_from_shared, measure_reduce,
     measure_kernel, measure_call;

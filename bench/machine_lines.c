@@ -139,6 +139,37 @@ static double trips(const struct measured *on, int a, int b, int home)
     return ns;
 }
 
+static struct word *word_of(struct word *first, int i)
+{
+    return first + (size_t)i * STRIDE / sizeof *first;
+}
+
+/* Each posts in a line of its own, and polls the other's. */
+static void flag_trip(struct pair *p, int thread, uint64_t value)
+{
+    if (thread == 0)
+        atomic_store_explicit(&word_of(p->line, 0)->value, value, memory_order_release);
+    while (atomic_load_explicit(&word_of(p->line, !thread)->value, memory_order_acquire) < value)
+        pinned_pause();
+    if (thread == 1)
+        atomic_store_explicit(&word_of(p->line, 1)->value, value, memory_order_release);
+}
+
+static void body_flags(void *arg, int thread)
+{
+    struct pair *p = arg;
+    uint64_t value = 0;
+
+    touch_first(p, thread, (size_t)2 * STRIDE);
+    for (int r = 0; r < PINNED_ROUNDS; r++) {
+        double begin = pinned_ns();
+        for (int i = 0; i < TRIPS; i++)
+            flag_trip(p, thread, ++value);
+        if (thread == 0)
+            p->ns[r] = (pinned_ns() - begin) / TRIPS / 2;
+    }
+}
+
 static double scan(const struct measured *on, int a, int b, int home);
 
 /* The median over some pairs of the class. */
@@ -164,12 +195,24 @@ double measure_transfer(const struct measured *on, int class, char note[MACHINE_
     return over_pairs(on, class, trips, "compare-and-swap round trip / 2", note);
 }
 
-/* ---- two cores: one reads many lines that the other has written ---- */
-
-static struct word *word_of(struct word *first, int i)
+/* What a flag takes longer than a line that goes to and fro: its reader has a copy, which must go before a store can be seen. */
+static double flags(const struct measured *on, int a, int b, int home)
 {
-    return first + (size_t)i * STRIDE / sizeof *first;
+    struct pair p = { .line = aligned_alloc(PAGE, 3 * PAGE), .meeting.threads = 2 };
+    const int cpus[2] = { on->os[a], on->os[b] };
+    double hop = p.line && pinned_run(cpus, 2, body_flags, &p) == 0 ? pinned_median(p.ns, PINNED_ROUNDS) : -1;
+    double transfer = trips(on, a, b, home);
+
+    free(p.line);
+    return hop < 0 || transfer < 0 ? -1 : hop > transfer ? hop - transfer : 0;
 }
+
+double measure_revoke(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    return over_pairs(on, class, flags, "round trip / 2 of two flags, less that of one line", note);
+}
+
+/* ---- two cores: one reads many lines that the other has written ---- */
 
 static double read_lines(struct pair *p, int lines, uint64_t want)
 {

@@ -100,16 +100,17 @@ static int farthest(const struct sim_lines *all, const struct sim_line *line, in
     return most;
 }
 
-/* What it takes until the core has the line alone: 0 if it does.  *gap_ns, between two such. */
-static double own_ns(const struct sim_lines *all, const struct sim_line *line, int core, double *gap_ns)
+/* What it takes until the core has the line alone: 0 if it does.  *gap_ns, between two such; *revoke_ns, until what it stores can be seen. */
+static double own_ns(const struct sim_lines *all, const struct sim_line *line, int core, double *gap_ns, double *revoke_ns)
 {
     const struct machine_lines *cost = &all->machine->lines;
     int class = farthest(all, line, core), away = machine_away(all->machine, core, line->home);
 
     *gap_ns = class == MACHINE_OWN ? 0 : cost->gap_ns[class];
+    *revoke_ns = class == MACHINE_OWN ? 0 : cost->revoke_ns[class];
     if (class == MACHINE_OWN)
         return 0;
-    return cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0);
+    return later(cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0), *revoke_ns);
 }
 
 /* ---- loads ---- */
@@ -190,7 +191,7 @@ static void take(struct sim_line *line, int core)
 struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     struct core *c = &all->core[core];
-    double gap, own = own_ns(all, line, core, &gap), early = own > gap ? own - gap : 0;
+    double gap, revoke, own = own_ns(all, line, core, &gap, &revoke), early = own > gap ? own - gap : 0;
     struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner };
 
     if (line->owner == core && line->copies == 1 && line->settled_ns == c->settled_ns)
@@ -198,14 +199,14 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
     f.begin_ns = later(now_ns, later(line->free_ns, c->settled_ns - early));
     f.end_ns = later(f.begin_ns + own, line->settled_ns);
     take(line, core);
-    line->visible_ns = line->free_ns = f.from < 0 ? f.begin_ns : f.end_ns;
+    line->visible_ns = line->free_ns = f.from < 0 ? f.begin_ns + revoke : f.end_ns;
     line->settled_ns = c->settled_ns = f.end_ns;
     return f;
 }
 
 void hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
-    double gap, own = own_ns(all, line, core, &gap);
+    double gap, revoke, own = own_ns(all, line, core, &gap, &revoke);
 
     line->free_ns = later(now_ns, line->free_ns);
     line->settled_ns = later(line->free_ns + own, line->settled_ns);
@@ -215,7 +216,7 @@ void hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, dou
 struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     struct core *c = &all->core[core];
-    double gap, own = own_ns(all, line, core, &gap);
+    double gap, revoke, own = own_ns(all, line, core, &gap, &revoke);
     struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner };
 
     f.begin_ns = later(now_ns, later(line->free_ns, c->settled_ns));

@@ -13,9 +13,10 @@
  *        it (out-of-order execution): a scan of n lines of one class takes transfer_ns + (n - 1) gap_ns.
  * Store  The core goes on after post_ns.  Copies elsewhere must go first: the store settles when the farthest holder has been told, cross after it began,
  *        and no load of the new value ends before that, nor before its own cross.  A reader that polls sends for the line as soon as it has lost
- *        it, so these two times overlap: a ping-pong of two flags takes transfer_ns a hop.  A core without a copy must have the line first: then nobody
- *        loads before the store has settled.  Stores of a core settle in their order, each miss gap_ns after the one before at least (a store
- *        buffer asks early for the lines of several stores); one to the line of the store before it goes with that one.
+ *        it, so these two times overlap, but for revoke_ns of the farthest holder: a ping-pong of two flags takes revoke_ns + transfer_ns a hop.  A core
+ *        without a copy must have the line first: then nobody loads before the store has settled.  Stores of a core settle in their order, each miss
+ *        gap_ns after the one before at least (a store buffer asks early for the lines of several stores); one to the line of the store before it
+ *        goes with that one.
  * Add    The core waits: for the line, for its own stores, for the line to come and the copies to go, then add_ns.  Additions to one line queue up.
  * Claim  as a store that nobody waits for and that nothing follows: the line comes to the core, the copies go.
  *

@@ -15,7 +15,8 @@
 enum form {
     NUMBER,   /* above 0 */
     CLASSES,  /* a table: a number for each class but the own core */
-    CACHES,   /* the same and "own" */
+    ADDED,    /* the same, of numbers that may be 0 */
+    CACHES,   /* as CLASSES, and "own" */
     MEMORIES, /* a table: "local" and a number for each class above a NUMA node */
     HOMES,    /* the same without "local", of numbers that may be 0 */
     MESHES,   /* a table, or nothing: a number for any class but the own core */
@@ -33,6 +34,7 @@ static const struct row {
     { "lines", "post_ns", NUMBER, offsetof(struct sim_machine, lines.post_ns) },
     { "lines", "add_ns", NUMBER, offsetof(struct sim_machine, lines.add_ns) },
     { "lines", "transfer_ns", CLASSES, offsetof(struct sim_machine, lines.transfer_ns) },
+    { "lines", "revoke_ns", ADDED, offsetof(struct sim_machine, lines.revoke_ns) },
     { "lines", "gap_ns", CLASSES, offsetof(struct sim_machine, lines.gap_ns) },
     { "lines", "serve_ns", CLASSES, offsetof(struct sim_machine, lines.serve_ns) },
     { "lines", "home_ns", HOMES, offsetof(struct sim_machine, lines.home_ns) },
@@ -104,13 +106,14 @@ static const char *shown(const json_t *value, char *text, size_t bytes)
 
 static void read_number(struct reader *r, enum form form, const char *what, const json_t *value, double *number)
 {
+    bool may_be_0 = form == HOMES || form == ADDED;
     double v = json_number_value(value);
     char text[64];
 
     *number = v;
-    if (!json_is_number(value) || v < 0 || (v <= 0 && form != HOMES) || !isfinite(v))
+    if (!json_is_number(value) || v < 0 || (v <= 0 && !may_be_0) || !isfinite(v))
         complain(r, "%s: %s (accepted: a number %s)", what, value ? shown(value, text, sizeof text) : "missing",
-                 form == HOMES ? "of 0 or more" : "above 0");
+                 may_be_0 ? "of 0 or more" : "above 0");
 }
 
 /* The key of a class in a table of this form; NULL: it has none. */

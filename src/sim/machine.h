@@ -26,9 +26,11 @@ struct machine_lines {
     double post_ns;                      /* until a core has handed a store to its store buffer */
     double add_ns;                       /* an atomic operation on a line that the core owns */
     double transfer_ns[MACHINE_CLASSES]; /* one way, of a line that a core of this class has written: a compare-and-swap round trip / 2 */
-    double gap_ns[MACHINE_CLASSES];      /* the next of several misses of one core that overlap */
-    double serve_ns[MACHINE_CLASSES];    /* between two readers of one line */
-    double home_ns[MACHINE_CLASSES];     /* added where the line's home is so far away (machine_away), farther than its holder */
+    double revoke_ns
+        [MACHINE_CLASSES]; /* added until a store is visible, where a core of this class has a copy: two flags' round trip / 2 - transfer_ns */
+    double gap_ns[MACHINE_CLASSES];   /* the next of several misses of one core that overlap */
+    double serve_ns[MACHINE_CLASSES]; /* between two readers of one line */
+    double home_ns[MACHINE_CLASSES];  /* added where the line's home is so far away (machine_away), farther than its holder */
 };
 
 /* What line transfers and bytes cross. */

@@ -72,6 +72,9 @@ static void ping_pong(int a, int b, double begin, double transfer)
 
 static void test_ping_pong(void **state)
 {
+    machine->lines.revoke_ns[MADE_UP_SOCKET] = 7;
+    ping_pong(0, 32, 500, 20 + 7); /* a machine on which a copy must be gone before the store can be seen */
+    machine->lines.revoke_ns[MADE_UP_SOCKET] = 0;
     (void)state;
     ping_pong(0, 1, 1000, 10);
     ping_pong(0, 32, 2000, 20); /* a line's home is its writer's, no farther than that */

@@ -16,6 +16,7 @@ static const char small[] =
     "{'name': 'small', 'source': 'made up', 'topology': 'pack:2 l3:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1',"
     "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3,"
     "  'transfer_ns': {'group': 10, 'numa': 20, 'socket': 30, 'machine': 40},"
+    "  'revoke_ns': {'group': 0, 'numa': 23, 'socket': 33, 'machine': 43},"
     "  'gap_ns': {'group': 11, 'numa': 21, 'socket': 31, 'machine': 41},"
     "  'serve_ns': {'group': 12, 'numa': 22, 'socket': 32, 'machine': 42},"
     "  'home_ns': {'socket': 0, 'machine': 43}},"
@@ -92,6 +93,7 @@ static void numbers_land_where_they_belong(void **state)
     expect_numbers((const double[]){ m->lines.size_bytes, m->lines.hit_ns, m->lines.post_ns, m->lines.add_ns, m->links.socket_gbps }, 64, 1,
                    2, 3, 51);
     expect_numbers(m->lines.transfer_ns, 0, 10, 20, 30, 40);
+    expect_numbers(m->lines.revoke_ns, 0, 0, 23, 33, 43);
     expect_numbers(m->lines.gap_ns, 0, 11, 21, 31, 41);
     expect_numbers(m->lines.serve_ns, 0, 12, 22, 32, 42);
     expect_numbers(m->lines.home_ns, 0, 0, 0, 0, 43);
@@ -129,7 +131,7 @@ static void complaints(void **state)
         { "'hit_ns': 1,", "'hit_ns': 0,", "lines.hit_ns: 0 (accepted: a number above 0)" },
         { "'hit_ns': 1,", "'hit_ns': 'fast',", "lines.hit_ns: \"fast\" (accepted: a number above 0)" },
         { "'hit_ns': 1,", "'hit_ns': 1, 'miss_ns': 1,",
-          "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, add_ns, transfer_ns, gap_ns, serve_ns, home_ns)" },
+          "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, add_ns, transfer_ns, revoke_ns, gap_ns, serve_ns, home_ns)" },
         { "{'group': 10,", "{", "lines.transfer_ns.group: missing (accepted: a number above 0)" },
         { "'numa': 20", "'numa': -1", "lines.transfer_ns.numa: -1 (accepted: a number above 0)" },
         { "{'group': 10,", "{'group': 10, 'own': 1,",
@@ -166,6 +168,7 @@ static void one_socket(void **state)
     static const char alone[] =
         "{'name': 'alone', 'source': '', 'topology': 'pack:1 [numa] l3:2 core:2 pu:1',"
         "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3, 'transfer_ns': {'l3': 10, 'machine': 40},"
+        "  'revoke_ns': {'l3': 0, 'machine': 0},"
         "  'gap_ns': {'l3': 11, 'machine': 41}, 'serve_ns': {'l3': 12, 'machine': 42}},"
         "'links': {%s}, 'copy': {'cached_gbps': {'own': 60, 'l3': 61, 'machine': 64},"
         "  'memory_gbps': {'local': 70}, 'shared_gbps': 75, 'kernel_gbps': 80, 'kernel_call_ns': 81}, 'memory': {'node_gbps': 90},"
