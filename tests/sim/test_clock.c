@@ -29,6 +29,7 @@ struct job {
     struct sim_team *team;
     struct coll call;
     struct sim *sim;
+    struct sim_machine *machine; /* of it, as long as it is asked */
 };
 
 static const struct alg *find(const char *name)
@@ -58,7 +59,7 @@ static void body(struct sim *s, int rank, void *arg)
     job->leave_ns[rank] = hud_sim_now(m);
 }
 
-/* Runs it; job->sim stays for questions. */
+/* Runs it; job->sim stays for questions, until finish. */
 static bool run(struct job *job)
 {
     int members[RANKS], unit[RANKS];
@@ -83,9 +84,14 @@ static bool run(struct job *job)
     job->team = hud_sim_team_create(job->sim, job->ranks, members, 0, ARENA);
     bool clean = hud_sim_run(job->sim, body, job);
     hud_shape_groups_free(&job->groups);
-    machine->cores = 0; /* the run is over: nothing asks the machine any more */
-    made_up_free(machine);
+    job->machine = machine;
     return clean;
+}
+
+static void finish(struct job *job)
+{
+    hud_sim_free(job->sim);
+    made_up_free(job->machine);
 }
 
 static double last_leave(const struct job *job)
@@ -104,7 +110,7 @@ static double rank_0_late(const char *name, int ranks, int calls)
 
     if (!run(&job))
         fail_msg("%s", hud_sim_report(job.sim));
-    hud_sim_free(job.sim);
+    finish(&job);
     return last_leave(&job) - job.enter_ns[0];
 }
 
@@ -145,7 +151,7 @@ static void test_together(void **state)
     assert_true(run(&job));
     for (int r = 0; r < 2; r++)
         assert_true(job.leave_ns[r] - job.enter_ns[r] == 10.25);
-    hud_sim_free(job.sim);
+    finish(&job);
 }
 
 /* Words beside a flag: rank 0 claims the line, if it does in time, puts two words and posts; rank 1 awaits, or polls, and gets them. */
@@ -180,7 +186,7 @@ static double words_take(bool claimed, bool polled)
     polls = polled;
     if (!run(&job))
         fail_msg("%s", hud_sim_report(job.sim));
-    hud_sim_free(job.sim);
+    finish(&job);
     return job.leave_ns[0] - job.enter_ns[polled ? 0 : 1];
 }
 
@@ -215,7 +221,7 @@ static void test_links(void **state)
         between[1] += strcmp(t.name, "socket 1 to 0") == 0 ? t.bytes : 0;
     }
     assert_true(between[0] == 2 * 64 && between[1] == 64 * 64);
-    hud_sim_free(job.sim);
+    finish(&job);
     double slow = last_leave(&job) - job.enter_ns[0], fast = rank_0_late("counters", RANKS, 3);
     assert_true(slow > 64 * 64 && fast < 64 * 64); /* 64 lines, 64 apart */
 }
@@ -228,7 +234,7 @@ static double all_together(const struct alg *alg, int ranks, uint64_t seed)
 
     if (!run(&job))
         fail_msg("%s", hud_sim_report(job.sim));
-    hud_sim_free(job.sim);
+    finish(&job);
     return last_leave(&job) - job.enter_ns[0];
 }
 
@@ -272,7 +278,7 @@ static void test_checked(void **state)
     (void)state;
     assert_false(run(&job));
     assert_non_null(strstr(hud_sim_report(job.sim), "broken promise"));
-    hud_sim_free(job.sim);
+    finish(&job);
 }
 
 /* ---- trace ---- */
@@ -303,7 +309,7 @@ static void test_path(void **state)
     assert_int_equal(wait->by_line, legs[count - 2].step->line);
     assert_true(wait->turn_ns - wait->ready_ns == 30 * 3); /* the others are served first */
     free(legs);
-    hud_sim_free(job.sim);
+    finish(&job);
 }
 
 int main(void)
