@@ -56,16 +56,6 @@ static int describe(hwloc_topology_t topology, char *text, size_t bytes, char **
     return hwloc_topology_export_xmlbuffer(topology, xml, &length, 0);
 }
 
-/* The processor behind each core of the description: in hwloc's order, or by its own number. */
-static int *list_processors(hwloc_topology_t topology, const struct sim_machine *m, bool by_number)
-{
-    int *os = calloc((size_t)m->cores, sizeof *os), count = 0;
-
-    for (hwloc_obj_t pu = NULL; os && count < m->cores && (pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) != NULL; count++)
-        os[count] = by_number ? m->cpu[count] : (int)pu->os_index;
-    return os;
-}
-
 int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS][2])
 {
     int all = 0, count = 0;
@@ -153,7 +143,7 @@ static double assume(const struct row *row, const char *class, const json_t *num
 {
     char key[64], why[MACHINE_NOTE];
 
-    snprintf(why, sizeof why, "%s", note);
+    snprintf(why, sizeof why, "%s", strncmp(note, "measured", 8) == 0 ? "" : note); /* tried, but in vain */
     snprintf(note, MACHINE_NOTE, "assumed: %s%s%.80s", row->why, why[0] ? ", since " : "", why);
     snprintf(key, sizeof key, "%s%s%s", row->of ? row->of : "", class[0] ? "." : "", class);
     return row->part * (row->of ? number_of(numbers, strchr(row->of, '.') ? row->of : key) : 1);
@@ -246,8 +236,8 @@ int main(void)
     struct measured on = { .m = place(synthetic, xml, error, sizeof error) };
     if (!on.m || on.m->cores < 2)
         return fail(on.m ? "there is one core" : error);
-    on.os = list_processors(topology, on.m, xml != NULL);
-    json_t *all = on.os ? measure_all(topology, &on) : NULL;
+    on.os = on.m->cpu; /* a description, symmetric or not, has the system's numbers */
+    json_t *all = measure_all(topology, &on);
     if (!all)
         return fail("out of memory");
     hud_topo_cpu_name(name, sizeof name);
@@ -258,7 +248,6 @@ int main(void)
     json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     putchar('\n');
     json_decref(all);
-    free(on.os);
     if (xml)
         hwloc_free_xmlbuffer(topology, xml);
     hud_machine_free(on.m);

@@ -13,7 +13,7 @@ enum { MACHINE_NOTE = 160 };
 
 struct measured {
     struct sim_machine *m;              /* its topology, without numbers */
-    int *os;                            /* [cores] number of a core's first processor */
+    const int *os;                      /* [cores] number of a core's first processor */
     size_t private_bytes, shared_bytes; /* of the caches; 0: not known */
 };
 

@@ -110,6 +110,7 @@ class Asked:
         answer = self.layout.ask("explain", self.collective, str(asked), str(self.ranks), self.options.map, self.machine["topology"], **self.environment(name))
         if answer["error"]:
             raise Trouble(answer["error"], 2)
+        self.why = answer["why"]["by"]  # of the latest; shown where none is taken
         return answer["serves"]
 
     def run_program(self, request):
@@ -169,7 +170,7 @@ def main(options, _command, layout):
         simulate_measure.check(options, asked)
     calls = {(name, size): asked.call(name, size) for size in asked.sizes for name in asked.names}
     if not any(calls.values()):
-        raise Trouble(f"{asked.collective}: none of these calls is taken by {', '.join(name or 'huddle' for name in asked.names)} there", 1)
+        raise Trouble(f"{asked.collective}: none of these calls is taken by {', '.join(name or 'huddle' for name in asked.names)} there: {asked.why}", 1)
     if options.json:
         print(json.dumps({"simulated": True, "machine": asked.machine_facts, "calls": [call for call in calls.values() if call]}, indent=1))
     elif options.measure:
