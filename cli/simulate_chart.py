@@ -26,8 +26,11 @@ def clean(axis):
 def draw_timeline(asked, call):
     from matplotlib import patches, pyplot
     figure, axis = pyplot.subplots(figsize=(11, min(14, 2.2 + 0.16 * call["ranks"])))
+    bars = {}
     for span in call["spans"]:
-        axis.barh(span["rank"], (span["end_ns"] - span["begin_ns"]) / 1000, left=span["begin_ns"] / 1000, height=0.8, color=COLOURS[span["what"]], lw=0)
+        bars.setdefault((span["rank"], span["what"]), []).append((span["begin_ns"] / 1000, (span["end_ns"] - span["begin_ns"]) / 1000))
+    for (rank, what), runs in bars.items():
+        axis.broken_barh(runs, (rank - 0.4, 0.8), color=COLOURS[what], lw=0)
     axis.plot([s[key] / 1000 for s in call["path"] for key in ("begin_ns", "end_ns")], [s["rank"] for s in call["path"] for _ in range(2)], color=RED, lw=1.4)
     axis.set_xlim(0, end_of(call) / 1000)
     axis.set_ylim(call["ranks"] - 0.4, -0.6)

@@ -4,7 +4,7 @@ from .explain import parameters_text
 from .text import bytes_text, heading, table
 
 METHODS = {"single": "slowest rank's time of one call from a common start, median", "loop": "slowest rank's mean time of calls back to back"}
-WIDTH, LINES, LONGEST, LINKS = 72, 64, 10, 24
+WIDTH, LINES, LONGEST, LINKS, DOINGS = 72, 64, 10, 24, 3
 SIGNS = {"wait": ".", "queue": ":", "line": "-", "copy": "#", "reduce": "+"}
 
 
@@ -94,7 +94,27 @@ def show_waits(call):
               [[len(spans), time_text(most["end_ns"] - most["begin_ns"]), most["rank"], most["for"], most["at"]] for most, spans in rows[:LONGEST]], right=(0, 1, 2, 3))
 
 
+def stays(path):
+    """The path cut where it goes to another rank: lists of spans."""
+    cut = []
+    for span in path:
+        if cut and cut[-1][-1]["rank"] == span["rank"]:
+            cut[-1].append(span)
+        else:
+            cut.append([span])
+    return cut
+
+
+def doings(spans):
+    """What takes the time of some spans, the longest first: "copies out 4.81 us at src/alg/bcast/queue.c:107, ..."."""
+    spent = {}
+    for span in spans:
+        key = span["call"], span["at"]
+        spent[key] = spent.get(key, 0) + span["end_ns"] - span["begin_ns"]
+    return ", ".join(f"{call} {time_text(ns)} at {at}" for (call, at), ns in sorted(spent.items(), key=lambda item: -item[1])[:DOINGS])
+
+
 def show_path(call):
-    """From the start to the last exit: what each rank on it does, and whose doing of that the next one has waited for."""
+    """From the start to the last exit: the ranks that it leads through, each waiting for the one before, and what they do."""
     heading("Simulated critical path")
-    table(["from", "to", "rank", "what", "at"], [[time_text(s["begin_ns"]), time_text(s["end_ns"]), s["rank"], s["call"], s["at"]] for s in call["path"]], right=(0, 1, 2))
+    table(["from", "to", "rank", "what takes longest"], [[time_text(s[0]["begin_ns"]), time_text(s[-1]["end_ns"]), s[0]["rank"], doings(s)] for s in stays(call["path"])], right=(0, 1, 2))

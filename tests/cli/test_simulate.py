@@ -81,7 +81,7 @@ class Asked(unittest.TestCase):
 
 
 def span(rank, begin, end, what, **more):
-    return {"rank": rank, "begin_ns": begin, "end_ns": end, "what": what, "call": "does", "at": "src/alg/x.c:1", **more}
+    return {"rank": rank, "begin_ns": begin, "end_ns": end, "what": what, **{"call": "does", "at": "src/alg/x.c:1", **more}}
 
 
 CALL = {"collective": "bcast", "algorithm": "x", "parameters": {"fragment": 4096}, "bytes": 8192, "ranks": 2, "method": "single", "repetitions": 3,
@@ -106,6 +106,11 @@ class Shown(unittest.TestCase):
         for words in ("simulated 8 KB bcast, 2 ranks, on paper", "simulated time 1.5 us, 1.4 us to 2 us", "Simulated traffic", "Simulated timeline", "Simulated waits", "Simulated critical path"):
             self.assertIn(words, self.text())
 
+    def test_a_path_is_told_by_rank(self):
+        path = [span(0, 0, 10, "line"), span(0, 10, 40, "copy", call="copies"), span(0, 40, 50, "line"), span(1, 50, 60, "line")]
+        self.assertEqual([3, 1], [len(stay) for stay in simulate_text.stays(path)])
+        self.assertEqual("copies 30 ns at src/alg/x.c:1, does 20 ns at src/alg/x.c:1", simulate_text.doings(path[:3]))
+
     def test_of_many_links_the_busiest(self):
         links = [{"name": f"link {i}", "bytes": 64, "busy": i / 100} for i in range(40)]
         out = io.StringIO()
@@ -124,7 +129,7 @@ class Shown(unittest.TestCase):
 
     def test_waits_and_path_name_whom(self):
         self.assertRegex(self.text(), r"1 +750 ns +1 +0 +src/alg/x.c:1")
-        self.assertRegex(self.text(), r"700 ns +1 us +1 +does +src/alg/x.c:1")
+        self.assertRegex(self.text(), r"700 ns +1 us +1 +does 300 ns at src/alg/x.c:1")
 
     def test_pictures(self):
         if simulate_chart.missing():
