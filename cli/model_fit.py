@@ -17,6 +17,14 @@ SETS, QUEUE = 3, 512 << 10  # of bcast/queue in this comparison
 LIMIT_S = 120
 
 
+def least_squares(rows):
+    """x and y, neither below 0, of the least sum of (a x + b y - c)^2 over rows (a, b, c)."""
+    aa, ab, bb, ac, bc = (sum(row[i] * row[j] for row in rows) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2)))
+    det = aa * bb - ab * ab
+    found = [(max(0, ac / aa), 0), (0, max(0, bc / bb)), *([((ac * bb - bc * ab) / det, (bc * aa - ac * ab) / det)] if det else [])]
+    return min((pair for pair in found if min(pair) >= 0), key=lambda pair: sum((a * pair[0] + b * pair[1] - c) ** 2 for a, b, c in rows))
+
+
 class Fit:
     """parts: what bench-fit says; model: of it; measured: (bytes, f) -> ns; overhead_ns: of a call that does nothing."""
 
@@ -71,10 +79,8 @@ class Fit:
         per_byte, per_notice = ({key: ns - rest[key] for key, ns in self.predicted({**self.model, "byte_ns": 0, "notify_ns": 0, name: 1}).items()}
                                 for name in ("byte_ns", "notify_ns"))
         rows = [(per_byte[key] / ns, per_notice[key] / ns, (ns - rest[key]) / ns) for key, ns in self.measured.items()]
-        aa, ab, bb, ay, by = (sum(row[i] * row[j] for row in rows) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2)))
-        det = aa * bb - ab * ab
-        t, t_w = ((ay * bb - by * ab) / det, (by * aa - ay * ab) / det) if det else (ay / aa, 0)
-        return {**self.model, "byte_ns": t, "notify_ns": t_w} if t_w > 0 else {**self.model, "byte_ns": ay / aa, "notify_ns": 0}
+        t, t_w = least_squares(rows)
+        return {**self.model, "byte_ns": t, "notify_ns": t_w}
 
     def errors(self, model):
         """(bytes, f) -> predicted over measured, less 1."""

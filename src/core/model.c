@@ -13,8 +13,6 @@ static const struct known {
     double fragment_bytes; /* about what its window gives */
     double (*ns)(const struct cost_units *c, double bytes);
 } known[] = {
-    { "bcast", "queue", 32 << 10, hud_cost_bcast_queue_ns },
-    { "bcast", "levels", 32 << 10, hud_cost_bcast_levels_ns },
     { "allreduce", "slices", 128 << 10, hud_cost_allreduce_slices_ns },
     { "allreduce", "levels", 128 << 10, hud_cost_allreduce_levels_ns },
 };

@@ -9,48 +9,27 @@ static double in_unit(const struct cost_units *c)
     return fmax(1, (double)c->ranks / c->units);
 }
 
-/* Fragments, of which there is at least one. */
+/* There is at least one. */
 static double fragments(const struct cost_units *c, double bytes)
 {
     return fmax(1, ceil(bytes / c->fragment_bytes));
 }
 
-static double first(const struct cost_units *c, double bytes)
-{
-    return fmin(c->fragment_bytes, bytes);
-}
-
-double hud_cost_bcast_queue_ns(const struct cost_units *c, double bytes)
-{
-    double told_ns = fragments(c, bytes) * c->line_ns, rank_ns = (bytes + first(c, bytes)) * c->byte_ns;
-    double far = c->ranks - in_unit(c), through_ns = bytes * fmax(in_unit(c) / c->unit_gbps, far / c->link_gbps);
-
-    return told_ns + fmax(rank_ns, through_ns);
-}
-
-double hud_cost_bcast_levels_ns(const struct cost_units *c, double bytes)
-{
-    double told_ns = (fragments(c, bytes) + 1) * c->line_ns, rank_ns = (bytes + first(c, bytes)) * 2 * c->byte_ns;
-    double through_ns = bytes * fmax(in_unit(c) / c->unit_gbps, (c->units - 1) / c->link_gbps);
-
-    return told_ns + fmax(rank_ns, through_ns);
-}
-
 double hud_cost_allreduce_slices_ns(const struct cost_units *c, double bytes)
 {
-    double p = c->ranks, g = in_unit(c);
-    double rank_ns = 2 * (1 - 1 / p) * bytes * c->byte_ns + bytes * c->reduce_ns;
+    double p = c->ranks, g = in_unit(c), far = 1 - 1. / c->units;
+    double in = (1 - 1 / p) * c->byte_ns, reduced = (1 - far) * c->reduce_ns + far * c->far_ns;
+    double out = fmax(0, 1 - far - 1 / p) * c->byte_ns + far * c->far_ns;
 
-    return 2 * fragments(c, bytes) * c->line_ns + fmax(rank_ns, 2 * bytes * (p - g) * g / p / c->link_gbps);
+    return 2 * fragments(c, bytes) * c->line_ns + bytes * fmax(in + reduced + out, 2 * (p - g) * g / p / c->link_gbps);
 }
 
 double hud_cost_allreduce_levels_ns(const struct cost_units *c, double bytes)
 {
-    double p = c->ranks, g = in_unit(c), units = c->units;
-    double copied = (2 * (1 - 1 / g) + 1 / g - 1 / p) * bytes, reduced = bytes + units / p * bytes;
+    double p = c->ranks, g = in_unit(c), others = c->units - 1;
+    double near = 2 * (1 - 1 / g) * c->byte_ns + c->reduce_ns, far = (others / p + 1 / g - 1 / p) * c->far_ns;
 
-    return 4 * fragments(c, bytes) * c->line_ns +
-           fmax(copied * c->byte_ns + reduced * c->reduce_ns, 2 * (1 - 1 / units) * bytes / c->link_gbps);
+    return 4 * fragments(c, bytes) * c->line_ns + bytes * fmax(near + far, 2 * (1 - 1. / c->units) / c->link_gbps);
 }
 
 struct cost_units hud_cost_units_typical(int ranks, double fragment_bytes)
@@ -59,8 +38,8 @@ struct cost_units hud_cost_units_typical(int ranks, double fragment_bytes)
                                 .units = 2,
                                 .line_ns = 160,
                                 .byte_ns = 1 / 15.,
+                                .far_ns = 2 / 15.,
                                 .reduce_ns = 1 / 20.,
-                                .unit_gbps = 24 * 8.7,
                                 .link_gbps = 24 * 5.1,
                                 .fragment_bytes = fragment_bytes };
 }

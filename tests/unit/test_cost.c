@@ -239,38 +239,35 @@ static void what_schemes_reach(void **state)
 
 /* ---- many ranks over several units ---- */
 
-/* 2 units of 8; of 1 MB in fragments of 1e5. */
+/* 2 units of 8; in fragments of 1e5. */
 static const struct cost_units units = {
-    .ranks = 16, .units = 2, .line_ns = 100, .byte_ns = 0.1, .reduce_ns = 0.05, .unit_gbps = 200, .link_gbps = 100, .fragment_bytes = 1e5
+    .ranks = 16, .units = 2, .line_ns = 100, .byte_ns = 0.1, .far_ns = 0.3, .reduce_ns = 0.05, .link_gbps = 100, .fragment_bytes = 1e5
 };
 
-static void through_one_level_or_by_levels(void **state)
+static void in_slices_or_by_levels(void **state)
 {
     struct cost_units narrow = units;
 
     (void)state;
-    assert_near(hud_cost_bcast_queue_ns(&units, 1e6), 10 * 100 + 1.1e6 * 0.1, 1e-6); /* links would take 0.08e6 */
-    assert_near(hud_cost_bcast_levels_ns(&units, 1e6), 11 * 100 + 1.1e6 * 0.2, 1e-6);
-    assert_near(hud_cost_allreduce_slices_ns(&units, 1e6), 20 * 100 + 2 * (15 / 16.) * 1e5 + 0.5e5, 1e-6);
-    assert_near(hud_cost_allreduce_levels_ns(&units, 1e6), 40 * 100 + (2 * 7 / 8. + 1 / 8. - 1 / 16.) * 1e5 + (1 + 1 / 8.) * 0.5e5, 1e-6);
-    narrow.link_gbps = 10; /* 8 copies over it, or one */
-    assert_near(hud_cost_bcast_queue_ns(&narrow, 1e6), 10 * 100 + 8e6 / 10, 1e-6);
-    assert_near(hud_cost_bcast_levels_ns(&narrow, 1e6), 11 * 100 + 1.1e6 * 0.2, 1e-6);
-    assert_near(hud_cost_allreduce_slices_ns(&narrow, 1e6), 20 * 100 + 8e6 / 10, 1e-6);
-    narrow.unit_gbps = 20;
-    assert_near(hud_cost_bcast_levels_ns(&narrow, 1e6), 11 * 100 + 8e6 / 20, 1e-6);
-    assert_near(hud_cost_bcast_queue_ns(&units, 100), 100 + 200 * 0.1, 1e-6); /* one fragment, copied in, then out */
+    assert_near(hud_cost_allreduce_slices_ns(&units, 1e6),
+                20 * 100 + 1e6 * (15 / 16. * 0.1 + (0.05 + 0.3) / 2 + (1 / 2. - 1 / 16.) * 0.1 + 0.3 / 2), 1e-6);
+    assert_near(hud_cost_allreduce_levels_ns(&units, 1e6), 40 * 100 + 1e6 * (14 / 8. * 0.1 + 0.05 + (1 / 16. + 1 / 8. - 1 / 16.) * 0.3),
+                1e-6);
+    narrow.link_gbps =
+        10; /* each contribution to a slice of the other unit goes over it, and each result: 8 of 16 ranks' in 8 slices of n/16 */
+    assert_near(hud_cost_allreduce_slices_ns(&narrow, 1e6), 20 * 100 + 2 * 8 * 8 * (1e6 / 16) / 10, 1e-6);
+    narrow.link_gbps = 1; /* a partial result goes over it, and a result */
+    assert_near(hud_cost_allreduce_levels_ns(&narrow, 1e6), 40 * 100 + 1e6, 1e-6);
+    assert_near(hud_cost_allreduce_levels_ns(&units, 0), 4 * 100, 1e-6);
 }
 
-static void links_decide_for_many_ranks(void **state)
+static void distance_decides_of_large_messages(void **state)
 {
-    const struct cost_units few = hud_cost_units_typical(8, 32768), many = hud_cost_units_typical(128, 32768);
+    const struct cost_units typical = hud_cost_units_typical(32, 128 * KB);
 
     (void)state;
-    assert_true(hud_cost_bcast_queue_ns(&few, MB) < hud_cost_bcast_levels_ns(&few, MB));
-    assert_true(hud_cost_bcast_queue_ns(&many, MB) > hud_cost_bcast_levels_ns(&many, MB));
-    assert_true(hud_cost_allreduce_slices_ns(&few, MB) < hud_cost_allreduce_levels_ns(&few, MB));
-    assert_true(hud_cost_allreduce_slices_ns(&many, MB) > hud_cost_allreduce_levels_ns(&many, MB));
+    assert_true(hud_cost_allreduce_slices_ns(&typical, 64) < hud_cost_allreduce_levels_ns(&typical, 64));
+    assert_true(hud_cost_allreduce_slices_ns(&typical, MB) > hud_cost_allreduce_levels_ns(&typical, MB));
 }
 
 int main(void)
@@ -289,8 +286,8 @@ int main(void)
         cmocka_unit_test(the_limits_of_a_node),
         cmocka_unit_test(what_is_in_caches_costs_no_memory),
         cmocka_unit_test(what_schemes_reach),
-        cmocka_unit_test(through_one_level_or_by_levels),
-        cmocka_unit_test(links_decide_for_many_ranks),
+        cmocka_unit_test(in_slices_or_by_levels),
+        cmocka_unit_test(distance_decides_of_large_messages),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
