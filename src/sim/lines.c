@@ -206,10 +206,10 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
 
 void hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
-    double gap, revoke, own = own_ns(all, line, core, &gap, &revoke);
+    double gap, revoke, own = own_ns(all, line, core, &gap, &revoke), begin_ns = later(now_ns, line->free_ns);
 
-    line->free_ns = later(now_ns, line->free_ns);
-    line->settled_ns = later(line->free_ns + own, line->settled_ns);
+    line->free_ns = begin_ns + revoke;
+    line->settled_ns = later(begin_ns + own, line->settled_ns);
     take(line, core);
 }
 

@@ -210,6 +210,11 @@ static void test_claim(void **state)
     hud_lines_claim(lines, &line, 0, 600);
     load(&line, 64, 700);
     assert_true(store(&line, 0, 800) == 840);
+    load(&line, 64, 900);
+    machine->lines.revoke_ns[MADE_UP_MACHINE] = 5; /* what goes before a reader can send for it goes on meanwhile, too */
+    hud_lines_claim(lines, &line, 0, 1000);
+    store(&line, 0, 1002);
+    assert_true(line.visible_ns == 1005 && load(&line, 64, 1002) == 1005 + 40);
     hud_line_clear(&line);
 }
 
