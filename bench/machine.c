@@ -97,6 +97,7 @@ static const struct row {
     { "lines", "home_ns", HOMES, measure_home, 0, NULL, "nothing" },
     { "links", "socket_gbps", ONCE, measure_socket, 20, NULL, "a link" },
     { "copy", "cached_gbps", CACHES, measure_cached, 5, NULL, "no threads could be had" },
+    { "copy", "nearest_gbps", CACHES, measure_nearest, 1, "cached_gbps", "as from the private cache" },
     { "copy", "memory_gbps", NODES, measure_memory, 5, NULL, "no threads could be had" },
     { "copy", "shared_gbps", ONCE, measure_from_shared, 0.5, "cached_gbps.own", "half of what a core copies in its own cache" },
     { "copy", "kernel_gbps", ONCE, measure_kernel, 0.5, "cached_gbps.own", "half of what a core copies in its own cache" },
@@ -174,10 +175,13 @@ static void find_caches(hwloc_topology_t topology, struct measured *on, json_t *
     size_t l2 = cache_bytes(topology, HWLOC_OBJ_L2CACHE), l3 = cache_bytes(topology, HWLOC_OBJ_L3CACHE);
     bool l2_private = l2 != 0 && hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L2CACHE) == on->m->cores;
 
+    on->nearest_bytes = l2_private && first > 0 ? (size_t)first : 0;
     on->private_bytes = l2_private ? l2 : first > 0 ? (size_t)first : 32 << 10;
     on->shared_bytes = l3 != 0 ? l3 : l2 != 0 ? l2 : on->private_bytes;
     on->m->caches.shared_level = hud_topo_level_of(on->m->topo, l3 != 0 ? "l3" : "l2");
     add(numbers, "lines", "size_bytes", line > 0 ? (double)line : 64, line > 0 ? "the system's" : "assumed: the usual");
+    if (on->nearest_bytes != 0)
+        add(numbers, "caches", "nearest_bytes", (double)on->nearest_bytes, "the system's, L1");
     add(numbers, "caches", "private_bytes", (double)on->private_bytes,
         l2_private  ? "hwloc's, L2"
         : first > 0 ? "the system's, L1"

@@ -1,43 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_bytes.c - how fast a core copies from each place, what all cores together draw from a cache, a node, another socket; reductions; the kernel's copies. */
+/* machine_bytes.c - how fast a core copies from each place, what all cores together draw from a cache, a node, another socket; reductions. */
 
 #include "machine.h"
 #include "pinned.h"
 
 #include "huddle/huddle.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { PAGE = 4096, USUAL_PRIVATE = 256 << 10, MEMORY_BYTES = 8 << 20, CALL_ROUNDS = 500 };
+enum { PAGE = 4096, USUAL_PRIVATE = 256 << 10, MEMORY_BYTES = 8 << 20 };
 
-static unsigned char *buffer_create(size_t bytes)
+unsigned char *measured_buffer(size_t bytes)
 {
     return aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
 }
 
-/* A quarter of a core's own cache. */
-static size_t share(const struct measured *on)
+size_t measured_share(const struct measured *on)
 {
     return (on->private_bytes ? on->private_bytes : USUAL_PRIVATE) / 4 / PAGE * PAGE;
-}
-
-/* Copies a buffer piece by piece into one that stays in the core's own cache.  GB/s. */
-static double copy_in(unsigned char *target, size_t target_bytes, const unsigned char *from, size_t bytes)
-{
-    double begin = pinned_ns();
-
-    for (size_t at = 0; at < bytes; at += target_bytes) {
-        memcpy(target, from + at, bytes - at < target_bytes ? bytes - at : target_bytes);
-        pinned_keep(target);
-    }
-    return (double)bytes / (pinned_ns() - begin);
 }
 
 /* ---- one core copies what another, or itself, has left in a cache or in memory ---- */
@@ -45,28 +26,43 @@ static double copy_in(unsigned char *target, size_t target_bytes, const unsigned
 struct source {
     struct pinned_meeting meeting;
     size_t bytes, target_bytes;
-    bool flushed; /* it lies in memory then */
+    size_t after_bytes; /* written after them */
+    int passes;         /* over the same bytes */
+    bool flushed;       /* they lie in memory then */
     double gbps[PINNED_ROUNDS];
     unsigned char *from;
 };
+
+/* Copies a buffer piece by piece into one that stays in the core's own cache.  GB/s. */
+static double copy_in(unsigned char *target, const struct source *s)
+{
+    double begin = pinned_ns();
+
+    for (int pass = 0; pass < s->passes; pass++)
+        for (size_t at = 0; at < s->bytes; at += s->target_bytes) {
+            memcpy(target, s->from + at, s->bytes - at < s->target_bytes ? s->bytes - at : s->target_bytes);
+            pinned_keep(target);
+        }
+    return (double)s->bytes * s->passes / (pinned_ns() - begin);
+}
 
 /* Thread 0 reads, the last thread has written. */
 static void body_source(void *arg, int thread)
 {
     struct source *s = arg;
     bool writes = thread == s->meeting.threads - 1;
-    unsigned char *target = buffer_create(s->target_bytes);
+    unsigned char *target = measured_buffer(s->target_bytes);
 
     if (writes)
-        s->from = buffer_create(s->bytes);
+        s->from = measured_buffer(s->bytes + s->after_bytes);
     for (int r = 0; r < PINNED_ROUNDS; r++) {
         if (writes && s->from)
-            memset(s->from, r, s->bytes);
+            memset(s->from, r, s->bytes + s->after_bytes);
         if (writes && s->from && s->flushed)
             pinned_flush(s->from, s->bytes);
         pinned_meet(&s->meeting);
         if (thread == 0 && s->from && target)
-            s->gbps[r] = copy_in(memset(target, 0, s->target_bytes), s->target_bytes, s->from, s->bytes);
+            s->gbps[r] = copy_in(memset(target, 0, s->target_bytes), s);
         pinned_meet(&s->meeting);
     }
     free(target);
@@ -74,24 +70,44 @@ static void body_source(void *arg, int thread)
         free(s->from);
 }
 
+/* More bytes than a nearest cache holds: they lie in the private one behind it. */
 static double from_source(const struct measured *on, int reader, int writer, size_t bytes, bool flushed)
 {
-    struct source s = { .bytes = bytes, .target_bytes = share(on), .flushed = flushed, .meeting.threads = reader == writer ? 1 : 2 };
+    bool near = bytes < on->nearest_bytes;
+    struct source s = { .bytes = bytes, .target_bytes = bytes < measured_share(on) ? bytes : measured_share(on), .flushed = flushed };
     const int cpus[2] = { on->os[reader], on->os[writer] };
 
+    s.after_bytes = near ? 0 : on->nearest_bytes;
+    s.passes = near && reader == writer ? 64 : 1; /* once would be over too soon */
+    s.meeting.threads = reader == writer ? 1 : 2;
     return pinned_run(cpus, s.meeting.threads, body_source, &s) == 0 ? pinned_median(s.gbps, PINNED_ROUNDS) : -1;
 }
 
-double measure_cached(const struct measured *on, int class, char note[MACHINE_NOTE])
+/* Pairs of a class, or core 0 and itself: copies of so many bytes. */
+static double from_class(const struct measured *on, int class, size_t bytes, char note[MACHINE_NOTE])
 {
     int pair[MACHINE_PAIRS][2] = { { 0, 0 } }, pairs = class == MACHINE_OWN ? 1 : measured_pairs(on, class, pair);
     double gbps[MACHINE_PAIRS];
 
     for (int i = 0; i < pairs; i++)
-        gbps[i] = from_source(on, pair[i][0], pair[i][1], share(on), false);
-    snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB that %s has written, to as many in the own cache", share(on) >> 10,
+        gbps[i] = from_source(on, pair[i][0], pair[i][1], bytes, false);
+    snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB that %s has written, to as many in the own cache", bytes >> 10,
              class == MACHINE_OWN ? "it" : "the other");
     return pinned_median(gbps, pairs);
+}
+
+double measure_cached(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    return from_class(on, class, measured_share(on), note);
+}
+
+double measure_nearest(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    size_t bytes = on->nearest_bytes / 4 / PAGE * PAGE;
+
+    if (bytes == 0)
+        return snprintf(note, MACHINE_NOTE, "no nearer one is known"), -1;
+    return from_class(on, class, bytes, note);
 }
 
 double measure_memory(const struct measured *on, int class, char note[MACHINE_NOTE])
@@ -102,7 +118,7 @@ double measure_memory(const struct measured *on, int class, char note[MACHINE_NO
     for (int node = m->nodes - 1; node >= 0 && class != MACHINE_OWN; node--)
         toucher = machine_away(m, 0, node) == class ? m->first[node] : toucher;
     snprintf(note, MACHINE_NOTE, "measured: copies of %d MB that lie in no cache, to %zu KB in the own cache", MEMORY_BYTES >> 20,
-             share(on) >> 10);
+             measured_share(on) >> 10);
     return toucher < 0 ? -1 : from_source(on, 0, toucher, MEMORY_BYTES, true);
 }
 
@@ -150,7 +166,7 @@ static void body_crowd(void *arg, int thread)
     struct crowd *c = arg;
 
     for (int i = 0; i < c->meeting.threads; i++)
-        if (c->toucher[i] == thread && (c->of[i].at = buffer_create(c->bytes)) != NULL)
+        if (c->toucher[i] == thread && (c->of[i].at = measured_buffer(c->bytes)) != NULL)
             memset(c->of[i].at, i + 1, c->bytes);
     pinned_meet(&c->meeting);
     for (int r = 0; r < PINNED_ROUNDS; r++) {
@@ -241,7 +257,7 @@ double measure_from_shared(const struct measured *on, int class, char note[MACHI
     if (bytes == 0)
         return snprintf(note, MACHINE_NOTE, "no shared cache that is known"), -1;
     snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB that it has written, to %zu KB in the own cache", bytes >> 10,
-             share(on) >> 10);
+             measured_share(on) >> 10);
     return from_source(on, 0, 0, bytes, false);
 }
 
@@ -296,7 +312,7 @@ static void body_reduction(void *arg, int thread)
 {
     enum { TIMES = 20 };
     struct reduction *red = arg;
-    double *a = (void *)buffer_create(red->bytes), *b = (void *)buffer_create(red->bytes);
+    double *a = (void *)measured_buffer(red->bytes), *b = (void *)measured_buffer(red->bytes);
     const void *sources[] = { a, b };
     struct hud_op op;
 
@@ -317,67 +333,9 @@ static void body_reduction(void *arg, int thread)
 
 double measure_reduce(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
-    struct reduction red = { .bytes = share(on) / 2 };
+    struct reduction red = { .bytes = measured_share(on) / 2 };
 
     (void)class;
     snprintf(note, MACHINE_NOTE, "measured: huddle's sum of two vectors of %zu KB of doubles, bytes read", red.bytes >> 10);
     return pinned_run(on->os, 1, body_reduction, &red) == 0 ? pinned_median(red.gbps, PINNED_ROUNDS) : -1;
-}
-
-/* ---- the kernel ---- */
-
-static unsigned char *exposed; /* a child has it, too */
-
-static double read_child(pid_t child, unsigned char *to, size_t bytes)
-{
-    struct iovec local = { to, bytes }, remote = { exposed, bytes };
-    double begin = pinned_ns();
-
-    return process_vm_readv(child, &local, 1, &remote, 1, 0) == (ssize_t)bytes ? pinned_ns() - begin : -1;
-}
-
-/* Median time of a copy of so many bytes from a child; negative: the kernel refuses. */
-static double kernel_ns(size_t bytes, int rounds)
-{
-    unsigned char *to = buffer_create(bytes);
-    double ns[CALL_ROUNDS], median = -1;
-
-    exposed = buffer_create(bytes);
-    if (to && exposed) {
-        memset(to, 1, bytes);
-        memset(exposed, 2, bytes);
-        pid_t child = fork();
-        if (child == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            for (;;)
-                pause();
-        }
-        for (int r = 0; child > 0 && r < rounds; r++)
-            ns[r] = read_child(child, to, bytes);
-        if (child > 0) {
-            kill(child, SIGKILL);
-            waitpid(child, NULL, 0);
-            median = pinned_median(ns, rounds);
-            median = ns[0] < 0 ? -1 : median;
-        }
-    }
-    free(to);
-    free(exposed);
-    return median;
-}
-
-double measure_call(const struct measured *on, int class, char note[MACHINE_NOTE])
-{
-    (void)on, (void)class;
-    snprintf(note, MACHINE_NOTE, "measured: process_vm_readv of 8 bytes");
-    return kernel_ns(8, CALL_ROUNDS);
-}
-
-double measure_kernel(const struct measured *on, int class, char note[MACHINE_NOTE])
-{
-    double small = kernel_ns(share(on), CALL_ROUNDS / 4), large = kernel_ns(2 * share(on), CALL_ROUNDS / 4);
-
-    (void)class;
-    snprintf(note, MACHINE_NOTE, "measured: process_vm_readv, what %zu KB more take that lie in the own cache", share(on) >> 10);
-    return small < 0 || large <= small ? -1 : (double)share(on) / (large - small);
 }

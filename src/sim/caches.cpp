@@ -6,43 +6,20 @@
  * stretch which still bear the entry's stamp; the others have been used, or lost, since.
  */
 #include "sim/caches.h"
+#include "sim/segments.h"
 
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <vector>
 
+using sim::Copy;
+using sim::MEMORY;
+using sim::Segment;
+using sim::Segments;
+
 namespace
 {
-
-enum { MEMORY = -1 };
-
-struct Copy {
-    int cache; /* private ones by core, then shared ones by unit */
-    uint64_t stamp;
-};
-
-struct Segment {
-    uintptr_t end = 0;
-    int newest = MEMORY; /* the cache that is newer than memory */
-    std::vector<Copy> copies;
-
-    Copy *of(int cache)
-    {
-        for (Copy &copy : copies)
-            if (copy.cache == cache)
-                return &copy;
-        return nullptr;
-    }
-
-    bool alike(const Segment &other) const
-    {
-        return newest == other.newest && std::equal(copies.begin(), copies.end(), other.copies.begin(), other.copies.end(),
-                                                    [](const Copy &a, const Copy &b) { return a.cache == b.cache && a.stamp == b.stamp; });
-    }
-};
-
-using Segments = std::map<uintptr_t, Segment>; /* by their first byte; disjoint */
 
 struct Use {
     uintptr_t first, end;
@@ -70,64 +47,20 @@ struct sim_caches {
         return caches[(size_t)number];
     }
 
+    /* Caches by number: the nearest ones by core, then private ones by core, then shared ones by unit. */
+    int private_of(int core) const
+    {
+        return shape.cores + core;
+    }
+
     int shared_of(int core) const
     {
-        return shape.cores + shape.unit[core];
+        return 2 * shape.cores + shape.unit[core];
     }
 
-    /* ---- segments ---- */
-
-    /* The first segment at or after `at`; none holds that byte in its middle any more. */
-    Segments::iterator cut(uintptr_t at)
+    bool is_private(int cache) const
     {
-        auto next = segments.lower_bound(at);
-
-        if (next == segments.begin())
-            return next;
-        auto before = std::prev(next);
-        if (before->second.end <= at)
-            return next;
-        Segment right = before->second;
-        before->second.end = at;
-        return segments.emplace_hint(next, at, std::move(right));
-    }
-
-    /* Segments that cover [first, end) and no more; what nobody had is one. */
-    std::pair<Segments::iterator, Segments::iterator> segments_of(uintptr_t first, uintptr_t end)
-    {
-        cut(first);
-        auto after = cut(end);
-        auto next = segments.lower_bound(first);
-
-        for (uintptr_t at = first; at < end; at = next->second.end, ++next)
-            if (next == after || next->first > at) {
-                next = segments.emplace_hint(next, at, Segment());
-                auto follows = std::next(next);
-                next->second.end = follows == after ? end : follows->first;
-            }
-        return { segments.lower_bound(first), after };
-    }
-
-    /* Neighbours that are alike become one, and those that nobody has none. */
-    void join(uintptr_t first, uintptr_t end)
-    {
-        auto s = segments.lower_bound(first);
-
-        if (s != segments.begin())
-            --s;
-        while (s != segments.end() && s->first <= end) {
-            if (s->second.copies.empty()) {
-                s = segments.erase(s);
-                continue;
-            }
-            auto next = std::next(s);
-            if (next == segments.end() || next->first != s->second.end || !s->second.alike(next->second)) {
-                s = next;
-                continue;
-            }
-            s->second.end = next->second.end;
-            segments.erase(next);
-        }
+        return cache >= shape.cores && cache < 2 * shape.cores;
     }
 
     void hold(Segments::iterator segment, int cache)
@@ -173,10 +106,10 @@ struct sim_caches {
     void tidy(Cache &cache, int number)
     {
         auto gone = [&](const Use &use) {
-            auto s = segments.upper_bound(use.first);
-            if (s != segments.begin())
+            auto s = segments.map.upper_bound(use.first);
+            if (s != segments.map.begin())
                 --s;
-            for (; s != segments.end() && s->first < use.end; ++s) {
+            for (; s != segments.map.end() && s->first < use.end; ++s) {
                 const Copy *copy = s->second.end > use.first ? s->second.of(number) : nullptr;
                 if (copy && copy->stamp == use.stamp)
                     return false;
@@ -196,12 +129,12 @@ struct sim_caches {
         drop(segment, cache);
         if (segment->second.newest != cache)
             return;
-        if (cache >= shape.cores) {
+        if (!is_private(cache)) {
             segment->second.newest = MEMORY;
             given_up->node_bytes[node_of(segment->first)] += bytes;
             return;
         }
-        int shared = shared_of(cache);
+        int shared = shared_of(cache_at(cache).core);
         segment->second.newest = shared;
         hold(segment, shared);
         note_use(shared, segment->first, segment->second.end);
@@ -213,9 +146,9 @@ struct sim_caches {
         while (cache_at(number).held > cache_at(number).room) {
             Use oldest = cache_at(number).uses.front();
             cache_at(number).uses.pop_front();
-            cut(oldest.first);
-            cut(oldest.end);
-            for (auto s = segments.lower_bound(oldest.first); s != segments.end() && s->first < oldest.end; ++s) {
+            segments.cut(oldest.first);
+            segments.cut(oldest.end);
+            for (auto s = segments.map.lower_bound(oldest.first); s != segments.map.end() && s->first < oldest.end; ++s) {
                 const Copy *copy = s->second.of(number);
                 size_t surplus = cache_at(number).held - std::min(cache_at(number).held, cache_at(number).room);
                 if (!copy || copy->stamp != oldest.stamp)
@@ -225,10 +158,10 @@ struct sim_caches {
                     break;
                 }
                 if (surplus < s->second.end - s->first)
-                    cut(s->first + surplus);
+                    segments.cut(s->first + surplus);
                 give_up(s, number, given_up);
             }
-            join(oldest.first, oldest.end);
+            segments.join(oldest.first, oldest.end);
         }
     }
 
@@ -241,22 +174,24 @@ struct sim_caches {
         return next == homes.begin() ? 0 : std::prev(next)->second;
     }
 
-    caches_place place_of(int core, int cache) const
+    caches_place place_of(int core, Segment &s, int cache) const
     {
-        if (cache >= shape.cores)
-            return { CACHES_UNIT, cache - shape.cores };
-        return { cache == core ? CACHES_OWN : CACHES_CORE, cache };
+        int of = cache - shape.cores;
+
+        if (!is_private(cache))
+            return { CACHES_UNIT, of - shape.cores, false };
+        return { of == core ? CACHES_OWN : CACHES_CORE, of, s.of(of) != nullptr };
     }
 
     caches_place to_read(int core, Segment &s, uintptr_t first) const
     {
-        if (s.of(core))
-            return place_of(core, core);
-        if (s.newest != MEMORY)
-            return place_of(core, s.of(shared_of(core)) ? shared_of(core) : s.newest);
+        if (s.of(private_of(core)))
+            return place_of(core, s, private_of(core));
         if (s.of(shared_of(core)))
-            return place_of(core, shared_of(core));
-        return { CACHES_NODE, node_of(first) };
+            return place_of(core, s, shared_of(core));
+        if (s.newest != MEMORY)
+            return place_of(core, s, s.newest);
+        return { CACHES_NODE, node_of(first), false };
     }
 
     caches_place to_write(int core, Segment &s, uintptr_t first)
@@ -264,14 +199,36 @@ struct sim_caches {
         int farthest = MEMORY, far = -1;
 
         for (const Copy &copy : s.copies) {
-            bool own = copy.cache == core || copy.cache == shared_of(core);
+            bool own = copy.cache == private_of(core) || copy.cache == shared_of(core);
             int apart = own ? 0 : shape.apart(shape.where, core, cache_at(copy.cache).core);
-            if (apart > far || (apart == far && copy.cache < farthest)) {
+            if (copy.cache >= shape.cores && (apart > far || (apart == far && copy.cache < farthest))) {
                 far = apart;
                 farthest = copy.cache;
             }
         }
-        return farthest == MEMORY ? caches_place{ CACHES_NODE, node_of(first) } : place_of(core, farthest);
+        return farthest == MEMORY ? caches_place{ CACHES_NODE, node_of(first), false } : place_of(core, s, farthest);
+    }
+
+    /* A core's own caches have it. */
+    void hold_own(Segments::iterator segment, int core)
+    {
+        if (shape.nearest_bytes != 0)
+            hold(segment, core);
+        hold(segment, private_of(core));
+    }
+
+    /* These caches have used bytes, and the core has. */
+    void end_use(int core, std::vector<int> used, uintptr_t first, size_t bytes, caches_given_up *given_up)
+    {
+        used.push_back(private_of(core));
+        if (shape.nearest_bytes != 0)
+            used.push_back(core);
+        segments.join(first, first + bytes);
+        for (int cache : used)
+            note_use(cache, first, first + bytes);
+        for (int cache : used)
+            make_room(cache, given_up);
+        make_room(shared_of(core), given_up); /* what the private cache has given up came to it */
     }
 };
 
@@ -282,11 +239,13 @@ sim_caches *hud_caches_create(const caches_shape *shape)
     sim_caches *c = new sim_caches;
 
     c->shape = *shape;
-    c->caches.resize((size_t)(shape->cores + shape->units));
+    c->caches.resize((size_t)(2 * shape->cores + shape->units));
     for (int core = 0; core < shape->cores; core++) {
-        c->cache_at(core).core = c->cache_at(c->shared_of(core)).core = core;
-        c->cache_at(core).room = shape->private_bytes;
-        c->cache_at(c->shared_of(core)).room = shape->shared_bytes;
+        Cache &nearest = c->cache_at(core), &own = c->cache_at(c->private_of(core)), &shared = c->cache_at(c->shared_of(core));
+        nearest.core = own.core = shared.core = core;
+        nearest.room = shape->nearest_bytes;
+        own.room = shape->private_bytes;
+        shared.room = shape->shared_bytes;
     }
     return c;
 }
@@ -312,22 +271,22 @@ int hud_caches_node(const sim_caches *c, uintptr_t at)
 
 size_t hud_caches_find(sim_caches *c, int core, uintptr_t first, size_t bytes, bool write, caches_place *place)
 {
-    Segments &segments = c->segments;
-    auto s = segments.upper_bound(first);
+    auto &map = c->segments.map;
+    auto s = map.upper_bound(first);
     auto home = c->homes.upper_bound(first);
     uintptr_t at = first, end = std::min(first + bytes, home == c->homes.end() ? UINTPTR_MAX : home->first);
 
-    if (s != segments.begin() && std::prev(s)->second.end > first)
+    if (s != map.begin() && std::prev(s)->second.end > first)
         --s;
     while (at < end) {
-        Segment nobody, &here = s == segments.end() || s->first > at ? nobody : s->second;
+        Segment nobody, &here = s == map.end() || s->first > at ? nobody : s->second;
         caches_place found = write ? c->to_write(core, here, at) : c->to_read(core, here, at);
         if (at == first)
             *place = found;
-        else if (found.kind != place->kind || found.of != place->of)
+        else if (found.kind != place->kind || found.of != place->of || found.near != place->near)
             break;
         if (&here == &nobody) {
-            at = s == segments.end() ? end : s->first;
+            at = s == map.end() ? end : s->first;
         } else {
             at = here.end;
             ++s;
@@ -338,62 +297,59 @@ size_t hud_caches_find(sim_caches *c, int core, uintptr_t first, size_t bytes, b
 
 void hud_caches_read(sim_caches *c, int core, uintptr_t first, size_t bytes, caches_given_up *given_up)
 {
-    int shared = c->shared_of(core);
-    auto range = c->segments_of(first, first + bytes);
-    std::vector<int> touched = { core, shared };
+    int own = c->private_of(core), shared = c->shared_of(core);
+    auto range = c->segments.cover(first, first + bytes);
+    std::vector<int> used = { shared };
 
     c->stamp++;
     for (auto s = range.first; s != range.second; ++s) {
         int newest = s->second.newest;
-        if (newest != MEMORY && newest != core && newest < c->shape.cores) {
-            s->second.newest = c->shared_of(newest);
+        if (newest != own && c->is_private(newest)) {
+            s->second.newest = c->shared_of(c->cache_at(newest).core);
             c->hold(s, s->second.newest);
-            if (std::find(touched.begin(), touched.end(), s->second.newest) == touched.end())
-                touched.push_back(s->second.newest);
+            if (std::find(used.begin(), used.end(), s->second.newest) == used.end())
+                used.push_back(s->second.newest);
         }
-        if (!s->second.of(core))
+        if (!s->second.of(own))
             c->hold(s, shared);
-        c->hold(s, core);
+        c->hold_own(s, core);
     }
-    c->join(first, first + bytes);
-    for (int cache : touched)
-        c->note_use(cache, first, first + bytes);
-    for (int cache : touched)
-        c->make_room(cache, given_up);
-    c->make_room(shared, given_up); /* what the private cache has given up came to it */
+    c->end_use(core, used, first, bytes, given_up);
 }
 
 void hud_caches_write(sim_caches *c, int core, uintptr_t first, size_t bytes, caches_given_up *given_up)
 {
-    auto range = c->segments_of(first, first + bytes);
+    auto range = c->segments.cover(first, first + bytes);
 
     c->stamp++;
     for (auto s = range.first; s != range.second; ++s) {
         c->drop_all(s);
-        c->hold(s, core);
-        s->second.newest = core;
+        c->hold_own(s, core);
+        s->second.newest = c->private_of(core);
     }
-    c->join(first, first + bytes);
-    c->note_use(core, first, first + bytes);
-    c->make_room(core, given_up);
-    c->make_room(c->shared_of(core), given_up);
+    c->end_use(core, {}, first, bytes, given_up);
 }
 
 void hud_caches_write_past(sim_caches *c, uintptr_t first, size_t bytes)
 {
-    auto range = c->segments_of(first, first + bytes);
+    auto range = c->segments.cover(first, first + bytes);
 
     for (auto s = range.first; s != range.second; ++s)
         c->drop_all(s);
-    c->join(first, first + bytes);
+    c->segments.join(first, first + bytes);
 }
 
-size_t hud_caches_private_bytes(const sim_caches *c, int core)
+size_t hud_caches_nearest_bytes(const sim_caches *c, int core)
 {
     return c->caches[(size_t)core].held;
 }
 
+size_t hud_caches_private_bytes(const sim_caches *c, int core)
+{
+    return c->caches[(size_t)c->private_of(core)].held;
+}
+
 size_t hud_caches_shared_bytes(const sim_caches *c, int unit)
 {
-    return c->caches[(size_t)(c->shape.cores + unit)].held;
+    return c->caches[(size_t)(2 * c->shape.cores + unit)].held;
 }

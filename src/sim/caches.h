@@ -2,11 +2,11 @@
 /*
  * caches.h - where bytes lie: which caches have them, which of these is newer than memory, and where they are at home.
  *
- * Each core has a private cache, each unit of some cores a shared one.  A cache keeps what was used last, by the byte: when it is too full it gives up what was used
+ * Each core has a private cache and, in front of it, a nearest one, each unit of some cores a shared one.  A cache keeps what was used last, by the byte: when it is too full it gives up what was used
  * least recently.  Nothing here takes time: copies.h asks what lies where before it moves something.
  *
- * A read brings bytes into the core's private cache and, unless that has them already, through its unit's shared one, where they stay, too; if it was another core's private
- * cache that was newer than memory, its unit's shared cache now is.  A write leaves them in the core's private cache alone, newer than memory.  A private
+ * What the nearest cache has, the private one has, too.  A read brings bytes into both and, unless that has them already, through its unit's shared one, where they stay, too; if it was another core's private
+ * cache that was newer than memory, its unit's shared cache now is.  A write leaves them in the core's own two alone, newer than memory.  A private
  * cache gives up to its unit's shared one what is newer than memory, and that one gives it up to memory.  What no cache has is in memory.
  *
  * Bytes are known by address and kept by the byte, so nothing depends on how buffers lie to cache lines, or on which addresses they have.
@@ -25,8 +25,8 @@ extern "C" {
 
 struct caches_shape {
     int cores, units;
-    const int *unit; /* [cores] whose shared cache is a core's */
-    size_t private_bytes, shared_bytes;
+    const int *unit;                                   /* [cores] whose shared cache is a core's */
+    size_t nearest_bytes, private_bytes, shared_bytes; /* nearest: 0, there is none */
     /* How far two cores are from each other, 0 for a core and itself; `where` is handed through. */
     int (*apart)(const void *where, int a, int b);
     const void *where;
@@ -41,7 +41,8 @@ enum caches_kind {
 
 struct caches_place {
     enum caches_kind kind;
-    int of; /* core, unit or NUMA node */
+    int of;    /* core, unit or NUMA node */
+    bool near; /* in that core's nearest cache */
 };
 
 /* What a cache has given up, newer than memory, to make room: added to what stands here. */
@@ -73,6 +74,8 @@ void hud_caches_write(struct sim_caches *c, int core, uintptr_t first, size_t by
 void hud_caches_write_past(struct sim_caches *c, uintptr_t first, size_t bytes);
 
 /* Bytes in a core's private cache, in a unit's shared one. */
+/* Bytes in a core's nearest cache, */
+size_t hud_caches_nearest_bytes(const struct sim_caches *c, int core);
 size_t hud_caches_private_bytes(const struct sim_caches *c, int core);
 size_t hud_caches_shared_bytes(const struct sim_caches *c, int unit);
 

@@ -52,7 +52,7 @@ static void copy(struct mem *m, const struct copies_call *call)
     struct sim_clock *c = m->s->clock;
 
     if (alone(call)) {
-        r->now_ns += hud_copies_alone(c->copies, call);
+        r->now_ns += hud_copies_alone(c->copies, r->core, call);
         return;
     }
     hud_clock_until(r, r->now_ns);

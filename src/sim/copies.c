@@ -40,40 +40,61 @@ struct leg {
     struct caches_place from[MEM_SOURCES], to[COPIES_TO];
 };
 
+/* All lies in the core's nearest cache. */
+static struct leg leg_at_hand(int core)
+{
+    struct leg leg = { 0 };
+
+    for (int i = 0; i < MEM_SOURCES; i++)
+        leg.from[i] = (struct caches_place){ CACHES_OWN, core, true };
+    for (int i = 0; i < COPIES_TO; i++)
+        leg.to[i] = (struct caches_place){ CACHES_OWN, core, true };
+    return leg;
+}
+
 /* The next bytes of a call, as far as each operand lies in one place. */
 static struct leg find_leg(const struct sim_copies *c, int core, const struct job *job)
 {
     const struct copies_call *call = &job->call;
-    struct leg leg = { .bytes = call->bytes - job->done };
+    struct leg leg = leg_at_hand(core);
 
-    leg.bytes = leg.bytes < c->leg_most ? leg.bytes : c->leg_most;
+    leg.bytes = call->bytes - job->done < c->leg_most ? call->bytes - job->done : c->leg_most;
     for (int i = 0; i < call->froms + call->tos; i++) {
         bool write = i >= call->froms;
         uintptr_t at = write ? call->to[i - call->froms] : call->from[i];
         struct caches_place *place = write ? &leg.to[i - call->froms] : &leg.from[i];
-        *place = (struct caches_place){ CACHES_OWN, core };
         if (at != 0)
             leg.bytes = hud_caches_find(c->caches, core, at + job->done, leg.bytes, write, place);
         if (at != 0 && write && call->kind == COPIES_PAST)
-            *place = (struct caches_place){ CACHES_NODE, hud_caches_node(c->caches, at + job->done) };
+            *place = (struct caches_place){ CACHES_NODE, hud_caches_node(c->caches, at + job->done), false };
     }
     for (int i = 0; i < call->froms; i++)
         for (int t = 0; t < call->tos; t++)
             if (call->from[i] == call->to[t])
-                leg.from[i] = (struct caches_place){ CACHES_OWN, core }; /* fetched once, to be written */
+                leg.from[i] = leg_at_hand(core).from[i]; /* fetched once, to be written */
     return leg;
 }
 
-/* ns a byte in the own cache */
-static double base(const struct sim_copies *c, const struct copies_call *call)
+static bool combines(const struct copies_call *call)
 {
-    double one = 1 / c->machine->copy.cached_gbps[MACHINE_OWN];
+    return call->kind == COPIES_REDUCE && call->froms > 1;
+}
 
-    if (call->kind == COPIES_CLAIM)
-        return 0;
-    if (call->kind == COPIES_REDUCE && call->froms > 1)
-        return call->froms / c->machine->reduce.core_gbps + (call->tos - 1) * one;
-    return call->tos * one;
+/* ns a byte, by what each operand takes. */
+static double byte_ns(const struct sim_copies *c, int core, const struct copies_call *call, const struct leg *leg)
+{
+    double half = .5 / c->machine->copy.cached_gbps[MACHINE_OWN], ns = 0;
+    bool extra = combines(call) || call->kind == COPIES_CLAIM;
+
+    for (int i = 0; i < call->froms + call->tos; i++) {
+        const struct caches_place *place = i < call->froms ? &leg->from[i] : &leg->to[i - call->froms];
+        ns += (extra ? hud_ways_extra_ns : hud_ways_byte_ns)(c->ways, core, place);
+    }
+    if (combines(call))
+        ns += call->froms / c->machine->reduce.core_gbps;
+    if (call->tos > 1)
+        ns += combines(call) ? 2 * half : half; /* it is copied from the first */
+    return ns;
 }
 
 /* The first line of a call. */
@@ -146,21 +167,20 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     struct leg leg = find_leg(c, core, job);
     struct caches_given_up given_up = { 0, c->given_up };
     struct flow_path path = { 0 };
-    double ns = base(c, call), bytes = (double)leg.bytes; /* a byte; all */
+    double ns = byte_ns(c, core, call, &leg), bytes = (double)leg.bytes; /* a byte; all */
 
     find_leader(c, core, &leg);
     for (int i = 0; i < call->froms + call->tos; i++) {
         const struct caches_place *place = i < call->froms ? &leg.from[i] : &leg.to[i - call->froms];
         if (place->kind == CACHES_OWN)
             continue;
-        ns += hud_ways_extra(c->ways, core, place);
         hud_ways_cross(c->ways, core, place, i >= call->froms && call->kind == COPIES_PAST, 1, &path);
     }
     memset(c->given_up, 0, (size_t)c->machine->nodes * sizeof *c->given_up);
     use_bytes(c, core, job, leg.bytes, &given_up);
     for (int n = 0; n < c->machine->nodes; n++)
         if (c->given_up[n] > 0)
-            hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n }, true, c->given_up[n] / bytes, &path);
+            hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n, false }, true, c->given_up[n] / bytes, &path);
     path.most_gbps = fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MOST_GBPS, 1 / ns);
     job->stage = MOVES;
     job->leg_bytes = leg.bytes;
@@ -192,9 +212,11 @@ static void release(struct sim_copies *c, int core, double now_ns)
     }
 }
 
-double hud_copies_alone(const struct sim_copies *c, const struct copies_call *call)
+double hud_copies_alone(const struct sim_copies *c, int core, const struct copies_call *call)
 {
-    return call->kind == COPIES_CLAIM ? 0 : c->machine->lines.hit_ns + base(c, call) * (double)call->bytes;
+    const struct leg leg = leg_at_hand(core);
+
+    return call->kind == COPIES_CLAIM ? 0 : c->machine->lines.hit_ns + byte_ns(c, core, call, &leg) * (double)call->bytes;
 }
 
 void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns)

@@ -5,10 +5,10 @@
  *
  * A call works through its bytes by legs: at most COPIES_LEG bytes, of which each operand lies in one place.  A leg is a flow.
  *
- * Its rate, while nobody else is there.  A byte takes what it takes in the own cache (a copy 1 / cached_gbps.own, a reduction of n sources n / reduce.core_gbps,
- * and a second destination one copy more) and for each operand that lies elsewhere what it takes longer from there: 1 / gbps of that place
- * - 1 / cached_gbps.own.  A destination counts like a source, since its bytes are fetched before they are written.  A core fetches from
- * several places not faster than from one after the other: what bounds it is how many lines it can wait for at once.
+ * Its rate, while nobody else is there.  A copy takes for each byte what its two ends take: an end in the own private cache half of 1 / cached_gbps.own, one elsewhere 1 / gbps
+ * of that place less that half; in nearest caches the same with nearest_gbps.  A destination counts like a source, since its bytes are fetched before they are
+ * written.  A reduction of n sources takes n / reduce.core_gbps, and for each operand elsewhere what its end takes more than one in the own private cache; a second
+ * destination is a copy more.  Ends add up: what bounds a core is how many lines it can wait for at once, from wherever they come.
  *
  * What it shares.  Each operand's bytes cross the links from where they lie to the core, the memory controller of their node if they lie there, the shared cache
  * of the core's unit whatever comes from outside its own cache, and that of another unit if they lie in it.  What caches give up for it crosses them, too.
@@ -55,8 +55,8 @@ void hud_copies_home(struct sim_copies *c, uintptr_t first, size_t bytes, int no
 /* A core writes these bytes, in no time: fresh data. */
 void hud_copies_touch(struct sim_copies *c, int core, uintptr_t first, size_t bytes);
 
-/* What a call takes all of whose operands are in the core's own cache.  Claims of those cost nothing. */
-double hud_copies_alone(const struct sim_copies *c, const struct copies_call *call);
+/* What a call takes all of whose operands are in the core's nearest cache.  Claims of those cost nothing. */
+double hud_copies_alone(const struct sim_copies *c, int core, const struct copies_call *call);
 /* A core begins a call.  It has none yet; now_ns is neither before the latest time given here nor after hud_copies_next. */
 void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns);
 /* When the next leg of any call ends; INFINITY: there is none. */

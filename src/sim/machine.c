@@ -14,9 +14,11 @@
 
 enum form {
     NUMBER,   /* above 0 */
+    OPTION,   /* the same, or nothing */
     CLASSES,  /* a table: a number for each class but the own core */
     ADDED,    /* the same, of numbers that may be 0 */
     CACHES,   /* as CLASSES, and "own" */
+    NEAREST,  /* the same, or nothing */
     MEMORIES, /* a table: "local" and a number for each class above a NUMA node */
     HOMES,    /* the same without "local", of numbers that may be 0 */
     MESHES,   /* a table, or nothing: a number for any class but the own core */
@@ -42,11 +44,13 @@ static const struct row {
     { "links", "port_gbps", MESHES, offsetof(struct sim_machine, links.port_gbps) },
     { "links", "socket_gbps", SOCKETS, offsetof(struct sim_machine, links.socket_gbps) },
     { "copy", "cached_gbps", CACHES, offsetof(struct sim_machine, copy.cached_gbps) },
+    { "copy", "nearest_gbps", NEAREST, offsetof(struct sim_machine, copy.nearest_gbps) },
     { "copy", "memory_gbps", MEMORIES, offsetof(struct sim_machine, copy.memory_gbps) },
     { "copy", "shared_gbps", NUMBER, offsetof(struct sim_machine, copy.shared_gbps) },
     { "copy", "kernel_gbps", NUMBER, offsetof(struct sim_machine, copy.kernel_gbps) },
     { "copy", "kernel_call_ns", NUMBER, offsetof(struct sim_machine, copy.kernel_call_ns) },
     { "memory", "node_gbps", NUMBER, offsetof(struct sim_machine, memory.node_gbps) },
+    { "caches", "nearest_bytes", OPTION, offsetof(struct sim_machine, caches.nearest_bytes) },
     { "caches", "private_bytes", NUMBER, offsetof(struct sim_machine, caches.private_bytes) },
     { "caches", "shared_level", LEVEL, offsetof(struct sim_machine, caches.shared_level) },
     { "caches", "shared_bytes", NUMBER, offsetof(struct sim_machine, caches.shared_bytes) },
@@ -122,7 +126,7 @@ static const char *class_key(const struct sim_machine *m, enum form form, int cl
     int numa = hud_topo_level_of(m->topo, "numa"), lowest_away = numa < 0 ? m->classes : numa + 2;
 
     if (class == MACHINE_OWN)
-        return form == CACHES ? "own" : form == MEMORIES ? "local" : NULL;
+        return form == CACHES || form == NEAREST ? "own" : form == MEMORIES ? "local" : NULL;
     if ((form == MEMORIES || form == HOMES) && class < lowest_away)
         return NULL;
     return hud_machine_class_name(m, class);
@@ -176,17 +180,22 @@ static void read_level(struct reader *r, const char *what, const json_t *value, 
         complain(r, "%s: %s (accepted: %s)", what, value ? shown(value, text, sizeof text) : "missing", accepted.text);
 }
 
+static bool may_lack(enum form form)
+{
+    return form == OPTION || form == NEAREST || form == MESHES;
+}
+
 static void read_row(struct reader *r, const struct row *row, const json_t *value)
 {
     void *field = (char *)r->m + row->offset;
     char what[64], text[64];
 
     snprintf(what, sizeof what, "%s.%s", row->table, row->key);
-    if (row->form == NUMBER || (row->form == SOCKETS && r->m->sockets > 1))
+    if (row->form == NUMBER || (row->form == OPTION && value) || (row->form == SOCKETS && r->m->sockets > 1))
         read_number(r, row->form, what, value, field);
     else if (row->form == LEVEL)
         read_level(r, what, value, field);
-    else if (row->form != SOCKETS && !(row->form == MESHES && !value))
+    else if (row->form != SOCKETS && (value || !may_lack(row->form)))
         read_classes(r, row, what, value);
     else if (value)
         complain(r, "%s: %s (accepted: nothing, there is one socket)", what, shown(value, text, sizeof text));

@@ -40,12 +40,13 @@ struct machine_links {
     double socket_gbps;                /* from one socket to another, per direction and pair; 0: there is one socket */
 };
 
-/* What one core copies, by where the source lies.  The destination lies in its own cache. */
+/* What one core copies, by where the source lies.  The destination lies in its own private cache. */
 struct machine_copy {
-    double cached_gbps[MACHINE_CLASSES]; /* in a cache of a core of this class; MACHINE_OWN: its own */
-    double memory_gbps[MACHINE_CLASSES]; /* in memory so far away (machine_away) */
-    double shared_gbps;                  /* in the shared cache of its unit */
-    double kernel_gbps, kernel_call_ns;  /* from another process by the kernel: at most so fast, and each call */
+    double cached_gbps[MACHINE_CLASSES];  /* in a private cache of a core of this class; MACHINE_OWN: its own */
+    double nearest_gbps[MACHINE_CLASSES]; /* the same of nearest ones, both ends; 0: as private ones */
+    double memory_gbps[MACHINE_CLASSES];  /* in memory so far away (machine_away) */
+    double shared_gbps;                   /* in the shared cache of its unit */
+    double kernel_gbps, kernel_call_ns;   /* from another process by the kernel: at most so fast, and each call */
 };
 
 struct machine_memory {
@@ -53,9 +54,9 @@ struct machine_memory {
 };
 
 struct machine_caches {
-    double private_bytes;             /* of a core */
-    int shared_level;                 /* whose units share the last cache, -1: the whole machine does */
-    double shared_bytes, shared_gbps; /* of one; what it gives to its cores together */
+    double nearest_bytes, private_bytes; /* of a core; what the nearest one has the private one has, too; 0: there is none that matters */
+    int shared_level;                    /* whose units share the last cache, -1: the whole machine does */
+    double shared_bytes, shared_gbps;    /* of one; what it gives to its cores together */
 };
 
 struct machine_reduce {

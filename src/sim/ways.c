@@ -35,16 +35,29 @@ int hud_ways_class(const struct sim_ways *w, int core, const struct caches_place
     return class < seat.lowest ? seat.lowest : class;
 }
 
-double hud_ways_extra(const struct sim_ways *w, int core, const struct caches_place *place)
+/* Of a copy from a class: of its nearest cache, or of private ones. */
+static double gbps_of(const struct machine_copy *copy, int class, bool near)
+{
+    return near && copy->nearest_gbps[class] > 0 ? copy->nearest_gbps[class] : copy->cached_gbps[class];
+}
+
+/* What a copy takes from there to the own cache, without its half that the latter takes. */
+double hud_ways_byte_ns(const struct sim_ways *w, int core, const struct caches_place *place)
 {
     const struct machine_copy *copy = &w->machine->copy;
-    double own = copy->cached_gbps[MACHINE_OWN], gbps = copy->cached_gbps[hud_ways_class(w, core, place)];
+    double half = .5 / gbps_of(copy, MACHINE_OWN, place->near);
+    double gbps = gbps_of(copy, hud_ways_class(w, core, place), place->near);
 
     if (place->kind == CACHES_NODE)
         gbps = copy->memory_gbps[machine_away(w->machine, core, place->of)];
     if (place->kind == CACHES_UNIT && place->of == w->unit[core])
         gbps = copy->shared_gbps;
-    return fmax(0, 1 / gbps - 1 / own);
+    return fmax(half, 1 / gbps - half);
+}
+
+double hud_ways_extra_ns(const struct sim_ways *w, int core, const struct caches_place *place)
+{
+    return fmax(0, hud_ways_byte_ns(w, core, place) - .5 / w->machine->copy.cached_gbps[MACHINE_OWN]);
 }
 
 void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_place *place, bool outwards, double weight,
@@ -140,6 +153,7 @@ struct sim_caches *hud_ways_caches(const struct sim_ways *w)
     const struct caches_shape shape = { .cores = w->machine->cores,
                                         .units = w->units,
                                         .unit = w->unit,
+                                        .nearest_bytes = (size_t)caches->nearest_bytes,
                                         .private_bytes = (size_t)caches->private_bytes,
                                         .shared_bytes = (size_t)caches->shared_bytes,
                                         .apart = apart,

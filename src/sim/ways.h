@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ways.h - from a place where bytes lie (caches.h) to a core of a machine: how far it is, how much longer a byte takes than in the own cache, and what it
+ * ways.h - from a place where bytes lie (caches.h) to a core of a machine: how far it is, what a byte takes, and what it
  * crosses (a path of flows.h).
  *
  * What is crossed: the links between the two (links.h); the memory controller of the node, if they lie in memory; the shared cache of the core's unit, which
@@ -33,8 +33,9 @@ struct sim_caches *hud_ways_caches(const struct sim_ways *w);
 
 /* How far the core is from a place: a class, and no nearer than cores that the place belongs to. */
 int hud_ways_class(const struct sim_ways *w, int core, const struct caches_place *place);
-/* ns a byte more than in the own cache. */
-double hud_ways_extra(const struct sim_ways *w, int core, const struct caches_place *place);
+/* ns a byte of a copy that has one end there; and what that is more than in the own private cache. */
+double hud_ways_byte_ns(const struct sim_ways *w, int core, const struct caches_place *place);
+double hud_ways_extra_ns(const struct sim_ways *w, int core, const struct caches_place *place);
 /* Bytes that go from the place to the core, or outwards from it, cross all that lies between, each byte of the path `weight` times. */
 void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_place *place, bool outwards, double weight,
                     struct flow_path *path);

@@ -24,9 +24,9 @@ static int apart(const void *where, int a, int b)
 static double home[NODES];
 static struct caches_given_up given_up;
 
-static int set_up(void **state)
+static int set_up_with(void **state, size_t nearest_bytes)
 {
-    const struct caches_shape shape = { CORES, 2, unit, 64 * K, 1 * M, apart, NULL };
+    const struct caches_shape shape = { CORES, 2, unit, nearest_bytes, 64 * K, 1 * M, apart, NULL };
     struct sim_caches *c = hud_caches_create(&shape);
 
     memset(home, 0, sizeof home);
@@ -34,6 +34,16 @@ static int set_up(void **state)
     hud_caches_home(c, RING, 8 * M, 1);
     *state = c;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_with(state, 0);
+}
+
+static int set_up_nearest(void **state)
+{
+    return set_up_with(state, 4 * K);
 }
 
 static int tear_down(void **state)
@@ -221,6 +231,32 @@ static void caches_hold_what_they_can(void **state)
     }
 }
 
+/* 10 KB are written: the last 4 are in the nearest cache, for whoever reads or takes them; those read next push them out of it, and of nothing else. */
+static void what_is_in_the_nearest_cache(void **state)
+{
+    struct sim_caches *c = *state;
+    struct caches_place place;
+
+    writes(c, 0, RING, 10 * K);
+    assert_int_equal(hud_caches_find(c, 0, RING, M, WRITE, &place), 6 * K);
+    assert_false(place.near);
+    expect(c, 0, RING + 6 * K, 4 * K, WRITE, CACHES_OWN, 0);
+    assert_int_equal(hud_caches_find(c, 1, RING + 6 * K, M, READ, &place), 4 * K);
+    assert_true(place.near && place.kind == CACHES_CORE);
+    reads(c, 1, RING + 6 * K, 3 * K);
+    assert_int_equal(hud_caches_find(c, 0, RING + 6 * K, M, WRITE, &place), 3 * K); /* core 1 has them as near */
+    assert_true(place.near && place.kind == CACHES_CORE && place.of == 1);
+    reads(c, 0, BUF, 3 * K);
+    assert_int_equal(hud_caches_find(c, 0, RING, M, READ, &place), 9 * K);
+    assert_true(!place.near && place.kind == CACHES_OWN);
+    assert_int_equal(hud_caches_nearest_bytes(c, 0), 4 * K);
+    assert_int_equal(hud_caches_nearest_bytes(c, 1), 3 * K);
+    assert_int_equal(hud_caches_private_bytes(c, 0), 13 * K);
+    writes(c, 1, RING, 10 * K);
+    assert_int_equal(hud_caches_nearest_bytes(c, 0), 3 * K);
+    assert_int_equal(hud_caches_private_bytes(c, 0), 3 * K);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -230,7 +266,7 @@ int main(void)
         CASE(a_ring_stays_in_the_cache),       CASE(a_long_message_does_not),
         CASE(more_than_a_cache_at_once),       CASE(the_least_recently_used_goes),
         CASE(what_memory_has_is_dropped),      CASE(past_the_caches),
-        CASE(caches_hold_what_they_can),
+        CASE(caches_hold_what_they_can),       cmocka_unit_test_setup_teardown(what_is_in_the_nearest_cache, set_up_nearest, tear_down),
     };
 
     return cmocka_run_group_tests_name("caches", tests, NULL, NULL);

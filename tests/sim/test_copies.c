@@ -21,17 +21,30 @@ struct world {
     double ended[CORES];
 };
 
-static int set_up(void **state)
+static int set_up_with(void **state, size_t nearest_bytes)
 {
     struct world *w = calloc(1, sizeof *w);
     struct sim_machine *m = made_up_machine(2, DIE);
 
+    m->caches.nearest_bytes = (double)nearest_bytes;
+    m->copy.nearest_gbps[MACHINE_OWN] = nearest_bytes ? 100 : 0;
+    m->copy.nearest_gbps[MADE_UP_NUMA] = nearest_bytes ? 4 : 0;
     m->links.socket_gbps = 6;
     w->machine = m;
     w->links = hud_links_create(m);
     w->copies = hud_copies_create(m, w->links);
     *state = w;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_with(state, 0);
+}
+
+static int set_up_nearest(void **state)
+{
+    return set_up_with(state, 4 * K);
 }
 
 static int tear_down(void **state)
@@ -102,6 +115,20 @@ static void by_where_they_lie(void **state)
     expect(w, OTHER, COPIES_COPY, A + M, 0, 1000, 40 + 400);
     expect(w, OTHER + 1, COPIES_COPY, A + M, 0, 1000, 10 + 80); /* its die has them now */
     expect(w, 0, COPIES_COPY, 0, B, 1000, 20 + 50 + 150);       /* core DIE has them, core OTHER never had */
+}
+
+/* In nearest caches: .01 a byte within one, .25 from another's; an end in the own private cache takes .025, in another's .075, as ever. */
+static void nearest_caches(void **state)
+{
+    struct world *w = *state;
+
+    hud_copies_touch(w->copies, 0, A, 1000);
+    hud_copies_touch(w->copies, 0, B, 1000);
+    expect(w, 0, COPIES_COPY, A, B, 1000, .5 + 10);
+    expect(w, 1, COPIES_COPY, A, 0, 1000, 10 + 250);
+    hud_copies_touch(w->copies, 0, C, 4 * K); /* B leaves the nearest cache */
+    expect(w, 1, COPIES_COPY, B, 0, 1000, 10 + 75 + 5);
+    expect(w, 0, COPIES_COPY, A, C, 1000, .5 + 25 + 5); /* what it has read since is in its private cache only */
 }
 
 static void past_the_caches_and_through_the_kernel(void **state)
@@ -214,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(by_where_they_lie),
+        cmocka_unit_test_setup_teardown(nearest_caches, set_up_nearest, tear_down),
         CASE(past_the_caches_and_through_the_kernel),
         CASE(reductions),
         CASE(they_share_the_link_between_sockets),
