@@ -87,7 +87,7 @@ class Fit:
         return {key: ns / self.measured[key] - 1 for key, ns in self.predicted(model).items()}
 
     def best_fragment(self, model):
-        if model["notify_ns"] <= 0:
+        if model["notify_ns"] <= 0 or model["byte_ns"] <= 0:
             return None
         return self.layout.question("model", {"ask": "choose", "model": model, "wishes": [{"queue": QUEUE}]})["forms"][0]["exact"]
 

@@ -4,12 +4,13 @@ import json
 import os
 import time
 
-from . import bench_chart, machines, reproduce_01, reproduce_02, reproduce_03, reproduce_04, reproduce_05, reproduce_figures, simulated
+from . import bench_chart, machines, places, reproduce_01, reproduce_02, reproduce_03, reproduce_04, reproduce_05, reproduce_figures, reproduce_own, simulated
 from .layout import Trouble
+from .reproduce_page import Page
 from .text import heading, table
 
 # number -> module: TITLE, and reproduce(lab) -> Result
-PAPERS = {"01": reproduce_01, "02": reproduce_02, "03": reproduce_03, "04": reproduce_04, "05": reproduce_05}
+PAPERS = {"01": reproduce_01, "02": reproduce_02, "03": reproduce_03, "04": reproduce_04, "05": reproduce_05, "own": reproduce_own}
 
 
 class Lab:
@@ -38,13 +39,22 @@ class Lab:
 def add_arguments(parser):
     parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"{', '.join(PAPERS)} (default: all)")
     parser.add_argument("--figures", metavar="DIR", help="draw the figures there, too")
+    parser.add_argument("--page", metavar="FILE", help="write tables and figures as a page (Markdown), the figures in a folder beside it")
     parser.add_argument("--brief", action="store_true", help="fewer points, and smaller: does it work?")
     parser.add_argument("--json", action="store_true", help="rows and figures as JSON")
 
 
+def heading_of(paper):
+    return f"Paper {paper}: {PAPERS[paper].TITLE}" if paper.isdigit() else f"Our own: {PAPERS[paper].TITLE}"
+
+
+def headers_of(paper):
+    return ["what", getattr(PAPERS[paper], "PRINTED", "published"), "here", "deviation", "by"]
+
+
 def show(paper, result, lab, seconds):
-    heading(f"Paper {paper}: {PAPERS[paper].TITLE}")
-    table(["what", "published", "here", "deviation", "by"], [row.words() for row in result.rows], right=(1, 2, 3))
+    heading(heading_of(paper))
+    table(headers_of(paper), [row.words() for row in result.rows], right=(1, 2, 3))
     for line in lab.notes:
         print(f"  {line}")
     print(f"  {seconds:.1f} s")
@@ -55,8 +65,11 @@ def main(options, _command, layout):
     for paper in papers:
         if paper not in PAPERS:
             raise Trouble(f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", 2)
-    if options.figures and bench_chart.missing():
+    if (options.figures or options.page) and bench_chart.missing():
         raise Trouble(bench_chart.missing())
+    if options.page is not None and places.why_not(options.page):
+        raise Trouble(f"--page {options.page}: {places.why_not(options.page)}", 2)
+    page = Page(options.page) if options.page else None
     if options.figures:
         os.makedirs(options.figures, exist_ok=True)
     answers = {}
@@ -68,10 +81,15 @@ def main(options, _command, layout):
                           "figures": [figure._asdict() for figure in result.figures]}
         if not options.json:
             show(paper, result, lab, seconds)
+        if page:
+            page.add(paper, heading_of(paper), headers_of(paper), result, lab.notes, seconds)
         for figure in result.figures if options.figures else ():
             path = os.path.join(options.figures, f"{paper}-{figure.name}.png")
             reproduce_figures.draw(figure, path)
-            print(f"  {path}") if not options.json else None
+            if not options.json:
+                print(f"  {path}")
+    if page:
+        page.write()
     if options.json:
         print(json.dumps(answers, indent=2))
     return 0

@@ -6,7 +6,7 @@ COLOURS = OURS + PEERS
 BESIDE = 6  # lines, above which their names stand beside the picture
 
 
-def draw(figure, path):
+def draw(figure, path, dpi=130):
     from matplotlib import pyplot
     canvas, axis = pyplot.subplots(figsize=(6.8, 4.4))
     colours = {}
@@ -28,5 +28,5 @@ def draw(figure, path):
     else:
         axis.legend(frameon=False, fontsize=9)
     canvas.tight_layout()
-    canvas.savefig(path, dpi=130, bbox_inches="tight")
+    canvas.savefig(path, dpi=dpi, bbox_inches="tight")
     pyplot.close(canvas)

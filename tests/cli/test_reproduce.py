@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 BUILD = os.path.abspath(sys.argv.pop(1))
-SIMULATED = ("01", "02", "03", "05")
+SIMULATED = ("01", "02", "03", "05", "own")
 SIMGRID = shutil.which("smpirun") and os.path.exists(os.path.join(BUILD, "libexec", "huddle", "messages-smpi"))
 
 
@@ -67,11 +67,12 @@ class Paper04(unittest.TestCase):
 @unittest.skipUnless(os.path.exists(os.path.join(BUILD, "libexec", "huddle", "simulate")), "built without the simulator")
 class Simulated(unittest.TestCase):
     def test_what_is_simulated_is_the_same_each_time(self):
-        for paper in SIMULATED:
-            first, second = (answer(paper)[paper] for _ in range(2))
-            self.assertEqual(first["rows"], second["rows"])
-            self.assertIn("simulated", {row["by"] for row in first["rows"]})
-            for figure in first["figures"]:
+        self.assertEqual(*(answer("03")["03"]["rows"] for _ in range(2)))
+
+    def test_each_paper_has_rows_and_figures(self):
+        for paper, found in answer(*SIMULATED).items():
+            self.assertIn("simulated", {row["by"] for row in found["rows"]}, paper)
+            for figure in found["figures"]:
                 for label, x, y, _ in figure["lines"]:
                     self.assertEqual(len(x), len(y), label)
                     self.assertTrue(all(value > 0 for value in y), label)
@@ -92,6 +93,19 @@ class Words(unittest.TestCase):
         said = reproduce("17")
         self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")))
         self.assertIn("accepted: ", said.stderr)
+
+    def test_a_page_is_written_or_it_is_said_why_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.md")
+            said = reproduce("04", "--brief", "--page", path)
+            if said.returncode == 0:
+                with open(path, encoding="utf-8") as file:
+                    page = file.read()
+                self.assertIn("| k-ary tree: best k, 8 ranks | 3 | 3 | +0.0 % | function |", page)
+                self.assertIn("![", page)
+                self.assertIn("04-figure-6.png", os.listdir(os.path.join(folder, "figures")))
+            else:
+                self.assertIn("matplotlib", said.stderr)
 
     def test_figures_are_drawn_or_it_is_said_why_not(self):
         with tempfile.TemporaryDirectory() as folder:
