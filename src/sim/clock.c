@@ -56,7 +56,11 @@ struct sim_rank *hud_clock_next(struct sim *s)
 
     while (c->engine.next_ns < INFINITY && (c->turns.count == 0 || c->engine.next_ns <= c->turns.turn[0].ns))
         c->engine.run(s);
-    return c->turns.count == 0 ? NULL : &s->ranks[hud_turns_take(&c->turns).rank];
+    if (c->turns.count == 0)
+        return NULL;
+    struct sim_rank *next = &s->ranks[hud_turns_take(&c->turns).rank];
+    c->now_ns = next->now_ns;
+    return next;
 }
 
 void hud_clock_until(struct sim_rank *r, double ns)
@@ -64,8 +68,10 @@ void hud_clock_until(struct sim_rank *r, double ns)
     struct sim_clock *c = r->s->clock;
 
     r->now_ns = ns;
-    if (c->engine.next_ns > ns && (c->turns.count == 0 || c->turns.turn[0].ns > ns))
+    if (c->engine.next_ns > ns && (c->turns.count == 0 || c->turns.turn[0].ns > ns)) {
+        c->now_ns = ns;
         return;
+    }
     hud_turns_add(&c->turns, turn_of(r));
     r->s->current = NULL;
     hud_fiber_suspend(r->fiber);
@@ -129,11 +135,18 @@ void hud_clock_forget(struct sim_rank *r, struct sim_flag *flag)
     hud_flag_forget(flag, newest(r, flag));
 }
 
+/* Within a call that takes one line after the other, others go first whose time is before that of the next line. */
+static void in_turn(struct sim_rank *r)
+{
+    if (r->now_ns > r->s->clock->now_ns)
+        hud_clock_until(r, r->now_ns);
+}
+
 /* What a flag is when its turn has come is what the rank sees: its oldest post then, since those before are forgotten.  Plain words: flag is NULL. */
 static void load(struct sim_rank *r, struct sim_line *line, struct sim_flag *flag)
 {
+    in_turn(r);
     struct sim_fetch f = hud_lines_load(r->s->clock->lines, line, r->core, r->now_ns);
-
     if (f.begin_ns > r->now_ns)
         hud_clock_until(r, f.begin_ns);
     if (flag)
@@ -154,6 +167,8 @@ static void look(struct sim_rank *r, struct sim_line *line, double now_ns)
 static struct sim_fetch store(struct sim_rank *r, struct sim_line *line)
 {
     struct sim_lines *lines = r->s->clock->lines;
+
+    in_turn(r);
     struct sim_fetch f = hud_lines_store(lines, line, r->core, r->now_ns);
     double delay_ns = cross(r, &f, r->now_ns);
 

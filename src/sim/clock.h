@@ -25,6 +25,7 @@ struct sim_clock {
     struct sim_line ***line;        /* [ranks][line_count], NULL: untouched so far */
     size_t line_count;              /* of an arena */
     struct sim_turns turns;         /* of ranks that can go on */
+    double now_ns;                  /* of the turn that it is */
     struct sim_copies *copies;      /* carry.h */
     int *rank_on;                   /* [cores] */
     struct sim_engine {             /* what moves bytes */

@@ -76,7 +76,9 @@ static bool run(struct job *job)
     for (int p = 0; job->alg->params && job->alg->params[p].name; p++)
         param[p] = job->alg->params[p].preset;
     assert_int_equal(hud_shape_groups_build(&place, &job->groups), 0);
-    job->call = (struct coll){ .groups = &job->groups, .param = param, .slot_bytes = ARENA };
+    job->call.groups = &job->groups;
+    job->call.param = param;
+    job->call.slot_bytes = ARENA;
     const struct sim_options options = {
         .ranks = job->ranks, .arena_bytes = ARENA, .seed = job->seed, .machine = machine, .core = members
     };
@@ -207,6 +209,55 @@ static void test_words(void **state)
     assert_true(words_take(true, true) == waited);
 }
 
+/*
+ * One call that reads many lines takes each in its turn: rank 1 adds up what lies behind the flags of eight others, in a second line of theirs, while rank 2 reads
+ * one word there, of the last.  That takes rank 2 a transfer, whichever of them comes first.
+ */
+static void sum_nothing(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+{
+    (void)op, (void)dst, (void)src, (void)sources, (void)elements;
+}
+
+static void pass(struct mem *m, const struct coll *c)
+{
+    enum { FIRST = 3, OTHERS = 8, BEHIND = 7 }; /* word 7 of the payload begins a line of 64 bytes */
+    const struct hud_op op = { .element_bytes = 8, .combine = sum_nothing };
+    const struct mem_span to = { .shared = (char *)mem_slot(m, mem_rank(m)) + sizeof(mem_flag) };
+    struct mem_span from[OTHERS];
+    mem_flag *flag[OTHERS];
+
+    if (mem_rank(m) >= FIRST && c->op == 1) {
+        flag[0] = mem_slot(m, mem_rank(m));
+        mem_put(m, &flag[0]->payload[BEHIND], 1);
+        mem_post(m, flag[0], 1);
+    }
+    for (int i = 0; i < OTHERS; i++) {
+        flag[i] = mem_slot(m, FIRST + i);
+        from[i] = (struct mem_span){ .shared = &flag[i]->payload[BEHIND] };
+        if (mem_rank(m) < FIRST && c->op == 1)
+            mem_await(m, flag[i], 1);
+    }
+    if (mem_rank(m) == 1 && c->op == 2)
+        mem_reduce(m, &op, &to, NULL, from, OTHERS, 8);
+    if (mem_rank(m) == 2 && c->op == 2)
+        mem_get(m, &flag[OTHERS - 1]->payload[BEHIND]);
+}
+
+static void test_lines_in_turn(void **state)
+{
+    static const size_t no_blocks[RANKS]; /* nobody gets anything: a reduce_scatter that promises nothing */
+    const struct alg alg = { .coll = "reduce_scatter", .name = "pass", .run = pass };
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        struct job job = { .alg = &alg, .ranks = 12, .calls = 2, .seed = seed, .call.block_bytes = no_blocks };
+        if (!run(&job))
+            fail_msg("%s", hud_sim_report(job.sim));
+        hud_sim_free(job.sim);
+        assert_true(job.leave_ns[2] - job.enter_ns[2] == 10);
+    }
+}
+
 /* 64 lines come to rank 0 from the other socket, and its own goes to one core of each die there; a line in 64 ns on a slow link. */
 static void test_links(void **state)
 {
@@ -319,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_two_dies),
         cmocka_unit_test(test_together),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_lines_in_turn),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_more_ranks_are_not_faster),
         cmocka_unit_test(test_same_seed_same_time),
