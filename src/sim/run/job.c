@@ -134,8 +134,10 @@ static void verify(struct job *job, int rank, int round)
 /* All go on at once; what is counted and traced from then on is this call's. */
 static void start(struct job *job, int rank, int round)
 {
+    enum { PAUSE_NS = 10000 }; /* a program does something between two calls: stores and claims of the one before have ended */
     struct mem *m = hud_sim_team_mem(job->team, rank);
 
+    hud_sim_spend(m, PAUSE_NS);
     hud_sim_gather(m);
     if (rank == 0)
         hud_sim_trace(job->sim, job->q->trace && round == job->rounds - 1);
