@@ -71,15 +71,13 @@ struct sim_caches {
             copy->stamp = stamp;
             return;
         }
-        segment->second.copies.push_back({ cache, stamp });
+        segment->second.copies.insert(segment->second.place_of(cache), { cache, stamp });
         cache_at(cache).held += segment->second.end - segment->first;
     }
 
     void drop(Segments::iterator segment, int cache)
     {
-        auto &copies = segment->second.copies;
-
-        copies.erase(copies.begin() + (segment->second.of(cache) - copies.data()));
+        segment->second.copies.erase(segment->second.place_of(cache));
         cache_at(cache).held -= segment->second.end - segment->first;
     }
 

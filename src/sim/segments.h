@@ -22,15 +22,19 @@ struct Copy {
 
 struct Segment {
     uintptr_t end = 0;
-    int newest = MEMORY; /* the cache that is newer than memory */
-    std::vector<Copy> copies;
+    int newest = MEMORY;      /* the cache that is newer than memory */
+    std::vector<Copy> copies; /* by cache */
+
+    std::vector<Copy>::iterator place_of(int cache)
+    {
+        return std::lower_bound(copies.begin(), copies.end(), cache, [](const Copy &copy, int number) { return copy.cache < number; });
+    }
 
     Copy *of(int cache)
     {
-        for (Copy &copy : copies)
-            if (copy.cache == cache)
-                return &copy;
-        return nullptr;
+        auto at = place_of(cache);
+
+        return at != copies.end() && at->cache == cache ? &*at : nullptr;
     }
 
     bool alike(const Segment &other) const
