@@ -93,7 +93,7 @@ static void expect(struct world *w, int core, enum copies_kind kind, uintptr_t f
     assert_near(w->ended[core] - now, takes);
 }
 
-static double carried(struct world *w, int resource)
+static double carried(const struct world *w, int resource)
 {
     return hud_copies_carried(w->copies, resource);
 }
@@ -153,6 +153,53 @@ static void reductions(void **state)
     until_all_have_ended(w);
     assert_near(w->ended[0], 40 + 160 + 50 + 350 + 200); /* four sources, the second result, one from the other socket, one to memory */
     expect(w, 0, COPIES_REDUCE, A, B, 1000, .5 + 50);    /* of one source it is a copy */
+}
+
+/* A result in the place of a source, which lies in another core's cache: that is fetched once. */
+static void in_place(void **state)
+{
+    struct world *w = *state;
+    const struct copies_call sum = { COPIES_REDUCE, { A, B }, { A }, 2, 1, 1000 };
+
+    hud_copies_touch(w->copies, 1, A, 1000);
+    hud_copies_touch(w->copies, 0, B, 1000);
+    hud_copies_begin(w->copies, 0, &sum, 0);
+    until_all_have_ended(w);
+    assert_near(w->ended[0], 10 + 80 + 50);
+}
+
+static double carried_from(struct world *w, int socket)
+{
+    double bytes = -1;
+
+    for (int r = 0; r < hud_links_count(w->links); r++)
+        if (hud_links_get(w->links, r)->class < 0 && hud_links_get(w->links, r)->from == socket && hud_links_get(w->links, r)->to != socket)
+            bytes = carried(w, r);
+    return bytes;
+}
+
+/* Out to the other socket's memory, and back: each link in its direction; shared caches give, and are not asked to take. */
+static void directions(void **state)
+{
+    struct world *w = *state;
+    int shared = hud_copies_ways(w->copies)->unit_at;
+
+    hud_copies_home(w->copies, C, M, 3);
+    expect(w, 0, COPIES_PAST, 0, C, 1000, 40 + 1000);
+    assert_near(carried_from(w, 0), 1000);
+    assert_near(carried_from(w, 1), 0);
+    assert_near(carried(w, memory(w, 3)), 1000);
+    assert_near(carried(w, shared), 0);
+    expect(w, 0, COPIES_COPY, C, 0, 500, 40 + 500);
+    assert_near(carried_from(w, 0), 1000);
+    assert_near(carried_from(w, 1), 500);
+    assert_near(carried(w, shared), 500);
+    hud_copies_touch(w->copies, 0, A, 1000);
+    expect(w, 1, COPIES_COPY, A, 0, 1000, 10 + 100);
+    assert_near(carried(w, shared), 1500);
+    expect(w, OTHER, COPIES_COPY, A, 0, 1000, 40 + 400); /* from the shared cache of die 0, through its own */
+    assert_near(carried(w, shared), 2500);
+    assert_near(carried(w, shared + 2), 1000);
 }
 
 /* Three cores would bring 2.5 each over a link of 6, from three others; back there is another link. */
@@ -244,6 +291,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(nearest_caches, set_up_nearest, tear_down),
         CASE(past_the_caches_and_through_the_kernel),
         CASE(reductions),
+        CASE(in_place),
+        CASE(directions),
         CASE(they_share_the_link_between_sockets),
         CASE(they_share_the_memory),
         CASE(bytes_cross_once_for_all_of_a_die),
