@@ -79,7 +79,7 @@ int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS]
 
 enum over { ONCE, CLASSES, ADDED, CACHES, NODES, HOMES }; /* by class as src/sim/machine.c has it */
 
-/* Where one cannot be measured, a part of another number, which is assumed; of NULL: the part itself. */
+/* Where one cannot be measured, a part of another number, which is assumed; of NULL: the part itself; why NULL: it is left out. */
 static const struct row {
     const char *table, *key;
     enum over over;
@@ -100,6 +100,7 @@ static const struct row {
     { "copy", "nearest_gbps", CACHES, measure_nearest, 1, "cached_gbps", "as from the private cache" },
     { "copy", "memory_gbps", NODES, measure_memory, 5, NULL, "no threads could be had" },
     { "copy", "shared_gbps", ONCE, measure_from_shared, 0.5, "cached_gbps.own", "half of what a core copies in its own cache" },
+    { "copy", "past_gbps", ONCE, measure_past, 0, NULL, NULL },
     { "copy", "kernel_gbps", ONCE, measure_kernel, 0.5, "cached_gbps.own", "half of what a core copies in its own cache" },
     { "copy", "kernel_call_ns", ONCE, measure_call, 500, NULL, "a system call that finds another process and pins its pages" },
     { "memory", "node_gbps", ONCE, measure_node, 10, NULL, "no threads could be had" },

@@ -22,7 +22,7 @@ typedef double measure_fn(const struct measured *on, int class, char note[MACHIN
 /* machine_lines.c */
 measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_revoke, measure_gap, measure_serve, measure_home;
 /* machine_bytes.c */
-measure_fn measure_cached, measure_nearest, measure_memory, measure_node, measure_socket, measure_shared, measure_from_shared,
+measure_fn measure_cached, measure_nearest, measure_memory, measure_node, measure_socket, measure_shared, measure_from_shared, measure_past,
     measure_reduce;
 /* machine_kernel.c */
 measure_fn measure_kernel, measure_call;

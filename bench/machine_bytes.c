@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 enum { PAGE = 4096, USUAL_PRIVATE = 256 << 10, MEMORY_BYTES = 8 << 20 };
 
 unsigned char *measured_buffer(size_t bytes)
@@ -121,6 +125,57 @@ double measure_memory(const struct measured *on, int class, char note[MACHINE_NO
              measured_share(on) >> 10);
     return toucher < 0 ? -1 : from_source(on, 0, toucher, MEMORY_BYTES, true);
 }
+
+/* ---- past the caches ---- */
+
+#if defined(__x86_64__)
+struct past {
+    size_t from_bytes, bytes;
+    double gbps[PINNED_ROUNDS];
+};
+
+static void copy_past(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += sizeof(__m128i))
+        _mm_stream_si128((__m128i *)(void *)(to + i), _mm_load_si128((const __m128i *)(const void *)(from + i)));
+    _mm_sfence();
+}
+
+static void body_past(void *arg, int thread)
+{
+    struct past *p = arg;
+    unsigned char *from = measured_buffer(p->from_bytes), *to = measured_buffer(p->bytes);
+
+    (void)thread;
+    for (int r = 0; r < PINNED_ROUNDS && from && to; r++) {
+        memset(to, r, p->bytes);
+        pinned_flush(to, p->bytes);
+        memset(from, r, p->from_bytes);
+        double begin = pinned_ns();
+        for (size_t at = 0; at + p->from_bytes <= p->bytes; at += p->from_bytes)
+            copy_past(to + at, from, p->from_bytes);
+        p->gbps[r] = (double)(p->bytes / p->from_bytes * p->from_bytes) / (pinned_ns() - begin);
+    }
+    free(from);
+    free(to);
+}
+
+double measure_past(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    struct past p = { .from_bytes = measured_share(on), .bytes = MEMORY_BYTES };
+
+    (void)class;
+    snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB in the own cache to %d MB, past the caches", p.from_bytes >> 10,
+             MEMORY_BYTES >> 20);
+    return pinned_run(on->os, 1, body_past, &p) == 0 ? pinned_median(p.gbps, PINNED_ROUNDS) : -1;
+}
+#else
+double measure_past(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    (void)on, (void)class, (void)note;
+    return -1; /* such copies are not made here */
+}
+#endif
 
 /* ---- many cores read at once ---- */
 

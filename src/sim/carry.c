@@ -105,6 +105,24 @@ void hud_carry(struct mem *m, enum copies_kind kind, const struct mem_span *to, 
     hud_clock_pause(m);
 }
 
+enum copies_kind hud_carry_out(const struct mem *m, const struct mem_span *to, size_t message_bytes)
+{
+    const struct sim_machine *machine = m->s->clock ? m->s->clock->machine : NULL;
+
+    if (!machine || machine->copy.past_gbps <= 0 || to->shared || to->view->unpack)
+        return COPIES_COPY;
+    return (double)message_bytes > machine->caches.shared_bytes / 2 / m->team->size ? COPIES_PAST : COPIES_COPY;
+}
+
+enum copies_kind hud_carry_move(const struct mem *m, const struct mem_span *to, size_t bytes)
+{
+    const struct sim_machine *machine = m->s->clock ? m->s->clock->machine : NULL;
+
+    if (!machine || machine->copy.past_gbps <= 0 || (!to->shared && to->view->unpack))
+        return COPIES_COPY;
+    return (double)bytes >= machine->caches.private_bytes ? COPIES_PAST : COPIES_COPY;
+}
+
 void hud_carry_views(struct mem *m)
 {
     struct sim_rank *r = m->self;

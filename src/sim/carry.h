@@ -15,6 +15,10 @@
 void hud_carry(struct mem *m, enum copies_kind kind, const struct mem_span *to, int tos, const struct mem_span *from, int froms,
                size_t bytes);
 
+/* How mem_out copies a part of a message of so many bytes, and mem_move: past the caches where they are too long for them, as src/core/policy.c says. */
+enum copies_kind hud_carry_out(const struct mem *m, const struct mem_span *to, size_t message_bytes);
+enum copies_kind hud_carry_move(const struct mem *m, const struct mem_span *to, size_t bytes);
+
 /* The views of the rank's call lie in its node's memory. */
 void hud_carry_views(struct mem *m);
 

@@ -83,12 +83,15 @@ static bool combines(const struct copies_call *call)
 /* ns a byte, by what each operand takes. */
 static double byte_ns(const struct sim_copies *c, int core, const struct copies_call *call, const struct leg *leg)
 {
-    double half = .5 / c->machine->copy.cached_gbps[MACHINE_OWN], ns = 0;
+    const struct machine_copy *copy = &c->machine->copy;
+    double half = .5 / copy->cached_gbps[MACHINE_OWN], past_ns = copy->past_gbps > 0 ? 1 / copy->past_gbps - half : 0, ns = 0;
     bool extra = combines(call) || call->kind == COPIES_CLAIM;
 
     for (int i = 0; i < call->froms + call->tos; i++) {
         const struct caches_place *place = i < call->froms ? &leg->from[i] : &leg->to[i - call->froms];
-        ns += (extra ? hud_ways_extra_ns : hud_ways_byte_ns)(c->ways, core, place);
+        double one = (extra ? hud_ways_extra_ns : hud_ways_byte_ns)(c->ways, core, place);
+        bool past = i >= call->froms && call->kind == COPIES_PAST && c->machine->node[core] == place->of;
+        ns += past && past_ns > 0 ? past_ns : one;
     }
     if (combines(call))
         ns += call->froms / c->machine->reduce.core_gbps;

@@ -47,6 +47,7 @@ static const struct row {
     { "copy", "nearest_gbps", NEAREST, offsetof(struct sim_machine, copy.nearest_gbps) },
     { "copy", "memory_gbps", MEMORIES, offsetof(struct sim_machine, copy.memory_gbps) },
     { "copy", "shared_gbps", NUMBER, offsetof(struct sim_machine, copy.shared_gbps) },
+    { "copy", "past_gbps", OPTION, offsetof(struct sim_machine, copy.past_gbps) },
     { "copy", "kernel_gbps", NUMBER, offsetof(struct sim_machine, copy.kernel_gbps) },
     { "copy", "kernel_call_ns", NUMBER, offsetof(struct sim_machine, copy.kernel_call_ns) },
     { "memory", "node_gbps", NUMBER, offsetof(struct sim_machine, memory.node_gbps) },

@@ -46,6 +46,7 @@ struct machine_copy {
     double nearest_gbps[MACHINE_CLASSES]; /* the same of nearest ones, both ends; 0: as private ones */
     double memory_gbps[MACHINE_CLASSES];  /* in memory so far away (machine_away) */
     double shared_gbps;                   /* in the shared cache of its unit */
+    double past_gbps;                     /* from its own cache past all caches to its node's memory; 0: it does no such thing */
     double kernel_gbps, kernel_call_ns;   /* from another process by the kernel: at most so fast, and each call */
 };
 

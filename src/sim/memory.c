@@ -110,9 +110,9 @@ void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v)
 }
 
 /* A copy between shared memory and a view, or shared memory, in its time. */
-static void carry(struct mem *m, const struct mem_span to, const struct mem_span from, size_t bytes)
+static void carry(struct mem *m, enum copies_kind kind, const struct mem_span to, const struct mem_span from, size_t bytes)
 {
-    hud_carry(m, COPIES_COPY, &to, 1, &from, 1, bytes);
+    hud_carry(m, kind, &to, 1, &from, 1, bytes);
 }
 
 static struct mem_span shared_span(const void *shared)
@@ -153,12 +153,13 @@ size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t 
         memcpy(spot.twin, (const char *)from->base + offset_bytes, most_bytes);
     hud_sim_use(m, from, offset_bytes, taken, hud_bytes_read);
     touch_plain(m, &spot, taken, hud_bytes_write);
-    carry(m, shared_span(dst), view_span(from, offset_bytes), taken);
+    carry(m, COPIES_COPY, shared_span(dst), view_span(from, offset_bytes), taken);
     return taken;
 }
 
 void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)
 {
+    const struct mem_span out = view_span(to, offset_bytes);
     size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0;
 
     hud_sim_event(m, "copies out");
@@ -175,7 +176,7 @@ void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size
         to->unpack(to, spot.twin, offset_bytes, bytes);
     else
         memcpy((char *)to->base + offset_bytes, spot.twin, bytes);
-    carry(m, view_span(to, offset_bytes), shared_span(src), bytes);
+    carry(m, hud_carry_out(m, &out, to->bytes), out, shared_span(src), bytes);
 }
 
 void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes)
@@ -187,7 +188,7 @@ void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes)
     touch_plain(m, &from, bytes, hud_bytes_read);
     touch_plain(m, &to, bytes, hud_bytes_write);
     memmove(to.twin, from.twin, bytes);
-    carry(m, shared_span(dst), shared_span(src), bytes);
+    carry(m, COPIES_COPY, shared_span(dst), shared_span(src), bytes);
 }
 
 void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access *access)

@@ -136,5 +136,5 @@ void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_spa
     take_operand(m, from, aside, bytes);
     give_result(m, to, aside, bytes);
     free(aside);
-    hud_carry(m, COPIES_COPY, to, 1, from, 1, bytes);
+    hud_carry(m, hud_carry_move(m, to, bytes), to, 1, from, 1, bytes);
 }

@@ -137,6 +137,8 @@ static void past_the_caches_and_through_the_kernel(void **state)
 
     expect(w, 0, COPIES_PAST, 0, B, 1000, 10 + 250);
     assert_near(carried(w, memory(w, 0)), 1000); /* written, not fetched before */
+    w->machine->copy.past_gbps = 8;
+    expect(w, 0, COPIES_PAST, 0, B, 1000, 10 + 125);
     expect(w, 0, COPIES_KERNEL, 0, A, 1000, 110 + 250);
     expect(w, 0, COPIES_KERNEL, 0, A, 1000, 100.5 + 125); /* not at 20 */
 }
