@@ -222,14 +222,24 @@ void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot
         hud_clock_pause(m);
 }
 
+/* No peek at the flag will see anything else before this time. */
+static double unchanged_until(const struct sim_rank *r, const struct sim_flag *flag)
+{
+    const struct sim_clock *c = r->s->clock;
+    double visible = flag_newest(flag)->visible_ns, next = c->turns.count != 0 ? c->turns.turn[0].ns : c->engine.next_ns;
+
+    next = fmin(next, c->engine.next_ns);
+    return visible > r->now_ns ? fmin(next, visible) : next;
+}
+
 void hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot)
 {
     struct sim_rank *r = m->self;
-    const struct sim_clock *c = m->s->clock;
 
     load(r, line_at(m->s, spot->owner, spot->at), flag);
-    if (hud_sched_polls(r) && c->turns.count != 0 && c->turns.turn[0].ns > r->now_ns)
-        r->now_ns = c->turns.turn[0].ns; /* nothing will have changed before */
+    double until = unchanged_until(r, flag);
+    if (hud_sched_polls(r) && until > r->now_ns && until < INFINITY)
+        r->now_ns = until;
 }
 
 void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post *p)

@@ -100,17 +100,22 @@ static int farthest(const struct sim_lines *all, const struct sim_line *line, in
     return most;
 }
 
-/* What it takes until the core has the line alone: 0 if it does.  *gap_ns, between two such; *revoke_ns, until what it stores can be seen. */
-static double own_ns(const struct sim_lines *all, const struct sim_line *line, int core, double *gap_ns, double *revoke_ns)
+/* What it takes a core to have a line alone: nothing, if it has. */
+struct taking {
+    double own_ns;    /* until it does */
+    double revoke_ns; /* until what it stores can be seen */
+    double gap_ns;    /* between two such */
+};
+
+static struct taking taking(const struct sim_lines *all, const struct sim_line *line, int core)
 {
     const struct machine_lines *cost = &all->machine->lines;
     int class = farthest(all, line, core), away = machine_away(all->machine, core, line->home);
 
-    *gap_ns = class == MACHINE_OWN ? 0 : cost->gap_ns[class];
-    *revoke_ns = class == MACHINE_OWN ? 0 : cost->revoke_ns[class];
     if (class == MACHINE_OWN)
-        return 0;
-    return later(cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0), *revoke_ns);
+        return (struct taking){ 0 };
+    double asked_ns = cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0);
+    return (struct taking){ later(asked_ns, cost->revoke_ns[class]), cost->revoke_ns[class], cost->gap_ns[class] };
 }
 
 /* ---- loads ---- */
@@ -191,36 +196,37 @@ static void take(struct sim_line *line, int core)
 struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     struct core *c = &all->core[core];
-    double gap, revoke, own = own_ns(all, line, core, &gap, &revoke), early = own > gap ? own - gap : 0;
+    struct taking t = taking(all, line, core);
     struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner };
+    double early = later(t.own_ns - t.gap_ns, 0); /* the store buffer asks before the store's turn has come */
 
     if (line->owner == core && line->copies == 1 && line->settled_ns == c->settled_ns)
         early = INFINITY; /* it follows a store to this very line */
     f.begin_ns = later(now_ns, later(line->free_ns, c->settled_ns - early));
-    f.end_ns = later(f.begin_ns + own, line->settled_ns);
+    f.end_ns = later(f.begin_ns + t.own_ns, line->settled_ns);
     take(line, core);
-    line->visible_ns = line->free_ns = f.from < 0 ? f.begin_ns + revoke : f.end_ns;
+    line->visible_ns = line->free_ns = f.from < 0 ? f.begin_ns + t.revoke_ns : f.end_ns;
     line->settled_ns = c->settled_ns = f.end_ns;
     return f;
 }
 
 void hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
-    double gap, revoke, own = own_ns(all, line, core, &gap, &revoke), begin_ns = later(now_ns, line->free_ns);
+    struct taking t = taking(all, line, core);
+    double begin_ns = later(now_ns, line->free_ns);
 
-    line->free_ns = begin_ns + revoke;
-    line->settled_ns = later(begin_ns + own, line->settled_ns);
+    line->free_ns = begin_ns + t.revoke_ns;
+    line->settled_ns = later(begin_ns + t.own_ns, line->settled_ns);
     take(line, core);
 }
 
 struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     struct core *c = &all->core[core];
-    double gap, revoke, own = own_ns(all, line, core, &gap, &revoke);
     struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner };
 
     f.begin_ns = later(now_ns, later(line->free_ns, c->settled_ns));
-    f.end_ns = later(f.begin_ns + own, line->settled_ns) + all->machine->lines.add_ns;
+    f.end_ns = later(f.begin_ns + taking(all, line, core).own_ns, line->settled_ns) + all->machine->lines.add_ns;
     take(line, core);
     line->visible_ns = line->free_ns = line->settled_ns = c->settled_ns = f.end_ns;
     return f;
