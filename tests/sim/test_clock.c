@@ -253,7 +253,7 @@ static void test_lines_in_turn(void **state)
         struct job job = { .alg = &alg, .ranks = 12, .calls = 2, .seed = seed, .call.block_bytes = no_blocks };
         if (!run(&job))
             fail_msg("%s", hud_sim_report(job.sim));
-        hud_sim_free(job.sim);
+        finish(&job);
         assert_true(job.leave_ns[2] - job.enter_ns[2] == 10);
     }
 }
