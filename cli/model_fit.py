@@ -35,7 +35,7 @@ class Fit:
         self.bind = "core" if self.ranks <= jobs.cores() else "none"
         self.parts = self.run("bench-fit", "--tree", self.tree)
         self.model = {"byte_ns": self.byte_ns(), "notify_ns": self.parts["notify_ns"], "enter_ns": self.parts["enter_ns"], "leave_ns": self.parts["leave_ns"]}
-        self.measured, self.lines = {}, [self.parts["line_ns"]]
+        self.measured, self.lines = {}, [self.parts["line_ns"]] if self.parts["line_ns"] >= 0 else []
         self.measure()
 
     def run(self, program, *words, **environment):
@@ -94,9 +94,13 @@ class Fit:
     def as_json(self):
         fitted = self.fitted()
         return {"ranks": self.ranks, "bind": self.bind, "tree": self.tree, "parts": self.parts, "overhead_ns": self.overhead_ns, "model": self.model, "fitted": fitted,
-                "line_ns": [min(self.lines), max(self.lines)],
+                "line_ns": self.lines,
                 "rows": [{"bytes": size, "fragment": f, "measured_ns": self.measured[size, f], "predicted_ns": self.predicted(self.model)[size, f],
                           "fitted_ns": self.predicted(fitted)[size, f]} for size, f in self.measured]}
+
+
+def line_text(lines):
+    return f"{min(lines):.0f}-{max(lines):.0f} ns" if lines else "not measured"
 
 
 def model_text(model):
@@ -114,7 +118,7 @@ def middle(errors):
 
 def show(fit):
     print(f"The four times of paper 01's model on this machine: {fit.ranks} ranks, {'bound to cores' if fit.bind == 'core' else 'unbound'}, told along {fit.tree}; "
-          f"line transfer {min(fit.lines):.0f}-{max(fit.lines):.0f} ns")
+          f"line transfer {line_text(fit.lines)}")
     fitted = fit.fitted()
     heading("Copies of fresh data, ns a byte: into a queue of so many bytes, out of it")
     table(["bytes", "in", "out"], [[bytes_text(c["bytes"]), f"{c['in_ns'] / c['bytes']:.4f}", f"{c['out_ns'] / c['bytes']:.4f}"] for c in fit.parts["copies"]], right=(0, 1, 2))

@@ -18,7 +18,7 @@ NOTES = (
     "switching readahead off (figure 11) is not simulated: pages lie where their owner first touches them",
     "f*: the model charges every fragment a whole notification, t_w down the chain; simulated, as on this machine (huddle model --fit), notifications run beside the copies, "
     "so that f matters little over a wide range",
-    "figure 10: with the notifications hidden trees differ by less than 1 % of a large message; printed gains of trees come from what is not simulated: 15 readers of one line "
+    "figure 10: with the notifications hidden trees differ by few percent of a large message; larger printed gains of trees come from what is not simulated: 15 readers of one line "
     "that the root writes again",
     "figure 12: MVAPICH's own costs (packing, its progress engine) are not simulated, only its scheme",
 )
@@ -29,7 +29,7 @@ class Queues:
 
     def __init__(self, lab):
         self.lab = lab
-        self.calls = {"repetitions": 1 if lab.brief else 3, "warmup": 1, "slot_bytes": 24 * MB}
+        self.calls = {"repetitions": 1, "warmup": 1, "slot_bytes": 24 * MB}
 
     def us(self, machine, algorithm, size, ranks, **parameters):
         return self.lab.simulate(machine, "bcast", algorithm, size, ranks=ranks, parameters=parameters, **self.calls) / 1000

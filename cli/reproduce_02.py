@@ -22,11 +22,10 @@ NOTES = (
 class Forms:
     def __init__(self, lab):
         self.lab = lab
-        self.repetitions = 1 if lab.brief else 3
 
     def us(self, collective, algorithm, size=0, off="", method="single", slot=1536 * KB, **parameters):
         return self.lab.simulate(MACHINE, collective, algorithm, size, ranks=RANKS, levels_off=off, method=method, slot_bytes=slot, warmup=1,
-                                 repetitions=20 if method == "loop" else self.repetitions, parameters=parameters) / 1000
+                                 repetitions=20 if method == "loop" else 1, parameters=parameters) / 1000
 
 
 def barriers(f):

@@ -29,7 +29,7 @@ class Server:
         self.messages = lab.model("machine", machine=self.machine, collective="bcast", ranks=self.ranks, map="core", trees=[], bytes=[])["messages"]
 
     def huddle_us(self, collective, size):
-        return simulated.chosen_ns(self.lab.layout, self.machine, collective, size, self.ranks, repetitions=1 if self.lab.brief else 3, warmup=1) / 1000
+        return simulated.chosen_ns(self.lab.layout, self.machine, collective, size, self.ranks, repetitions=1, warmup=1) / 1000
 
     def tree_us(self, size, more_ns=0):
         """more_ns: of a byte, at each step."""

@@ -61,6 +61,17 @@ static double byte_ns(const struct predict_ranks *r)
     return 1 / slowest;
 }
 
+/* Until what a rank posts can be seen: its children have copies of the line, which go first. */
+static double posted_ns(const struct predict_ranks *r, const struct shape_tree *t, int rank)
+{
+    const struct machine_lines *lines = &r->machine->lines;
+    double revoked_ns = 0;
+
+    for (int i = 0, child; (child = hud_shape_child(t, rank, i)) >= 0; i++)
+        revoked_ns = fmax(revoked_ns, lines->revoke_ns[class_of(r, rank, child)]);
+    return lines->post_ns + revoked_ns;
+}
+
 /* When a rank knows: its parent does, its elder siblings have been served, the line has come. */
 static double known_ns(const struct predict_ranks *r, const struct shape_tree *t, int rank)
 {
@@ -70,7 +81,7 @@ static double known_ns(const struct predict_ranks *r, const struct shape_tree *t
     for (int above; (above = hud_shape_parent(t, rank)) >= 0; rank = above) {
         for (int i = 0, child; (child = hud_shape_child(t, above, i)) >= 0 && child != rank; i++)
             ns += lines->serve_ns[class_of(r, above, child)];
-        ns += lines->post_ns + lines->transfer_ns[class_of(r, above, rank)];
+        ns += posted_ns(r, t, above) + lines->transfer_ns[class_of(r, above, rank)];
     }
     return ns;
 }
@@ -96,7 +107,7 @@ void hud_predict_messages(const struct predict_ranks *ranks, struct cost_hockney
     const struct sim_machine *m = ranks->machine;
     int class = farthest(ranks);
 
-    c->alpha_ns = 2 * m->lines.transfer_ns[class];
+    c->alpha_ns = 2 * (m->lines.revoke_ns[class] + m->lines.transfer_ns[class]);
     c->beta_ns = 1 / m->copy.cached_gbps[MACHINE_OWN] + 1 / m->copy.cached_gbps[class];
 }
 

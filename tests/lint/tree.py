@@ -5,6 +5,7 @@ import re
 import subprocess
 
 CODE = (".c", ".h", ".cpp", ".def", ".py", ".sh", ".cmake", ".in")
+PICTURES = (".png",)  # no text, though by chance it may look like some
 C_CODE = (".c", ".h", ".cpp", ".def")
 
 
@@ -12,11 +13,11 @@ def files(root):
     """Paths relative to the root: what git has, or would have; without git everything but build/ and dot folders."""
     if os.path.exists(os.path.join(root, ".git")):
         listed = subprocess.run(["git", "-c", "safe.directory=*", "-C", root, "ls-files", "-co", "--exclude-standard"], stdout=subprocess.PIPE, text=True, check=True)
-        return sorted({path for path in listed.stdout.splitlines() if os.path.isfile(os.path.join(root, path))})
+        return sorted({path for path in listed.stdout.splitlines() if os.path.isfile(os.path.join(root, path)) and not path.endswith(PICTURES)})
     found = []
     for folder, inner, names in os.walk(root):
         inner[:] = [d for d in inner if d not in ("build", "__pycache__") and (not d.startswith(".") or d == ".ci")]
-        found += [os.path.relpath(os.path.join(folder, name), root) for name in names]
+        found += [os.path.relpath(os.path.join(folder, name), root) for name in names if not name.endswith(PICTURES)]
     return sorted(found)
 
 

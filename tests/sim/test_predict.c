@@ -84,6 +84,9 @@ static void a_queue_within_a_socket(void **state)
     assert_near(c.leave_ns, 3);
     hud_predict_queue(&t.of, SHAPE_CHAIN, 2, &c);
     assert_near(c.notify_ns, 3 * (3 + 10));
+    t.machine->lines.revoke_ns[1] = 50; /* before each post the reader's copy goes */
+    hud_predict_queue(&t.of, SHAPE_CHAIN, 2, &c);
+    assert_near(c.notify_ns, 3 * (3 + 50 + 10));
     t.machine->caches.shared_gbps = 15; /* for three readers */
     hud_predict_queue(&t.of, SHAPE_FLAT, 2, &c);
     assert_near(c.byte_ns, 1 / 5.);
