@@ -11,11 +11,17 @@
 #include "sim/clock.h"
 #include "sim/copies.h"
 
-/* m's rank does this with `bytes` bytes of its operands: waits until it has ended.  Without a clock, or of no bytes: nothing.  Spans are of shared memory or of anybody's view. */
+/*
+ * m's rank does this with `bytes` bytes of its operands, and waits until it has ended.  Without a clock, or of no bytes: nothing.  Spans are of shared
+ * memory or of anybody's view.
+ */
 void hud_carry(struct mem *m, enum copies_kind kind, const struct mem_span *to, int tos, const struct mem_span *from, int froms,
                size_t bytes);
 
-/* How mem_out copies a part of a message of so many bytes, and mem_move: past the caches where they are too long for them, as src/core/policy.c says. */
+/*
+ * How mem_out copies a part of a message of so many bytes, and how mem_move does: past the caches what is too long for them, as src/core/policy.c
+ * says, where the machine can.
+ */
 enum copies_kind hud_carry_out(const struct mem *m, const struct mem_span *to, size_t message_bytes);
 enum copies_kind hud_carry_move(const struct mem *m, const struct mem_span *to, size_t bytes);
 

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * copies.h - what copies and reductions cost in simulated time: where their bytes lie (caches.h) and what they share on their way (flows.h), with a machine's
- * numbers (machine.h).
+ * copies.h - what copies and reductions cost in simulated time: where their bytes lie (caches.h) and what they share on their way (flows.h), with
+ * a machine's numbers (machine.h).
  *
  * A call works through its bytes by legs: at most COPIES_LEG bytes, of which each operand lies in one place.  A leg is a flow.
  *
- * Its rate, while nobody else is there.  A copy takes for each byte what its two ends take: an end in the own private cache half of 1 / cached_gbps.own, one elsewhere 1 / gbps
- * of that place less that half; in nearest caches the same with nearest_gbps.  A destination counts like a source, since its bytes are fetched before they are
- * written.  A reduction of n sources takes n / reduce.core_gbps, and for each operand elsewhere what its end takes more than one in the own private cache; a second
- * destination is a copy more.  Ends add up: what bounds a core is how many lines it can wait for at once, from wherever they come.
+ * Its rate, while nobody else is there.  A copy takes for each byte what its two ends take: an end in the own private cache half of 1 /
+ * cached_gbps.own, one elsewhere 1 / gbps of that place less that half; in nearest caches the same with nearest_gbps.  A destination counts like
+ * a source, since its bytes are fetched before they are written.  A reduction of n sources takes n / reduce.core_gbps, and for each operand
+ * elsewhere what its end takes more than one in the own private cache; a second destination is a copy more.  Ends add up: what bounds a core is
+ * how many lines it can wait for at once, from wherever they come.
  *
- * What it shares.  Each operand's bytes cross the links from where they lie to the core, the memory controller of their node if they lie there, the shared cache
- * of the core's unit whatever comes from outside its own cache, and that of another unit if they lie in it.  What caches give up for it crosses them, too.
+ * What it shares.  Each operand's bytes cross the links from where they lie to the core, the memory controller of their node if they lie there,
+ * the shared cache of the core's unit whatever comes from outside its own cache, and that of another unit if they lie in it.  What a shared
+ * cache gives up for it crosses what leads to its memory.
  *
- * Before the first byte: the first line of a call comes as any other does (hit_ns, or transfer_ns of the farthest operand's class; from memory, of the class of the node's cores).
+ * Before the first byte: the first line of a call comes as any other does (hit_ns, or transfer_ns of the farthest operand's class; from memory,
+ * of the class of the node's cores).
  *
- * Several cores that read the same bytes.  The first one's leg brings them into the shared cache of its unit; others of that unit that find them there
- * while they still come go at the shared cache's speed, and end no sooner than that leg.
+ * Several cores that read the same bytes.  The first one's leg brings them into the shared cache of its unit; others of that unit that find them
+ * there while they still come go at the shared cache's speed, and end no sooner than that leg.
  *
  * The end of a copy through the kernel is found like any other; it goes no faster than kernel_gbps, and begins kernel_call_ns later.
  */
@@ -30,10 +33,10 @@ enum { COPIES_LEG = 32 * 1024, COPIES_TO = 2 };
 
 enum copies_kind {
     COPIES_COPY,
-    COPIES_CLAIM /* as for a write: `to` alone */,
-    COPIES_PAST /* the caches, to memory */,
+    COPIES_CLAIM, /* of `to`, which is fetched as for a write */
+    COPIES_PAST,  /* a copy past the caches, to memory */
     COPIES_REDUCE,
-    COPIES_KERNEL
+    COPIES_KERNEL /* a copy by the kernel */
 };
 
 /* Addresses: of shared memory as algorithms see it, of a user's as it is.  0: in the core's own cache, wherever (what a packed view gives or takes). */

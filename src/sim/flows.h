@@ -2,11 +2,12 @@
 /*
  * flows.h - bytes that move as flows over resources of limited capacity, which they share max-min fairly.
  *
- * A flow moves its bytes along a path: the resources that it uses at once, each with a weight (bytes moved there per byte of the flow), and a rate that it
- * never exceeds.  Rates are those of progressive filling: all grow alike, until a resource is full or a flow has reached its own limit; what is held by it
- * stays, and the others grow on.  They change when a flow begins or ends, and at no other time.
+ * A flow moves its bytes along a path: the resources that it uses at once, each with a weight (bytes moved there per byte of the flow), and a
+ * rate that it never exceeds.  Rates are those of progressive filling: all grow alike, until a resource is full or a flow has reached its own
+ * limit; what is held by it stays, and the others grow on.  They change when a flow begins or ends, and at no other time.
  *
- * Flows of one path are alike: they have one rate, whatever their number, and finding the rates takes a time that grows with the paths in use, not with the flows.
+ * Flows of one path are alike: they have one rate, whatever their number, and finding the rates takes a time that grows with the paths in use,
+ * not with the flows.
  *
  * Pure: no machine, no fibers.  1 GB/s is a byte per ns.  Running out of memory ends the program, as in all of src/sim.
  */

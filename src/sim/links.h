@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * links.h - what a line crosses on its way from core to core: the meshes of the units that it leaves, enters or stays in, the ports of those that it leaves or enters, and
- * the link between two sockets.  Each is a server, first come first served, occupied for line_bytes / bandwidth by each line.
+ * links.h - what a line crosses on its way from core to core: the meshes of the units that it leaves, enters or stays in, the ports of those that
+ * it leaves or enters, and the link between two sockets.  Each is a server, first come first served, occupied for line_bytes / bandwidth by each
+ * line.
  *
  * A line comes later by the longest wait on its way: its transfer is a pipeline over the links, and its usual time counts their crossing already.
  * Calls must come in the order of their times.  Bytes that are not lines are flows (flows.h) on the same links: neither waits for the other.

@@ -34,8 +34,9 @@ static void expect(struct sim_flows *f, double at, int who)
 }
 
 /*
- * Links of 10, 4 and 12 GB/s; one flow over the first and second, one over the second and third, one over the third.  The second link is full at 2 and 2, the third goes
- * on to 10.  When the first has moved 200 bytes, at 100 ns, the second has 200 of its 600 and goes at 4, the third, which has 1000 of 1800, at 8: both end at 200 ns.
+ * Links of 10, 4 and 12 GB/s; one flow over the first and second, one over the second and third, one over the third.  The second link is full at
+ * 2 and 2, the third goes on to 10.  When the first has moved 200 bytes, at 100 ns, the second has 200 of its 600 and goes at 4, the third, which
+ * has 1000 of 1800, at 8: both end at 200 ns.
  */
 static void two_flows_over_three_links(void **state)
 {
