@@ -109,6 +109,10 @@ static void a_queue_over_two_sockets(void **state)
     t.machine->links.socket_gbps = 2;
     hud_predict_queue(&t.of, SHAPE_GROUPED, 2, &c);
     assert_near(c.byte_ns, 1 / 2.);
+    t.machine->caches.shared_level = -1; /* one cache for all: half of it in each socket, and so a link has half a stream */
+    t.machine->links.socket_gbps = 1;
+    hud_predict_queue(&t.of, SHAPE_GROUPED, 2, &c);
+    assert_near(c.byte_ns, 1 / 2.);
     unmake(&t);
 }
 

@@ -55,6 +55,7 @@ static void the_three_regimes(void **state)
     assert_near(queue_ms(8192, 8, 1, 65537), (2 * (110 + 8192) + 9 * 50 + 65537) / 1e6, 1e-9); /* one byte more: two */
     assert_near(queue_ms(8192, 8, 2, 65537), (2 * 110 + 8192 + 9 * 50 + 65537) / 1e6, 1e-9);   /* of two sets: the fill is hidden */
     assert_near(queue_ms(8192, 1, 1, 16384), (2 * 160 + 2 * 16384) / 1e6, 1e-9);               /* no pipeline */
+    assert_near(queue_ms(8192, 1, 1, 10000), (2 * 160 + 2 * 10000) / 1e6, 1e-9); /* also of half a fragment nothing is waited for twice */
 }
 
 static void the_best_fragment_of_a_queue(void **state)
@@ -96,6 +97,7 @@ static void the_rules_for_f_and_s(void **state)
     expect_form((struct cost_queue_wish){ .message_bytes = 4 * MB, .buffers = 64, .page_bytes = PAGE }, 65536, 64); /* (3) */
     expect_form((struct cost_queue_wish){ .queue_bytes = 4 * MB, .page_bytes = PAGE }, 16384, 256);                 /* f*, s* */
     expect_form((struct cost_queue_wish){ .message_bytes = 64 * MB, .queue_bytes = 4 * MB, .page_bytes = PAGE }, 16384, 256);
+    expect_form((struct cost_queue_wish){ .queue_bytes = 100000, .page_bytes = PAGE }, 4096, 24); /* what the queue holds */
     expect_form((struct cost_queue_wish){ .message_bytes = 100, .page_bytes = PAGE }, 4096, 1);
 }
 
@@ -208,6 +210,8 @@ static void the_limits_of_a_node(void **state)
     assert_near(limit.memory_ns, 1.29e6, 1e-6);
     hud_cost_limit(&node, COST_ALLREDUCE, 1e6, &limit);
     assert_near(limit.memory_ns, 2.56e6, 1e-6);
+    hud_cost_limit(&node, COST_REDUCE_SCATTER, 1e6, &limit);
+    assert_near(limit.links_ns, 0.5e6 / 50, 1e-6);
     hud_cost_limit(&node, COST_ALLTOALL, 1e3, &limit);
     assert_near(limit.memory_ns, 2 * 128 * 128 * 1e3 / 100, 1e-6);
     assert_near(limit.links_ns, 64 * 64 * 1e3 / 50, 1e-6);
@@ -223,7 +227,10 @@ static void what_is_in_caches_costs_no_memory(void **state)
     cached.cache_bytes = 1e9;
     hud_cost_limit(&cached, COST_BCAST, 1e6, &limit);
     assert_near(limit.memory_ns, 0, 0);
-    one.ranks = one.sockets = 1;
+    one.sockets = 1;
+    hud_cost_limit(&one, COST_ALLREDUCE, 1e6, &limit);
+    assert_near(limit.links_ns, 0, 0);
+    one.ranks = 1;
     hud_cost_limit(&one, COST_ALLREDUCE, 1e6, &limit);
     assert_near(hud_cost_limit_ns(&limit), 0, 0);
 }
