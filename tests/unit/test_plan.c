@@ -273,6 +273,16 @@ static void many_ranks_over_a_link_reduce_by_levels(void **state)
     assert_string_equal(taker(COLL_ALLREDUCE, 4 * MB), "slices");
 }
 
+static void many_ranks_reduce_in_slices(void **state)
+{
+    (void)state;
+    make(64, false, "machine", 1536 * KB, true);
+    assert_string_equal(taker(COLL_REDUCE, KB), "gather");
+    assert_string_equal(taker(COLL_REDUCE, 2 * KB), "slices");
+    make(64, true, "machine", 1536 * KB, true);
+    assert_string_equal(taker(COLL_REDUCE, 2 * KB), "gather");
+}
+
 static void the_time_model_says_from_where_a_rule_serves(void **state)
 {
     const struct plan_facts facts = { .ranks = 64, .within = "machine" };
@@ -414,6 +424,7 @@ int main(void)
         cmocka_unit_test_setup(rules_that_serve_nothing_cost_nothing, reset),
         cmocka_unit_test_setup(a_file_that_is_too_rich_is_left_aside, reset),
         cmocka_unit_test_setup(many_ranks_over_a_link_reduce_by_levels, reset),
+        cmocka_unit_test_setup(many_ranks_reduce_in_slices, reset),
         cmocka_unit_test_setup(the_time_model_says_from_where_a_rule_serves, reset),
         cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, reset),
         cmocka_unit_test_setup(a_file_of_too_many_rules_is_left_aside, reset),
