@@ -210,6 +210,8 @@ CASES = [
     differing("HUDDLE_LEVELS_OFF", "l3", "settings differ"),
     differing("HUDDLE_PLACEMENT", "off", "settings differ"),
     differing("HUDDLE_BARRIER", "wrong", "bad setting"),
+    Case("settings", "a bad value, one rank", BOTH, 1, ["{bin}/differential", "--brief"], env={"HUDDLE_BCAST": "x"},
+         says=[r"HUDDLE_BCAST=x is not understood .*own collectives"]),
     Case("settings", "all wrong alike, quiet", BOTH, 2, env={"HUDDLE_BCAST": "x", "HUDDLE_LOG": "quiet"}, taken=False, passed="bad setting"),
     Case("settings", "HUDDLE=off", BOTH, 2, ["{bin}/differential", "--brief"], env={"HUDDLE": "off"}),
     Case("settings", "barriers left to the MPI", BOTH, 2, env={"HUDDLE_BARRIER": "mpi"}, taken=False, passed="left to the MPI", collectives=("barrier",)),

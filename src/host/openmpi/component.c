@@ -129,7 +129,7 @@ static void create_context(void)
     hud_context_create(&host, &context);
 }
 
-/* The context, if huddle takes this communicator. */
+/* The context, if huddle takes this communicator.  A job of one rank has one, too: a bad setting is said there, and its statistics are written. */
 static hud_context *context_for(ompi_communicator_t *comm)
 {
     if (layout == UNKNOWN) {
@@ -140,11 +140,11 @@ static hud_context *context_for(ompi_communicator_t *comm)
         else
             hud_reduction_prepare();
     }
-    if (layout == MISFIT || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2)
+    if (layout == MISFIT || OMPI_COMM_IS_INTER(comm))
         return NULL;
     if (context == NULL)
         create_context();
-    return context;
+    return ompi_comm_size(comm) < 2 ? NULL : context;
 }
 
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *of)
