@@ -77,6 +77,7 @@ enum shape_kind {
     SHAPE_BALANCED, /* k-ary, each subtree a run of consecutive ranks, their sizes differing by at most one */
     SHAPE_KNOMIAL,  /* k-nomial: binomial for k = 2 */
     SHAPE_GROUPED,  /* by the groups: in each group the member that is, or leads the way to, the root (else the leader) tells the others */
+    SHAPE_NESTED,   /* the same, but each group is a balanced k-ary tree below that member */
     SHAPE_KINDS
 };
 
@@ -84,9 +85,9 @@ extern const char *const hud_shape_names[SHAPE_KINDS + 1]; /* "flat", "chain", .
 
 struct shape_tree {
     enum shape_kind kind;
-    int degree; /* k of k-ary, balanced, k-nomial; >= 1, k-nomial >= 2 */
+    int degree; /* k of k-ary, balanced, k-nomial, nested; >= 1, k-nomial >= 2 */
     int ranks, root;
-    const struct shape_groups *groups; /* grouped only */
+    const struct shape_groups *groups; /* grouped, nested */
 };
 
 /* -1 for the root. */

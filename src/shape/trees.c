@@ -2,16 +2,16 @@
 /*
  * shape/trees.c - parent and children of a rank, computed at the call; no table for any root is ever stored.
  *
- * Source  papers 01 and 04 (flat, chain, k-ary, k-nomial); grouped: this project, over paper 03's groups.
- * Root    all kinds but grouped are defined for root 0 and rotated: v = (rank - root) modulo ranks is a rank's number in the tree.
- *         Grouped keeps every rank in its groups: it turns the edges on the way from the root to the top around instead.
- * Cost    flat, chain, k-ary O(1); balanced, k-nomial O(log ranks); grouped O(levels at which the rank takes part): a leaf pays for one.
+ * Source  papers 01 and 04 (flat, chain, k-ary, k-nomial); grouped, nested: this project, over paper 03's groups.
+ * Root    all kinds but those are defined for root 0 and rotated: v = (rank - root) modulo ranks is a rank's number in the tree.
+ *         They keep every rank in its groups: they turn the edges on the way from the root to the top around instead.
+ * Cost    flat, chain, k-ary O(1); balanced, k-nomial O(log ranks); grouped, nested O(log group) for each level at which the rank takes part: a leaf pays for one.
  */
 #include "shape/shape.h"
 
 #include <stddef.h>
 
-const char *const hud_shape_names[SHAPE_KINDS + 1] = { "flat", "chain", "kary", "balanced", "knomial", "grouped", NULL };
+const char *const hud_shape_names[SHAPE_KINDS + 1] = { "flat", "chain", "kary", "balanced", "knomial", "grouped", "nested", NULL };
 
 /* ---- flat, chain, complete k-ary --------------------------------------------------------------------------------------- */
 
@@ -94,12 +94,19 @@ static int balanced_parent(const struct shape_tree *t, int v)
     return parent;
 }
 
+static int balanced_children(const struct shape_tree *t, int v)
+{
+    int parent, below = run_find(t, v, &parent).size - 1;
+
+    return below < t->degree ? below : t->degree;
+}
+
 static int balanced_child(const struct shape_tree *t, int v, int i)
 {
     int parent;
     struct run r = run_find(t, v, &parent);
 
-    return i < t->degree && i < r.size - 1 ? run_part(r, t->degree, i).first : -1;
+    return i < balanced_children(t, v) ? run_part(r, t->degree, i).first : -1;
 }
 
 /* ---- k-nomial: a parent clears the lowest digit of v in base k that is not zero --------------------------------------------- */
@@ -132,7 +139,7 @@ static int knomial_child(const struct shape_tree *t, int v, int i)
     return step > 0 ? (int)(v + (i + 1) * step) : -1;
 }
 
-/* ---- grouped ---------------------------------------------------------------------------------------------------------------- */
+/* ---- grouped, nested -------------------------------------------------------------------------------------------------------- */
 
 /*
  * The path of the root: path[0] is the root, path[l + 1] leads path[l]'s group at level l.  path[l] heads its group at level l, in
@@ -147,23 +154,62 @@ static void root_path(const struct shape_tree *t, int levels, int path[])
         path[l + 1] = shape_members(t->groups, l, path[l], &count)[0];
 }
 
-/* Who tells the others of rank's group at a level at which rank takes part. */
-static int group_head(const struct shape_groups *g, int level, int rank, const int path[])
-{
-    const struct shape_level *l = &g->level[level];
+/* The group of a rank at a level is a tree of its own: number 0 is its head, the others follow in order.  Grouped: all of them are the head's children. */
+struct group {
+    struct shape_tree tree; /* balanced */
+    const int *members;
+    int head; /* which of them */
+};
 
-    return l->group_of[path[level]] == l->group_of[rank] ? path[level] : l->members[l->first[l->group_of[rank]]];
+static int index_of(const int *members, int count, int rank)
+{
+    int low = 0, high = count - 1;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (members[middle] < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-/* The one group in which rank is told: that of the highest level that somebody else heads. */
+static struct group group_at(const struct shape_tree *t, int level, int rank, const int path[])
+{
+    const struct shape_level *l = &t->groups->level[level];
+    struct group g = { .tree = { .degree = t->kind == SHAPE_NESTED ? t->degree : t->ranks } };
+
+    g.members = shape_members(t->groups, level, rank, &g.tree.ranks);
+    if (l->group_of[path[level]] == l->group_of[rank])
+        g.head = index_of(g.members, g.tree.ranks, path[level]);
+    return g;
+}
+
+static int group_number(const struct group *g, int rank)
+{
+    int at = index_of(g->members, g->tree.ranks, rank);
+
+    return at == g->head ? 0 : at + (at < g->head);
+}
+
+static int group_rank(const struct group *g, int v)
+{
+    return g->members[v == 0 ? g->head : v - (v <= g->head)];
+}
+
+/* In the one group at most that it takes part in and somebody else heads. */
 static int grouped_parent(const struct shape_tree *t, int rank)
 {
-    int path[SHAPE_LEVELS], head = rank;
+    int path[SHAPE_LEVELS], parent = rank;
 
     root_path(t, t->groups->top[rank] + 1, path);
-    for (int level = t->groups->top[rank]; level >= 0 && head == rank; level--)
-        head = group_head(t->groups, level, rank, path);
-    return head;
+    for (int level = t->groups->top[rank]; level >= 0 && parent == rank; level--) {
+        const struct group g = group_at(t, level, rank, path);
+        int v = group_number(&g, rank);
+        parent = v == 0 ? rank : group_rank(&g, balanced_parent(&g.tree, v));
+    }
+    return parent;
 }
 
 /* High levels first.  A group's leader comes first in it, and if it is a child, the whole rest of the machine is below it. */
@@ -173,14 +219,12 @@ static int grouped_child(const struct shape_tree *t, int rank, int i)
 
     root_path(t, t->groups->top[rank] + 1, path);
     for (int level = t->groups->top[rank]; level >= 0; level--) {
-        int count;
-        const int *members = shape_members(t->groups, level, rank, &count);
+        const struct group g = group_at(t, level, rank, path);
+        int v = group_number(&g, rank), children = balanced_children(&g.tree, v);
 
-        if (group_head(t->groups, level, rank, path) != rank)
-            continue;
-        if (i < count - 1)
-            return members[i] < rank ? members[i] : members[i + 1];
-        i -= count - 1;
+        if (i < children)
+            return group_rank(&g, balanced_child(&g.tree, v, i));
+        i -= children;
     }
     return -1;
 }
@@ -194,11 +238,12 @@ static const struct {
     [SHAPE_FLAT] = { flat_parent, flat_child },          [SHAPE_CHAIN] = { chain_parent, chain_child },
     [SHAPE_KARY] = { kary_parent, kary_child },          [SHAPE_BALANCED] = { balanced_parent, balanced_child },
     [SHAPE_KNOMIAL] = { knomial_parent, knomial_child }, [SHAPE_GROUPED] = { grouped_parent, grouped_child },
+    [SHAPE_NESTED] = { grouped_parent, grouped_child },
 };
 
 static int rotation(const struct shape_tree *t)
 {
-    return t->kind == SHAPE_GROUPED ? 0 : t->root;
+    return t->kind >= SHAPE_GROUPED ? 0 : t->root;
 }
 
 static int to_number(const struct shape_tree *t, int rank)

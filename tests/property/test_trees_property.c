@@ -39,7 +39,7 @@ static int walk(const struct shape_tree *t, int rank, int depth, int *reached)
         assert_in_range(child, 0, t->ranks - 1);
         assert_int_equal(hud_shape_parent(t, child), rank);
         below = walk(t, child, depth + 1, reached) + 1;
-        if (t->kind != SHAPE_KNOMIAL && t->kind != SHAPE_GROUPED && i > 0)
+        if (t->kind != SHAPE_KNOMIAL && t->kind < SHAPE_GROUPED && i > 0)
             assert_true(below <= height); /* the deepest is told first */
         height = below > height ? below : height;
     }
@@ -87,6 +87,10 @@ static void check_bounds(const struct shape_tree *t, int height)
     case SHAPE_KNOMIAL:
         assert_true(height <= ceil_log(k, t->ranks));
         assert_true(of_root <= (k - 1) * ceil_log(k, t->ranks) && of_root > (k - 1) * (ceil_log(k, t->ranks) - 1));
+        break;
+    case SHAPE_NESTED:
+        for (int r = 0; r < t->ranks; r++)
+            assert_true(count_children(t, r) <= k * (t->groups->top[r] + 1));
         break;
     default:
         assert_true(height <= 2 * t->groups->levels - 1);
@@ -147,7 +151,7 @@ static void check_tree(const struct shape_tree *t)
     check_bounds(t, height);
     if (t->kind == SHAPE_BALANCED)
         check_balance(t);
-    if (t->kind != SHAPE_GROUPED)
+    if (t->kind < SHAPE_GROUPED)
         check_rotation(t);
 }
 
@@ -199,13 +203,23 @@ static void random_large_trees(void **state)
     }
 }
 
+/* A group of no more members than the degree and one is told by its head alone: then both kinds are one. */
+static void check_nested(const struct shape_tree *t)
+{
+    struct shape_tree wide = { SHAPE_NESTED, t->ranks, t->ranks, t->root, t->groups }, grouped = { .kind = SHAPE_GROUPED };
+
+    grouped.ranks = t->ranks, grouped.root = t->root, grouped.groups = t->groups;
+    for (int r = 0; r < t->ranks; r++)
+        assert_int_equal(hud_shape_parent(&wide, r), hud_shape_parent(&grouped, r));
+}
+
 static void every_root_of_random_groups(void **state)
 {
     (void)state;
     for (int i = 0; i < 600; i++) {
         struct shape_place place;
         struct shape_groups g;
-        struct shape_tree t = { .kind = SHAPE_GROUPED, .groups = &g };
+        struct shape_tree t = { .kind = i % 2 ? SHAPE_NESTED : SHAPE_GROUPED, .degree = 1 + i / 2 % 5, .groups = &g };
 
         random_place(i < 200 ? 1 + i % 40 : random_between(1, 100), SHAPE_LEVELS - 1, i % 4, &place);
         assert_int_equal(hud_shape_groups_build(&place, &g), 0);
@@ -213,6 +227,7 @@ static void every_root_of_random_groups(void **state)
         for (t.root = 0; t.root < t.ranks; t.root++) {
             check_tree(&t);
             check_grouped(&t);
+            check_nested(&t);
         }
         hud_shape_groups_free(&g);
         free((void *)(uintptr_t)place.unit);
@@ -240,6 +255,7 @@ static void names(void **state)
     (void)state;
     assert_string_equal(hud_shape_names[SHAPE_FLAT], "flat");
     assert_string_equal(hud_shape_names[SHAPE_GROUPED], "grouped");
+    assert_string_equal(hud_shape_names[SHAPE_NESTED], "nested");
     assert_null(hud_shape_names[SHAPE_KINDS]);
 }
 

@@ -273,12 +273,19 @@ static void many_ranks_over_a_link_reduce_by_levels(void **state)
     assert_string_equal(taker(COLL_ALLREDUCE, 4 * MB), "slices");
 }
 
-static void many_ranks_reduce_in_slices(void **state)
+/* Not where they share processors, and never where the ranks' order must be kept. */
+static void many_ranks_reduce_in_slices_or_by_nested_trees(void **state)
 {
     (void)state;
-    make(64, false, "machine", 1536 * KB, true);
+    make(16, false, "machine", 1536 * KB, true);
     assert_string_equal(taker(COLL_REDUCE, KB), "gather");
     assert_string_equal(taker(COLL_REDUCE, 2 * KB), "slices");
+    make(64, false, "socket", 1536 * KB, true);
+    for (int kind = COLL_REDUCE; kind <= COLL_ALLREDUCE; kind++) {
+        const struct plan_entry *e = plan_find(&plan, kind, 4 * KB), *o = plan_find(&plan, plan_axis((enum coll_kind)kind, true), 4 * KB);
+        assert_true(e->slot >= 0 && strcmp(hud_shm_algs[e->row]->name, "tree") == 0 && e->param[3] == SHAPE_NESTED);
+        assert_true(o->slot >= 0 && hud_shm_algs[o->row]->ordered);
+    }
     make(64, true, "machine", 1536 * KB, true);
     assert_string_equal(taker(COLL_REDUCE, 2 * KB), "gather");
 }
@@ -424,7 +431,7 @@ int main(void)
         cmocka_unit_test_setup(rules_that_serve_nothing_cost_nothing, reset),
         cmocka_unit_test_setup(a_file_that_is_too_rich_is_left_aside, reset),
         cmocka_unit_test_setup(many_ranks_over_a_link_reduce_by_levels, reset),
-        cmocka_unit_test_setup(many_ranks_reduce_in_slices, reset),
+        cmocka_unit_test_setup(many_ranks_reduce_in_slices_or_by_nested_trees, reset),
         cmocka_unit_test_setup(the_time_model_says_from_where_a_rule_serves, reset),
         cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, reset),
         cmocka_unit_test_setup(a_file_of_too_many_rules_is_left_aside, reset),
