@@ -320,6 +320,16 @@ static void read_tables(struct reader *r, const json_t *description)
     }
 }
 
+/* What the nearest cache has, the private one behind it has, too (caches.h). */
+static void check_caches(struct reader *r)
+{
+    const struct machine_caches *caches = &r->m->caches;
+
+    if (caches->nearest_bytes > caches->private_bytes)
+        complain(r, "caches.nearest_bytes: %.0f (accepted: a number up to private_bytes, %.0f)", caches->nearest_bytes,
+                 caches->private_bytes);
+}
+
 struct sim_machine *hud_machine_read(const json_t *description, char *error, size_t error_bytes)
 {
     struct sim_machine *m = hud_must(calloc(1, sizeof *m));
@@ -334,6 +344,8 @@ struct sim_machine *hud_machine_read(const json_t *description, char *error, siz
         read_place(&r, read_text(&r, description, "topology"));
     if (!r.failed)
         read_tables(&r, description);
+    if (!r.failed)
+        check_caches(&r);
     if (!r.failed)
         return m;
     hud_machine_free(m);

@@ -111,43 +111,45 @@ static void numbers_land_where_they_belong(void **state)
 }
 
 /* What stands in the small machine in place of `old`, and what is said then. */
+static const struct {
+    const char *old, *new, *error;
+} cases[] = {
+    { small, "[1]", "a machine is an object" },
+    { "'name': 'small'", "'name': 7", "name: 7 (accepted: a text)" },
+    { "'name': 'small',", "", "name: missing (accepted: a text)" },
+    { "'source'", "'sauce'", "sauce: not known (accepted: name, source, topology, lines, links, copy, memory, caches, reduce)" },
+    { "pack:2 l3:2", "rack:2",
+      "topology: \"rack:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
+      "core:8 pu:1\", or the path of an .xml; at most 2048 processors)" },
+    { "pack:2 l3:2", "pack:600",
+      "topology: \"pack:600 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
+      "core:8 pu:1\", or the path of an .xml; at most 2048 processors)" },
+    { "pu:1", "pu:2", "topology: 32 threads on 16 cores (accepted: one thread per core)" },
+    { "'hit_ns': 1,", "", "lines.hit_ns: missing (accepted: a number above 0)" },
+    { "'hit_ns': 1,", "'hit_ns': 0,", "lines.hit_ns: 0 (accepted: a number above 0)" },
+    { "'hit_ns': 1,", "'hit_ns': 'fast',", "lines.hit_ns: \"fast\" (accepted: a number above 0)" },
+    { "'hit_ns': 1,", "'hit_ns': 1, 'miss_ns': 1,",
+      "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, add_ns, transfer_ns, revoke_ns, gap_ns, serve_ns, home_ns)" },
+    { "{'group': 10,", "{", "lines.transfer_ns.group: missing (accepted: a number above 0)" },
+    { "'numa': 20", "'numa': -1", "lines.transfer_ns.numa: -1 (accepted: a number above 0)" },
+    { "{'group': 10,", "{'group': 10, 'own': 1,",
+      "lines.transfer_ns.own: not known of this machine (accepted: group, numa, socket, machine)" },
+    { "{'socket': 0, 'machine': 43}", "5", "lines.home_ns: 5 (accepted: a table of socket, machine)" },
+    { "'socket': 0,", "'socket': -1,", "lines.home_ns.socket: -1 (accepted: a number of 0 or more)" },
+    { "'socket': 0,", "'numa': 1,", "lines.home_ns.numa: not known of this machine (accepted: socket, machine)" },
+    { "{'numa': 50}", "{'l3': 50}", "links.mesh_gbps.l3: not known of this machine (accepted: group, numa, socket, machine)" },
+    { ", 'socket_gbps': 51", "", "links.socket_gbps: missing (accepted: a number above 0)" },
+    { "{'own': 60,", "{", "copy.cached_gbps.own: missing (accepted: a number above 0)" },
+    { "'local': 70", "'numa': 70", "copy.memory_gbps.numa: not known of this machine (accepted: local, socket, machine)" },
+    { "'private_bytes': 1000", "'nearest_bytes': 1001, 'private_bytes': 1000",
+      "caches.nearest_bytes: 1001 (accepted: a number up to private_bytes, 1000)" },
+    { "'shared_level': 'numa'", "'shared_level': 'l9'", "caches.shared_level: \"l9\" (accepted: group, numa, socket, machine)" },
+    { "'shared_level': 'numa',", "", "caches.shared_level: missing (accepted: group, numa, socket, machine)" },
+    { ", 'reduce': {'core_gbps': 110}", "", "reduce: missing (accepted: a table, [reduce])" },
+};
+
 static void complaints(void **state)
 {
-    static const struct {
-        const char *old, *new, *error;
-    } cases[] = {
-        { small, "[1]", "a machine is an object" },
-        { "'name': 'small'", "'name': 7", "name: 7 (accepted: a text)" },
-        { "'name': 'small',", "", "name: missing (accepted: a text)" },
-        { "'source'", "'sauce'", "sauce: not known (accepted: name, source, topology, lines, links, copy, memory, caches, reduce)" },
-        { "pack:2 l3:2", "rack:2",
-          "topology: \"rack:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
-          "core:8 pu:1\", or the path of an .xml; at most 2048 processors)" },
-        { "pack:2 l3:2", "pack:600",
-          "topology: \"pack:600 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
-          "core:8 pu:1\", or the path of an .xml; at most 2048 processors)" },
-        { "pu:1", "pu:2", "topology: 32 threads on 16 cores (accepted: one thread per core)" },
-        { "'hit_ns': 1,", "", "lines.hit_ns: missing (accepted: a number above 0)" },
-        { "'hit_ns': 1,", "'hit_ns': 0,", "lines.hit_ns: 0 (accepted: a number above 0)" },
-        { "'hit_ns': 1,", "'hit_ns': 'fast',", "lines.hit_ns: \"fast\" (accepted: a number above 0)" },
-        { "'hit_ns': 1,", "'hit_ns': 1, 'miss_ns': 1,",
-          "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, add_ns, transfer_ns, revoke_ns, gap_ns, serve_ns, home_ns)" },
-        { "{'group': 10,", "{", "lines.transfer_ns.group: missing (accepted: a number above 0)" },
-        { "'numa': 20", "'numa': -1", "lines.transfer_ns.numa: -1 (accepted: a number above 0)" },
-        { "{'group': 10,", "{'group': 10, 'own': 1,",
-          "lines.transfer_ns.own: not known of this machine (accepted: group, numa, socket, machine)" },
-        { "{'socket': 0, 'machine': 43}", "5", "lines.home_ns: 5 (accepted: a table of socket, machine)" },
-        { "'socket': 0,", "'socket': -1,", "lines.home_ns.socket: -1 (accepted: a number of 0 or more)" },
-        { "'socket': 0,", "'numa': 1,", "lines.home_ns.numa: not known of this machine (accepted: socket, machine)" },
-        { "{'numa': 50}", "{'l3': 50}", "links.mesh_gbps.l3: not known of this machine (accepted: group, numa, socket, machine)" },
-        { ", 'socket_gbps': 51", "", "links.socket_gbps: missing (accepted: a number above 0)" },
-        { "{'own': 60,", "{", "copy.cached_gbps.own: missing (accepted: a number above 0)" },
-        { "'local': 70", "'numa': 70", "copy.memory_gbps.numa: not known of this machine (accepted: local, socket, machine)" },
-        { "'shared_level': 'numa'", "'shared_level': 'l9'", "caches.shared_level: \"l9\" (accepted: group, numa, socket, machine)" },
-        { "'shared_level': 'numa',", "", "caches.shared_level: missing (accepted: group, numa, socket, machine)" },
-        { ", 'reduce': {'core_gbps': 110}", "", "reduce: missing (accepted: a table, [reduce])" },
-    };
-
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[2048], error[256] = "";
