@@ -102,6 +102,8 @@ int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_
 void hud_sim_region(struct mem *m, size_t offset_bytes, size_t bytes);
 /* An allgather of the host among the team: what its members did before happens before what they do next.  Takes no time: all go on when the last has come. */
 void hud_sim_gather(struct mem *m);
+/* As that, but by time only: nothing happens before anything. */
+void hud_sim_meet(struct mem *m);
 /* The owner zeroes its slice for a new lease. */
 void hud_sim_lease(struct mem *m);
 /* Ends the run with a report. */

@@ -143,11 +143,10 @@ int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_
 /* ---- leases ---- */
 
 /* The last has come, at this time. */
-static void wake_gathered(struct sim_team *t, double now_ns)
+static void wake_met(struct sim_team *t, double now_ns)
 {
-    hud_order_join(t->gathered, t->joined);
     t->arrived = 0;
-    t->gathers++;
+    t->meetings++;
     hud_sched_moved(t->s);
     for (int r = 0; r < t->size; r++)
         if (t->mem[r].self->in == &t->mem[r] && t->mem[r].self->state == SIM_BLOCKED) {
@@ -157,21 +156,37 @@ static void wake_gathered(struct sim_team *t, double now_ns)
         }
 }
 
+/* True: this rank was the last to come. */
+static bool meet(struct mem *m)
+{
+    struct sim_team *t = m->team;
+    unsigned long round = t->meetings;
+    bool last = ++t->arrived == t->size;
+
+    if (last)
+        wake_met(t, m->self->now_ns);
+    while (t->meetings == round)
+        hud_sched_block(m->self);
+    m->self->step.what = NULL; /* no step of the trace: it takes no time of the ranks' own */
+    return last;
+}
+
+void hud_sim_meet(struct mem *m)
+{
+    hud_sched_event(m, "meets", "call", (int)m->calls);
+    meet(m);
+}
+
 void hud_sim_gather(struct mem *m)
 {
     struct sim_team *t = m->team;
-    unsigned long round = t->gathers;
 
     hud_sched_event(m, "gathers", "call", (int)m->calls);
     hud_order_join(t->joined, m->self->clock);
     sim_tick(m->self);
-    if (++t->arrived == t->size)
-        wake_gathered(t, m->self->now_ns);
-    else
-        while (t->gathers == round)
-            hud_sched_block(m->self);
+    if (meet(m)) /* none of the others goes on before this one's next call */
+        hud_order_join(t->gathered, t->joined);
     hud_order_join(m->self->clock, t->gathered);
-    m->self->step.what = NULL; /* no step of the trace: it takes no time of the ranks' own */
 }
 
 void hud_sim_lease(struct mem *m)

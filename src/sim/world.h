@@ -30,7 +30,7 @@ struct sim_rank {
     int views_count, views_room;
     struct mem *in;        /* whose call it is in, for reports */
     struct sim_event now;  /* its latest call */
-    struct sim_flag *wait; /* BLOCKED: what for; NULL: for others of its team in a gather */
+    struct sim_flag *wait; /* BLOCKED: what for; NULL: for others of its team, to meet them */
     int wait_arena;        /* where that flag lies */
     size_t wait_offset_bytes;
     uint64_t wait_least;
@@ -95,7 +95,7 @@ struct sim_team {
     int entries, entries_room;
     struct sim_order *joined, *gathered; /* vector clocks: of the gather under way, of the last one */
     int arrived;
-    unsigned long gathers;
+    unsigned long meetings;
 };
 
 /* ---- sched.c ---- */

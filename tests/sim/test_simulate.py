@@ -67,6 +67,17 @@ class Calls(unittest.TestCase):
                 self.assertTrue(call["checker"]["clean"], call)
                 self.assertGreater(call["checker"]["posts"], 0)
 
+    def test_calls_are_ordered_by_nothing_but_themselves(self):
+        for name, label in (("banks", "A2"), ("queue", "A2"), ("slots", "A2")):
+            with open(os.path.join(SOURCE, "src/alg/bcast", f"{name}.c"), encoding="utf-8") as file:
+                lines = [number for number, line in enumerate(file, 1) if f"/* {label} */" in line]
+            self.assertEqual(1, len(lines))
+            request = {"machine": machine("xeon-e5620"), "collective": "bcast", "algorithm": name, "bytes": 20000, "slot_bytes": 65536, "repetitions": 10}
+            self.assertEqual(0, simulate(**request).returncode)
+            said = simulate(**request, drop={"file": f"bcast/{name}.c", "line": lines[0]})
+            self.assertEqual(1, said.returncode, (name, label, said.stdout))
+            self.assertIn("race", json.loads(said.stdout)["call"]["checker"]["report"])
+
     def test_ranks_lie_where_the_map_says(self):
         def cores(by):
             return answer(machine=machine("kunpeng-920"), collective="barrier", algorithm="groups", ranks=6, map=by)["call"]["core_of"]
@@ -119,7 +130,7 @@ class Calls(unittest.TestCase):
                 ({"method": "twice"}, "method: twice (accepted: single, loop)"), ({"parameters": {"x": 1}}, "parameters: bcast/slots does not have all of these"),
                 ({"parameters": {"fragment": 0}}, "parameters.fragment: 0 (accepted: "), ({"levels_off": "l9"}, "levels_off: l9 (accepted: names of levels)"),
                 ({"slot_bytes": 128}, "slot_bytes: 128 is too little for bcast/slots with these parameters on 8 ranks"),
-                ({"skew_ns": -1}, "skew_ns: accepted is a number of 0 or more"), ({"machine": {**machine("xeon-e5620"), "lines": {}}}, "machine: lines.size_bytes: missing (accepted: a number above 0)")):
+                ({"drop": {"file": "bcast/slots.c"}}, "drop: accepted is the end of a path and a line"), ({"skew_ns": -1}, "skew_ns: accepted is a number of 0 or more"), ({"machine": {**machine("xeon-e5620"), "lines": {}}}, "machine: lines.size_bytes: missing (accepted: a number above 0)")):
             said = simulate(**{"machine": machine("xeon-e5620"), **good, **change})
             self.assertEqual((2, ""), (said.returncode, said.stdout))
             self.assertTrue(said.stderr.startswith(f"huddle: simulate: {complaint}") and said.stderr.count("\n") == 1, said.stderr)

@@ -43,6 +43,9 @@ static void create_team(struct job *job)
     const struct sim_options options = { .ranks = q->ranks,
                                          .arena_bytes = (job->call.slot_bytes + PAGE - 1) / PAGE * PAGE,
                                          .seed = q->seed,
+                                         .mutate_file = q->drop_file,
+                                         .mutate_line = q->drop_line,
+                                         .mutate = SIM_DROP_RELEASE | SIM_DROP_ACQUIRE,
                                          .machine = q->machine,
                                          .core = job->core };
     int *members = hud_must(calloc((size_t)q->ranks, sizeof *members));
@@ -131,17 +134,17 @@ static void verify(struct job *job, int rank, int round)
         hud_sim_fail(job->sim, "wrong result: byte %zu of %zu at rank %d, call %d\n", wrong, job->data[rank].out_bytes, rank, round);
 }
 
-/* All go on at once; what is counted and traced from then on is this call's. */
+/* All go on at once, in no order that the checker would know of; what is counted and traced from then on is this call's. */
 static void start(struct job *job, int rank, int round)
 {
     enum { PAUSE_NS = 10000 }; /* a program does something between two calls: stores and claims of the one before have ended */
     struct mem *m = hud_sim_team_mem(job->team, rank);
 
     hud_sim_spend(m, PAUSE_NS);
-    hud_sim_gather(m);
+    hud_sim_meet(m);
     if (rank == 0)
         hud_sim_trace(job->sim, job->q->trace && round == job->rounds - 1);
-    hud_sim_gather(m);
+    hud_sim_meet(m);
     job->start[round] = hud_sim_now(m);
 }
 

@@ -130,6 +130,16 @@ static bool read_skew(struct reader *r, double *skew_ns)
     return !given || (json_is_number(given) && *skew_ns >= 0) ? true : complain(r, "skew_ns: accepted is a number of 0 or more");
 }
 
+static bool read_drop(struct reader *r, const char **file, int *line)
+{
+    const json_t *given = json_object_get(r->json, "drop"), *number = json_object_get(given, "line");
+
+    *file = json_string_value(json_object_get(given, "file"));
+    *line = (int)json_integer_value(number);
+    return !given || (*file && *line > 0) ? true
+                                          : complain(r, "drop: accepted is the end of a path and a line, {\"file\": .., \"line\": ..}");
+}
+
 static bool read_call(struct reader *r, struct request *q)
 {
     static const char *const maps[] = { "core", "numa", "socket", NULL };
@@ -138,13 +148,14 @@ static bool read_call(struct reader *r, struct request *q)
     if (!find_algorithm(r, q))
         return false;
     json_int_t sized = strcmp(q->alg->coll, "barrier") != 0;
-    bool good =
-        read_params(r, q) && read_size(r, "slot_bytes", HUD_LINE, MOST_BYTES, 1 << 20, &q->slot_bytes) &&
-        read_size(r, "bytes", sized, sized * MOST_BYTES, sized, &q->bytes) &&
-        read_int(r, "ranks", 2, q->machine->cores, q->machine->cores, &q->ranks) && read_int(r, "root", 0, q->ranks - 1, 0, &q->root) &&
-        read_word(r, "map", maps, &map) && read_word(r, "method", request_methods, &q->method) &&
-        read_int(r, "repetitions", 1, MOST_REPETITIONS, 5, &q->repetitions) && read_int(r, "warmup", 0, MOST_REPETITIONS, 1, &q->warmup) &&
-        read_whole(r, "seed", 0, INT64_MAX, 1, &seed) && read_levels_off(r, &q->levels_off) && read_skew(r, &q->skew_ns);
+    bool good = read_params(r, q) && read_size(r, "slot_bytes", HUD_LINE, MOST_BYTES, 1 << 20, &q->slot_bytes) &&
+                read_size(r, "bytes", sized, sized * MOST_BYTES, sized, &q->bytes) &&
+                read_int(r, "ranks", 2, q->machine->cores, q->machine->cores, &q->ranks) &&
+                read_int(r, "root", 0, q->ranks - 1, 0, &q->root) && read_word(r, "map", maps, &map) &&
+                read_word(r, "method", request_methods, &q->method) &&
+                read_int(r, "repetitions", 1, MOST_REPETITIONS, 5, &q->repetitions) &&
+                read_int(r, "warmup", 0, MOST_REPETITIONS, 1, &q->warmup) && read_whole(r, "seed", 0, INT64_MAX, 1, &seed) &&
+                read_levels_off(r, &q->levels_off) && read_skew(r, &q->skew_ns) && read_drop(r, &q->drop_file, &q->drop_line);
 
     if (good) {
         q->trace = json_is_true(json_object_get(r->json, "trace"));

@@ -9,6 +9,7 @@
  *  "bytes": 65536,                                     of the message; of a block of alltoall and alltoallv
  *  "ranks": 128, "map": "numa", "levels_off": "l2",    bound to cores in turn over the units of a level; groups ignore those levels
  *  "root": 0, "method": "single", "repetitions": 5, "warmup": 1, "skew_ns": 0, "seed": 1,
+ *  "drop": {"file": "bcast/banks.c", "line": 83},      the post or await there orders nothing, for a test of the checker
  *  "trace": false}                                     what each rank does in the last single call, and the critical path
  */
 #ifndef HUD_SIM_REQUEST_H
@@ -33,6 +34,8 @@ struct request {
     const char *map, *levels_off; /* of the JSON object */
     double skew_ns;               /* ranks enter at random up to so late */
     uint64_t seed;
+    const char *drop_file; /* of the JSON object; NULL: nothing is dropped */
+    int drop_line;
     bool trace;
 };
 
