@@ -117,7 +117,12 @@ static struct sim_line *line_at(struct sim *s, const struct sim_rank *owner, siz
 /* The line that comes to the rank crosses links; later by what this returns. */
 static double cross(struct sim_rank *r, const struct sim_fetch *f, double now_ns)
 {
-    return f->from < 0 ? 0 : hud_links_cross(r->s->clock->links, f->from, r->core, now_ns);
+    double delay_ns = f->from < 0 ? 0 : hud_links_cross(r->s->clock->links, f->from, r->core, now_ns);
+
+    if (delay_ns < 0)
+        hud_sim_fail(r->s, "simulated time runs back: a line comes to rank %d at %g ns, and links were crossed later; it %s at %s:%d\n",
+                     r->number, now_ns, r->now.what, r->now.file, r->now.line);
+    return delay_ns;
 }
 
 /* The newest post that is visible now. */
@@ -155,12 +160,19 @@ static void load(struct sim_rank *r, struct sim_line *line, struct sim_flag *fla
     r->now_ns = f.end_ns + cross(r, &f, r->now_ns);
 }
 
-/* Loads a line that it will wait for to change; the wait, not the load, is what takes time. */
-static void look(struct sim_rank *r, struct sim_line *line, double now_ns)
+/*
+ * Loads a line that it will wait for to change; the wait, not the load, is what takes time.  A load that begins later than now, when the post that it looks
+ * at is visible or others have been served, cannot occupy links yet (links.h); its bytes count.
+ */
+static void look(struct sim_rank *r, struct sim_line *line, double ns)
 {
-    struct sim_fetch f = hud_lines_load(r->s->clock->lines, line, r->core, now_ns);
+    struct sim_clock *c = r->s->clock;
+    struct sim_fetch f = hud_lines_load(c->lines, line, r->core, ns);
 
-    cross(r, &f, now_ns);
+    if (f.begin_ns <= c->now_ns)
+        cross(r, &f, c->now_ns);
+    else if (f.from >= 0)
+        hud_links_count_line(c->links, f.from, r->core);
     hud_lines_pause(r->s->clock->lines, r->core);
 }
 

@@ -11,6 +11,7 @@ struct sim_links {
     int socket; /* the link from socket 0 to socket 0; -1: none.  (There is none from a socket to itself: its place stays empty.) */
     int count, room;
     struct sim_link *link;
+    double now_ns; /* of the latest crossing */
 };
 
 static void add(struct sim_links *all, double gbps, int class, int from, int to)
@@ -118,6 +119,9 @@ double hud_links_cross(struct sim_links *all, int from, int to, double now_ns)
     double bytes = all->machine->lines.size_bytes, delay_ns = 0;
     int way[LINKS_WAY], count = hud_links_way(all, from, to, way);
 
+    if (now_ns < all->now_ns)
+        return -1;
+    all->now_ns = now_ns;
     for (int i = 0; i < count; i++) {
         struct sim_link *link = &all->link[way[i]];
         double wait_ns = link->free_ns > now_ns ? link->free_ns - now_ns : 0;
@@ -126,6 +130,14 @@ double hud_links_cross(struct sim_links *all, int from, int to, double now_ns)
         delay_ns = wait_ns > delay_ns ? wait_ns : delay_ns;
     }
     return delay_ns;
+}
+
+void hud_links_count_line(struct sim_links *all, int from, int to)
+{
+    int way[LINKS_WAY], count = hud_links_way(all, from, to, way);
+
+    for (int i = 0; i < count; i++)
+        all->link[way[i]].bytes += all->machine->lines.size_bytes;
 }
 
 int hud_links_count(const struct sim_links *all)

@@ -255,6 +255,10 @@ static void test_links(void **state)
     assert_true(hud_links_cross(links, 0, 96, 8) == 0);
     assert_true(hud_links_cross(links, 64, 0, 9) == 0); /* the other direction, and the meshes are free again */
     assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
+    assert_true(hud_links_cross(links, 0, 96, 8.5) < 0); /* before one that has crossed already */
+    assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
+    hud_links_count_line(links, 0, 96); /* counts, and is in nobody's way */
+    assert_true(hud_links_get(links, way[2])->bytes == 4 * 64 && hud_links_cross(links, 1, 96, 12) == 0);
     hud_links_forget(links);
     assert_true(hud_links_get(links, way[2])->bytes == 0);
     hud_links_free(links);

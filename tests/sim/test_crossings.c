@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_crossings.c - lines of a made-up machine (made_up.h) on slow links between its sockets: a line in 64 ns, and who is in whose way.
+ *
+ * Rank r is bound to core r: 0 to 63 on one socket, FAR and those after it on the other, on a die of it.  All make one call together, but for late_ns.
+ */
+#include "made_up.h"
+#include "sim/sim.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+/* after the above */
+#include <cmocka.h>
+
+enum { DIE = 32, FAR = 2 * DIE, RANKS = FAR + 4, ARENA = 1 << 16 };
+
+struct job {
+    struct alg alg;
+    double revoke_ns, late_ns[RANKS];
+    double begin_ns, leave_ns[RANKS]; /* of who is not late; and when each has left, from then on */
+    double bytes;                     /* from socket 0 to socket 1 */
+    struct sim_team *team;
+};
+
+static void body(struct sim *s, int rank, void *arg)
+{
+    static const size_t no_blocks[RANKS]; /* nobody gets anything: a reduce_scatter that promises nothing */
+    const struct coll c = { .op = 1, .slot_bytes = ARENA, .block_bytes = no_blocks };
+    struct job *job = arg;
+    struct mem *m = hud_sim_team_mem(job->team, rank);
+
+    (void)s;
+    hud_sim_meet(m);
+    job->begin_ns = hud_sim_now(m);
+    hud_sim_spend(m, job->late_ns[rank]);
+    hud_sim_call(m, &job->alg, &c, 0);
+    job->leave_ns[rank] = hud_sim_now(m) - job->begin_ns;
+}
+
+static void run(struct job *job, const char *name, void (*call)(struct mem *m, const struct coll *c))
+{
+    int members[RANKS];
+    struct sim_machine *machine = made_up_machine(2, DIE);
+    const struct sim_options options = { .ranks = RANKS, .arena_bytes = ARENA, .machine = machine, .core = members };
+
+    job->alg = (struct alg){ .coll = "reduce_scatter", .name = name, .run = call };
+    machine->links.socket_gbps = 1;
+    machine->lines.revoke_ns[MADE_UP_MACHINE] = job->revoke_ns;
+    for (int r = 0; r < RANKS; r++)
+        members[r] = r;
+    struct sim *s = hud_sim_create(&options);
+    job->team = hud_sim_team_create(s, RANKS, members, 0, ARENA);
+    if (!hud_sim_run(s, body, job))
+        fail_msg("%s", hud_sim_report(s));
+    for (int i = 0; i < hud_sim_resources(s); i++) {
+        struct sim_traffic t = hud_sim_traffic(s, i);
+        job->bytes += strcmp(t.name, "socket 0 to 1") == 0 ? t.bytes : 0;
+    }
+    hud_sim_free(s);
+    made_up_free(machine);
+}
+
+/*
+ * Rank FAR polls for 2; the post of 1, at 500, is visible at 1500, and FAR will look at it then.  That is not in the way of FAR + 1, who loads another line at
+ * 600; FAR has it again, for 2, from 3000 + 1000 on.
+ */
+static void poll_far(struct mem *m, const struct coll *c)
+{
+    mem_flag *polled = mem_slot(m, 0), *other = mem_slot(m, 1);
+
+    (void)c;
+    if (mem_rank(m) == 0)
+        mem_post(m, polled, 1);
+    if (mem_rank(m) == FAR)
+        mem_await(m, polled, 2);
+    if (mem_rank(m) == FAR + 1)
+        mem_peek(m, other);
+    if (mem_rank(m) == 2) {
+        mem_await(m, polled, 1);
+        mem_post(m, polled, 2);
+    }
+}
+
+static void test_looks_in_the_future(void **state)
+{
+    struct job job = { .revoke_ns = 1000, .late_ns = { [0] = 500, [2] = 3000, [FAR + 1] = 600 } };
+
+    (void)state;
+    run(&job, "poll_far", poll_far);
+    assert_true(job.leave_ns[FAR + 1] == 600 + 40);
+    assert_true(job.bytes >= 4 * 64); /* FAR at first, at 1, at 2; FAR + 1 */
+    assert_true(job.leave_ns[FAR] > 4000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_looks_in_the_future),
+    };
+
+    return cmocka_run_group_tests_name("crossings", tests, NULL, NULL);
+}
