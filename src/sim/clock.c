@@ -160,20 +160,25 @@ static void load(struct sim_rank *r, struct sim_line *line, struct sim_flag *fla
     r->now_ns = f.end_ns + cross(r, &f, r->now_ns);
 }
 
-/*
- * Loads a line that it will wait for to change; the wait, not the load, is what takes time.  A load that begins later than now, when the post that it looks
- * at is visible or others have been served, cannot occupy links yet (links.h); its bytes count.
- */
-static void look(struct sim_rank *r, struct sim_line *line, double ns)
+/* The same of a line that the rank does not wait for.  If it comes later than now, it cannot occupy links yet (links.h): its bytes count. */
+static double cross_or_count(struct sim_rank *r, const struct sim_fetch *f)
 {
     struct sim_clock *c = r->s->clock;
-    struct sim_fetch f = hud_lines_load(c->lines, line, r->core, ns);
 
-    if (f.begin_ns <= c->now_ns)
-        cross(r, &f, c->now_ns);
-    else if (f.from >= 0)
-        hud_links_count_line(c->links, f.from, r->core);
-    hud_lines_pause(r->s->clock->lines, r->core);
+    if (f->from < 0 || f->begin_ns <= c->now_ns)
+        return cross(r, f, c->now_ns);
+    hud_links_count_line(c->links, f->from, r->core);
+    return 0;
+}
+
+/* Loads a line that it will wait for to change; the wait, not the load, is what takes time. */
+static void look(struct sim_rank *r, struct sim_line *line, double ns)
+{
+    struct sim_lines *lines = r->s->clock->lines;
+    struct sim_fetch f = hud_lines_load(lines, line, r->core, ns);
+
+    cross_or_count(r, &f);
+    hud_lines_pause(lines, r->core);
 }
 
 static struct sim_fetch store(struct sim_rank *r, struct sim_line *line)
@@ -322,13 +327,18 @@ void hud_clock_store(struct mem *m, const struct sim_spot *spot, size_t bytes)
 
 void hud_clock_claim(struct mem *m, const struct sim_spot *spot, size_t bytes)
 {
+    struct sim_lines *lines = m->s->clock->lines;
     size_t size = (size_t)m->s->clock->machine->lines.size_bytes;
 
     for (size_t at = spot->at / size * size; at < spot->at + bytes; at += size) {
-        hud_lines_claim(m->s->clock->lines, line_at(m->s, spot->owner, at), m->self->core, m->self->now_ns);
+        struct sim_line *line = line_at(m->s, spot->owner, at);
+        struct sim_fetch f = hud_lines_claim(lines, line, m->self->core, m->self->now_ns);
+        double delay_ns = cross_or_count(m->self, &f);
+        if (delay_ns > 0)
+            hud_lines_delay(lines, line, -1, delay_ns);
         struct sim_flag *flag = at % HUD_LINE == 0 ? spot->owner->arena[at / HUD_LINE] : NULL;
         for (struct sim_rank *r = flag ? flag->waiting : NULL; r; r = r->next_waiting)
-            look(r, line_at(m->s, spot->owner, at), m->self->now_ns);
+            look(r, line, m->self->now_ns);
     }
 }
 

@@ -163,8 +163,11 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
     struct core *c = &all->core[core];
     struct sim_fetch f = { .begin_ns = now_ns, .end_ns = now_ns + cost->hit_ns, .from = -1 };
 
-    if (holds(line, core))
+    if (holds(line, core)) {
+        if (line->claimed && core == line->owner)
+            f.end_ns = later(f.end_ns, line->settled_ns);
         return f;
+    }
     struct line_share *near = share_of(all, line, core);
     double *free_ns = near ? &near->free_ns : &line->free_ns;
     f.from = near ? near->core : line->owner;
@@ -191,6 +194,7 @@ static void take(struct sim_line *line, int core)
     line->owner = core;
     line->copies = 1;
     line->shares = 0;
+    line->claimed = false;
 }
 
 struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
@@ -210,14 +214,18 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
     return f;
 }
 
-void hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
+struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     struct taking t = taking(all, line, core);
-    double begin_ns = later(now_ns, line->free_ns);
+    struct sim_fetch f = { .begin_ns = later(now_ns, line->free_ns), .from = holds(line, core) ? -1 : line->owner };
+    bool claimed = f.from >= 0 || (line->claimed && line->owner == core);
 
-    line->free_ns = begin_ns + t.revoke_ns;
-    line->settled_ns = later(begin_ns + t.own_ns, line->settled_ns);
+    f.end_ns = later(f.begin_ns + t.own_ns, line->settled_ns);
     take(line, core);
+    line->claimed = claimed;
+    line->free_ns = f.from < 0 ? f.begin_ns + t.revoke_ns : f.end_ns;
+    line->settled_ns = f.end_ns;
+    return f;
 }
 
 struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
@@ -237,5 +245,6 @@ void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, dou
     line->visible_ns += delay_ns;
     line->free_ns += delay_ns;
     line->settled_ns += delay_ns;
-    all->core[core].settled_ns += delay_ns;
+    if (core >= 0)
+        all->core[core].settled_ns += delay_ns;
 }

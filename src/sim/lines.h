@@ -18,7 +18,8 @@
  *        gap_ns after the one before at least (a store buffer asks early for the lines of several stores); one to the line of the store before it
  *        goes with that one.
  * Add    The core waits: for the line, for its own stores, for the line to come and the copies to go, then add_ns.  Additions to one line queue up.
- * Claim  as a store that nobody waits for and that nothing follows: the line comes to the core, the copies go.
+ * Claim  as a store that nobody waits for and that nothing follows: the line comes to the core, the copies go.  A core without a copy must have it first,
+ *        before it loads it or another one does.
  *
  * Calls must come in the order of their times.  Nothing here waits: whoever calls does, until begin_ns and then until end_ns, and adds what
  * the links on the way cost (links.h).
@@ -44,6 +45,7 @@ struct sim_line {
     double visible_ns; /* loads of its value begin from here on */
     double settled_ns; /* and do not end before */
     double free_ns;    /* the owner can serve the next */
+    bool claimed;      /* and has it itself when it has settled */
     struct line_share *share;
     int shares, room;
 };
@@ -67,8 +69,9 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
 /* end_ns: when the store has settled; the core itself goes on post_ns after now_ns. */
 struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
 struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
-void hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
-/* The line of the core's latest store, which had to come to it, comes so much later. */
+/* end_ns: when the line is the core's alone. */
+struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
+/* The line of the core's latest store, which had to come to it, comes so much later; core -1: the line of a claim. */
 void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, double delay_ns);
 /* The core's next miss overlaps with none before. */
 void hud_lines_pause(struct sim_lines *all, int core);

@@ -93,10 +93,33 @@ static void test_looks_in_the_future(void **state)
     assert_true(job.leave_ns[FAR] > 4000);
 }
 
+/* What is claimed crosses the link, too: two lines, of which the second is there when both have come. */
+static void claim_far(struct mem *m, const struct coll *c)
+{
+    int me = mem_rank(m);
+    mem_flag *flag = mem_slot(m, me < FAR + 2 ? me % FAR : me);
+
+    (void)c;
+    if (me == FAR || me == FAR + 1)
+        mem_claim(m, flag, 1);
+    mem_peek(m, flag);
+}
+
+static void test_claims(void **state)
+{
+    struct job job = { .late_ns = { [FAR] = 10, [FAR + 1] = 11 } };
+
+    (void)state;
+    run(&job, "claim_far", claim_far);
+    assert_true(job.bytes == 2 * 64);
+    assert_true(job.leave_ns[FAR] == 10 + 40 && job.leave_ns[FAR + 1] == 10 + 64 + 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_looks_in_the_future),
+        cmocka_unit_test(test_claims),
     };
 
     return cmocka_run_group_tests_name("crossings", tests, NULL, NULL);

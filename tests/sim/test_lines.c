@@ -218,6 +218,27 @@ static void test_claim(void **state)
     hud_line_clear(&line);
 }
 
+/* A claim brings the line from another socket: who then stores there, or only loads, has it no sooner than it comes; nor has a third. */
+static void test_claim_elsewhere(void **state)
+{
+    struct sim_line stored = line_of(0), claimed = line_of(0), read = line_of(0);
+
+    (void)state;
+    assert_true(store(&stored, 64, 0) == 40 && load(&stored, 65, 0) == 40 + 10 + 16); /* farther from its home than from its owner */
+    hud_lines_pause(lines, 65);
+    assert_true(hud_lines_claim(lines, &claimed, 96, 0).from == 0);
+    assert_true(store(&claimed, 96, 0) == 40 && load(&claimed, 97, 0) == 40 + 10 + 16);
+    hud_lines_claim(lines, &read, 66, 0);
+    hud_lines_claim(lines, &read, 66, 1); /* again, on its way */
+    assert_true(load(&read, 66, 1) == 40 && load(&read, 66, 50) == 50.5);
+    hud_lines_claim(lines, &read, 67, 100);
+    hud_lines_delay(lines, &read, -1, 5); /* the core's own stores wait for no claim */
+    assert_true(load(&read, 67, 100) == 100 + 10 + 16 + 5 && store(&stored, 67, 100) == 100 + 10 + 16);
+    hud_line_clear(&stored);
+    hud_line_clear(&claimed);
+    hud_line_clear(&read);
+}
+
 /* A line whose writer has no copy comes to it first, and then to the reader. */
 static void test_handed_over(void **state)
 {
@@ -296,6 +317,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_release, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_additions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_claim, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_claim_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_handed_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_links, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ports, set_up, tear_down),
