@@ -280,14 +280,20 @@ struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struc
     return f;
 }
 
-void hud_clock_added(struct mem *m, const struct sim_fetch *f)
+/* Additions before it may have come later than was known when it queued behind them. */
+void hud_clock_added(struct mem *m, const struct sim_spot *spot, const struct sim_fetch *f)
 {
     struct sim_rank *r = m->self;
+    struct sim_line *line = line_at(m->s, spot->owner, spot->at);
+    double late_ns = 0;
 
-    if (f->begin_ns > r->now_ns)
-        hud_clock_until(r, f->begin_ns);
+    while (late_ns = line->late_ns - f->late_ns, f->begin_ns + late_ns > r->now_ns)
+        hud_clock_until(r, f->begin_ns + late_ns);
+    double delay_ns = cross(r, f, r->now_ns);
+    if (delay_ns > 0)
+        hud_lines_delay(m->s->clock->lines, line, r->core, delay_ns);
     r->step.turn_ns = r->now_ns;
-    r->now_ns = f->end_ns + cross(r, f, r->now_ns);
+    r->now_ns = f->end_ns + late_ns + delay_ns;
 }
 
 void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot)

@@ -231,7 +231,7 @@ struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, i
 struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     struct core *c = &all->core[core];
-    struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner };
+    struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner, .late_ns = line->late_ns };
 
     f.begin_ns = later(now_ns, later(line->free_ns, c->settled_ns));
     f.end_ns = later(f.begin_ns + taking(all, line, core).own_ns, line->settled_ns) + all->machine->lines.add_ns;
@@ -242,6 +242,7 @@ struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int
 
 void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, double delay_ns)
 {
+    line->late_ns += delay_ns;
     line->visible_ns += delay_ns;
     line->free_ns += delay_ns;
     line->settled_ns += delay_ns;

@@ -46,6 +46,7 @@ struct sim_line {
     double settled_ns; /* and do not end before */
     double free_ns;    /* the owner can serve the next */
     bool claimed;      /* and has it itself when it has settled */
+    double late_ns;    /* hud_lines_delay, added up */
     struct line_share *share;
     int shares, room;
 };
@@ -54,6 +55,7 @@ struct sim_line {
 struct sim_fetch {
     double begin_ns, end_ns; /* the line is on its way, unless from is -1 */
     int from;                /* the core that it comes from; -1: it does not */
+    double late_ns;          /* an addition's: the line's, which it counts on; what is added to that until it begins, it comes later */
 };
 
 struct sim_lines; /* cores, and what each of them has under way */
@@ -71,7 +73,7 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
 struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
 /* end_ns: when the line is the core's alone. */
 struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
-/* The line of the core's latest store, which had to come to it, comes so much later; core -1: the line of a claim. */
+/* The line of the core's latest store or addition, which had to come to it, comes so much later; core -1: the line of a claim. */
 void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, double delay_ns);
 /* The core's next miss overlaps with none before. */
 void hud_lines_pause(struct sim_lines *all, int core);

@@ -118,7 +118,7 @@ uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v)
     if (releases && before)
         hud_order_join(flag_newest(flag)->released, before);
     if (m->s->clock)
-        hud_clock_added(m, &fetch);
+        hud_clock_added(m, &spot, &fetch);
     return sum;
 }
 

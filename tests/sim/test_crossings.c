@@ -115,11 +115,43 @@ static void test_claims(void **state)
     assert_true(job.leave_ns[FAR] == 10 + 40 && job.leave_ns[FAR + 1] == 10 + 64 + 40);
 }
 
+/*
+ * An addition that links have delayed delays those that queue behind it, and who reads the sum.  Rank 2 adds to a line of its die from 0 to 12; FAR + 1 and
+ * FAR + 3 queue at 1 and 2; the link is occupied by FAR's line from 11 to 75.  So the sum comes to FAR + 1 in 63 + 40, then to FAR + 3 in 10 + 16, its home
+ * being far, and so to FAR + 2, who has asked for it at 50.
+ */
+static void add_far(struct mem *m, const struct coll *c)
+{
+    int me = mem_rank(m);
+    mem_flag *other = mem_slot(m, 0), *sum = mem_slot(m, 1);
+
+    (void)c;
+    if (me == FAR)
+        mem_add(m, other, 1);
+    if (me == 2 || me == FAR + 1 || me == FAR + 3)
+        mem_add(m, sum, 1);
+    if (me == FAR + 2)
+        assert_int_equal(mem_peek(m, sum), 3);
+}
+
+static void test_additions(void **state)
+{
+    struct job job = { .late_ns = { [FAR + 1] = 1, [FAR + 3] = 2, [FAR] = 11, [FAR + 2] = 50 } };
+    const double first = 12 + 63 + 40 + 2, second = first + 10 + 16 + 2;
+
+    (void)state;
+    run(&job, "add_far", add_far);
+    assert_true(job.leave_ns[2] == 12 && job.leave_ns[FAR] == 11 + 40 + 2);
+    assert_true(job.leave_ns[FAR + 1] == first && job.leave_ns[FAR + 3] == second);
+    assert_true(job.leave_ns[FAR + 2] == second + 10 + 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_looks_in_the_future),
         cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_additions),
     };
 
     return cmocka_run_group_tests_name("crossings", tests, NULL, NULL);
