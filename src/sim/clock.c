@@ -243,9 +243,10 @@ void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot
 static double unchanged_until(const struct sim_rank *r, const struct sim_flag *flag)
 {
     const struct sim_clock *c = r->s->clock;
-    double visible = flag_newest(flag)->visible_ns, next = c->turns.count != 0 ? c->turns.turn[0].ns : c->engine.next_ns;
+    double visible = flag_newest(flag)->visible_ns, next = c->engine.next_ns;
 
-    next = fmin(next, c->engine.next_ns);
+    if (c->turns.count != 0)
+        next = fmin(next, c->turns.turn[0].ns);
     return visible > r->now_ns ? fmin(next, visible) : next;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_crossings.c - lines of a made-up machine (made_up.h) on slow links between its sockets: a line in 64 ns, and who is in whose way.
+ * test_crossings.c - turns, and lines of a made-up machine (made_up.h) on slow links between its sockets: a line in 64 ns, and who is in whose way.
  *
  * Rank r is bound to core r: 0 to 63 on one socket, FAR and those after it on the other, on a die of it.  All make one call together, but for late_ns.
  */
@@ -146,12 +146,38 @@ static void test_additions(void **state)
     assert_true(job.leave_ns[FAR + 2] == second + 10 + 16);
 }
 
+/* Who polls does not sleep over the end of a copy, after which the copier posts, be the next turn of anybody long after that. */
+static void copy_and_post(struct mem *m, const struct coll *c)
+{
+    enum { BYTES = 4096 };
+    mem_flag *flag = mem_slot(m, 2);
+    char *from = (char *)(flag + 1);
+
+    (void)c;
+    if (mem_rank(m) == 2) {
+        mem_copy(m, from + BYTES, from, BYTES);
+        mem_post(m, flag, 1);
+    }
+    while (mem_rank(m) == 3 && mem_peek(m, flag) != 1) {
+    }
+}
+
+static void test_polls_beside_a_copy(void **state)
+{
+    struct job job = { .late_ns = { [4] = 1e6 } };
+
+    (void)state;
+    run(&job, "copy_and_post", copy_and_post);
+    assert_true(job.leave_ns[2] > 100 && job.leave_ns[3] > job.leave_ns[2] && job.leave_ns[3] < job.leave_ns[2] + 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_looks_in_the_future),
         cmocka_unit_test(test_claims),
         cmocka_unit_test(test_additions),
+        cmocka_unit_test(test_polls_beside_a_copy),
     };
 
     return cmocka_run_group_tests_name("crossings", tests, NULL, NULL);
