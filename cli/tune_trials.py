@@ -54,8 +54,9 @@ class Trials:
 
     def answer(self, limit_s):
         watch = threading.Timer(limit_s, self.process.kill)
-        watch.start()
+        watch.daemon = True  # an interrupt while it starts leaves it behind: nobody waits for it
         try:
+            watch.start()
             line = self.process.stdout.readline()
         finally:
             watch.cancel()

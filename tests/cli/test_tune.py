@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import types
 import unittest
+from unittest import mock
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
@@ -111,6 +113,24 @@ class Grid(unittest.TestCase):
 
     def test_settings(self):
         self.assertEqual("HUDDLE_BCAST=queue\nHUDDLE_BCAST_QUEUE_FRAGMENT=8K", tune_grid.settings(Candidate("bcast", "queue", (Value("fragment", "8K", 8192),))))
+
+
+class Watch(unittest.TestCase):
+    def test_an_interrupt_while_it_starts_leaves_nobody_waiting(self):
+        begun = []
+
+        class Interrupted(threading.Timer):
+            def start(self):
+                super().start()
+                begun.append(self)
+                raise KeyboardInterrupt
+
+        trials = tune_trials.Trials.__new__(tune_trials.Trials)
+        trials.process = types.SimpleNamespace(kill=lambda: None)
+        with mock.patch.object(threading, "Timer", Interrupted), self.assertRaises(KeyboardInterrupt):
+            trials.answer(1000)
+        begun[0].join(10)
+        self.assertFalse(begun[0].is_alive(), "and would be waited for at the end of the process")
 
 
 class Runs(unittest.TestCase):
