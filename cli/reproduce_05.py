@@ -16,6 +16,7 @@ KB, MB = 1 << 10, 1 << 20
 TREES = ("k-nomial", "chain", "binary pipelined")
 LARGEST = {"bcast": 6.5, "reduce": 3.3, "allreduce": None}  # times faster, at most
 NOTES = (
+    "a message is computed as one between the farthest two ranks, though most steps of a tree stay on a socket: trees come out up to twice too slow, and the factors too large",
     "what a message costs an MPI besides its copies and lines is not in these figures: matching, requests, progress; small messages by trees would be slower than computed",
     "reduce: huddle's root reads what all others have written, one line or fragment after the other; a binomial tree of messages spreads that over log2 p ranks",
 )
@@ -61,7 +62,7 @@ def reproduce(lab):
         factors = [old / new for old, new in zip(trees, ours)]
         most = max(range(len(sizes)), key=lambda i: factors[i])
         rows.append(Row(f"{collective}: at most so many times faster than trees of messages ({sizes[most]} B), {server.ranks} ranks", "times", printed, factors[most], SIMULATED))
-        rows.append(Row(f"{collective}: faster at every size", "", "faster", f"{min(factors):.2g} to {max(factors):.2g} times", SIMULATED, min(factors) > 1))
+        rows.append(Row(f"{collective}: over all sizes", "", None, f"{min(factors):.2g} to {max(factors):.2g} times", SIMULATED))
         figures.append(Figure(collective, f"{collective}, {server.ranks} ranks on 2 x Xeon 8358: huddle simulated, messages computed", "message, bytes", "us", "xy",
                               [("huddle, simulated", sizes, ours, False), ("trees of messages, computed", sizes, trees, False)]))
     return Result(rows, figures)

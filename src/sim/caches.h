@@ -77,8 +77,7 @@ void hud_caches_write(struct sim_caches *c, int core, uintptr_t first, size_t by
 /* They were written past the caches: memory alone has them. */
 void hud_caches_write_past(struct sim_caches *c, uintptr_t first, size_t bytes);
 
-/* Bytes in a core's private cache, in a unit's shared one. */
-/* Bytes in a core's nearest cache, */
+/* Bytes in a core's nearest cache, in its private one, in a unit's shared one. */
 size_t hud_caches_nearest_bytes(const struct sim_caches *c, int core);
 size_t hud_caches_private_bytes(const struct sim_caches *c, int core);
 size_t hud_caches_shared_bytes(const struct sim_caches *c, int unit);

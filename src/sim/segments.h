@@ -16,7 +16,7 @@ namespace sim
 enum { MEMORY = -1 };
 
 struct Copy {
-    int cache; /* private ones by core, then shared ones by unit */
+    int cache; /* nearest and private ones by core, then shared ones by unit */
     uint64_t stamp;
 };
 
