@@ -5,9 +5,8 @@ import os
 import re
 
 from .layout import Trouble
-from .sizes import number
+from .options import sizes_of, span, whole
 
-MOST_BYTES, MOST_SIZES = (1 << 31) - 1, 64
 EXAMPLES = """examples:
   huddle bench                                          the first MPI found, as it is and with huddle, 2 ranks
   huddle bench bcast --bytes 8:16M --ranks 2,8 --against ompi4,ompi4-sm,mpich5,intel --png bcast.png
@@ -17,29 +16,6 @@ EXAMPLES = """examples:
 
 Ctrl-C ends the running launch and shows what was measured until then.
 """
-
-
-def span(low, high, factor):
-    """low, low * factor, ... up to high."""
-    sizes = [low]
-    while sizes[-1] * factor <= high:
-        sizes.append(max(1, sizes[-1]) * factor)
-    return sizes
-
-
-def sizes_of(text):
-    """'8:4M', '8:4M:4', '8,1K,1M', or both mixed, in rising order."""
-    sizes = set()
-    for part in text.split(","):
-        low, colon, rest = part.partition(":")
-        high, _, factor = rest.partition(":")
-        step = number(factor) if factor else 2
-        if colon and (step < 2 or number(low) > number(high)):
-            raise argparse.ArgumentTypeError(f"{part!r} is no range: LOW:HIGH or LOW:HIGH:FACTOR")
-        sizes.update(span(number(low), number(high), step) if colon else [number(low)])
-    if max(sizes) > MOST_BYTES or len(sizes) > MOST_SIZES:
-        raise argparse.ArgumentTypeError(f"{text!r}: at most {MOST_SIZES} sizes, each below 2G")
-    return sorted(sizes)
 
 
 def msglog(text):
@@ -66,10 +42,7 @@ def list_of(kind):
     return parse
 
 
-def positive(text):
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
-    return int(text)
+positive = whole(1, 1000000)
 
 
 def first_number(text):
@@ -95,7 +68,7 @@ def add_what(parser):
     parser.add_argument("--bytes", type=sizes_of, metavar="SIZES", help="8,1K,1M or 8:4M (powers of two) or 8:4M:8 (default: 8:2M:8)")
     parser.add_argument("--ranks", type=list_of(positive), default=[2], metavar="N,...", help="2,8: each in turn (default: 2)")
     parser.add_argument("--bind", choices=("core", "none"), default="core", help="ranks on cores of their own, where there are enough (default), or anywhere")
-    parser.add_argument("--root", type=int, default=0, metavar="N", help="root of broadcasts (default: 0)")
+    parser.add_argument("--root", type=whole(), default=0, metavar="N", help="root of broadcasts (default: 0)")
     parser.add_argument("--root-shift", action="store_true", help="the next rank is the root in every call")
     parser.add_argument("--cold", "--off-cache", action="store_true", help="buffers are thrown out of the caches before each call")
     parser.add_argument("--warm", dest="cold", action="store_false", help="buffers as they come (default)")
@@ -118,7 +91,7 @@ def add_how(parser):
     parser.add_argument("--launches", type=positive, default=5, metavar="N", help="times that each is started, in turn (default: 5)")
     parser.add_argument("--figure-ms", type=positive, default=40, metavar="MS", help="time for a figure in a launch (default: 40)")
     parser.add_argument("--shots", type=positive, metavar="N", help="so many calls a figure, whatever they take")
-    parser.add_argument("--warmups", type=int, default=3, metavar="N", help="calls before those that count (default: 3)")
+    parser.add_argument("--warmups", type=whole(), default=3, metavar="N", help="calls before those that count (default: 3)")
     parser.add_argument("--loop", type=positive, metavar="N", help="N calls back to back are one sample, as IMB and OSU measure (default: single calls from a common start)")
     parser.add_argument("--limit", type=positive, metavar="S", help="most that one launch may take (default: from what it has to do)")
 
@@ -142,7 +115,7 @@ def add_synonyms(parser):
     known.add_argument("-zero_size", type=switch, metavar="0|1", help="IMB: 0 bytes too")
     known.add_argument("-m", dest="bytes", type=osu_sizes, metavar="LO:HI", help="OSU: sizes in bytes; HI alone: 1 to HI")
     known.add_argument("-i", dest="shots", type=positive, metavar="N", help="OSU: --shots N")
-    known.add_argument("-x", dest="warmups", type=int, metavar="N", help="OSU: --warmups N")
+    known.add_argument("-x", dest="warmups", type=whole(), metavar="N", help="OSU: --warmups N")
     known.add_argument("-f", dest="full", choices=("full",), nargs="?", const="full", help="OSU: --details")
 
 
@@ -177,8 +150,6 @@ def settle(options, known):
             raise Trouble(f"bench: --ranks {ranks}: a figure needs 2 ranks at least, and at most 1024", 2)
     if not 0 <= options.root < min(options.ranks):
         raise Trouble(f"bench: --root {options.root}: there are {min(options.ranks)} ranks", 2)
-    if options.warmups < 0:
-        raise Trouble(f"bench: --warmups {options.warmups}: expected 0 or more", 2)
     return options
 
 

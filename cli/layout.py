@@ -43,14 +43,19 @@ class Layout:
     def program(self, name):
         return os.path.join(self.tools, name)
 
-    def question(self, name, question):
-        """What a program of ours answers: a JSON object goes in, one comes out."""
+    def question(self, name, question, said_as=None):
+        """
+        What a program of ours answers: a JSON object goes in, one comes out.  Status 1 with an answer: it says itself what is wrong.  said_as: key of the question -> how
+        the user has said it; a complaint begins with the key.
+        """
         try:
             answer = subprocess.run([self.program(name)], input=json.dumps(question), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         except OSError as error:
-            raise Trouble(f"cannot run {self.program(name)}: {error.strerror}") from error
-        if answer.returncode != 0:
-            raise Trouble(answer.stderr.strip().removeprefix("huddle: ") or f"'{name}' failed with status {answer.returncode}", 2 if answer.returncode == 2 else 1)
+            raise Trouble(f"cannot run {self.program(name)}: {error.strerror}; is huddle built without it?") from error
+        if answer.returncode not in (0, 1) or not answer.stdout:
+            line = answer.stderr.strip().removeprefix(f"huddle: {name}: ") or f"'{name}' ended with status {answer.returncode}"
+            key, colon, rest = line.partition(":")
+            raise Trouble((said_as or {}).get(key, key) + colon + rest, 2 if answer.returncode == 2 else 1)
         return json.loads(answer.stdout)
 
     def ask(self, *words, **environment):

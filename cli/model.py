@@ -3,10 +3,10 @@
 import json
 
 from . import bench_chart, machines, model_beside, model_figure, model_fit, places, sizes, simulate
-from .bench_options import sizes_of
 from .explain import MAPS
 from .layout import Trouble
-from .model_predict import Prediction
+from .model_predict import PAGE, Prediction
+from .options import bytes_within, sizes_of, whole, within
 from .text import bytes_text, heading, table
 
 SIZES, FIT_SIZES = "4K:16M:4", "16K:4M:4"
@@ -16,13 +16,13 @@ COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "all
 def add_arguments(parser):
     parser.add_argument("collective", nargs="?", default="bcast", choices=COLLECTIVES, metavar="COLL", help=f"{', '.join(COLLECTIVES)} (default: bcast)")
     parser.add_argument("--machine", default=machines.THIS, metavar="NAME", help="a machine that is described, or a file NAME.toml; list: which there are (default: this one, as measured by huddle tune --machine)")
-    parser.add_argument("--ranks", type=int, default=0, metavar="N", help="all on one node (default: one per core)")
+    parser.add_argument("--ranks", type=whole(1), default=0, metavar="N", help="all on one node (default: one per core)")
     parser.add_argument("--map", choices=[name for name in MAPS if name != "none"], default="core", help="how the ranks are bound (default: core)")
     parser.add_argument("--bytes", type=sizes_of, metavar="SIZES", help=f"8,64K,1M, or a range by factors, 8:4M:8 (default: {SIZES}; with --fit {FIT_SIZES})")
     parser.add_argument("--queue", type=sizes.number, default=1 << 20, metavar="SIZE", help="bcast: b, most bytes of a rank's queue (default: 1M)")
-    parser.add_argument("--fragment", type=sizes.number, default=0, metavar="SIZE", help="bcast: f is given (default: the best)")
-    parser.add_argument("--buffers", type=int, default=0, metavar="S", help="bcast: s is given (default: as many as follow)")
-    parser.add_argument("--sets", type=int, default=3, metavar="Q", help="bcast: parts of the queue that are refilled as a whole (default: 3)")
+    parser.add_argument("--fragment", type=sizes.number, metavar="SIZE", help="bcast: f is given, whole pages (default: the best)")
+    parser.add_argument("--buffers", type=whole(1), default=0, metavar="S", help="bcast: s is given (default: as many as follow)")
+    parser.add_argument("--sets", type=whole(1), default=3, metavar="Q", help="bcast: parts of the queue that are refilled as a whole (default: 3)")
     parser.add_argument("--fit", action="store_true", help="bcast: measure t, t_w, t_wo and t_a on this machine, and how well they predict")
     parser.add_argument("--simulate", action="store_true", help="beside it huddle's own choice, simulated on that machine")
     parser.add_argument("--measure", action="store_true", help="beside it huddle's own choice, measured: for this machine")
@@ -80,12 +80,34 @@ def show(p):
         print(f"  recommended for messages up to {bytes_text(p.sizes[-1])}: {best}")
 
 
+def check_queue(options, layout):
+    """b, f, s and q are those that bcast/queue may have, and fit together."""
+    algorithm = next(row for row in layout.ask("info", "algorithms") if (row["collective"], row["name"]) == ("bcast", "queue"))
+    most = {row["name"]: row["most"] for row in algorithm["parameters"]}
+    bytes_within("--queue", options.queue, PAGE, most["budget"])
+    if options.fragment is not None:
+        bytes_within("--fragment", options.fragment, PAGE, min(most["fragment"], options.queue))
+        if options.fragment % PAGE:
+            raise Trouble(f"--fragment {options.fragment}: not possible (accepted: whole pages, of {sizes.written(PAGE)})", 2)
+    if options.buffers:
+        within("--buffers", options.buffers, 1, min(most["buffers"], options.queue // (options.fragment or PAGE)))
+    within("--sets", options.sets, 1, most["sets"])
+
+
+def sizes_to_predict(options):
+    if options.collective == "barrier" and options.bytes:
+        raise Trouble("--bytes: a barrier has none", 2)
+    if options.bytes and not options.bytes[0]:
+        raise Trouble("--bytes 0: nothing to predict (accepted: sizes from 1)", 2)
+    return [0] if options.collective == "barrier" else options.bytes or sizes_of(SIZES)
+
+
 def fit(options, layout):
     if options.collective != "bcast" or options.machine != machines.THIS:
         raise Trouble("--fit measures broadcasts on this machine (accepted: huddle model bcast --fit)", 2)
     if options.ranks and not 2 <= options.ranks <= 1024:
         raise Trouble(f"--ranks {options.ranks}: a team has 2 to 1024 processes", 2)
-    found = model_fit.Fit(layout, options, options.bytes or sizes_of(FIT_SIZES))
+    found = model_fit.Fit(layout, options, sizes_to_predict(options) if options.bytes else sizes_of(FIT_SIZES))
     if options.json:
         print(json.dumps(found.as_json(), indent=2))
     else:
@@ -103,8 +125,10 @@ def main(options, _command, layout):
         return fit(options, layout)
     if options.measure and options.machine != machines.THIS:
         raise Trouble(f"--measure: {options.machine} is not here (accepted: without --machine)", 2)
+    check_queue(options, layout)
+    sizes_wanted = sizes_to_predict(options)
     description = simulate.load_machine(layout, options.machine)
-    prediction = Prediction(layout, options, description, [0] if options.collective == "barrier" else options.bytes or sizes_of(SIZES))
+    prediction = Prediction(layout, options, description, sizes_wanted)
     if options.simulate:
         prediction.beside["simulated"] = model_beside.simulate(prediction, description)
     if options.measure:

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { MOST_RANKS = 32767 };
-
 struct place {
     struct predict_ranks ranks;
     struct sim_machine *machine;
@@ -142,8 +140,8 @@ json_t *model_machine(const json_t *request)
     json_t *said = NULL;
     if (ranks == 0)
         ranks = p.machine->cores;
-    if (ranks < 2 || ranks > MOST_RANKS) {
-        refuse("ranks", "not as many as the models are of", "2 to 32767");
+    if (ranks < 2 || ranks > p.machine->cores) {
+        fprintf(stderr, "huddle: model: ranks: %lld (accepted: 2 to %d, each on a core of its own)\n", (long long)ranks, p.machine->cores);
     } else {
         place_ranks(&p, map ? map : "core", (int)ranks);
         said = answer(&p, request, (enum cost_coll)coll);

@@ -30,13 +30,13 @@ class Prediction:
             self.rows = self.predict()
 
     def ask(self, question, **more):
-        return self.layout.question("model", {"ask": question, **more})
+        return self.layout.question("model", {"ask": question, **more}, {"machine": f"--machine {self.options.machine}", "ranks": "--ranks"})
 
     def by_tree(self):
         return [(tree_text(*tree), model) for tree, model in zip(TREES, self.trees)]
 
     def forms(self, sizes):
-        wish = {"queue": self.options.queue, "fragment": self.options.fragment, "buffers": self.options.buffers, "page": PAGE}
+        wish = {"queue": self.options.queue, "fragment": self.options.fragment or 0, "buffers": self.options.buffers, "page": PAGE}
         return self.ask("choose", model=self.model, wishes=[{**wish, "message": size} for size in sizes])["forms"]
 
     def queue_ns(self, sizes, forms):

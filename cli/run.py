@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle run -- COMMAND...: sets the environment and becomes COMMAND."""
+import difflib
 import os
 import secrets
 import shutil
@@ -23,7 +24,8 @@ def settings_of(pairs, layout):
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or name not in known:
-            raise Trouble(f"--set {pair}: expected NAME=VALUE with one of {', '.join(known)}", 2)
+            near = difflib.get_close_matches(name.upper(), known, 3) or known[:1]
+            raise Trouble(f"--set {pair}: no setting of huddle's (accepted: NAME=VALUE, as of {', '.join(near)}; see: huddle settings)", 2)
         variables[name] = value
     return variables
 

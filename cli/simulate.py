@@ -2,44 +2,45 @@
 """huddle simulate: the same algorithms on a machine that is described, under the race checker, in simulated time."""
 import json
 import os
-import subprocess
 
-from . import machines, places, simulate_chart, simulate_measure, simulate_text
-from .bench_options import sizes_of
+from . import machines, places, run, simulate_chart, simulate_measure, simulate_text
 from .explain import MAPS
 from .layout import Trouble
+from .options import real, sizes_of, whole
 from .sizes import SERVED_AS
 from .text import bytes_text, heading, table
 
-SIZES = "8:1M:8"
-BUFFER, MOST_WARMUP = 4096, 256
+SIZES, PAIR_SIZES = "8:1M:8", "8:32K:8"  # of a message; of a block from each rank to each
+BUFFER, MOST_WARMUP, MOST_SKEW_NS = 4096, 256, 1e9
+PAIRS = ("alltoall", "alltoallv")
+OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # as the request has them
 
 
 def add_arguments(parser):
     parser.add_argument("collective", nargs="?", default="bcast", help="barrier, bcast, reduce, allreduce, reduce_scatter, alltoall, alltoallv (default: bcast)")
     parser.add_argument("--machine", default=machines.THIS, metavar="NAME", help="a machine that is described, or a file NAME.toml; list: which there are (default: this one, as measured by huddle tune --machine)")
-    parser.add_argument("--ranks", type=int, metavar="N", help="each on a core of its own (default: all cores)")
+    parser.add_argument("--ranks", type=whole(), metavar="N", help="each on a core of its own (default: all cores)")
     parser.add_argument("--map", choices=[name for name in MAPS if name != "none"], default="core", help="cores in turn, or in turn over the NUMA nodes or the sockets (default: core)")
-    parser.add_argument("--bytes", type=sizes_of, metavar="SIZES", help=f"of the message, of a block of alltoall and alltoallv: 8,1K,1M or 8:4M:8 (default: {SIZES})")
+    parser.add_argument("--bytes", type=sizes_of, metavar="SIZES", help=f"of the message, of a block of alltoall and alltoallv: 8,1K,1M or 8:4M:8 (default: {SIZES}; blocks {PAIR_SIZES})")
     parser.add_argument("--algorithm", metavar="NAMES", help="with commas; all: each (default: what huddle would choose there)")
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the one algorithm")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of huddle's, as in HUDDLE_LEVELS_OFF=group,socket (see: huddle settings)")
-    parser.add_argument("--root", type=int, default=0, metavar="N", help="of broadcasts and reductions (default: 0)")
+    parser.add_argument("--root", type=whole(), default=0, metavar="N", help="of broadcasts and reductions (default: 0)")
     parser.add_argument("--method", choices=("single", "loop"), default="single", help="calls from a common start with fresh data: the slowest rank's median (default); calls back to back: their mean")
-    parser.add_argument("--repetitions", type=int, default=5, metavar="N", help="calls that count (default: 5)")
-    parser.add_argument("--warmup", type=int, metavar="N", help="calls before them (default: until all buffers of the algorithm have been used)")
-    parser.add_argument("--skew", type=float, default=0, metavar="NS", help="ranks enter a single call at random within so many ns (default: 0)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all that is drawn (default: 1)")
+    parser.add_argument("--repetitions", type=whole(), default=5, metavar="N", help="calls that count (default: 5)")
+    parser.add_argument("--warmup", type=whole(), metavar="N", help="calls before them (default: until all buffers of the algorithm have been used)")
+    parser.add_argument("--skew", type=real(0, MOST_SKEW_NS), default=0, metavar="NS", help="ranks enter a single call at random within so many ns (default: 0)")
+    parser.add_argument("--seed", type=whole(), default=1, metavar="N", help="of all that is drawn (default: 1)")
     parser.add_argument("--measure", action="store_true", help="of this machine: beside it what the same calls take")
     parser.add_argument("--timeline", action="store_true", help="what each rank does when, who waits for whom, and the critical path, of the last call")
     parser.add_argument("--png", metavar="FILE", help="that as a picture; of several calls: their times over the size")
     parser.add_argument("--json", action="store_true", help="what the simulator says, as JSON")
 
 
-def pairs(words, option):
+def parameters(words):
     found = dict(word.partition("=")[::2] for word in words if "=" in word)
     if len(found) != len(words):
-        raise Trouble(f"{option} {next((w for w in words if '=' not in w), words[-1])}: not understood (accepted: NAME=VALUE, each once)", 2)
+        raise Trouble(f"--param {next((w for w in words if '=' not in w), words[-1])}: not understood (accepted: NAME=VALUE, each once)", 2)
     return found
 
 
@@ -67,11 +68,11 @@ class Asked:
             known = sorted({row["collective"] for row in layout.ask("info", "algorithms")})
             raise Trouble(f"simulate {options.collective}: huddle has no such collective (accepted: {', '.join(known)})", 2)
         self.names = self.choose([row["name"] for row in algorithms])
-        self.params, self.settings = pairs(options.param, "--param"), pairs(options.set, "--set")
+        self.params, self.settings = parameters(options.param), run.settings_of(options.set, layout)
         self.check_params({row["name"]: [p["name"] for p in row["parameters"]] for row in algorithms})
         if options.bytes and self.collective == "barrier":
             raise Trouble("--bytes: a barrier has none", 2)
-        self.sizes = [0] if self.collective == "barrier" else options.bytes or sizes_of(SIZES)
+        self.sizes = [0] if self.collective == "barrier" else options.bytes or sizes_of(PAIR_SIZES if self.collective in PAIRS else SIZES)
         single = len(self.names) == len(self.sizes) == 1
         if options.timeline and (not single or options.method == "loop"):
             raise Trouble("--timeline: of what? (accepted: one algorithm and one size, --method single)", 2)
@@ -114,15 +115,7 @@ class Asked:
         return answer["serves"]
 
     def run_program(self, request):
-        program = os.path.join(self.layout.tools, "simulate")
-        try:
-            said = subprocess.run([program], input=json.dumps(request), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-        except OSError as error:
-            raise Trouble(f"cannot run {program}: {error.strerror}; is huddle built without its simulator?") from error
-        if said.returncode not in (0, 1) or not said.stdout:
-            line = said.stderr.strip().removeprefix("huddle: simulate: ") or f"{program} ended with status {said.returncode}"
-            raise Trouble(line.replace("machine: ", f"--machine {self.options.machine}: ", 1), 2)
-        return json.loads(said.stdout)
+        return self.layout.question("simulate", request, {"machine": f"--machine {self.options.machine}", **{key: f"--{key}" for key in OPTIONS}})
 
     def call(self, name, size):
         """The simulator's answer, None where the algorithm does not take the call."""
@@ -136,6 +129,11 @@ class Asked:
         if not answer["checker"]["clean"]:
             raise Trouble(f"the checker found something in {self.collective}/{serves['algorithm']}: {answer['checker']['report'].strip()}")
         return answer
+
+    def calls(self):
+        """(name, size) -> answer; the longest first: what is too much is said at once."""
+        found = {(name, size): self.call(name, size) for size in reversed(self.sizes) for name in self.names}
+        return {(name, size): found[name, size] for size in self.sizes for name in self.names}
 
     def words(self):
         return f"{self.ranks} ranks {MAPS[self.options.map]}, on {self.machine['name']}"
@@ -168,7 +166,7 @@ def main(options, _command, layout):
     asked = Asked(options, layout)
     if options.measure:
         simulate_measure.check(options, asked)
-    calls = {(name, size): asked.call(name, size) for size in asked.sizes for name in asked.names}
+    calls = asked.calls()
     if not any(calls.values()):
         raise Trouble(f"{asked.collective}: none of these calls is taken by {', '.join(name or 'huddle' for name in asked.names)} there: {asked.why}", 1)
     if options.json:

@@ -14,7 +14,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 def number(text):
     """'64K' -> 65536."""
-    found = re.fullmatch(r"(\d+)([KMG]?)I?B?", text.strip().upper())
+    found = re.fullmatch(r"([0-9]{1,18})([KMG]?)I?B?", text.strip().upper())
     if not found:
         raise argparse.ArgumentTypeError(f"{text!r} is no size: a number with K, M or G")
     return int(found[1]) * UNITS[found[2]]

@@ -23,7 +23,7 @@ OFF = "HUDDLE_TUNING=off"
 
 
 def ranks_of(text):
-    ranks = sorted({int(word) for word in text.split(",") if word.isdigit()})
+    ranks = sorted({int(word) for word in text.split(",") if word.isdecimal() and len(word) < 9})
     if len(ranks) != len(text.split(",")) or not all(2 <= n <= tune_grid.MOST_RANKS for n in ranks):
         raise Trouble(f"--ranks {text}: not understood (accepted: numbers from 2 to {tune_grid.MOST_RANKS} with commas)", 2)
     return ranks

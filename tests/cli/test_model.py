@@ -81,11 +81,21 @@ class Here(unittest.TestCase):
 class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
         for words, said in ((("--machine", "nothing"), "accepted: "), (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes"),
-                            (("--machine", "kunpeng-920", "--ranks", "1"), "2 to 32767"), (("--machine", "kunpeng-920", "--plot", ""), "huddle: "),
+                            (("--machine", "kunpeng-920", "--ranks", "1"), "--ranks: 1 (accepted: 2 to 128, "), (("--machine", "kunpeng-920", "--plot", ""), "huddle: "),
                             (("reduce", "--fit"), "accepted: "), (("--fit", "--ranks", "1"), "--ranks 1")):
             answered = model(*words)
             self.assertNotEqual(0, answered.returncode)
             self.assertEqual(1, answered.stderr.count("\n"), answered.stderr)
+            self.assertIn(said, answered.stderr)
+
+    def test_what_is_impossible_is_one_line(self):
+        for words, said in ((("--ranks", "129"), "--ranks: 129 (accepted: 2 to 128, each on a core of its own)"), (("--queue", "0"), "--queue 0: not possible (accepted: 4K to 16M)"),
+                            (("--fragment", "3"), "--fragment 3: not possible (accepted: 4K to 1M)"), (("--fragment", "5000"), "--fragment 5000: not possible (accepted: whole pages, of 4K)"),
+                            (("--fragment", "64K", "--queue", "32K"), "--fragment 64K: not possible (accepted: 4K to 32K)"), (("--sets", "99999"), "--sets 99999: not possible (accepted: 1 to 8)"),
+                            (("--fragment", "64K", "--buffers", "17"), "--buffers 17: not possible (accepted: 1 to 16)"), (("--bytes", "0,8"), "--bytes 0: "),
+                            (("--buffers", "-3"), "--buffers: '-3' (accepted: "), (("--bytes", "9" * 40), "--bytes: "), (("barrier", "--bytes", "8"), "--bytes: a barrier has none")):
+            answered = model("--machine", "kunpeng-920", *words)
+            self.assertEqual((2, "", 1), (answered.returncode, answered.stdout, answered.stderr.count("\n")), answered)
             self.assertIn(said, answered.stderr)
 
     def test_a_picture_is_drawn_or_it_is_said_why_not(self):

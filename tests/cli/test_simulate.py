@@ -12,7 +12,7 @@ import unittest
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
-from cli import simulate_chart, simulate_text  # noqa: E402
+from cli import options, simulate as simulate_command, simulate_chart, simulate_text  # noqa: E402
 
 
 def simulate(*words, **environment):
@@ -72,12 +72,25 @@ class Asked(unittest.TestCase):
                 (("bcast", *there, "--algorithm", "slots", "--param", "fragment"), "--param fragment: not understood (accepted: NAME=VALUE"),
                 (("bcast", *there, "--algorithm", "slots", "--param", "fragment=0"), "HUDDLE_BCAST_SLOTS_FRAGMENT=0 is not understood (accepted: "),
                 (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("bcast", *there, "--timeline"), "--timeline: of what?"),
-                (("bcast", *there, "--measure"), "--measure: xeon-e5620 is not at hand (accepted: without --machine)"), (("bcast", *there, "--root", "8", "--bytes", "8"), "root: 8 (accepted: 0 to 7)"),
+                (("bcast", *there, "--measure"), "--measure: xeon-e5620 is not at hand (accepted: without --machine)"), (("bcast", *there, "--root", "8", "--bytes", "8"), "--root: 8 (accepted: 0 to 7)"),
                 (("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"), "allreduce: none of these calls is taken by inline there"),
+                (("bcast", *there, "--set", "X=1"), "--set X=1: no setting of huddle's (accepted: NAME=VALUE"), (("bcast", *there, "--repetitions", "0"), "--repetitions: 0 (accepted: 1 to 1000000)"),
+                (("bcast", *there, "--bytes", "8:1536M:2"), "--bytes: 1073741824 on 8 ranks are more than 8 GB of buffers"), (("bcast", *there, "--bytes", "0"), "--bytes: 0 (accepted: 1 to 1073741824)"),
                 (("bcast", *there, "--png", "/none/x.png"), "--png /none/x.png: there is no directory /none")):
             said = simulate(*words)
             self.assertNotEqual(0, said.returncode, words)
             self.assertTrue(said.stderr.startswith(f"huddle: {complaint}") and said.stderr.count("\n") == 1, said.stderr)
+
+    def test_numbers_are_numbers(self):
+        for option, text in (("--skew", "nan"), ("--skew", "inf"), ("--seed", "99999999999999999999"), ("--ranks", "2.5"), ("--root", "-1"), ("--warmup", "x")):
+            said = simulate("bcast", "--machine", "xeon-e5620", option, text)
+            self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
+            self.assertIn(f"argument {option}: {text!r} (accepted: ", said.stderr)
+
+    def test_every_default_size_can_be_simulated(self):
+        """Of blocks between all pairs of the largest machine."""
+        for size in options.sizes_of(simulate_command.PAIR_SIZES):
+            self.assertLess(2 * size * 192 * 192, 8e9)
 
 
 def span(rank, begin, end, what, **more):
