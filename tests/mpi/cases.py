@@ -139,7 +139,8 @@ CASES = [
     Case("differential", "8 ranks", ALL, 8, taken=True, seconds=150),
     Case("differential", "one rank", BOTH, 1),
     Case("differential", "64 ranks", ("ompi4",), 64, [*DIFFERENTIAL, "--most", "5000"], taken=True, seconds=200),
-    Case("differential", "300 ranks", ("ompi4",), 300, [*DIFFERENTIAL, "--most", "5000"], taken=True, seconds=900, full=True),
+    # (four teams of 300 live at once, each with 200 KB of each arena, and a new one gets at most a quarter of what is free; auto would be 1 % of memory / 300)
+    Case("differential", "300 ranks", ("ompi4",), 300, [*DIFFERENTIAL, "--most", "5000"], env={"HUDDLE_MEMORY": "4M"}, taken=True, seconds=900, full=True),
     Case("differential", "soak", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60", "--seed", "{seed}"], taken=True, seconds=400, full=True),
     Case("differential", "8 ranks, all sizes", ALL, 8, ["{bin}/differential", "--beyond"], taken=True, seconds=500, full=True),
 

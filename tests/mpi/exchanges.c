@@ -81,7 +81,10 @@ static void describe(const struct call *c, struct side *s, int me, int peer, boo
     s->types[peer] = l->type;
 }
 
-/* Messages lie in no simple order, with room between them; those of alltoall one after the other. */
+/*
+ * Messages lie in no simple order, with room between them; those of alltoall one after the other.  A rank's only message is at displacement 0:
+ * Open MPI's own alltoallw of one rank takes others for elements, not bytes.
+ */
 static void arrange(const struct call *c, struct side *s, int size)
 {
     ptrdiff_t cursor = 0, elements = 0, lowest = 0, highest = 0, low, high;
@@ -90,6 +93,7 @@ static void arrange(const struct call *c, struct side *s, int size)
         int peer = c->what == ALLTOALL ? i : size - 1 - i;
         const struct layout *l = &s->l[c->what == ALLTOALLW ? peer : 0];
         span_of(l, s->counts[peer], &low, &high);
+        cursor = size == 1 ? low : cursor;
         s->byte[peer] = c->what == ALLTOALLW ? cursor - low : elements * l->extent;
         s->at[peer] = (int)(c->what == ALLTOALLW ? s->byte[peer] : elements);
         cursor += (high - low + 31) / 16 * 16;

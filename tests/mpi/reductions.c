@@ -116,21 +116,6 @@ static void judge(const struct call *c, int error, int result, const struct area
           error ? error : bad);
 }
 
-/*
- * MPICH before 4.2 does not survive a reduction in place to a root other than 0 (its issue 6540), MPICH 5 and Intel MPI
- * elements whose lower bound is not 0, and none of them a reduce_scatter whose operation does not commute on elements with gaps.  Elements too large for
- * huddle are the MPI's in any case.
- */
-static bool beyond(const struct call *c)
-{
-    size_t bytes = laid_bytes(&c->o->l);
-    int commutes;
-
-    MPI_Op_commutative(c->o->op, &commutes);
-    return (!options.beyond || bytes > 4096) && ((c->kind == REDUCE && c->in_place && c->root != 0) || c->o->l.lower != 0 ||
-                                                 (c->kind >= REDUCE_SCATTER && !commutes && (ptrdiff_t)bytes != c->o->l.extent));
-}
-
 /* Whether huddle leaves the call to the MPI: elements that are too large, and in the MPICH family a predefined type that only the MPI knows. */
 static bool is_left(const struct call *c, int size)
 {
@@ -142,6 +127,33 @@ static bool is_left(const struct call *c, int size)
     return size > 1 && c->count > 0 && (unknown || laid_bytes(&c->o->l) > 4096);
 }
 
+/* Whether a block reaches into the place at the buffer's begin that its rank's result has after a call in place. */
+static bool overlaps(const int *blocks, int size)
+{
+    int before = blocks[0], r = 1;
+
+    while (r < size && blocks[r] <= before)
+        before += blocks[r++];
+    return r < size;
+}
+
+/*
+ * What some MPIs alone get wrong.  MPICH before 4.2 does not survive a reduction in place to a root other than 0 (its issue 6540), MPICH 5 and Intel MPI
+ * elements whose lower bound is not 0; and none of them a reduce_scatter whose operation does not commute on elements with gaps, nor a long one
+ * in place (MPICH's from 512 KB on) whose result is moved to a place that it overlaps.  What huddle leaves to the MPI is the MPI's in any case.
+ */
+static bool beyond(const struct call *c, const int *blocks, int size)
+{
+    size_t bytes = laid_bytes(&c->o->l), all_bytes = (size_t)c->count * bytes;
+    int commutes;
+
+    MPI_Op_commutative(c->o->op, &commutes);
+    return (!options.beyond || is_left(c, size)) &&
+           ((c->kind == REDUCE && c->in_place && c->root != 0) || c->o->l.lower != 0 ||
+            (c->kind >= REDUCE_SCATTER && !commutes && (ptrdiff_t)bytes != c->o->l.extent) ||
+            (c->kind == REDUCE_SCATTER && c->in_place && all_bytes > 64 << 10 && overlaps(blocks, size)));
+}
+
 static void reduction(struct call c)
 {
     int me, size, blocks[1025];
@@ -149,13 +161,13 @@ static void reduction(struct call c)
     MPI_Comm_rank(c.comm, &me);
     MPI_Comm_size(c.comm, &size);
     c.id = ++calls ^ options.seed << 32;
-    if (beyond(&c))
-        return;
     if (c.kind == REDUCE_SCATTER_BLOCK)
         c.count -= c.count % size;
     for (int r = 0; r < size; r++)
         blocks[r] = block_of(&c, r, size);
     blocks[size] = -1;
+    if (beyond(&c, blocks, size))
+        return;
     bool cut = c.kind >= REDUCE_SCATTER, receives = c.kind != REDUCE || me == c.root;
     int first = 0, result = cut ? blocks[me] : receives ? c.count : 0;
     for (int r = 0; r < me && cut; r++)
