@@ -177,6 +177,8 @@ CASES = [
     # (without single copy the sender must move its message itself)
     Case("programs", "progress", ALL, 2, ["{bin}/progress"], taken=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
     Case("programs", "progress, 4 ranks", BOTH, 4, ["{bin}/progress"], taken=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
+    *[Case("programs", f"epochs of windows, {ranks} ranks", mpis, ranks, ["{bin}/epochs"], taken=True, collectives=("barrier",))
+      for ranks, mpis in ((2, ALL), (4, BOTH))],
     Case("programs", "threads", ALL, 2, ["{bin}/threads"], taken=True),
     Case("programs", "threads, 4 ranks", ("ompi4", "intel"), 4, ["{bin}/threads"], taken=True),
     Case("programs", "fork", ALL, 2, ["{bin}/forker"], taken=True),

@@ -61,6 +61,7 @@
     ROW(MPI_Allgatherv, EIGHT, (a, b, c, d, e, f, g, h))                                                                                   \
     ROW(MPI_Gatherv, NINE, (a, b, c, d, e, f, g, h, i))                                                                                    \
     ROW(MPI_Scatterv, NINE, (a, b, c, d, e, f, g, h, i))                                                                                   \
+    ROW(MPI_Win_test, TWO, (a, b))                                                                                                         \
     LARGE(BOTH, ROW)                                                                                                                       \
     ARRAYS(BOTH, ROW)
 enum {
