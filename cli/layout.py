@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 
 
 class Trouble(Exception):
@@ -62,9 +63,10 @@ class Layout:
         """The probe's JSON, with these variables set.  What it says on standard error (a bad setting) is passed on."""
         probe = os.path.join(self.tools, "probe")
         try:
-            answer = subprocess.run([probe, *words], stdout=subprocess.PIPE, env={**os.environ, **environment}, check=False)
+            answer = subprocess.run([probe, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}, check=False)
         except OSError as error:
             raise Trouble(f"cannot run {probe}: {error.strerror}") from error
         if answer.returncode != 0:
-            raise Trouble(f"'probe {' '.join(words)}' failed with status {answer.returncode}")
+            raise Trouble(answer.stderr.strip().removeprefix("huddle: ") or f"'probe {' '.join(words)}' failed with status {answer.returncode}", 2 if answer.returncode == 2 else 1)
+        sys.stderr.write(answer.stderr)
         return json.loads(answer.stdout)

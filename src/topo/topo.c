@@ -10,8 +10,11 @@
 
 #include "topo/machine.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- loading ----------------------------------------------------------------------------------------------------------- */
 
@@ -31,13 +34,38 @@ static unsigned long load_flags(void)
     return flags;
 }
 
+/*
+ * Whether a synthetic description is of more processors or NUMA nodes than are of use: hwloc would spend minutes and the memory on making them.  A number after a space or a
+ * colon multiplies; what stands in brackets does not, but is memory.
+ */
+static bool is_too_long_to_make(const char *description)
+{
+    enum { MOST_NODES = 512 };
+    unsigned long units = 1;
+    const char *word = description;
+    int depth = 0;
+
+    for (const char *c = description; *c; c++) {
+        bool begins = c == description || strchr(" \t\n", c[-1]),
+             counts = depth == 0 && (begins || c[-1] == ':') && isdigit((unsigned char)*c);
+        unsigned long count = counts ? strtoul(c, NULL, 10) : 1;
+
+        word = begins ? c : word;
+        units *= count > TOPO_CPUS ? TOPO_CPUS + 1 : count;
+        if (units > TOPO_CPUS || (units > MOST_NODES && (*c == '[' || (counts && !strncasecmp(word, "numa", 4)))))
+            return true;
+        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+    }
+    return false;
+}
+
 static int set_description(hwloc_topology_t machine, const char *description)
 {
     size_t length = strlen(description);
 
     if (length >= 4 && !strcmp(description + length - 4, ".xml"))
         return hwloc_topology_set_xml(machine, description);
-    return hwloc_topology_set_synthetic(machine, description);
+    return is_too_long_to_make(description) ? -1 : hwloc_topology_set_synthetic(machine, description);
 }
 
 static int discover(hwloc_topology_t machine, const char *description)

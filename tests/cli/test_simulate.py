@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -80,6 +81,32 @@ class Asked(unittest.TestCase):
             said = simulate(*words)
             self.assertNotEqual(0, said.returncode, words)
             self.assertTrue(said.stderr.startswith(f"huddle: {complaint}") and said.stderr.count("\n") == 1, said.stderr)
+
+    def test_descriptions_that_are_none(self):
+        with open(os.path.join(SOURCE, "machines", "xeon-e5620.toml"), encoding="utf-8") as file:
+            good = file.read()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.toml")
+
+            def changed(key, value):
+                return re.sub(rf"(?m)^{key} = .*", lambda _: f"{key} = {value}", good, count=1).encode()
+            for content, complaint in (
+                    (b"\xff\xfe", "byte 0 is no UTF-8"), (b"x=" + b"[" * 200000, "nested too deeply"), (b" " * (1 << 20) + b" ", "longer than any description"), (b"name = ", "Invalid value"),
+                    (changed("hit_ns", "nan"), "lines.hit_ns: 'nan' (accepted: a line of text, a number, "), (changed("hit_ns", "1" * 30), "lines.hit_ns: '1111"),
+                    (changed("hit_ns", "1979-05-27"), "lines.hit_ns: '1979-05-27' "), (changed("hit_ns", "true"), "lines.hit_ns: 'True' "), (changed("hit_ns", "{a.b = 1}"), "lines.hit_ns.a: "),
+                    (changed("name", r'"a\u0000b"'), "name: "), (changed("topology", '"pack:99999 core:99999 pu:1"'), 'topology: "pack:99999 core:99999 pu:1" is not understood (accepted: '),
+                    (changed("topology", '"pipe.xml"'), f"topology: {folder}/pipe.xml: no such file"), (None, "no regular file")):
+                os.mkfifo(path if content is None else os.path.join(folder, "pipe.xml"))
+                if content is not None:
+                    with open(path, "wb") as file:
+                        file.write(content)
+                for command in ("simulate", "explain", "model"):
+                    with self.subTest(complaint, command=command):
+                        said = subprocess.run([os.path.join(BUILD, "bin", "huddle"), command, "--machine", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                        self.assertEqual((2, ""), (said.returncode, said.stdout))
+                        self.assertTrue(said.stderr.startswith(f"huddle: --machine {path}: {complaint}") and said.stderr.count("\n") == 1, said.stderr)
+                for name in os.listdir(folder):
+                    os.unlink(os.path.join(folder, name))
 
     def test_numbers_are_numbers(self):
         for option, text in (("--skew", "nan"), ("--skew", "inf"), ("--seed", "99999999999999999999"), ("--ranks", "2.5"), ("--root", "-1"), ("--warmup", "x")):

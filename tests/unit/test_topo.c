@@ -92,6 +92,25 @@ static void synthetic_machines(void **state)
     assert_null(hud_topo_load_described("/nowhere/machine.xml"));
 }
 
+/* What hwloc would take hours or the memory for is not even begun; what is large and of use is. */
+static void too_large(void **state)
+{
+    static const char *const refused[] = { "pack:100000 core:100 pu:1",
+                                           "2000 2000 1",
+                                           "pack:64 numa:2 l3:1 core:16 pu:2",
+                                           "numa:2000 core:1 pu:1",
+                                           "pack:1 core:1 pu:99999999999999999999999",
+                                           "pack:2000 [numa] core:1 pu:1" };
+    struct topo *t;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_null(hud_topo_load_described(refused[i]));
+    t = hud_topo_load_described("pack:16 [numa(memory=99999999)] l3:8 core:16 pu:1");
+    assert_non_null(t);
+    hud_topo_free(t);
+}
+
 /* Neither the order of the processors nor HWLOC_* of the job changes what a description says. */
 static void interleaved_processors(void **state)
 {
@@ -255,8 +274,9 @@ static void loaded_while_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(synthetic_machines), cmocka_unit_test(interleaved_processors), cmocka_unit_test(odd_machines),
-        cmocka_unit_test(saved_machines),     cmocka_unit_test(this_machine),           cmocka_unit_test(loaded_while_bound),
+        cmocka_unit_test(synthetic_machines), cmocka_unit_test(too_large),      cmocka_unit_test(interleaved_processors),
+        cmocka_unit_test(odd_machines),       cmocka_unit_test(saved_machines), cmocka_unit_test(this_machine),
+        cmocka_unit_test(loaded_while_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
