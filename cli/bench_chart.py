@@ -20,6 +20,15 @@ def missing():
     return None
 
 
+def png(figure, **look):
+    """A picture of matplotlib's as bytes."""
+    from matplotlib import pyplot
+    out = io.BytesIO()
+    figure.savefig(out, format="png", **{"dpi": 130, **look})
+    pyplot.close(figure)
+    return out.getvalue()
+
+
 def size_text(row):
     if row.collective == "barrier":
         return "barrier"
@@ -101,7 +110,4 @@ def draw(rows, title):
         draw_panel(axis, mine, setting_text(ranks, bind, line, mine).replace("; ", "\n"), look)
     figure.suptitle(f"{title}: slowest rank's time of one call, median and interval (blue: times faster than the best peer)", x=0.012, ha="left", fontsize=12, color=INK)
     figure.tight_layout(rect=(0, 0, 1, 0.99))
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=130)
-    pyplot.close(figure)
-    return out.getvalue()
+    return png(figure)

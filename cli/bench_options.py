@@ -4,6 +4,7 @@ import argparse
 import os
 import re
 
+from . import places
 from .layout import Trouble
 from .options import sizes_of, span, whole
 
@@ -15,7 +16,7 @@ EXAMPLES = """examples:
   huddle bench osu_bcast -m 8:1048576 -i 1000 -x 100 -f
 
 Ctrl-C ends the running launch and shows what was measured until then.
-"""
+""" + places.HELP
 
 
 def msglog(text):

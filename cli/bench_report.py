@@ -3,6 +3,7 @@
 import base64
 import csv
 import html
+import io
 import json
 import platform
 import time
@@ -37,22 +38,12 @@ def machine_of(layout):
             "numa_nodes": len(seen["numa_nodes"]), "kernel": platform.release(), "huddle": layout.ask("version"), "date": time.strftime("%Y-%m-%d %H:%M:%S %z")}
 
 
-def write(path, content):
-    try:
-        with open(path, "wb" if isinstance(content, bytes) else "w", **({} if isinstance(content, bytes) else {"encoding": "utf-8", "newline": ""})) as file:
-            file.write(content)
-    except OSError as error:
-        raise Trouble(f"bench: cannot write {path}: {error.strerror}") from error
-
-
-def write_csv(path, samples):
-    try:
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", restval="")
-            writer.writeheader()
-            writer.writerows({**sample, "class": class_of(sample) or ""} for sample in samples)
-    except OSError as error:
-        raise Trouble(f"bench: cannot write {path}: {error.strerror}") from error
+def as_csv(samples):
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", restval="")
+    writer.writeheader()
+    writer.writerows({**sample, "class": class_of(sample) or ""} for sample in samples)
+    return text.getvalue()
 
 
 def row_json(row):
@@ -85,13 +76,10 @@ def as_html(rows, about, picture):
 def check_files(options, say):
     """Before anything is measured: all can be written, and a picture drawn; say(line): of a page that will have none."""
     for kind in ("csv", "json", "png", "html"):
-        path = getattr(options, kind)
-        why = places.why_not(path) if path is not None else None
-        if why:
-            raise Trouble(f"bench: --{kind} {path}: cannot be written: {why}")
+        places.check(f"--{kind}", getattr(options, kind))
     why = bench_chart.missing() if options.png or options.html else None
     if why and options.png:
-        raise Trouble(f"bench: --png {options.png}: {why}")
+        raise Trouble(f"--png {options.png}: {why}")
     if why:
         say(f"--html {options.html}: without pictures: {why}")
 
@@ -105,13 +93,13 @@ def write_files(options, rows, samples, about, say):
         elif not bench_chart.missing():
             picture = bench_chart.draw(rows, f"{about['mpi']}, {about['machine']['processor']}")
     if options.png and picture:
-        write(options.png, picture)
+        places.write(options.png, picture)
     if options.html:
-        write(options.html, as_html(rows, about, picture))
+        places.write(options.html, as_html(rows, about, picture))
     if options.csv:
-        write_csv(options.csv, samples)
+        places.write(options.csv, as_csv(samples))
     if options.json:
-        write(options.json, as_json(rows, samples, about))
+        places.write(options.json, as_json(rows, samples, about))
     for name, path in (("picture", options.png if picture else None), ("page", options.html), ("table", options.csv), ("JSON", options.json)):
         if path:
             say(f"{name}: {path}")

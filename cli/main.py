@@ -37,6 +37,11 @@ def parser_of():
     return parser
 
 
+def discard_output():
+    """What nobody reads, or nothing holds, is no trouble any more when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(arguments, layout):
     """What follows the first -- is the user's command, untouched.  Returns the exit status."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
@@ -50,12 +55,20 @@ def main(arguments, layout):
         if not options.command:
             parser.print_help()
             return 2
-        return COMMANDS[options.command][0].main(options, arguments[cut + 1:], layout)
+        status = COMMANDS[options.command][0].main(options, arguments[cut + 1:], layout)
+        sys.stdout.flush()
+        return status
     except Trouble as trouble:
         print(f"huddle: {trouble}", file=sys.stderr)
         return trouble.status
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
+        return 1
+    except OSError as error:
+        if error.filename is not None:  # not of what is printed
+            raise
+        discard_output()
+        print(f"huddle: standard output cannot be written: {error.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt as interrupt:
         return stop.status_of(interrupt)

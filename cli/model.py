@@ -28,6 +28,7 @@ def add_arguments(parser):
     parser.add_argument("--measure", action="store_true", help="beside it huddle's own choice, measured: for this machine")
     parser.add_argument("--plot", metavar="FILE", help="draw the curves: a PNG file")
     parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.epilog = places.HELP
 
 
 def us(ns):
@@ -119,8 +120,9 @@ def main(options, _command, layout):
     if options.machine == "list":
         machines.show(layout)
         return 0
-    if options.plot is not None and (bench_chart.missing() or places.why_not(options.plot)):
-        raise Trouble(bench_chart.missing() or f"--plot {options.plot}: {places.why_not(options.plot)}")
+    places.check("--plot", options.plot)
+    if options.plot and bench_chart.missing():
+        raise Trouble(f"--plot {options.plot}: {bench_chart.missing()}")
     if options.fit:
         return fit(options, layout)
     if options.measure and options.machine != machines.THIS:

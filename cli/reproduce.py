@@ -38,9 +38,10 @@ class Lab:
 
 def add_arguments(parser):
     parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"{', '.join(PAPERS)} (default: all)")
-    parser.add_argument("--figures", metavar="DIR", help="draw the figures there, too")
+    parser.add_argument("--figures", metavar="DIR", help="draw the figures there, too: a directory that is there")
     parser.add_argument("--page", metavar="FILE", help="write tables and figures as a page (Markdown), the figures in a folder beside it")
     parser.add_argument("--brief", action="store_true", help="fewer points, and smaller: does it work?")
+    parser.epilog = places.HELP
     parser.add_argument("--json", action="store_true", help="rows and figures as JSON")
 
 
@@ -65,13 +66,11 @@ def main(options, _command, layout):
     for paper in papers:
         if paper not in PAPERS:
             raise Trouble(f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", 2)
+    places.check("--page", options.page)
+    places.check_folder("--figures", options.figures)
     if (options.figures or options.page) and bench_chart.missing():
         raise Trouble(bench_chart.missing())
-    if options.page is not None and places.why_not(options.page):
-        raise Trouble(f"--page {options.page}: {places.why_not(options.page)}", 2)
     page = Page(options.page) if options.page else None
-    if options.figures:
-        os.makedirs(options.figures, exist_ok=True)
     answers = {}
     for paper in papers:
         lab, begin = Lab(layout, options.brief), time.monotonic()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A figure of a paper, redrawn.  Needs matplotlib (bench_chart.missing)."""
-from .bench_chart import INK, OURS, PEERS
+from . import places
+from .bench_chart import INK, OURS, PEERS, png
 
 COLOURS = OURS + PEERS
 BESIDE = 6  # lines, above which their names stand beside the picture
@@ -28,5 +29,4 @@ def draw(figure, path, dpi=130):
     else:
         axis.legend(frameon=False, fontsize=9)
     canvas.tight_layout()
-    canvas.savefig(path, dpi=dpi, bbox_inches="tight")
-    pyplot.close(canvas)
+    places.write(path, png(canvas, dpi=dpi, bbox_inches="tight"))

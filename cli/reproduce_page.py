@@ -2,7 +2,7 @@
 """What `huddle reproduce` found, as a page: a table for each paper, its notes, its figures beside it in a folder."""
 import os
 
-from . import reproduce_figures
+from . import places, reproduce_figures
 
 FOLDER = "figures"
 HEAD = """# What the papers print, and what comes out here
@@ -22,16 +22,15 @@ class Page:
     def __init__(self, path):
         self.path, self.parts = path, [HEAD]
         self.folder = os.path.join(os.path.dirname(os.path.abspath(path)), FOLDER)
+        places.make_folder(self.folder)
 
     def add(self, paper, heading, headers, result, notes, seconds):
         self.parts.append(f"## {heading}\n\n{table(headers, [row.words() for row in result.rows], (1, 2, 3))}\n")
         self.parts.append("".join(f"* {note}\n" for note in [*notes, f"`huddle reproduce {paper}` took {seconds:.0f} s"]))
-        os.makedirs(self.folder, exist_ok=True)
         for figure in result.figures:
             name = f"{paper}-{figure.name}.png"
             reproduce_figures.draw(figure, os.path.join(self.folder, name), dpi=80)
             self.parts.append(f"![{figure.title}]({FOLDER}/{name})\n")
 
     def write(self):
-        with open(self.path, "w", encoding="utf-8") as file:
-            file.write("\n".join(self.parts))
+        places.write(self.path, "\n".join(self.parts))

@@ -35,6 +35,7 @@ def add_arguments(parser):
     parser.add_argument("--timeline", action="store_true", help="what each rank does when, who waits for whom, and the critical path, of the last call")
     parser.add_argument("--png", metavar="FILE", help="that as a picture; of several calls: their times over the size")
     parser.add_argument("--json", action="store_true", help="what the simulator says, as JSON")
+    parser.epilog = places.HELP
 
 
 def parameters(words):
@@ -152,10 +153,9 @@ def show_table(asked, calls):
 
 
 def check_picture(options):
-    if options.png is not None:
-        why = places.why_not(options.png) or simulate_chart.missing()
-        if why:
-            raise Trouble(f"--png {options.png}: {why}", 2)
+    places.check("--png", options.png)
+    if options.png and simulate_chart.missing():
+        raise Trouble(f"--png {options.png}: {simulate_chart.missing()}")
 
 
 def main(options, _command, layout):
@@ -178,6 +178,5 @@ def main(options, _command, layout):
     else:
         show_table(asked, calls)
     if options.png:
-        with open(options.png, "wb") as file:
-            file.write(simulate_chart.draw(asked, calls))
+        places.write(options.png, simulate_chart.draw(asked, calls))
     return 0

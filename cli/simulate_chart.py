@@ -1,21 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulated calls as a picture: one call as its ranks' timeline with the critical path, several as times over the size."""
-import io
-
-from .bench_chart import INK, OURS, missing, time_text  # noqa: F401  (missing: of every chart)
+from .bench_chart import INK, OURS, missing, png, time_text  # noqa: F401  (missing: of every chart)
 from .simulate_text import METHODS, end_of
 from .text import bytes_text
 
 COLOURS = {"wait": "#e3e3e3", "queue": "#c9a227", "line": "#d08c3c", "copy": "#0b6fb8", "reduce": "#1aa6a6"}
 RED = "#b3402a"
-
-
-def png(figure):
-    from matplotlib import pyplot
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=130)
-    pyplot.close(figure)
-    return out.getvalue()
 
 
 def clean(axis):

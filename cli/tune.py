@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from . import stop, tune_file, tune_grid, tune_machine, tune_measure, tune_stats
+from . import places, stop, tune_file, tune_grid, tune_machine, tune_measure, tune_stats
 from .layout import Trouble
 from .progress import Progress
 from .text import bytes_text, heading, table
@@ -41,6 +41,7 @@ def add_arguments(parser):
     parser.add_argument("--baselines", action="store_true", help="let algorithms that are there to be compared with take part")
     parser.add_argument("--fresh", action="store_true", help="forget what a stopped run has measured")
     parser.add_argument("--resume", action="store_true", help="go on with a stopped run, which tune does by itself; fail if there is none")
+    parser.epilog = places.HELP
 
 
 class Campaign:

@@ -109,17 +109,8 @@ def text(rules, facts, command):
     return "\n".join([*head, *(line for rule in rules for line in rule_lines(rule))])
 
 
-def replace(path, content):
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(content)
-    os.replace(path + ".new", path)
-
-
 def write(path, content):
-    try:
-        replace(path, content)
-    except OSError as error:
-        raise Trouble(f"{path} cannot be written: {error.strerror}; what was measured is kept, the same command goes on with it") from error
+    places.write(path, content, "; what was measured is kept, the same command goes on with it")
 
 
 def check_reads(layout, path):

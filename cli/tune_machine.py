@@ -4,7 +4,7 @@ import json
 import os
 import time
 
-from . import jobs, machines, tune_file
+from . import jobs, machines, places, tune_file
 from .layout import Trouble
 from .text import table
 
@@ -54,13 +54,6 @@ def text_of(measured, topology, today):
     return "\n".join(lines) + "\n"
 
 
-def write(path, text):
-    try:
-        tune_file.replace(path, text)
-    except OSError as error:
-        raise tune_file.cannot(path, error.strerror, OPTION) from error
-
-
 def show(measured):
     rows = [[f"{number['table']}.{number['key']}", number_text(number), number["note"]] for number in measured["numbers"]]
     table(["what", "number", "how"], rows, right=(1,))
@@ -74,8 +67,8 @@ def main(options, layout):
     topology = measured["topology"]
     if measured["xml"]:
         topology = os.path.basename(path).removesuffix(".toml") + ".xml"
-        write(os.path.join(os.path.dirname(path), topology), measured["xml"])
-    write(path, text_of(measured, topology, time.strftime("%Y-%m-%d")))
+        places.write(os.path.join(os.path.dirname(path), topology), measured["xml"])
+    places.write(path, text_of(measured, topology, time.strftime("%Y-%m-%d")))
     show(measured)
     print(f"\nWritten: {path}")
     print(f"huddle simulate {'' if not options.machine else '--machine ' + path + ' '}barrier says what collectives take on such a machine.")

@@ -44,9 +44,7 @@ class State:
         return len(self.cells)
 
     def save(self):
-        with open(self.path + ".new", "w", encoding="utf-8") as file:
-            json.dump({"key": self.key, "cells": self.cells}, file)
-        os.replace(self.path + ".new", self.path)
+        places.write(self.path, json.dumps({"key": self.key, "cells": self.cells}))
 
     def forget(self):
         if os.path.exists(self.path):

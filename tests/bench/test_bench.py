@@ -171,8 +171,8 @@ class Command(unittest.TestCase):
             for words in (["--csv", "/proc/x"], ["--json", scratch], ["--html", os.path.join(scratch, "nowhere", "x")], ["--csv", ""]):
                 with self.subTest(words=words):
                     answer = call(HUDDLE, "bench", "--with", "ompi4", "--limit", "1", *words)
-                    self.assertEqual((1, ""), (answer.returncode, answer.stdout))
-                    self.assertRegex(answer.stderr, rf"^huddle: bench: {' '.join(words)}: cannot be written: [^\n]*\n$")
+                    self.assertEqual((2, ""), (answer.returncode, answer.stdout))
+                    self.assertRegex(answer.stderr, rf"^huddle: {' '.join(words)}: cannot be written: [^\n]*\n$")
             self.assertEqual([], os.listdir(scratch))
 
     def test_errors_are_one_line(self):

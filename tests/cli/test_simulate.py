@@ -77,7 +77,7 @@ class Asked(unittest.TestCase):
                 (("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"), "allreduce: none of these calls is taken by inline there"),
                 (("bcast", *there, "--set", "X=1"), "--set X=1: no setting of huddle's (accepted: NAME=VALUE"), (("bcast", *there, "--repetitions", "0"), "--repetitions: 0 (accepted: 1 to 1000000)"),
                 (("bcast", *there, "--bytes", "8:1536M:2"), "--bytes: 1073741824 on 8 ranks are more than 8 GB of buffers"), (("bcast", *there, "--bytes", "0"), "--bytes: 0 (accepted: 1 to 1073741824)"),
-                (("bcast", *there, "--png", "/none/x.png"), "--png /none/x.png: there is no directory /none")):
+                (("bcast", *there, "--png", "/none/x.png"), "--png /none/x.png: cannot be written: there is no directory /none")):
             said = simulate(*words)
             self.assertNotEqual(0, said.returncode, words)
             self.assertTrue(said.stderr.startswith(f"huddle: {complaint}") and said.stderr.count("\n") == 1, said.stderr)
