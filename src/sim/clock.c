@@ -181,10 +181,21 @@ static void look(struct sim_rank *r, struct sim_line *line, double ns)
     hud_lines_pause(lines, r->core);
 }
 
+static void enter(struct sim_rank *r)
+{
+    double free_ns = hud_lines_entry_ns(r->s->clock->lines, r->core);
+
+    if (free_ns <= r->now_ns)
+        return;
+    hud_clock_until(r, free_ns);
+    r->step.turn_ns = free_ns;
+}
+
 static struct sim_fetch store(struct sim_rank *r, struct sim_line *line)
 {
     struct sim_lines *lines = r->s->clock->lines;
 
+    enter(r);
     in_turn(r);
     struct sim_fetch f = hud_lines_store(lines, line, r->core, r->now_ns);
     double delay_ns = cross(r, &f, r->now_ns);
@@ -258,6 +269,11 @@ void hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot 
     double until = unchanged_until(r, flag);
     if (hud_sched_polls(r) && until > r->now_ns && until < INFINITY)
         r->now_ns = until;
+}
+
+void hud_clock_entry(struct mem *m)
+{
+    enter(m->self);
 }
 
 void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post *p)

@@ -57,6 +57,8 @@ void hud_clock_ready(struct sim_rank *r, double ns);
 /* Waits until a post with this value, or more, is visible, and loads it; or just loads what is visible.  The flag's oldest post is then what the rank sees. */
 void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least);
 void hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot);
+/* The rank waits until its core's store buffer has an entry for the post to come. */
+void hud_clock_entry(struct mem *m);
 /* Says when the post will be visible, and moves the rank's time on.  An addition has yet to be awaited (hud_clock_added). */
 void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
 struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struct sim_post *p);

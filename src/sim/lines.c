@@ -9,6 +9,8 @@
 /* What a core has under way. */
 struct core {
     double settled_ns;          /* its stores so far */
+    double *leaves_ns;          /* [entries] of its store buffer, in a ring: when each is free; NULL: there is always one */
+    int entry;                  /* that of its next store */
     bool run;                   /* a further miss overlaps with the one before: */
     double issued_ns, ended_ns; /* of that one */
 };
@@ -16,6 +18,7 @@ struct core {
 struct sim_lines {
     const struct sim_machine *machine;
     struct core *core; /* [machine->cores] */
+    int entries;       /* of a store buffer; 0: as many as are needed */
 };
 
 static double later(double a, double b)
@@ -29,13 +32,19 @@ struct sim_lines *hud_lines_create(const struct sim_machine *machine)
 
     all->machine = machine;
     all->core = hud_must(calloc((size_t)machine->cores, sizeof *all->core));
+    all->entries = (int)machine->lines.store_entries;
+    for (int i = 0; all->entries > 0 && i < machine->cores; i++)
+        all->core[i].leaves_ns = hud_must(calloc((size_t)all->entries, sizeof(double)));
     return all;
 }
 
 void hud_lines_free(struct sim_lines *all)
 {
-    if (all)
-        free(all->core);
+    if (!all)
+        return;
+    for (int i = 0; i < all->machine->cores; i++)
+        free(all->core[i].leaves_ns);
+    free(all->core);
     free(all);
 }
 
@@ -197,6 +206,22 @@ static void take(struct sim_line *line, int core)
     line->claimed = false;
 }
 
+double hud_lines_entry_ns(const struct sim_lines *all, int core)
+{
+    const struct core *c = &all->core[core];
+
+    return c->leaves_ns ? c->leaves_ns[c->entry] : 0;
+}
+
+/* Its latest store leaves the buffer when it has settled. */
+static void use_entry(const struct sim_lines *all, struct core *c)
+{
+    if (!c->leaves_ns)
+        return;
+    c->leaves_ns[c->entry] = c->settled_ns;
+    c->entry = (c->entry + 1) % all->entries;
+}
+
 struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     struct core *c = &all->core[core];
@@ -211,6 +236,7 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
     take(line, core);
     line->visible_ns = line->free_ns = f.from < 0 ? f.begin_ns + t.revoke_ns : f.end_ns;
     line->settled_ns = c->settled_ns = f.end_ns;
+    use_entry(all, c);
     return f;
 }
 
@@ -246,6 +272,10 @@ void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, dou
     line->visible_ns += delay_ns;
     line->free_ns += delay_ns;
     line->settled_ns += delay_ns;
-    if (core >= 0)
-        all->core[core].settled_ns += delay_ns;
+    if (core < 0)
+        return;
+    struct core *c = &all->core[core];
+    c->settled_ns += delay_ns;
+    if (c->leaves_ns)
+        c->leaves_ns[(c->entry + all->entries - 1) % all->entries] += delay_ns; /* after an addition: of one that is free already */
 }

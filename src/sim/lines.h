@@ -11,7 +11,8 @@
  *        when the first has it, and queue there: the owner serves its own unit, and one core of each other.
  * Run    A core that misses again without having waited for a value in between has issued that load gap_ns after the one before, while it still waited for
  *        it (out-of-order execution): a scan of n lines of one class takes transfer_ns + (n - 1) gap_ns.
- * Store  The core goes on after post_ns.  Copies elsewhere must go first: the store settles when the farthest holder has been told, cross after it began,
+ * Store  A core has store_entries of them under way at most: a further one waits until the first of these has settled (hud_lines_entry_ns).  Then
+ *        the core goes on after post_ns.  Copies elsewhere must go first: the store settles when the farthest holder has been told, cross after it began,
  *        and no load of the new value ends before that, nor before its own cross.  A reader that polls sends for the line as soon as it has lost
  *        it, so these two times overlap, but for revoke_ns of the farthest holder: a ping-pong of two flags takes revoke_ns + transfer_ns a hop.  A core
  *        without a copy must have the line first: then nobody loads before the store has settled.  Stores of a core settle in their order, each miss
@@ -67,6 +68,8 @@ void hud_lines_free(struct sim_lines *all); /* NULL is allowed; lines are the ca
 struct sim_line hud_line_first(int core, int home);
 void hud_line_clear(struct sim_line *line); /* frees what it holds */
 
+/* When the core has an entry free for its next store: no such comes before. */
+double hud_lines_entry_ns(const struct sim_lines *all, int core);
 struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
 /* end_ns: when the store has settled; the core itself goes on post_ns after now_ns. */
 struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns);

@@ -34,6 +34,7 @@ static const struct row {
     { "lines", "size_bytes", NUMBER, offsetof(struct sim_machine, lines.size_bytes) },
     { "lines", "hit_ns", NUMBER, offsetof(struct sim_machine, lines.hit_ns) },
     { "lines", "post_ns", NUMBER, offsetof(struct sim_machine, lines.post_ns) },
+    { "lines", "store_entries", OPTION, offsetof(struct sim_machine, lines.store_entries) },
     { "lines", "add_ns", NUMBER, offsetof(struct sim_machine, lines.add_ns) },
     { "lines", "transfer_ns", CLASSES, offsetof(struct sim_machine, lines.transfer_ns) },
     { "lines", "revoke_ns", ADDED, offsetof(struct sim_machine, lines.revoke_ns) },
@@ -63,7 +64,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static const char *const texts[] = { "name", "source", "topology" };
 
-enum { TEXTS = sizeof texts / sizeof *texts };
+enum { TEXTS = sizeof texts / sizeof *texts, MOST_ENTRIES = 4096 };
 
 /* ---- complaints: the first counts ---- */
 
@@ -320,14 +321,17 @@ static void read_tables(struct reader *r, const json_t *description)
     }
 }
 
-/* What the nearest cache has, the private one behind it has, too (caches.h). */
-static void check_caches(struct reader *r)
+/* What the nearest cache has, the private one behind it has, too (caches.h); a buffer has so many entries. */
+static void check_numbers(struct reader *r)
 {
     const struct machine_caches *caches = &r->m->caches;
+    double entries = r->m->lines.store_entries;
 
     if (caches->nearest_bytes > caches->private_bytes)
         complain(r, "caches.nearest_bytes: %.0f (accepted: a number up to private_bytes, %.0f)", caches->nearest_bytes,
                  caches->private_bytes);
+    if (entries > MOST_ENTRIES || entries != floor(entries))
+        complain(r, "lines.store_entries: %g (accepted: a whole number up to %d)", entries, MOST_ENTRIES);
 }
 
 struct sim_machine *hud_machine_read(const json_t *description, char *error, size_t error_bytes)
@@ -345,7 +349,7 @@ struct sim_machine *hud_machine_read(const json_t *description, char *error, siz
     if (!r.failed)
         read_tables(&r, description);
     if (!r.failed)
-        check_caches(&r);
+        check_numbers(&r);
     if (!r.failed)
         return m;
     hud_machine_free(m);

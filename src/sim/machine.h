@@ -24,6 +24,7 @@ struct machine_lines {
     double size_bytes;
     double hit_ns;                       /* a load of a line that the own cache holds */
     double post_ns;                      /* until a core has handed a store to its store buffer */
+    double store_entries;                /* of that buffer; 0: as many as are needed */
     double add_ns;                       /* an atomic operation on a line that the core owns */
     double transfer_ns[MACHINE_CLASSES]; /* one way, of a line that a core of this class has written: a compare-and-swap round trip / 2 */
     double revoke_ns

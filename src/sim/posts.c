@@ -86,6 +86,8 @@ void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v)
     struct sim_spot spot;
 
     hud_sim_event(m, "posts");
+    if (m->s->clock)
+        hud_clock_entry(m);
     struct sim_flag *flag = flag_at(m, f, &spot);
     check_write(m, flag, &spot, v, false);
     struct sim_post p = { .value = v, .by = m->self->now, .released = m->self->clock, .hops = m->self->hops };

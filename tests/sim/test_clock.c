@@ -22,7 +22,7 @@ struct job {
     const struct alg *alg;
     int ranks, calls;
     double late_ns[RANKS]; /* before the last call */
-    double socket_gbps;
+    double socket_gbps, store_entries;
     uint64_t seed;
     double enter_ns[RANKS], leave_ns[RANKS]; /* of it */
     struct shape_groups groups;
@@ -67,6 +67,7 @@ static bool run(struct job *job)
     struct sim_machine *machine = made_up_machine(2, DIE);
 
     machine->links.socket_gbps = job->socket_gbps;
+    machine->lines.store_entries = job->store_entries;
     const struct shape_place place = { .ranks = job->ranks, .levels = 1, .unit = unit };
 
     for (int r = 0; r < job->ranks; r++) {
@@ -142,6 +143,20 @@ static void test_two_dies(void **state)
 
     (void)state;
     assert_true(all >= scan + 20 + 30 * 3 + 10 && all <= scan + 31 * 3 + 20 + 30 * 3 + 10); /* by when it is served */
+}
+
+/* Rank 0 has gathered at 40 and stores 31 times.  With eight entries the first eight settle at 50, 51, ... 57, and each makes room for one that takes 10. */
+static void test_store_buffer(void **state)
+{
+    struct job job = { .alg = find("gather"), .ranks = DIE, .calls = 2, .late_ns = { LATE } };
+
+    (void)state;
+    for (int entries = 0; entries <= 8; entries += 8) {
+        job.store_entries = entries;
+        assert_true(run(&job));
+        assert_true(job.leave_ns[0] - job.enter_ns[0] == 40 + (entries == 0 ? 31 * .25 : 10 + 10 + 10 + 6 + .25));
+        finish(&job);
+    }
 }
 
 /* Two ranks enter together: each loads the other's line when it has stored its own; .25, 10. */
@@ -368,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flat),
         cmocka_unit_test(test_two_dies),
+        cmocka_unit_test(test_store_buffer),
         cmocka_unit_test(test_together),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_lines_in_turn),

@@ -176,6 +176,29 @@ static void test_release(void **state)
     hud_line_clear(&own);
 }
 
+/* Two entries: a third store waits for the first to settle, and leaves after it; one that links delay keeps its entry as much longer. */
+static void test_store_buffer(void **state)
+{
+    struct sim_line line[4];
+
+    (void)state;
+    hud_lines_free(lines);
+    machine->lines.store_entries = 2;
+    lines = hud_lines_create(machine);
+    for (int i = 0; i < 4; i++) {
+        line[i] = line_of(0);
+        load(&line[i], i + 1, 0);
+    }
+    assert_true(hud_lines_entry_ns(lines, 0) <= 100 && store(&line[0], 0, 100) == 110);
+    assert_true(hud_lines_entry_ns(lines, 0) <= 100 && store(&line[1], 0, 100.25) == 111);
+    assert_true(hud_lines_entry_ns(lines, 0) == 110 && store(&line[2], 0, 110) == 120);
+    hud_lines_delay(lines, &line[2], 0, 5);
+    assert_true(hud_lines_entry_ns(lines, 0) == 111 && store(&line[3], 0, 111) == 126);
+    assert_true(hud_lines_entry_ns(lines, 0) == 125 && hud_lines_entry_ns(lines, 1) <= 0);
+    for (int i = 0; i < 4; i++)
+        hud_line_clear(&line[i]);
+}
+
 /* ---- additions, claims ---- */
 
 static void test_additions(void **state)
@@ -315,6 +338,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_many_readers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scan, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_release, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_store_buffer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_additions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_claim, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_claim_elsewhere, set_up, tear_down),

@@ -14,7 +14,7 @@
 /* 2 sockets of 2 dies of 2 groups of 2 cores: a smaller Kunpeng. */
 static const char small[] =
     "{'name': 'small', 'source': 'made up', 'topology': 'pack:2 l3:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1',"
-    "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3,"
+    "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'store_entries': 7, 'add_ns': 3,"
     "  'transfer_ns': {'group': 10, 'numa': 20, 'socket': 30, 'machine': 40},"
     "  'revoke_ns': {'group': 0, 'numa': 23, 'socket': 33, 'machine': 43},"
     "  'gap_ns': {'group': 11, 'numa': 21, 'socket': 31, 'machine': 41},"
@@ -92,6 +92,7 @@ static void numbers_land_where_they_belong(void **state)
     (void)state;
     expect_numbers((const double[]){ m->lines.size_bytes, m->lines.hit_ns, m->lines.post_ns, m->lines.add_ns, m->links.socket_gbps }, 64, 1,
                    2, 3, 51);
+    assert_true(m->lines.store_entries == 7);
     expect_numbers(m->lines.transfer_ns, 0, 10, 20, 30, 40);
     expect_numbers(m->lines.revoke_ns, 0, 0, 23, 33, 43);
     expect_numbers(m->lines.gap_ns, 0, 11, 21, 31, 41);
@@ -129,7 +130,10 @@ static const struct {
     { "'hit_ns': 1,", "'hit_ns': 0,", "lines.hit_ns: 0 (accepted: a number above 0)" },
     { "'hit_ns': 1,", "'hit_ns': 'fast',", "lines.hit_ns: \"fast\" (accepted: a number above 0)" },
     { "'hit_ns': 1,", "'hit_ns': 1, 'miss_ns': 1,",
-      "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, add_ns, transfer_ns, revoke_ns, gap_ns, serve_ns, home_ns)" },
+      "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, store_entries, add_ns, transfer_ns, revoke_ns, gap_ns, serve_ns, "
+      "home_ns)" },
+    { "'store_entries': 7", "'store_entries': 1.5", "lines.store_entries: 1.5 (accepted: a whole number up to 4096)" },
+    { "'store_entries': 7", "'store_entries': 0", "lines.store_entries: 0 (accepted: a number above 0)" },
     { "{'group': 10,", "{", "lines.transfer_ns.group: missing (accepted: a number above 0)" },
     { "'numa': 20", "'numa': -1", "lines.transfer_ns.numa: -1 (accepted: a number above 0)" },
     { "{'group': 10,", "{'group': 10, 'own': 1,",
