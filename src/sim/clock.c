@@ -160,14 +160,14 @@ static void load(struct sim_rank *r, struct sim_line *line, struct sim_flag *fla
     r->now_ns = f.end_ns + cross(r, &f, r->now_ns);
 }
 
-/* The same of a line that the rank does not wait for.  If it comes later than now, it cannot occupy links yet (links.h): its bytes count. */
-static double cross_or_count(struct sim_rank *r, const struct sim_fetch *f)
+/* The same of a line that the rank does not wait for.  It may cross later than now; how much later it then comes matters to nobody. */
+static double cross_unawaited(struct sim_rank *r, const struct sim_fetch *f)
 {
     struct sim_clock *c = r->s->clock;
 
     if (f->from < 0 || f->begin_ns <= c->now_ns)
         return cross(r, f, c->now_ns);
-    hud_links_count_line(c->links, f->from, r->core);
+    hud_links_cross_later(c->links, f->from, r->core, f->begin_ns);
     return 0;
 }
 
@@ -177,7 +177,7 @@ static void look(struct sim_rank *r, struct sim_line *line, double ns)
     struct sim_lines *lines = r->s->clock->lines;
     struct sim_fetch f = hud_lines_load(lines, line, r->core, ns);
 
-    cross_or_count(r, &f);
+    cross_unawaited(r, &f);
     hud_lines_pause(lines, r->core);
 }
 
@@ -356,7 +356,7 @@ void hud_clock_claim(struct mem *m, const struct sim_spot *spot, size_t bytes)
     for (size_t at = spot->at / size * size; at < spot->at + bytes; at += size) {
         struct sim_line *line = line_at(m->s, spot->owner, at);
         struct sim_fetch f = hud_lines_claim(lines, line, m->self->core, m->self->now_ns);
-        double delay_ns = cross_or_count(m->self, &f);
+        double delay_ns = cross_unawaited(m->self, &f);
         if (delay_ns > 0)
             hud_lines_delay(lines, line, -1, delay_ns);
         struct sim_flag *flag = at % HUD_LINE == 0 ? spot->owner->arena[at / HUD_LINE] : NULL;

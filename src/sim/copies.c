@@ -18,9 +18,12 @@ struct job {
     enum stage stage;
     bool fills;       /* its leg brings bytes into the shared cache of its unit */
     unsigned legs;    /* begun so far */
-    int leader;       /* another core, whose leg does not end after this one; -1: none */
-    unsigned leading; /* that leg, by its number */
-    int followers;    /* that wait for the end of its leg */
+    struct {          /* for each source that still comes: */
+        int core;     /* whose leg brings it, which does not end after this one; -1: none */
+        unsigned leg; /* by its number */
+    } leader[MEM_SOURCES];
+    int awaited;   /* of those, the core that it waits for */
+    int followers; /* that wait for the end of its leg */
 };
 
 struct sim_copies {
@@ -144,23 +147,23 @@ static bool brings(const struct sim_copies *c, const struct job *j, int unit, ui
     return false;
 }
 
-/* Whose leg this one must not overtake. */
-static void find_leader(struct sim_copies *c, int core, const struct leg *leg)
+/* Whose legs this one must not overtake. */
+static void find_leaders(struct sim_copies *c, int core, const struct leg *leg)
 {
     struct job *job = &c->jobs[core];
     int unit = c->ways->unit[core];
 
-    job->leader = -1;
     job->fills = false;
     for (int i = 0; i < job->call.froms; i++) {
         uintptr_t first = job->call.from[i] + job->done;
         bool shared = leg->from[i].kind == CACHES_UNIT && leg->from[i].of == unit;
         job->fills = job->fills || (leg->from[i].kind != CACHES_OWN && !shared);
-        for (int other = 0; shared && job->leader < 0 && other < c->machine->cores; other++)
+        job->leader[i].core = -1;
+        for (int other = 0; shared && job->leader[i].core < 0 && other < c->machine->cores; other++)
             if (brings(c, &c->jobs[other], unit, first, first + leg->bytes))
-                job->leader = other;
+                job->leader[i].core = other;
+        job->leader[i].leg = job->leader[i].core >= 0 ? c->jobs[job->leader[i].core].legs : 0;
     }
-    job->leading = job->leader >= 0 ? c->jobs[job->leader].legs : 0;
 }
 
 static void begin_leg(struct sim_copies *c, int core, double now_ns)
@@ -172,7 +175,7 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     struct flow_path path = { 0 };
     double ns = byte_ns(c, core, call, &leg), bytes = (double)leg.bytes; /* a byte; all */
 
-    find_leader(c, core, &leg);
+    find_leaders(c, core, &leg);
     for (int i = 0; i < call->froms + call->tos; i++) {
         const struct caches_place *place = i < call->froms ? &leg.from[i] : &leg.to[i - call->froms];
         if (place->kind == CACHES_OWN)
@@ -193,21 +196,25 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
 
 /* ---- calls ---- */
 
-static bool leads(const struct sim_copies *c, const struct job *job)
+/* A core whose leg still brings what this one's found in the shared cache; -1: all has come.  (What a leader itself follows is not what it brings.) */
+static int leader_of(const struct sim_copies *c, const struct job *job)
 {
-    const struct job *leader = job->leader >= 0 ? &c->jobs[job->leader] : NULL;
-
-    return leader && leader->legs == job->leading && leader->stage == MOVES;
+    for (int i = 0; i < job->call.froms; i++) {
+        const struct job *leader = job->leader[i].core >= 0 ? &c->jobs[job->leader[i].core] : NULL;
+        if (leader && leader->legs == job->leader[i].leg && leader->stage == MOVES)
+            return job->leader[i].core;
+    }
+    return -1;
 }
 
-/* What its followers waited for has come. */
+/* What its followers waited for has come; they may have to wait for others yet. */
 static void release(struct sim_copies *c, int core, double now_ns)
 {
     const struct flow_path at_once = { .most_gbps = 1 };
 
     for (int i = 0; c->jobs[core].followers > 0; i++) {
         struct job *job = &c->jobs[i];
-        if (job->stage != FOLLOWS || job->leader != core)
+        if (job->stage != FOLLOWS || job->awaited != core)
             continue;
         job->stage = ARRIVES;
         c->jobs[core].followers--;
@@ -244,9 +251,9 @@ int hud_copies_step(struct sim_copies *c)
     int core = hud_flows_end(c->flows);
     struct job *job = &c->jobs[core];
 
-    if (job->stage == MOVES && leads(c, job)) {
+    if (job->stage != STARTS && (job->awaited = leader_of(c, job)) >= 0) {
         job->stage = FOLLOWS;
-        c->jobs[job->leader].followers++;
+        c->jobs[job->awaited].followers++;
         return -1;
     }
     if (job->stage != STARTS)

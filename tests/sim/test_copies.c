@@ -251,6 +251,28 @@ static void bytes_cross_once_for_all_of_a_die(void **state)
     assert_near(carried(w, memory(w, 0)), 0);
 }
 
+/* The sum of two that others of the die still bring, one over the link by 2000, one from memory by 1000: it ends with the later, whichever comes first. */
+static void what_still_comes_is_waited_for(void **state)
+{
+    struct world *w = *state;
+
+    for (int swapped = 0; swapped < 2; swapped++) {
+        const uintptr_t far = A + (uintptr_t)swapped * M, near = B + (uintptr_t)swapped * M;
+        const struct copies_call sum = { COPIES_REDUCE, { swapped ? near : far, swapped ? far : near }, { 0 }, 2, 1, 1000 };
+        double now = 1e6 * (swapped + 1);
+        hud_copies_touch(w->copies, OTHER, far, 1000);
+        begins(w, 0, COPIES_COPY, far, 0, 1000, now);
+        begins(w, 1, COPIES_COPY, near, 0, 1000, now);
+        while (hud_copies_next(w->copies) < now + 50)
+            hud_copies_step(w->copies); /* both move */
+        hud_copies_begin(w->copies, 2, &sum, now + 50);
+        until_all_have_ended(w);
+        assert_near(w->ended[0] - now, 40 + 400);
+        assert_near(w->ended[1] - now, 10 + 250);
+        assert_near(w->ended[2] - now, 40 + 400); /* by itself 10 + .08 + ... : it would be done before */
+    }
+}
+
 /* 8 MB from and to memory: each is fetched, and what the caches cannot keep of the copy is written back: nothing of what was only read. */
 static void what_does_not_fit_goes_home(void **state)
 {
@@ -298,6 +320,7 @@ int main(void)
         CASE(they_share_the_link_between_sockets),
         CASE(they_share_the_memory),
         CASE(bytes_cross_once_for_all_of_a_die),
+        CASE(what_still_comes_is_waited_for),
         CASE(what_does_not_fit_goes_home),
         CASE(a_ring_stays_in_the_caches),
     };

@@ -63,11 +63,11 @@ static void run(struct job *job, const char *name, void (*call)(struct mem *m, c
 
 /*
  * Rank FAR polls for 2; the post of 1, at 500, is visible at 1500, and FAR will look at it then.  That is not in the way of FAR + 1, who loads another line at
- * 600; FAR has it again, for 2, from 3000 + 1000 on.
+ * 600, and in that of FAR + 2 at 1510; FAR has it again, for 2, from 3000 + 1000 on.
  */
 static void poll_far(struct mem *m, const struct coll *c)
 {
-    mem_flag *polled = mem_slot(m, 0), *other = mem_slot(m, 1);
+    mem_flag *polled = mem_slot(m, 0), *other = mem_slot(m, 1), *third = mem_slot(m, 3);
 
     (void)c;
     if (mem_rank(m) == 0)
@@ -76,6 +76,8 @@ static void poll_far(struct mem *m, const struct coll *c)
         mem_await(m, polled, 2);
     if (mem_rank(m) == FAR + 1)
         mem_peek(m, other);
+    if (mem_rank(m) == FAR + 2)
+        mem_peek(m, third);
     if (mem_rank(m) == 2) {
         mem_await(m, polled, 1);
         mem_post(m, polled, 2);
@@ -84,12 +86,13 @@ static void poll_far(struct mem *m, const struct coll *c)
 
 static void test_looks_in_the_future(void **state)
 {
-    struct job job = { .revoke_ns = 1000, .late_ns = { [0] = 500, [2] = 3000, [FAR + 1] = 600 } };
+    struct job job = { .revoke_ns = 1000, .late_ns = { [0] = 500, [2] = 3000, [FAR + 1] = 600, [FAR + 2] = 1510 } };
 
     (void)state;
     run(&job, "poll_far", poll_far);
     assert_true(job.leave_ns[FAR + 1] == 600 + 40);
-    assert_true(job.bytes >= 4 * 64); /* FAR at first, at 1, at 2; FAR + 1 */
+    assert_true(job.leave_ns[FAR + 2] == 1500 + 64 + 40);
+    assert_true(job.bytes >= 5 * 64); /* FAR at first, at 1, at 2; FAR + 1; FAR + 2 */
     assert_true(job.leave_ns[FAR] > 4000);
 }
 

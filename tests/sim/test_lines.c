@@ -301,8 +301,10 @@ static void test_links(void **state)
     assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
     assert_true(hud_links_cross(links, 0, 96, 8.5) < 0); /* before one that has crossed already */
     assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
-    hud_links_count_line(links, 0, 96); /* counts, and is in nobody's way */
-    assert_true(hud_links_get(links, way[2])->bytes == 4 * 64 && hud_links_cross(links, 1, 96, 12) == 0);
+    hud_links_cross_later(links, 0, 96, 100); /* in nobody's way before, and in everybody's then, after whoever is on the link */
+    hud_links_cross_later(links, 0, 96, 99);
+    assert_true(hud_links_get(links, way[2])->bytes == 5 * 64 && hud_links_cross(links, 1, 96, 96) == 0);
+    assert_true(hud_links_cross(links, 1, 96, 101) == 96 + 3 * 4 - 101);
     hud_links_forget(links);
     assert_true(hud_links_get(links, way[2])->bytes == 0);
     hud_links_free(links);
