@@ -91,7 +91,7 @@ static const struct row {
     { "lines", "post_ns", ONCE, measure_post, 1, NULL, "a few cycles" },
     { "lines", "add_ns", ONCE, measure_add, 8, NULL, "twenty cycles" },
     { "lines", "transfer_ns", CLASSES, measure_transfer, 100, NULL, "no threads could be had" },
-    { "lines", "revoke_ns", ADDED, measure_revoke, 0, NULL, "nothing" },
+    { "lines", "revoke_ns", ADDED, measure_revoke, 1, "transfer_ns", "as long as the transfer" },
     { "lines", "gap_ns", CLASSES, measure_gap, 0.5, "transfer_ns", "half of the transfer" },
     { "lines", "serve_ns", CLASSES, measure_serve, 1 / 6.0, "transfer_ns", "a sixth of the transfer" },
     { "lines", "home_ns", HOMES, measure_home, 0, NULL, "nothing" },

@@ -18,7 +18,7 @@ CALLS = (("barrier", 0), ("bcast", 8), ("allreduce", 8))
 SIMULATED = "simulated"
 NOTES = (
     "the limit is one line transfer between the farthest two ranks; gathering and releasing by the groups, or dissemination, is what the lines alone allow (huddle model)",
-    "revoke_ns of both machines is assumed to be nothing: paper 03's table has the Kunpeng's barrier at the other end, too",
+    "revoke_ns of both machines is assumed (docs/machines.md): paper 03's table has the Kunpeng's barrier with copies that are revoked at once, too",
     "one seed, one call after one that warms up: differences of a few per cent say nothing",
 )
 

@@ -5,6 +5,7 @@
 #include "sim/machine.h"
 
 #include "sim/grow.h"
+#include "sim/machine_rules.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@ enum form {
     NUMBER,   /* above 0 */
     OPTION,   /* the same, or nothing */
     CLASSES,  /* a table: a number for each class but the own core */
-    ADDED,    /* the same, of numbers that may be 0 */
+    ADDED,    /* the same, of numbers that may be 0; or nothing */
     CACHES,   /* as CLASSES, and "own" */
     NEAREST,  /* the same, or nothing */
     MEMORIES, /* a table: "local" and a number for each class above a NUMA node */
@@ -64,7 +65,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static const char *const texts[] = { "name", "source", "topology" };
 
-enum { TEXTS = sizeof texts / sizeof *texts, MOST_ENTRIES = 4096 };
+enum { TEXTS = sizeof texts / sizeof *texts };
 
 /* ---- complaints: the first counts ---- */
 
@@ -184,7 +185,7 @@ static void read_level(struct reader *r, const char *what, const json_t *value, 
 
 static bool may_lack(enum form form)
 {
-    return form == OPTION || form == NEAREST || form == MESHES;
+    return form == OPTION || form == ADDED || form == NEAREST || form == MESHES;
 }
 
 static void read_row(struct reader *r, const struct row *row, const json_t *value)
@@ -321,24 +322,12 @@ static void read_tables(struct reader *r, const json_t *description)
     }
 }
 
-/* What the nearest cache has, the private one behind it has, too (caches.h); a buffer has so many entries. */
-static void check_numbers(struct reader *r)
-{
-    const struct machine_caches *caches = &r->m->caches;
-    double entries = r->m->lines.store_entries;
-
-    if (caches->nearest_bytes > caches->private_bytes)
-        complain(r, "caches.nearest_bytes: %.0f (accepted: a number up to private_bytes, %.0f)", caches->nearest_bytes,
-                 caches->private_bytes);
-    if (entries > MOST_ENTRIES || entries != floor(entries))
-        complain(r, "lines.store_entries: %g (accepted: a whole number up to %d)", entries, MOST_ENTRIES);
-}
-
 struct sim_machine *hud_machine_read(const json_t *description, char *error, size_t error_bytes)
 {
     struct sim_machine *m = hud_must(calloc(1, sizeof *m));
     struct reader r = { .m = m, .error = error, .error_bytes = error_bytes };
 
+    hud_machine_blank(m);
     if (!json_is_object(description))
         complain(&r, "a machine is an object");
     else
@@ -349,8 +338,8 @@ struct sim_machine *hud_machine_read(const json_t *description, char *error, siz
     if (!r.failed)
         read_tables(&r, description);
     if (!r.failed)
-        check_numbers(&r);
-    if (!r.failed)
+        hud_machine_assume(m);
+    if (!r.failed && hud_machine_check(m, error, error_bytes))
         return m;
     hud_machine_free(m);
     return NULL;

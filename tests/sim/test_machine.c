@@ -111,6 +111,21 @@ static void numbers_land_where_they_belong(void **state)
     hud_machine_free(m);
 }
 
+/* Nobody has measured what others' copies cost: as long as a line takes from there.  Nothing, said, is nothing. */
+static void what_is_not_said_is_assumed(void **state)
+{
+    char error[256] = "";
+    json_t *json = parse(small);
+
+    (void)state;
+    json_object_del(json_object_get(json, "lines"), "revoke_ns");
+    struct sim_machine *m = hud_machine_read(json, error, sizeof error);
+    assert_string_equal(error, "");
+    expect_numbers(m->lines.revoke_ns, 0, 10, 20, 30, 40);
+    hud_machine_free(m);
+    json_decref(json);
+}
+
 /* What stands in the small machine in place of `old`, and what is said then. */
 static const struct {
     const char *old, *new, *error;
@@ -205,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cores_and_classes),
         cmocka_unit_test(numbers_land_where_they_belong),
+        cmocka_unit_test(what_is_not_said_is_assumed),
         cmocka_unit_test(complaints),
         cmocka_unit_test(one_socket),
     };

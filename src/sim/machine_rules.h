@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* machine_rules.h - what a description of a machine need not say, and what its numbers must be to each other. */
+#ifndef HUD_SIM_MACHINE_RULES_H
+#define HUD_SIM_MACHINE_RULES_H
+
+#include "sim/machine.h"
+
+#include <stdbool.h>
+
+/* Before a description is read: what it will not have said is known afterwards. */
+void hud_machine_blank(struct sim_machine *m);
+/* Afterwards: what nobody has measured of this machine is what is assumed of every one. */
+void hud_machine_assume(struct sim_machine *m);
+/* False: *error is one line. */
+bool hud_machine_check(const struct sim_machine *m, char *error, size_t error_bytes);
+
+#endif
