@@ -103,6 +103,7 @@ static const struct row {
     { "copy", "past_gbps", ONCE, measure_past, 0, NULL, NULL },
     { "copy", "kernel_gbps", ONCE, measure_kernel, 0.5, "cached_gbps.own", "half of what a core copies in its own cache" },
     { "copy", "kernel_call_ns", ONCE, measure_call, 500, NULL, "a system call that finds another process and pins its pages" },
+    { "memory", "latency_ns", NODES, measure_latency, 100, NULL, "no threads could be had" },
     { "memory", "node_gbps", ONCE, measure_node, 10, NULL, "no threads could be had" },
     { "caches", "shared_gbps", ONCE, measure_shared, 2, "cached_gbps.own", "twice what a core copies in its own cache" },
     { "reduce", "core_gbps", ONCE, measure_reduce, 2, "cached_gbps.own", "twice what a core copies in its own cache" },

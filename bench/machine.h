@@ -24,6 +24,8 @@ measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_rev
 /* machine_bytes.c */
 measure_fn measure_cached, measure_nearest, measure_memory, measure_node, measure_socket, measure_shared, measure_from_shared, measure_past,
     measure_reduce;
+/* machine_memory.c */
+measure_fn measure_latency;
 /* machine_kernel.c */
 measure_fn measure_kernel, measure_call;
 
@@ -35,5 +37,8 @@ int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS]
 /* A quarter of a core's own cache; and as many bytes on pages of their own, for free(), NULL: out of memory (both: machine_bytes.c). */
 size_t measured_share(const struct measured *on);
 unsigned char *measured_buffer(size_t bytes);
+
+/* A core whose memory is so far from core 0, -1: there is none (machine_memory.c). */
+int measured_toucher(const struct measured *on, int class);
 
 #endif

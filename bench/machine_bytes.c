@@ -116,11 +116,8 @@ double measure_nearest(const struct measured *on, int class, char note[MACHINE_N
 
 double measure_memory(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
-    const struct sim_machine *m = on->m;
-    int toucher = class == MACHINE_OWN ? 0 : -1;
+    int toucher = measured_toucher(on, class);
 
-    for (int node = m->nodes - 1; node >= 0 && class != MACHINE_OWN; node--)
-        toucher = machine_away(m, 0, node) == class ? m->first[node] : toucher;
     snprintf(note, MACHINE_NOTE, "measured: copies of %d MB that lie in no cache, to %zu KB in the own cache", MEMORY_BYTES >> 20,
              measured_share(on) >> 10);
     return toucher < 0 ? -1 : from_source(on, 0, toucher, MEMORY_BYTES, true);

@@ -15,8 +15,8 @@
  * the shared cache of the core's unit whatever comes from outside its own cache, and that of another unit if they lie in it.  What a shared
  * cache gives up for it crosses what leads to its memory.
  *
- * Before the first byte: the first line of a call comes as any other does (hit_ns, or transfer_ns of the farthest operand's class; from memory,
- * of the class of the node's cores).
+ * Before the first byte: the first line of a call comes as any other does: hit_ns, or the most that an operand's takes, transfer_ns of its class, or latency_ns
+ * of the memory that it lies in.
  *
  * Several cores that read the same bytes.  The first one's leg brings them into the shared cache of its unit; others of that unit that find them
  * there while they still come go at the shared cache's speed, and end no sooner than that leg.

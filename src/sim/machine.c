@@ -21,6 +21,7 @@ enum form {
     CACHES,   /* as CLASSES, and "own" */
     NEAREST,  /* the same, or nothing */
     MEMORIES, /* a table: "local" and a number for each class above a NUMA node */
+    DELAYS,   /* the same, or nothing */
     HOMES,    /* the same without "local", of numbers that may be 0 */
     MESHES,   /* a table, or nothing: a number for any class but the own core */
     SOCKETS,  /* a number above 0 where there are several sockets, else nothing */
@@ -52,6 +53,7 @@ static const struct row {
     { "copy", "past_gbps", OPTION, offsetof(struct sim_machine, copy.past_gbps) },
     { "copy", "kernel_gbps", NUMBER, offsetof(struct sim_machine, copy.kernel_gbps) },
     { "copy", "kernel_call_ns", NUMBER, offsetof(struct sim_machine, copy.kernel_call_ns) },
+    { "memory", "latency_ns", DELAYS, offsetof(struct sim_machine, memory.latency_ns) },
     { "memory", "node_gbps", NUMBER, offsetof(struct sim_machine, memory.node_gbps) },
     { "caches", "nearest_bytes", OPTION, offsetof(struct sim_machine, caches.nearest_bytes) },
     { "caches", "private_bytes", NUMBER, offsetof(struct sim_machine, caches.private_bytes) },
@@ -129,8 +131,8 @@ static const char *class_key(const struct sim_machine *m, enum form form, int cl
     int numa = hud_topo_level_of(m->topo, "numa"), lowest_away = numa < 0 ? m->classes : numa + 2;
 
     if (class == MACHINE_OWN)
-        return form == CACHES || form == NEAREST ? "own" : form == MEMORIES ? "local" : NULL;
-    if ((form == MEMORIES || form == HOMES) && class < lowest_away)
+        return form == CACHES || form == NEAREST ? "own" : form == MEMORIES || form == DELAYS ? "local" : NULL;
+    if ((form == MEMORIES || form == DELAYS || form == HOMES) && class < lowest_away)
         return NULL;
     return hud_machine_class_name(m, class);
 }
@@ -185,7 +187,7 @@ static void read_level(struct reader *r, const char *what, const json_t *value, 
 
 static bool may_lack(enum form form)
 {
-    return form == OPTION || form == ADDED || form == NEAREST || form == MESHES;
+    return form == OPTION || form == ADDED || form == NEAREST || form == DELAYS || form == MESHES;
 }
 
 static void read_row(struct reader *r, const struct row *row, const json_t *value)

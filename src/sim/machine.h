@@ -52,7 +52,8 @@ struct machine_copy {
 };
 
 struct machine_memory {
-    double node_gbps; /* of one NUMA node, read and written, lines that are read only to be written included */
+    double latency_ns[MACHINE_CLASSES]; /* of a line that lies in no cache, but in memory so far away (machine_away) */
+    double node_gbps;                   /* of one NUMA node, read and written, lines that are read only to be written included */
 };
 
 struct machine_caches {

@@ -12,7 +12,7 @@ static const double UNSAID = -1; /* no number of a description is below 0 */
 void hud_machine_blank(struct sim_machine *m)
 {
     for (int c = 0; c < MACHINE_CLASSES; c++)
-        m->lines.revoke_ns[c] = UNSAID;
+        m->lines.revoke_ns[c] = m->memory.latency_ns[c] = UNSAID;
 }
 
 /* Who stores to a line that others hold asks the farthest of them and waits for the answer, as who misses does: as long as a transfer. */
@@ -23,10 +23,21 @@ static double revoke_ns(const struct sim_machine *m, int class)
     return class == MACHINE_OWN ? 0 : said < 0 ? m->lines.transfer_ns[class] : said;
 }
 
+/* A line comes from memory no sooner than from a core that lies there, which asks the same home for it. */
+static double latency_ns(const struct sim_machine *m, int class)
+{
+    int numa = hud_topo_level_of(m->topo, "numa"), local = numa < 0 ? m->classes - 1 : numa + 1;
+    double said = m->memory.latency_ns[class];
+
+    return said < 0 ? m->lines.transfer_ns[class == MACHINE_OWN ? local : class] : said;
+}
+
 void hud_machine_assume(struct sim_machine *m)
 {
-    for (int c = 0; c < m->classes; c++)
+    for (int c = 0; c < m->classes; c++) {
         m->lines.revoke_ns[c] = revoke_ns(m, c);
+        m->memory.latency_ns[c] = latency_ns(m, c);
+    }
 }
 
 bool hud_machine_check(const struct sim_machine *m, char *error, size_t error_bytes)

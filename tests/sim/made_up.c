@@ -48,7 +48,7 @@ struct sim_machine *made_up_machine(int sockets, int cores_of_die)
     m->copy = (struct machine_copy){
         .cached_gbps = { 20, 10, 5, 2.5 }, .memory_gbps = { 4, 0, 2, 1 }, .shared_gbps = 12.5, .kernel_gbps = 8, .kernel_call_ns = 100
     };
-    m->memory.node_gbps = 12;
+    m->memory = (struct machine_memory){ .node_gbps = 12, .latency_ns = { 10, 0, 20, 40 } };
     m->caches = (struct machine_caches){ .private_bytes = 64 * 1024, .shared_level = 0, .shared_bytes = 1024 * 1024, .shared_gbps = 40 };
     m->reduce.core_gbps = 25;
     return m;

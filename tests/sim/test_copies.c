@@ -117,6 +117,19 @@ static void by_where_they_lie(void **state)
     expect(w, 0, COPIES_COPY, 0, B, 1000, 20 + 50 + 150);       /* core DIE has them, core OTHER never had */
 }
 
+/* The first line of what lies in no cache takes as long as the memory does that it lies in; what lies in a cache does not. */
+static void the_first_line_of_memory(void **state)
+{
+    struct world *w = *state;
+
+    w->machine->memory.latency_ns[MACHINE_OWN] = 90;
+    w->machine->memory.latency_ns[MADE_UP_MACHINE] = 200;
+    expect(w, 0, COPIES_COPY, A, 0, 1000, 90 + 250);
+    expect(w, 0, COPIES_COPY, A, 0, 1000, .5 + 50);
+    expect(w, 1, COPIES_COPY, A, 0, 1000, 10 + 80);
+    expect(w, OTHER, COPIES_COPY, B, 0, 1000, 200 + 1000);
+}
+
 /* In nearest caches: .01 a byte within one, .25 from another's; an end in the own private cache takes .025, in another's .075, as ever. */
 static void nearest_caches(void **state)
 {
@@ -312,6 +325,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(by_where_they_lie),
+        CASE(the_first_line_of_memory),
         cmocka_unit_test_setup_teardown(nearest_caches, set_up_nearest, tear_down),
         CASE(past_the_caches_and_through_the_kernel),
         CASE(reductions),

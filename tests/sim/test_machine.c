@@ -23,7 +23,8 @@ static const char small[] =
     "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'socket_gbps': 51},"
     "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
     "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'shared_gbps': 75, 'kernel_gbps': 80, 'kernel_call_ns': 81},"
-    "'memory': {'node_gbps': 90}, 'caches': {'private_bytes': 1000, 'shared_level': 'numa', 'shared_bytes': 2000,"
+    "'memory': {'latency_ns': {'local': 91, 'socket': 92, 'machine': 93}, 'node_gbps': 90}, 'caches': {'private_bytes': 1000, "
+    "'shared_level': 'numa', 'shared_bytes': 2000,"
     "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}}";
 
 static json_t *parse(const char *text)
@@ -105,13 +106,14 @@ static void numbers_land_where_they_belong(void **state)
     expect_numbers((const double[]){ m->copy.kernel_gbps, m->copy.kernel_call_ns, m->memory.node_gbps, m->caches.private_bytes,
                                      m->caches.shared_bytes },
                    80, 81, 90, 1000, 2000);
+    assert_true(m->memory.latency_ns[MACHINE_OWN] == 91 && m->memory.latency_ns[3] == 92 && m->memory.latency_ns[4] == 93);
     assert_int_equal(m->caches.shared_level, 1);
     assert_true(m->caches.shared_gbps == 100 && m->copy.shared_gbps == 75);
     assert_true(m->reduce.core_gbps == 110);
     hud_machine_free(m);
 }
 
-/* Nobody has measured what others' copies cost: as long as a line takes from there.  Nothing, said, is nothing. */
+/* Nobody has measured what others' copies cost, or memory: as long as a line takes from there.  Nothing, said, is nothing. */
 static void what_is_not_said_is_assumed(void **state)
 {
     char error[256] = "";
@@ -119,9 +121,11 @@ static void what_is_not_said_is_assumed(void **state)
 
     (void)state;
     json_object_del(json_object_get(json, "lines"), "revoke_ns");
+    json_object_del(json_object_get(json, "memory"), "latency_ns");
     struct sim_machine *m = hud_machine_read(json, error, sizeof error);
     assert_string_equal(error, "");
     expect_numbers(m->lines.revoke_ns, 0, 10, 20, 30, 40);
+    assert_true(m->memory.latency_ns[MACHINE_OWN] == 20 && m->memory.latency_ns[3] == 30 && m->memory.latency_ns[4] == 40);
     hud_machine_free(m);
     json_decref(json);
 }
