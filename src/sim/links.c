@@ -64,10 +64,13 @@ static void add_sockets(struct sim_links *all)
 struct sim_links *hud_links_create(const struct sim_machine *machine)
 {
     struct sim_links *all = hud_must(calloc(1, sizeof *all));
+    double out[MACHINE_CLASSES];
 
     all->machine = machine;
     add_class_links(all, machine->links.mesh_gbps, WITHIN, all->mesh);
-    add_class_links(all, machine->links.port_gbps, OUT, all->out);
+    for (int k = 0; k < machine->classes; k++)
+        out[k] = machine->links.port_out_gbps[k] > 0 ? machine->links.port_out_gbps[k] : machine->links.port_gbps[k];
+    add_class_links(all, out, OUT, all->out);
     add_class_links(all, machine->links.port_gbps, IN, all->in);
     add_sockets(all);
     return all;

@@ -45,6 +45,7 @@ static const struct row {
     { "lines", "home_ns", HOMES, offsetof(struct sim_machine, lines.home_ns) },
     { "links", "mesh_gbps", MESHES, offsetof(struct sim_machine, links.mesh_gbps) },
     { "links", "port_gbps", MESHES, offsetof(struct sim_machine, links.port_gbps) },
+    { "links", "port_out_gbps", MESHES, offsetof(struct sim_machine, links.port_out_gbps) },
     { "links", "socket_gbps", SOCKETS, offsetof(struct sim_machine, links.socket_gbps) },
     { "copy", "cached_gbps", CACHES, offsetof(struct sim_machine, copy.cached_gbps) },
     { "copy", "nearest_gbps", NEAREST, offsetof(struct sim_machine, copy.nearest_gbps) },

@@ -37,8 +37,9 @@ struct machine_lines {
 /* What line transfers and bytes cross. */
 struct machine_links {
     double mesh_gbps[MACHINE_CLASSES]; /* within a unit of the level of this class, of what begins or ends there; 0: no limit of its own */
-    double port_gbps[MACHINE_CLASSES]; /* into such a unit, and as much out of it; 0: no limit of its own */
-    double socket_gbps;                /* from one socket to another, per direction and pair; 0: there is one socket */
+    double port_gbps[MACHINE_CLASSES]; /* into such a unit; 0: no limit of its own */
+    double port_out_gbps[MACHINE_CLASSES]; /* out of it; 0: as much */
+    double socket_gbps;                    /* from one socket to another, per direction and pair; 0: there is one socket */
 };
 
 /* What one core copies, by where the source lies.  The destination lies in its own private cache. */

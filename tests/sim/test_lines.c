@@ -330,6 +330,11 @@ static void test_ports(void **state)
     assert_int_equal(hud_links_between(links, core, of_its_socket, way), 1);
     assert_int_equal(hud_links_get(links, way[0])->to, LINKS_OUTSIDE);
     hud_links_free(links);
+    machine->links.port_out_gbps[MADE_UP_NUMA] = 16; /* in 4 out of it, and still in 2 into another */
+    links = hud_links_create(machine);
+    assert_true(hud_links_cross(links, 0, 32, 0) == 0 && hud_links_cross(links, 1, 64, 0) == 4);
+    assert_true(hud_links_cross(links, 96, 64, 20) == 0 && hud_links_cross(links, 32, 64, 20) == 2);
+    hud_links_free(links);
 }
 
 int main(void)

@@ -20,7 +20,7 @@ static const char small[] =
     "  'gap_ns': {'group': 11, 'numa': 21, 'socket': 31, 'machine': 41},"
     "  'serve_ns': {'group': 12, 'numa': 22, 'socket': 32, 'machine': 42},"
     "  'home_ns': {'socket': 0, 'machine': 43}},"
-    "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'socket_gbps': 51},"
+    "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'port_out_gbps': {'group': 54}, 'socket_gbps': 51},"
     "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
     "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'shared_gbps': 75, 'kernel_gbps': 80, 'kernel_call_ns': 81},"
     "'memory': {'latency_ns': {'local': 91, 'socket': 92, 'machine': 93}, 'node_gbps': 90}, 'caches': {'private_bytes': 1000, "
@@ -101,6 +101,7 @@ static void numbers_land_where_they_belong(void **state)
     expect_numbers(m->lines.home_ns, 0, 0, 0, 0, 43);
     expect_numbers(m->links.mesh_gbps, 0, 0, 50, 0, 0);
     expect_numbers(m->links.port_gbps, 0, 52, 0, 0, 0);
+    expect_numbers(m->links.port_out_gbps, 0, 54, 0, 0, 0);
     expect_numbers(m->copy.cached_gbps, 60, 61, 62, 63, 64.5);
     expect_numbers(m->copy.memory_gbps, 70, 0, 0, 73, 74);
     expect_numbers((const double[]){ m->copy.kernel_gbps, m->copy.kernel_call_ns, m->memory.node_gbps, m->caches.private_bytes,
