@@ -79,6 +79,8 @@ def show(p):
     if p.options.collective == "bcast":
         best = p.recommended()
         print(f"  recommended for messages up to {bytes_text(p.sizes[-1])}: {best}")
+    for note in p.notes:
+        print(f"  {note}")
 
 
 def check_queue(options, layout):

@@ -2,8 +2,10 @@
 """What stands beside predicted times: huddle's own choice, simulated on the same machine, and measured where that is this one."""
 import json
 
-from . import jobs, simulated
+from . import jobs, simulated, steady
 from .layout import Trouble
+from .progress import Progress
+from .text import bytes_text
 
 REPETITIONS, LIMIT_S = 3, 300
 
@@ -13,12 +15,31 @@ def simulate(p, description):
     return [simulated.chosen_ns(p.layout, description, p.options.collective, size, p.ranks, p.options.map, repetitions=REPETITIONS, warmup=1) for size in p.sizes]
 
 
-def measure(p):
-    """ns of each size: single shots on a team of processes, each on a core of its own if there are as many."""
+def launch(p, lines):
+    """[(size, figure)] of a team of processes, single shots, each process on a core of its own if there are as many; what huddle leaves to an MPI is not there."""
     bind = "core" if p.ranks <= jobs.cores() else "none"
     sizes = ",".join(str(size) for size in p.sizes)
     try:
         output = jobs.run([p.layout.program("bench-team"), "--ranks", str(p.ranks), "--bind", bind, "--coll", p.options.collective, "--bytes", sizes], limit_s=LIMIT_S)
     except jobs.JobFailed as failure:
         raise Trouble(f"model --measure: {failure}") from failure
-    return [figure["median_ns"] if figure["shots"] and not figure["refused"] else None for figure in json.loads(output)["figures"]]
+    figures = [figure for figure in json.loads(output)["figures"] if not figure["refused"]]
+    lines += [ns for figure in figures for ns in (figure["line_before_ns"], figure["line_after_ns"]) if ns >= 0]
+    return [(figure["bytes"], figure) for figure in figures]
+
+
+def measure(p):
+    """ns of each size; None where huddle leaves the call to the MPI, or nothing could be measured.  What is not to be believed is noted."""
+    lines, others = [], steady.others()
+    with Progress(steady.MOST_RUNS, "measuring, at most so often") as progress:
+        times, doubts = steady.measured(lambda: launch(p, lines), progress.step)
+    p.notes += [f"line transfer while it was measured: {min(lines):.0f} to {max(lines):.0f} ns"] if lines else []
+    p.notes += doubts_text(times, doubts, others)
+    return [times.get(size) for size in p.sizes]
+
+
+def doubts_text(times, doubts, others=None):
+    parts = [others] if others else []
+    parts += [f"{bytes_text(size)}: {min(some) / 1000:.3g} to {max(some) / 1000:.3g} us" if some else f"{bytes_text(size)}: no figure holds" for size, some in doubts.items()]
+    parts += [f"{bytes_text(larger)} took less than {bytes_text(smaller)}" for smaller, larger in steady.falls(times)]
+    return [f"measured, but not to be believed: {'; '.join(parts)}"] if parts else []

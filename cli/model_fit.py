@@ -7,14 +7,15 @@ import json
 import os
 import statistics
 
-from . import jobs
+from . import jobs, steady
 from .layout import Trouble
+from .progress import Progress
 from .sizes import written
 from .text import bytes_text, heading, table
 
 FRAGMENTS = (4096, 8192, 16384, 32768, 65536)
 SETS, QUEUE = 3, 512 << 10  # of bcast/queue in this comparison
-LIMIT_S = 120
+LIMIT_S, PART_RUNS, SHOWN = 120, 3, 4
 
 
 def least_squares(rows):
@@ -25,18 +26,44 @@ def least_squares(rows):
     return min((pair for pair in found if min(pair) >= 0), key=lambda pair: sum((a * pair[0] + b * pair[1] - c) ** 2 for a, b, c in rows))
 
 
+def range_text(values):
+    return f"{min(values):.0f} to {max(values):.0f} ns" if values else "no figure holds"
+
+
+def joined_parts(runs):
+    """What runs of bench-fit say together, and in words what does not agree."""
+    doubts = []
+
+    def of(name, values):
+        ns, agree = steady.settled(values, slack=steady.SLACK_NS)
+        doubts.extend([] if agree else [f"{name} {range_text(values)}"])
+        return ns
+    parts = {name: of(name.removesuffix("_ns"), [run[name] for run in runs]) for name in ("notify_ns", "enter_ns", "leave_ns")}
+    parts["copies"] = [{"bytes": some[0]["bytes"], **{way: of(f"a copy {way.removesuffix('_ns')} of {bytes_text(some[0]['bytes'])}", [copy[way] for copy in some]) for way in ("in_ns", "out_ns")}}
+                       for some in zip(*(run["copies"] for run in runs))]
+    return parts, doubts
+
+
 class Fit:
-    """parts: what bench-fit says; model: of it; measured: (bytes, f) -> ns; overhead_ns: of a call that does nothing."""
+    """parts: what bench-fit says; model: of it; measured: (bytes, f) -> ns; overhead_ns: of a call that does nothing; doubts: of what was measured, in words."""
 
     def __init__(self, layout, options, sizes):
         self.layout, self.sizes = layout, sizes
         self.ranks = options.ranks or 2
         self.tree = "flat" if self.ranks == 2 else "knomial"
         self.bind = "core" if self.ranks <= jobs.cores() else "none"
-        self.parts = self.run("bench-fit", "--tree", self.tree)
+        self.nothing, self.lines, others = [], [], steady.others()
+        with Progress(PART_RUNS + steady.MOST_RUNS * len(FRAGMENTS), "measuring, at most so often") as self.progress:
+            self.parts, self.doubts = joined_parts([self.run("bench-fit", "--tree", self.tree) for _ in range(PART_RUNS)])
+            self.measured, doubts = steady.measured(self.launch, lambda: None)
+        if not self.measured:
+            raise Trouble("model --fit: huddle took no broadcast here, or no figure could be had: the machine is too busy, or its processors move")
+        self.doubts = ([others] if others else []) + self.doubts + [f"{bytes_text(size)} by {written(f)} {range_text(some)}" for (size, f), some in doubts.items()]
+        for f in FRAGMENTS:
+            self.doubts += [f"{bytes_text(b)} by {written(f)} took less than {bytes_text(a)}"
+                            for a, b in steady.falls({size: ns for (size, by), ns in self.measured.items() if by == f})]
+        self.overhead_ns = min(self.nothing)
         self.model = {"byte_ns": self.byte_ns(), "notify_ns": self.parts["notify_ns"], "enter_ns": self.parts["enter_ns"], "leave_ns": self.parts["leave_ns"]}
-        self.measured, self.lines = {}, [self.parts["line_ns"]] if self.parts["line_ns"] >= 0 else []
-        self.measure()
 
     def run(self, program, *words, **environment):
         clean = {name: "" for name in os.environ if name.startswith("HUDDLE")}
@@ -45,26 +72,29 @@ class Fit:
                               {**clean, "HUDDLE_TUNING": "off", **environment}, limit_s=LIMIT_S)
         except jobs.JobFailed as failure:
             raise Trouble(f"model --fit: {failure}") from failure
-        return json.loads(output)
+        self.progress.step()
+        answer = json.loads(output)
+        self.lines += [ns for figure in (answer, *answer.get("figures", ())) for name, ns in figure.items() if name.startswith("line_") and ns >= 0]
+        return answer
 
     def byte_ns(self):
         """By the bytes of a set, which is how far the root is ahead."""
         near = min(self.parts["copies"], key=lambda copy: abs(copy["bytes"] - QUEUE / SETS))
         return max(near["in_ns"], near["out_ns"]) / near["bytes"]
 
-    def measure(self):
+    def launch(self):
+        """[((bytes, f), figure)] of each f in turn."""
+        found = []
         for f in FRAGMENTS:
             answer = self.run("bench-team", "--coll", "nothing,bcast", "--bytes", ",".join(str(size) for size in self.sizes), HUDDLE_BCAST="queue",
                               HUDDLE_BCAST_QUEUE_FRAGMENT=str(f), HUDDLE_BCAST_QUEUE_BUDGET=str(QUEUE), HUDDLE_BCAST_QUEUE_SETS=str(SETS),
                               HUDDLE_BCAST_QUEUE_TREE=self.tree)
             for figure in answer["figures"]:
                 if figure["collective"] == "nothing":
-                    self.overhead_ns = figure["median_ns"]
-                elif figure["shots"] and not figure["refused"]:
-                    self.measured[figure["bytes"], f] = figure["median_ns"]
-                self.lines += [ns for ns in (figure["line_before_ns"], figure["line_after_ns"]) if ns >= 0]
-        if not self.measured:
-            raise Trouble("model --fit: huddle took no broadcast here")
+                    self.nothing.append(figure["median_ns"])
+                elif not figure["refused"]:
+                    found.append(((figure["bytes"], f), figure))
+        return found
 
     def predicted(self, model):
         """(bytes, f) -> ns."""
@@ -94,7 +124,7 @@ class Fit:
     def as_json(self):
         fitted = self.fitted()
         return {"ranks": self.ranks, "bind": self.bind, "tree": self.tree, "parts": self.parts, "overhead_ns": self.overhead_ns, "model": self.model, "fitted": fitted,
-                "line_ns": self.lines,
+                "line_ns": self.lines, "doubts": self.doubts,
                 "rows": [{"bytes": size, "fragment": f, "measured_ns": self.measured[size, f], "predicted_ns": self.predicted(self.model)[size, f],
                           "fitted_ns": self.predicted(fitted)[size, f]} for size, f in self.measured]}
 
@@ -135,4 +165,7 @@ def show(fit):
         best_f = fit.best_fragment(model)
         print(f"  f* of the queue, {name}: {best_f:.0f} B" if best_f else f"  f* of the queue, {name}: as short as can be")
     most = max(size for size, _ in fit.measured)
+    if fit.doubts:
+        more = f"; and {len(fit.doubts) - SHOWN} more" if len(fit.doubts) > SHOWN else ""
+        print(f"  not to be believed: {'; '.join(fit.doubts[:SHOWN])}{more}")
     print(f"  best of those measured at {bytes_text(most)}: {written(min((ns, f) for (size, f), ns in fit.measured.items() if size == most)[1])}")

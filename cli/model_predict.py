@@ -19,6 +19,7 @@ class Prediction:
 
     def __init__(self, layout, options, description, sizes):
         self.layout, self.options, self.sizes = layout, options, sizes
+        self.notes = []   # what is to be said of what stands beside
         self.beside = {}  # "simulated", "measured" -> ns of each size, None: not taken
         answer = self.ask("machine", machine=description, collective=options.collective, ranks=options.ranks, map=options.map,
                           trees=[{"tree": tree, "degree": degree} for tree, degree in TREES], bytes=sizes)
@@ -68,7 +69,7 @@ class Prediction:
 
     def as_json(self):
         answer = {"predicted": True, "collective": self.options.collective, "ranks": self.ranks, "map": self.options.map, "machine": self.name, "node": self.node,
-                  "bytes": self.sizes, "limits": self.limits, **self.beside}
+                  "bytes": self.sizes, "limits": self.limits, **self.beside, "notes": self.notes}
         if self.options.collective == "bcast":
             answer.update(trees=[{"tree": name, **model} for name, model in self.by_tree()], model=self.model, messages=self.messages, rows=self.rows,
                           recommended=self.recommended())

@@ -2,10 +2,12 @@
 """huddle tune --machine: this machine in micro-measurements, as a description that `huddle simulate` reads (docs/machines.md)."""
 import json
 import os
+import sys
 import time
 
-from . import jobs, machines, places, tune_file
+from . import jobs, machines, places, steady, tune_file, tune_steady
 from .layout import Trouble
+from .progress import Progress
 from .text import table
 
 LIMIT_S, OPTION = 300, "--machine"
@@ -26,11 +28,23 @@ def check_alone(options):
             raise Trouble(f"tune: --{name}: not with --machine (accepted: --machine FILE, --force)", 2)
 
 
-def measure(layout):
+def measure_once(layout):
     try:
         return json.loads(jobs.run([os.path.join(layout.tools, "bench-machine")], limit_s=LIMIT_S))
     except jobs.JobFailed as failure:
         raise Trouble(str(failure).strip().split("\n")[-1].removeprefix("huddle: ")) from failure
+
+
+def measure(layout, progress):
+    """As often as it takes until all numbers agree; and what did not, or cannot be, in words (None: nothing)."""
+    runs, begin, doubt, numbers, others = [], time.monotonic(), None, [], steady.others()
+    while not steady.enough(len(runs), time.monotonic() - begin, doubt is None):
+        measured = measure_once(layout)
+        runs.append(measured["numbers"])
+        numbers, unsteady = tune_steady.joined(runs)
+        doubt = tune_steady.words(unsteady, ([others] if others else []) + tune_steady.impossible(numbers))
+        progress.step()
+    return {**measured, "numbers": numbers}, doubt
 
 
 def number_text(number):
@@ -63,7 +77,13 @@ def main(options, layout):
     check_alone(options)
     path = place(options)
     tune_file.check_place(path, options.force, OPTION)
-    measured = measure(layout)
+    with Progress(steady.MOST_RUNS, "measuring, at most so often") as progress:
+        measured, doubt = measure(layout, progress)
+    if doubt:
+        line = f"the figures are not to be believed: {doubt}"
+        if not options.force:
+            raise Trouble(f"tune: {line}; nothing was written (--force does, and marks them)")
+        print(f"huddle: tune: {line}", file=sys.stderr)
     topology = measured["topology"]
     if measured["xml"]:
         topology = os.path.basename(path).removesuffix(".toml") + ".xml"

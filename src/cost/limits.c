@@ -3,6 +3,7 @@
 #include "cost/limits.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 const char *const hud_cost_colls[COST_COLLS + 1] = { "barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall", NULL };
@@ -10,20 +11,28 @@ const char *const hud_cost_colls[COST_COLLS + 1] = { "barrier", "bcast", "reduce
 /* Of m bytes and P ranks, K of them on each socket.  Bytes that .. */
 static const struct row {
     struct {
+        double m, pm, m_p; /* m_p: of m / P */
+    } core;                /* .. one core must move, however the others help: what it has itself is not counted */
+    struct {
         double m, pm, p2m;
-    } core, memory; /* .. each core must copy; .. must be read or written in all */
+    } memory; /* .. must be read or written in all */
     struct {
         double m, k2m;
-    } link; /* .. must go from one socket to another */
+    } link;       /* .. must go from one socket to another */
+    bool reduces; /* a core may add them up as they come */
 } rows[COST_COLLS] = {
     [COST_BARRIER] = { .core = { 0 } },
     [COST_BCAST] = { .core = { .m = 1 }, .memory = { .pm = 1 }, .link = { .m = 1 } }, /* read once, written by all but the root */
-    [COST_REDUCE] = { .core = { .m = 1 },
-                      .memory = { .m = 1, .pm = 1 },
-                      .link = { .m = 1 } },                                               /* each contribution read, the result written */
-    [COST_ALLREDUCE] = { .core = { .m = 1 }, .memory = { .pm = 2 }, .link = { .m = 1 } }, /* the result written by all */
-    [COST_REDUCE_SCATTER] = { .core = { .m = 1 }, .memory = { .m = 1, .pm = 1 }, .link = { .m = 0.5 } }, /* the other socket's half */
-    [COST_ALLTOALL] = { .core = { .pm = 1 }, .memory = { .p2m = 2 }, .link = { .k2m = 1 } },             /* each block read and written */
+    [COST_REDUCE] = { .core = { .m = 1, .m_p = -1 }, /* the root's share of others', where each reduces one */
+                      .memory = { .m = 1, .pm = 1 }, /* each contribution read, the result written */
+                      .link = { .m = 1 },
+                      .reduces = true },
+    [COST_ALLREDUCE] = { .core = { .m = 1 }, .memory = { .pm = 2 }, .link = { .m = 1 }, .reduces = true }, /* the result written by all */
+    [COST_REDUCE_SCATTER] = { .core = { .m = 1, .m_p = -1 }, /* others' parts of one's own block */
+                              .memory = { .m = 1, .pm = 1 },
+                              .link = { .m = 0.5 }, /* the other socket's half */
+                              .reduces = true },
+    [COST_ALLTOALL] = { .core = { .pm = 1, .m = -1 }, .memory = { .p2m = 2 }, .link = { .k2m = 1 } }, /* each block read and written */
 };
 
 static double time_of(double bytes, double gbps)
@@ -42,7 +51,8 @@ void hud_cost_limit(const struct cost_node *node, enum cost_coll coll, double by
         return;
     for (int l = 0; l < node->levels; l++)
         limit->latency_ns = node->level[l].members > 1 ? fmax(limit->latency_ns, node->level[l].line_ns) : limit->latency_ns;
-    limit->cores_ns = time_of((row->core.m + row->core.pm * p) * bytes, node->core_gbps);
+    limit->cores_ns = time_of((row->core.m + row->core.pm * p + row->core.m_p / p) * bytes,
+                              row->reduces ? fmax(node->core_gbps, node->reduce_gbps) : node->core_gbps);
     limit->memory_ns = time_of(fmax(0, moved - node->cache_bytes), node->memory_gbps);
     limit->links_ns = node->sockets > 1 ? time_of((row->link.m + row->link.k2m * k * k) * bytes, node->link_gbps) : 0;
 }

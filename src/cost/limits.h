@@ -8,7 +8,7 @@
  *
  * Bounds, of which the largest is the limit:
  *   latency   the farthest two ranks: each ends only when all others (of a broadcast: the root) have begun
- *   cores     bytes that one core must move, over b
+ *   cores     bytes of others that one core must move, from wherever they come fastest, over b
  *   memory    bytes that all must move, over B; not for what stays in caches
  *   links     bytes that must cross to or from one socket, over L
  *
@@ -33,6 +33,7 @@ struct cost_node {
     int levels;         /* lowest first */
     struct cost_level level[COST_LEVELS];
     double core_gbps, memory_gbps, link_gbps; /* b, B, L; 0: not known, no limit */
+    double reduce_gbps;                       /* of a reduction, where it is more than b: what a core reads of others as it adds; 0: b */
     double cache_bytes;                       /* of all ranks together: what lies there costs no memory */
 };
 

@@ -130,6 +130,27 @@ static void fill_level(const struct predict_ranks *r, int level, struct cost_lev
     of->gap_ns = r->machine->lines.gap_ns[class];
 }
 
+/* What a core gets at best of bytes that another of the ranks has written: out of that one's caches, a shared one, memory, or by the kernel. */
+static double best_gbps(const struct predict_ranks *r)
+{
+    const struct machine_copy *copy = &r->machine->copy;
+    double best = fmax(fmax(copy->shared_gbps, copy->memory_gbps[MACHINE_OWN]), copy->kernel_gbps);
+
+    for (int rank = 1; rank < r->ranks; rank++) {
+        int class = class_of(r, 0, rank);
+        best = fmax(best, fmax(copy->cached_gbps[class], copy->nearest_gbps[class]));
+    }
+    return best;
+}
+
+/* The same of bytes that it adds as they come: there is but the end that is not its own (copies.h), and no sum is made faster than in the own cache. */
+static double adding_gbps(const struct predict_ranks *r, double best)
+{
+    double own = r->machine->copy.cached_gbps[MACHINE_OWN], sum_ns = 1 / r->machine->reduce.core_gbps;
+
+    return 1 / fmax(sum_ns, 1 / best - 1 / own + fmin(1 / (2 * own), 2 * sum_ns));
+}
+
 void hud_predict_node(const struct predict_ranks *ranks, struct cost_node *node)
 {
     const struct sim_machine *m = ranks->machine;
@@ -137,8 +158,8 @@ void hud_predict_node(const struct predict_ranks *ranks, struct cost_node *node)
     *node = (struct cost_node){ .ranks = ranks->ranks, .levels = ranks->groups->levels, .link_gbps = m->links.socket_gbps };
     for (int l = 0; l < node->levels; l++)
         fill_level(ranks, l, &node->level[l]);
-    for (int rank = 1; rank < ranks->ranks; rank++)
-        node->core_gbps = fmax(node->core_gbps, m->copy.cached_gbps[class_of(ranks, 0, rank)]);
+    node->core_gbps = best_gbps(ranks);
+    node->reduce_gbps = adding_gbps(ranks, node->core_gbps);
     node->sockets = count_sockets(ranks);
     node->memory_gbps = m->memory.node_gbps * count_units(ranks, hud_topo_level_of(m->topo, "numa"));
     node->cache_bytes = m->caches.private_bytes * ranks->ranks + m->caches.shared_bytes * count_units(ranks, m->caches.shared_level);

@@ -11,12 +11,14 @@ import unittest
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml")))
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
+sys.path.insert(0, SOURCE)
+from cli import model_beside, model_fit, steady  # noqa: E402
 
 
 def model(*words):
     with tempfile.TemporaryDirectory() as empty:
         return subprocess.run([os.path.join(BUILD, "bin", "huddle"), "model", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env={**os.environ, "XDG_CONFIG_HOME": empty}, timeout=100, check=False)
+                              env={**os.environ, "XDG_CONFIG_HOME": empty}, timeout=250, check=False)
 
 
 def answer(*words):
@@ -63,9 +65,64 @@ class Described(unittest.TestCase):
         self.assertEqual(far, apart)
 
 
+def figure(ns, line_ns=50, least_ns=None):
+    return {"median_ns": ns, "least_ns": least_ns or ns, "shots": 9, "refused": 0, "line_before_ns": 50, "line_after_ns": line_ns}
+
+
+class Steady(unittest.TestCase):
+    def times(self, *runs):
+        """Of launches, each size -> ns, or a figure."""
+        launches = iter(runs)
+        return steady.measured(lambda: [(size, ns if isinstance(ns, dict) else figure(ns)) for size, ns in next(launches).items()], lambda: None)
+
+    def test_two_that_agree_are_enough(self):
+        self.assertEqual(({8: 1050, 64: 2000}, {}), self.times({8: 1000, 64: 2000}, {8: 1100, 64: 2000}))
+
+    def test_what_other_work_slows_down_does_not_count(self):
+        self.assertEqual(({8: 1050}, {}), self.times({8: 1000}, {8: 9000}, {8: 1100}))
+
+    def test_what_does_not_agree_is_told_with_all_its_values(self):
+        self.assertEqual(({8: 1500}, {8: [1000, 2000, 4000, 8000, 16000]}), self.times(*({8: ns} for ns in (1000, 2000, 4000, 8000, 16000))))
+
+    def test_figures_whose_processors_moved_do_not_count(self):
+        moved = figure(100, line_ns=300)
+        self.assertEqual(({8: 1000}, {}), self.times({8: moved}, {8: 1000}, {8: 1000}))
+        self.assertEqual(({}, {8: []}), self.times(*[{8: moved}] * steady.MOST_RUNS))
+
+    def test_figures_of_processors_that_others_had_do_not_count(self):
+        held_up = figure(40000, least_ns=1000)
+        self.assertEqual(({8: 1000}, {}), self.times({8: held_up}, {8: 40000 // 40}, {8: 1000}))
+        self.assertEqual(({}, {8: []}), self.times(*[{8: held_up}] * steady.MOST_RUNS))
+
+    def test_how_busy_others_keep_the_processors(self):
+        before = "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 100 0 100 1000 10 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\ncpu2 0 0 0 5 0 0 0 0 0 0\nintr 7\n"
+        after = "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 110 0 100 1080 20 0 0 0 0 0\ncpu1 30 10 10 50 0 0 0 0 30 0\ncpu2 99 0 0 5 0 0 0 0 0 0\nintr 9\n"
+        self.assertAlmostEqual(0.1, steady.busy(before, after, [0]))
+        self.assertAlmostEqual(0.5, steady.busy(before, after, [0, 1]))
+        self.assertEqual(0, steady.busy(before, before, [0, 1, 2]))
+
+    def test_a_larger_message_is_not_faster(self):
+        self.assertEqual([(64, 512)], steady.falls({8: 100, 64: 5000, 512: 2000, 4096: None, 8192: 1900}))
+
+    def test_what_is_not_to_be_believed_is_said(self):
+        self.assertEqual([], model_beside.doubts_text({8: 100, 64: 200}, {}))
+        said, = model_beside.doubts_text({8: 5000, 64: 2000}, {64: [2000, 9000], 512: []}, "other work has 90 %")
+        for words in ("other work has 90 %; ","not to be believed", "64 B: 2 to 9 us", "512 B: no figure holds", "64 B took less than 8 B"):
+            self.assertIn(words, said)
+
+    def test_the_parts_of_the_model_agree_or_are_named(self):
+        runs = [{"notify_ns": 200, "enter_ns": 80, "leave_ns": 0, "copies": [{"bytes": 4096, "in_ns": ns, "out_ns": 500}]} for ns in (400, 900, 3000)]
+        parts, doubts = model_fit.joined_parts(runs)
+        self.assertEqual((200, 80, 0, [{"bytes": 4096, "in_ns": 650, "out_ns": 500}]), tuple(parts.values()))
+        self.assertEqual(["a copy in of 4 KB 400 to 3000 ns"], doubts)
+
+
 class Here(unittest.TestCase):
     def test_the_four_times_are_measured(self):
-        said = answer("--fit", "--bytes", "16K,256K")
+        fitted = model("--fit", "--bytes", "16K,256K", "--json")
+        if "too busy" in fitted.stderr:
+            self.skipTest(fitted.stderr)
+        said = json.loads(fitted.stdout)
         for key in ("byte_ns", "notify_ns", "enter_ns"):
             self.assertGreater(said["model"][key], 0, key)
         self.assertEqual({16384, 262144}, {row["bytes"] for row in said["rows"]})

@@ -39,6 +39,7 @@ static struct sim_machine *machine(void)
     m->links.socket_gbps = 50;
     m->copy = (struct machine_copy){ .cached_gbps = { 20, 10, 4 } };
     m->memory.node_gbps = 30;
+    m->reduce.core_gbps = 16;
     m->caches = (struct machine_caches){ .private_bytes = 1000, .shared_level = 0, .shared_bytes = 10000, .shared_gbps = 100 };
     return m;
 }
@@ -145,10 +146,23 @@ static void the_numbers_behind_limits(void **state)
     assert_near(node.level[0].line_ns, 10);
     assert_near(node.level[1].line_ns, 100);
     assert_near(node.level[1].gap_ns, 30);
-    assert_near(node.core_gbps, 10);
+    assert_near(node.core_gbps, 10);                                  /* what one has in a cache of its own bounds nobody */
+    assert_near(node.reduce_gbps, 1 / (1 / 10. - 1 / 20. + 1 / 40.)); /* of a copy what the other end takes */
     assert_near(node.memory_gbps, 60);
     assert_near(node.link_gbps, 50);
     assert_near(node.cache_bytes, 8 * 1000 + 2 * 10000);
+    t.machine->reduce.core_gbps = 12; /* the sum itself takes longer */
+    hud_predict_node(&t.of, &node);
+    assert_near(node.reduce_gbps, 12);
+    t.machine->reduce.core_gbps = 100;
+    hud_predict_node(&t.of, &node);
+    assert_near(node.reduce_gbps, 1 / (1 / 10. - 1 / 20. + 2 / 100.));
+    t.machine->copy.nearest_gbps[1] = 12; /* whatever is fastest */
+    hud_predict_node(&t.of, &node);
+    assert_near(node.core_gbps, 12);
+    t.machine->copy.shared_gbps = 14;
+    hud_predict_node(&t.of, &node);
+    assert_near(node.core_gbps, 14);
     unmake(&t);
 }
 

@@ -208,14 +208,33 @@ static void the_limits_of_a_node(void **state)
     assert_near(hud_cost_limit_ns(&limit), 1.28e6, 1e-6);
     hud_cost_limit(&node, COST_REDUCE, 1e6, &limit);
     assert_near(limit.memory_ns, 1.29e6, 1e-6);
+    assert_near(limit.cores_ns, 127 / 128. * 1e6 / 10, 1e-6);
     hud_cost_limit(&node, COST_ALLREDUCE, 1e6, &limit);
     assert_near(limit.memory_ns, 2.56e6, 1e-6);
     hud_cost_limit(&node, COST_REDUCE_SCATTER, 1e6, &limit);
     assert_near(limit.links_ns, 0.5e6 / 50, 1e-6);
+    assert_near(limit.cores_ns, 127 / 128. * 1e6 / 10, 1e-6);
     hud_cost_limit(&node, COST_ALLTOALL, 1e3, &limit);
     assert_near(limit.memory_ns, 2 * 128 * 128 * 1e3 / 100, 1e-6);
     assert_near(limit.links_ns, 64 * 64 * 1e3 / 50, 1e-6);
-    assert_near(limit.cores_ns, 128e3 / 10, 1e-6);
+    assert_near(limit.cores_ns, 127e3 / 10, 1e-6);
+}
+
+/* No core adds faster than it reads in its own cache; where that is more than it copies, it bounds reductions, and them alone. */
+static void adding_may_be_faster_than_copying(void **state)
+{
+    struct cost_node adding = node;
+    struct cost_limit limit;
+
+    (void)state;
+    adding.reduce_gbps = 40;
+    hud_cost_limit(&adding, COST_ALLREDUCE, 1e6, &limit);
+    assert_near(limit.cores_ns, 1e6 / 40, 1e-6);
+    hud_cost_limit(&adding, COST_BCAST, 1e6, &limit);
+    assert_near(limit.cores_ns, 1e6 / 10, 1e-6);
+    adding.reduce_gbps = 5;
+    hud_cost_limit(&adding, COST_ALLREDUCE, 1e6, &limit);
+    assert_near(limit.cores_ns, 1e6 / 10, 1e-6);
 }
 
 static void what_is_in_caches_costs_no_memory(void **state)
@@ -290,6 +309,7 @@ int main(void)
         cmocka_unit_test(the_best_segments),
         cmocka_unit_test(the_steps_of_trees),
         cmocka_unit_test(the_lower_bound),
+        cmocka_unit_test(adding_may_be_faster_than_copying),
         cmocka_unit_test(the_limits_of_a_node),
         cmocka_unit_test(what_is_in_caches_costs_no_memory),
         cmocka_unit_test(what_schemes_reach),
