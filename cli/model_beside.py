@@ -12,7 +12,12 @@ REPETITIONS, LIMIT_S = 3, 300
 
 def simulate(p, description):
     """ns of each size; None where huddle leaves the call to the MPI."""
-    return [simulated.chosen_ns(p.layout, description, p.options.collective, size, p.ranks, p.options.map, repetitions=REPETITIONS, warmup=1) for size in p.sizes]
+    found = []
+    with Progress(len(p.sizes), "simulating") as progress:
+        for size in p.sizes:
+            found.append(simulated.chosen_ns(p.layout, description, p.options.collective, size, p.ranks, p.options.map, repetitions=REPETITIONS, warmup=1))
+            progress.step()
+    return found
 
 
 def launch(p, lines):

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far something is, on standard error: on a terminal a bar (rich's where it is there), elsewhere a line per stage."""
+"""How far something is, on standard error: on a terminal a bar (rich's where it is there), elsewhere a line per stage, and one every ten seconds."""
 import sys
+import threading
+import time
+
+PERIOD_S = 10
 
 
 class Plain:
@@ -9,9 +13,9 @@ class Plain:
     def __init__(self, total):
         self.total, self.width = total, 0
 
-    def show(self, words, done):
+    def show(self, words, done, seconds):
         filled = 40 * done // max(1, self.total)
-        line = f"  {words} {'━' * filled}{'╌' * (40 - filled)} {done}/{self.total}"
+        line = f"  {words} {'━' * filled}{'╌' * (40 - filled)} {done}/{self.total} {seconds:.0f} s"
         print(f"\r{line.ljust(self.width)}", end="", file=sys.stderr, flush=True)
         self.width = len(line)
 
@@ -27,7 +31,7 @@ class Rich:
         self.task = self.bar.add_task("", total=total)
         self.bar.start()
 
-    def show(self, words, done):
+    def show(self, words, done, _seconds):
         self.bar.update(self.task, description=words, completed=done)
 
     def end(self):
@@ -44,23 +48,39 @@ def bar_of(total):
 
 
 class Progress:
-    """A context.  `stage` says what comes next, `step` counts."""
+    """A context, in which nothing else is printed.  `stage` says what comes next, `step` counts."""
 
     def __init__(self, total, words="", done=0):
         self.total, self.words, self.done = total, words, done
+        self.lock, self.ended = threading.Lock(), threading.Event()
 
     def __enter__(self):
-        self.bar = bar_of(self.total)
+        self.bar, self.begin = bar_of(self.total), time.monotonic()
         self.draw()
+        self.ticker = threading.Thread(target=self.tick, daemon=True)
+        self.ticker.start()
         return self
 
     def __exit__(self, *_):
+        self.ended.set()
+        self.ticker.join()
         if self.bar:
             self.bar.end()
 
+    def seconds(self):
+        return time.monotonic() - self.begin
+
+    def tick(self):
+        """What takes long is seen to go on."""
+        while not self.ended.wait(PERIOD_S):
+            self.draw()
+            if not self.bar:
+                print(f"[{self.done}/{self.total}] {self.words}, {self.seconds():.0f} s", file=sys.stderr, flush=True)
+
     def draw(self):
         if self.bar:
-            self.bar.show(self.words, self.done)
+            with self.lock:
+                self.bar.show(self.words, self.done, self.seconds())
 
     def stage(self, words):
         self.words = words

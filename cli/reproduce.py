@@ -6,6 +6,7 @@ import time
 
 from . import bench_chart, machines, places, reproduce_01, reproduce_02, reproduce_03, reproduce_04, reproduce_05, reproduce_figures, reproduce_own, simulated
 from .layout import Trouble
+from .progress import Progress
 from .reproduce_page import Page
 from .text import heading, table
 
@@ -72,9 +73,10 @@ def main(options, _command, layout):
         raise Trouble(bench_chart.missing())
     page = Page(options.page) if options.page else None
     answers = {}
-    for paper in papers:
+    for done, paper in enumerate(papers):
         lab, begin = Lab(layout, options.brief), time.monotonic()
-        result = PAPERS[paper].reproduce(lab)
+        with Progress(len(papers), heading_of(paper), done):
+            result = PAPERS[paper].reproduce(lab)
         seconds = time.monotonic() - begin
         answers[paper] = {"title": PAPERS[paper].TITLE, "rows": [row._asdict() for row in result.rows], "notes": lab.notes, "seconds": seconds,
                           "figures": [figure._asdict() for figure in result.figures]}

@@ -7,6 +7,7 @@ from . import machines, places, run, simulate_chart, simulate_measure, simulate_
 from .explain import MAPS
 from .layout import Trouble
 from .options import real, sizes_of, whole
+from .progress import Progress
 from .sizes import SERVED_AS
 from .text import bytes_text, heading, table
 
@@ -133,7 +134,11 @@ class Asked:
 
     def calls(self):
         """(name, size) -> answer; the longest first: what is too much is said at once."""
-        found = {(name, size): self.call(name, size) for size in reversed(self.sizes) for name in self.names}
+        found = {}
+        with Progress(len(self.sizes) * len(self.names), "simulating") as progress:
+            for name, size in ((name, size) for size in reversed(self.sizes) for name in self.names):
+                found[name, size] = self.call(name, size)
+                progress.step()
         return {(name, size): found[name, size] for size in self.sizes for name in self.names}
 
     def words(self):

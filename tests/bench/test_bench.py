@@ -12,12 +12,13 @@ import time
 import unittest
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-sys.path[:0] = [os.path.join(SOURCE, "bench"), SOURCE]
+sys.path[:0] = [os.path.join(SOURCE, "bench"), SOURCE, os.path.join(SOURCE, "tests", "cli")]
 
 import hpcc  # noqa: E402
 import quickstart  # noqa: E402
 from cli import jobs  # noqa: E402
 from jobs import JobFailed, Jobs  # noqa: E402
+from said import without_progress  # noqa: E402
 
 TOOLS = os.path.join(BUILD, "libexec", "huddle")
 OPENMPI, TEAM, HUDDLE = os.path.join(TOOLS, "bench-openmpi"), os.path.join(TOOLS, "bench-team"), os.path.join(BUILD, "bin", "huddle")
@@ -61,10 +62,9 @@ class Taken(unittest.TestCase):
         with self.assertRaisesRegex(JobFailed, "no call of allreduce"):
             quickstart.count_taken(statistics, "it", ["barrier", "allreduce"])
 
-
 def call(*words, **environment):
     env = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**env, **environment}, timeout=110, check=False)
+    return without_progress(subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**env, **environment}, timeout=110, check=False))
 
 
 class Programs(unittest.TestCase):

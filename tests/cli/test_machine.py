@@ -9,6 +9,8 @@ import tempfile
 import types
 import unittest
 
+from said import without_progress
+
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
 from cli import steady, tune_file, tune_machine, tune_steady  # noqa: E402
@@ -19,11 +21,10 @@ MEASURED = {"name": 'A "machine"', "cores": 4, "topology": "pack:1 core:4 pu:1",
             "numbers": [{"table": "lines", "key": "transfer_ns.numa", "value": 61.594, "note": "measured: somehow"},
                         {"table": "caches", "key": "private_bytes", "value": 2097152.0, "note": "hwloc's"}]}
 
-
 def huddle(home, *words):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    return subprocess.run([os.path.join(BUILD, "bin", "huddle"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          env={**clean, "XDG_CONFIG_HOME": home}, timeout=250, check=False)
+    return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**clean, "XDG_CONFIG_HOME": home}, timeout=250, check=False))
 
 
 class File(unittest.TestCase):

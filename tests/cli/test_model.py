@@ -8,17 +8,18 @@ import sys
 import tempfile
 import unittest
 
+from said import without_progress
+
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml")))
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 sys.path.insert(0, SOURCE)
 from cli import model_beside, model_fit, steady  # noqa: E402
 
-
 def model(*words):
     with tempfile.TemporaryDirectory() as empty:
-        return subprocess.run([os.path.join(BUILD, "bin", "huddle"), "model", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env={**os.environ, "XDG_CONFIG_HOME": empty}, timeout=250, check=False)
+        return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), "model", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "XDG_CONFIG_HOME": empty}, timeout=250, check=False))
 
 
 def answer(*words):

@@ -10,6 +10,8 @@ import tempfile
 import threading
 import unittest
 
+from said import without_progress
+
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
 from cli import places  # noqa: E402
@@ -22,11 +24,10 @@ def full_disk():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, MOST))
 
-
 def huddle(*words, **how):
     with tempfile.TemporaryDirectory() as empty:
-        return subprocess.run([os.path.join(BUILD, "bin", "huddle"), *words], **{"stdout": subprocess.PIPE, **how}, stderr=subprocess.PIPE, text=True,
-                              env={**os.environ, "XDG_CONFIG_HOME": empty, "MPLCONFIGDIR": empty}, timeout=100, check=False)
+        return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), *words], **{"stdout": subprocess.PIPE, **how}, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "XDG_CONFIG_HOME": empty, "MPLCONFIGDIR": empty}, timeout=100, check=False))
 
 
 class Written(unittest.TestCase):

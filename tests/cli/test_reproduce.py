@@ -8,14 +8,15 @@ import sys
 import tempfile
 import unittest
 
+from said import without_progress
+
 BUILD = os.path.abspath(sys.argv.pop(1))
 SIMULATED = ("01", "02", "03", "05", "own")
 SIMGRID = shutil.which("smpirun") and os.path.exists(os.path.join(BUILD, "libexec", "huddle", "messages-smpi"))
 
-
 def reproduce(*words, **environment):
-    return subprocess.run([os.path.join(BUILD, "bin", "huddle"), "reproduce", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          env={**os.environ, **environment}, timeout=100, check=False)
+    return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), "reproduce", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, **environment}, timeout=100, check=False))
 
 
 def answer(*words, **environment):

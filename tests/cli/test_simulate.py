@@ -11,16 +11,17 @@ import tempfile
 import types
 import unittest
 
+from said import without_progress
+
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
 from cli import options, simulate as simulate_command, simulate_chart, simulate_text  # noqa: E402
 
-
 def simulate(*words, **environment):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
     with tempfile.TemporaryDirectory() as empty:
-        return subprocess.run([os.path.join(BUILD, "bin", "huddle"), "simulate", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env={**clean, "XDG_CONFIG_HOME": empty, **environment}, timeout=120, check=False)
+        return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), "simulate", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**clean, "XDG_CONFIG_HOME": empty, **environment}, timeout=120, check=False))
 
 
 def answer(*words, **environment):

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far a command is, where there is no terminal and where there is one.  test_progress.py SOURCE."""
+import contextlib
+import io
+import os
+import sys
+import types
+import unittest
+from unittest import mock
+
+from said import without_progress
+
+sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
+from cli import progress  # noqa: E402
+
+
+class Heard(io.StringIO):
+    """Ends to wait for what has been said so often."""
+
+    def __init__(self, lines):
+        super().__init__()
+        self.left = lines
+
+    def write(self, text):
+        super().write(text)
+        self.left -= text.count("\n")
+        return len(text)
+
+
+class Lines(unittest.TestCase):
+    def heard(self, work, **how):
+        out = Heard(2)
+        with contextlib.redirect_stderr(out), mock.patch.object(progress, "PERIOD_S", 0.001), progress.Progress(7, **how) as p:
+            work(p, out)
+        return out.getvalue()
+
+    @staticmethod
+    def wait(p, out):
+        p.step()
+        while out.left > 0:
+            pass
+
+    def test_what_takes_long_is_told_again_and_again(self):
+        lines = self.heard(self.wait, words="simulating").splitlines()
+        self.assertGreaterEqual(len(lines), 2)
+        self.assertRegex(lines[-1], r"^\[1/7\] simulating, \d+ s$")
+
+    def test_what_does_not_is_quiet(self):
+        with mock.patch.object(progress, "PERIOD_S", 1000), contextlib.redirect_stderr(io.StringIO()) as out, progress.Progress(2, "simulating") as p:
+            p.step()
+        self.assertEqual("", out.getvalue())
+
+    def test_tests_can_leave_it_out(self):
+        self.assertEqual("huddle: x\n", without_progress(types.SimpleNamespace(stderr=f"{self.heard(self.wait, words='w')}huddle: x\n")).stderr)
+
+    def test_on_a_terminal_a_bar_moves(self):
+        out = Heard(0)
+        out.isatty = lambda: True
+        with mock.patch.object(progress, "Rich", side_effect=ImportError), contextlib.redirect_stderr(out), progress.Progress(4, "simulating") as p:
+            p.step()
+        self.assertIn("1/4 0 s", out.getvalue())
+        self.assertTrue(out.getvalue().endswith("\r\033[K"))
+
+
+if __name__ == "__main__":
+    unittest.main()
