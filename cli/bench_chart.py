@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The figures as a picture: a panel for each number of ranks and class of line transfer, time over message size, a line for each variant."""
 import io
+import itertools
 
 from .bench_stats import BARE, panels
 from .bench_tables import setting_text, variants_of
 
 INK, BLUE, RED = "#222222", "#0b6fb8", "#b3402a"
+COLOURS = ("#0b6fb8", "#d08c3c", "#2c8a4b", "#b3402a", "#7d3c98", "#1aa6a6", "#8a5a2b", "#777777")  # far from each other
+MARKERS = "osD^vPX*"
 OURS = ("#0b6fb8", "#1aa6a6", "#5b4bb3", "#2c8a4b", "#0a3d62", "#7d3c98")
 PEERS = ("#8a8a8a", "#d08c3c", "#b3402a", "#c9a227", "#a0522d", "#555555", "#d4a5a5")
 
@@ -46,13 +49,18 @@ def factor_text(factor):
     return f"{factor:.0f}×" if factor >= 9.95 else f"{factor:.1f}×"
 
 
-def colours(variants):
-    """variant -> (colour, line style); huddle's are blue and green, peers are not, the bare limit is dotted."""
-    ours, peers = iter(OURS * 4), iter(PEERS * 4)
-    return {name: ("#444444", ":") if name == BARE else (next(ours), "-") if name.startswith("huddle") else (next(peers), "-") for name in variants}
+def look(colours=COLOURS):
+    """(colour, marker), no two alike: all colours with one marker, then all with the next."""
+    return itertools.chain.from_iterable(zip(colours, itertools.repeat(marker)) for marker in itertools.cycle(MARKERS))
 
 
-def draw_variant(axis, rows, name, colour, style):
+def looks(variants):
+    """variant -> (colour, marker, line style); huddle's are blue and green, peers are not, the bare limit is dotted."""
+    ours, peers = look(OURS), look(PEERS)
+    return {name: ("#444444", "o", ":") if name == BARE else (*next(ours if name.startswith("huddle") else peers), "-") for name in variants}
+
+
+def draw_variant(axis, rows, name, colour, marker, style):
     """The barrier stands alone at the left; what has sizes is a line."""
     there = [i for i, row in enumerate(rows) if name in row.cells]
     line = [i for i in there if rows[i].collective != "barrier"]
@@ -60,7 +68,7 @@ def draw_variant(axis, rows, name, colour, style):
     def time(i):
         return rows[i].cells[name].median_ns / 1000
     axis.plot(line, [time(i) for i in line], style, color=colour, lw=2, zorder=2)
-    axis.plot(there, [time(i) for i in there], "o", color=colour, ms=6, mec="white", mew=1, zorder=3, label=name)
+    axis.plot(there, [time(i) for i in there], marker, color=colour, ms=6, mec="white", mew=1, zorder=3, label=name)
     for i in there:
         low, high = rows[i].cells[name].low_ns, rows[i].cells[name].high_ns
         if low is not None:
@@ -77,9 +85,9 @@ def annotate(axis, rows):
                           color=BLUE if factor >= 1 else RED)
 
 
-def draw_panel(axis, rows, title, look):
+def draw_panel(axis, rows, title, shown):
     for name in variants_of(rows):
-        draw_variant(axis, rows, name, *look[name])
+        draw_variant(axis, rows, name, *shown[name])
     axis.set_yscale("log")
     low, high = axis.get_ylim()
     axis.set_ylim(low / 1.6, high * 2.2)
@@ -94,20 +102,20 @@ def draw_panel(axis, rows, title, look):
     axis.grid(axis="y", color="#ececec", zorder=0)
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(which="both", colors=INK, length=0)
-    axis.legend(frameon=False, loc="upper left", fontsize=9, ncols=1 if len(look) <= 5 else 2)
+    axis.legend(frameon=False, loc="upper left", fontsize=9, ncols=1 if len(shown) <= 5 else 2)
 
 
 def draw(rows, title):
     """PNG, as bytes.  Needs matplotlib (see missing()) and at least one row."""
     from matplotlib import pyplot
-    drawn, look = panels(rows), colours(variants_of(rows))
+    drawn, shown = panels(rows), looks(variants_of(rows))
     across = min(2, len(drawn))
     down = -(-len(drawn) // across)
     figure, axes = pyplot.subplots(down, across, figsize=(6.8 * across, 4.6 * down + 0.5), squeeze=False)
     for axis in axes.flat[len(drawn):]:
         axis.set_visible(False)
     for axis, ((ranks, bind, line), mine) in zip(axes.flat, drawn):
-        draw_panel(axis, mine, setting_text(ranks, bind, line, mine).replace("; ", "\n"), look)
+        draw_panel(axis, mine, setting_text(ranks, bind, line, mine).replace("; ", "\n"), shown)
     figure.suptitle(f"{title}: slowest rank's time of one call, median and interval (blue: times faster than the best peer)", x=0.012, ha="left", fontsize=12, color=INK)
     figure.tight_layout(rect=(0, 0, 1, 0.99))
     return png(figure)

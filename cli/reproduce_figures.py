@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A figure of a paper, redrawn.  Needs matplotlib (bench_chart.missing)."""
 from . import places
-from .bench_chart import INK, OURS, PEERS, png
+from .bench_chart import INK, look, png
 
-COLOURS = OURS + PEERS
 BESIDE = 6  # lines, above which their names stand beside the picture
 
 
 def draw(figure, path, dpi=130):
     from matplotlib import pyplot
     canvas, axis = pyplot.subplots(figsize=(6.8, 4.4))
-    colours = {}
+    shown, other = {}, look()
     for label, x, y, marks in figure.lines:
-        colour = colours.setdefault(label.split(":")[0], COLOURS[len(colours) % len(COLOURS)])  # "chain" and "chain: SimGrid" are of one colour
-        axis.plot(x, y, "o" if marks else "-", color=colour, lw=1.8, ms=5, mec="white", mew=0.8, zorder=3 if marks else 2, label=label)
+        name = label.split(":")[0]  # "chain" and "chain: SimGrid" look alike
+        shown[name] = shown.get(name) or next(other)
+        colour, marker = shown[name]
+        axis.plot(x, y, marker, ls="" if marks else "-", color=colour, lw=1.6, ms=5, markevery=1 if marks else max(1, len(x) // 12), mec="white", mew=0.8, zorder=3 if marks else 2, label=label)
     if "x" in figure.log:
         axis.set_xscale("log", base=2)
     if "y" in figure.log:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulated calls as a picture: one call as its ranks' timeline with the critical path, several as times over the size."""
-from .bench_chart import INK, OURS, missing, png, time_text  # noqa: F401  (missing: of every chart)
+from .bench_chart import INK, look, missing, png, time_text  # noqa: F401  (missing: of every chart)
 from .simulate_text import METHODS, end_of
 from .text import bytes_text
 
 COLOURS = {"wait": "#e3e3e3", "queue": "#c9a227", "line": "#d08c3c", "copy": "#0b6fb8", "reduce": "#1aa6a6"}
 RED = "#b3402a"
+BESIDE = 6  # lines, above which their names stand beside the picture
 
 
 def clean(axis):
@@ -38,15 +39,16 @@ def draw_timeline(asked, call):
 def draw_times(asked, calls):
     from matplotlib import pyplot
     figure, axis = pyplot.subplots(figsize=(8, 5))
-    for i, name in enumerate(asked.names):
+    for name, (colour, marker) in zip(asked.names, look()):
         points = [(at, calls[name, size]["times"]["time_ns"] / 1000) for at, size in enumerate(asked.sizes) if calls[name, size]]
-        axis.plot([x for x, _ in points], [y for _, y in points], marker="o", ms=4, lw=1.8, color=OURS[i % len(OURS)], ls="-" if i < len(OURS) else "--", label=name or "huddle's choice")
+        axis.plot([x for x, _ in points], [y for _, y in points], marker=marker, ms=5, lw=1.6, color=colour, label=name or "huddle's choice")
     axis.set_yscale("log")
     axis.set_xticks(range(len(asked.sizes)), [bytes_text(size) if size else asked.collective for size in asked.sizes], rotation=0 if len(asked.sizes) <= 8 else 60)
     axis.yaxis.set_major_formatter(time_text)
     axis.yaxis.set_minor_formatter("")
     axis.grid(axis="y", color="#ececec", zorder=0)
-    axis.legend(frameon=False, fontsize=9)
+    beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if len(asked.names) > BESIDE else {}
+    axis.legend(frameon=False, fontsize=9, **beside)
     axis.set_title(f"simulated {asked.collective}, {asked.words()}\n{METHODS[asked.options.method]}", loc="left", fontsize=10, color=INK)
     clean(axis)
     figure.tight_layout()

@@ -2,6 +2,7 @@
 """What `huddle bench` makes of figures, on made-up ones.  test_stats.py SOURCE."""
 import csv
 import io
+import itertools
 import json
 import os
 import sys
@@ -125,11 +126,7 @@ class Shown(unittest.TestCase):
         self.assertEqual(["slow", "fast", "huddle"], bench_tables.variants_of(found))
 
     def test_csv_has_a_row_for_each_figure_of_each_launch(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            path = os.path.join(scratch, "figures.csv")
-            bench_report.write_csv(path, self.samples)
-            with open(path, encoding="utf-8") as file:
-                read = list(csv.DictReader(io.StringIO(file.read())))
+        read = list(csv.DictReader(io.StringIO(bench_report.as_csv(self.samples))))
         self.assertEqual(len(self.samples), len(read))
         self.assertEqual(("fast", "bcast", "8", "1", "near"), tuple(read[0][name] for name in ("variant", "collective", "bytes", "launch", "class")))
 
@@ -143,6 +140,11 @@ class Shown(unittest.TestCase):
         self.assertIn("data:image/png;base64,", page)
         self.assertIn("huddle bench &lt;&amp;&gt;", page)
         self.assertNotRegex(page, r'(?:src|href)=(?!"?data:)')
+
+    def test_lines_can_be_told_apart(self):
+        self.assertEqual(40, len(set(itertools.islice(bench_chart.look(), 40))))
+        names = [f"huddle {i}" for i in range(16)] + [f"peer {i}" for i in range(16)]
+        self.assertEqual(32, len({shown[:2] for shown in bench_chart.looks(names).values()}))
 
     @unittest.skipIf(bench_chart.missing(), "no matplotlib")
     def test_picture(self):
