@@ -189,7 +189,7 @@ static void find_caches(hwloc_topology_t topology, struct measured *on, json_t *
         : first > 0 ? "the system's, L1"
                     : "assumed");
     add(numbers, "caches", "shared_bytes", (double)on->shared_bytes,
-        l3 != 0   ? "hwloc's, L3"
+        l3 != 0   ? "hwloc's, L3: all that the system names, of which a virtual machine may have but a part"
         : l2 != 0 ? "hwloc's, L2"
                   : "assumed: the own one's");
 }

@@ -28,7 +28,7 @@ def add_arguments(parser):
     parser.add_argument("--measure", action="store_true", help="beside it huddle's own choice, measured: for this machine")
     parser.add_argument("--plot", metavar="FILE", help="draw the curves: a PNG file")
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.epilog = places.HELP
+    parser.epilog = f"Takes no time; --simulate what huddle simulate takes, --measure and --fit some seconds of a machine that nobody else uses. {places.HELP}"
 
 
 def us(ns):

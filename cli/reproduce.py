@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle reproduce: what the papers print, beside what the same thing gives here: by their time models, on a simulated machine, on a simulated network."""
+import argparse
 import json
 import os
+import textwrap
 import time
 
 from . import bench_chart, machines, places, reproduce_01, reproduce_02, reproduce_03, reproduce_04, reproduce_05, reproduce_figures, reproduce_own, simulated
@@ -12,6 +14,9 @@ from .text import heading, table
 
 # number -> module: TITLE, and reproduce(lab) -> Result
 PAPERS = {"01": reproduce_01, "02": reproduce_02, "03": reproduce_03, "04": reproduce_04, "05": reproduce_05, "own": reproduce_own}
+
+NEEDS = ("All together take about two minutes of one core, 01 and own most of it. The simulator must have been built (Boost's context); pictures need matplotlib; what 04 gives by SimGrid needs Debian's "
+         "libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun): without it 04 has its functions.")
 
 
 class Lab:
@@ -37,12 +42,19 @@ class Lab:
             self.notes.append(words)
 
 
+def epilog():
+    """What each paper's module opens with; then what it takes."""
+    about = [f"{paper}: " + " ".join(module.__doc__.split("\n\n")[0].split()) for paper, module in PAPERS.items()]
+    about += [places.HELP, NEEDS]
+    return "\n".join(textwrap.fill(line, 120, subsequent_indent="    ") for line in about)
+
+
 def add_arguments(parser):
     parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"{', '.join(PAPERS)} (default: all)")
     parser.add_argument("--figures", metavar="DIR", help="draw the figures there, too: a directory that is there")
     parser.add_argument("--page", metavar="FILE", help="write tables and figures as a page (Markdown), the figures in a folder beside it")
     parser.add_argument("--brief", action="store_true", help="fewer points, and smaller: does it work?")
-    parser.epilog = places.HELP
+    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, epilog()
     parser.add_argument("--json", action="store_true", help="rows and figures as JSON")
 
 

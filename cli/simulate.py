@@ -36,7 +36,7 @@ def add_arguments(parser):
     parser.add_argument("--timeline", action="store_true", help="what each rank does when, who waits for whom, and the critical path, of the last call")
     parser.add_argument("--png", metavar="FILE", help="that as a picture; of several calls: their times over the size")
     parser.add_argument("--json", action="store_true", help="what the simulator says, as JSON")
-    parser.epilog = places.HELP
+    parser.epilog = f"A call takes from a blink to minutes: longer for more ranks and longer messages, and a table the sum of its calls. {places.HELP}"
 
 
 def parameters(words):

@@ -41,7 +41,7 @@ def add_arguments(parser):
     parser.add_argument("--baselines", action="store_true", help="let algorithms that are there to be compared with take part")
     parser.add_argument("--fresh", action="store_true", help="forget what a stopped run has measured")
     parser.add_argument("--resume", action="store_true", help="go on with a stopped run, which tune does by itself; fail if there is none")
-    parser.epilog = places.HELP
+    parser.epilog = f"--machine takes some seconds of a machine that nobody else uses, and on one that is not quiet up to half a minute. {places.HELP}"
 
 
 class Campaign:

@@ -95,6 +95,11 @@ class Words(unittest.TestCase):
         self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")))
         self.assertIn("accepted: ", said.stderr)
 
+    def test_help_says_what_the_papers_are(self):
+        said = " ".join(reproduce("--help").stdout.split())
+        for words in ("01: Paper 01 (Kurnosov, Tokmasheva, ", "own: Not of a paper: the fastest barrier", "Debian's libsimgrid-dev", "two minutes"):
+            self.assertIn(words, said)
+
     def test_a_page_is_written_or_it_is_said_why_not(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "page.md")
