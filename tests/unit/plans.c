@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plans.c - see plans.h. */
+#include "plans.h"
+
+#include <string.h>
+
+struct plans plans;
+
+void plans_settings(const char *const *settings)
+{
+    hud_config_read(settings, &plans.config);
+    assert_string_equal(plans.config.error, "");
+}
+
+void plans_tune(const char *text)
+{
+    char error[512] = "";
+
+    hud_rules_free(&plans.tuning);
+    if (!hud_rules_read(&plans.tuning, "t", text, strlen(text), error, sizeof error))
+        fail_msg("%s", error);
+}
+
+void plans_make(int ranks, bool crowded, const char *within, size_t bytes, bool windows)
+{
+    struct plan_facts facts = { .ranks = ranks, .crowded = crowded, .direct = plans.direct };
+
+    strncpy(facts.within, within, TOPO_NAME - 1);
+    hud_plan_make(&plans.config, &plans.tuning, &facts, bytes, windows, &plans.plan);
+}
+
+const char *plans_taker(enum coll_kind kind, size_t bytes)
+{
+    const struct plan_entry *e = plan_find(&plans.plan, (int)kind, bytes);
+
+    return e->slot < 0 ? "mpi" : hud_shm_algs[e->row]->name;
+}
+
+void plans_check(void)
+{
+    const struct plan *p = &plans.plan;
+    size_t end = PLACE_OFFSET;
+
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        assert_true(p->first[kind] < p->first[kind + 1]);
+        assert_true(p->entry[p->first[kind + 1] - 1].most_bytes == SIZE_MAX);
+        for (int e = p->first[kind]; e < p->first[kind + 1]; e++) {
+            assert_true(e == p->first[kind] || p->entry[e].most_bytes > p->entry[e - 1].most_bytes);
+            assert_true(p->entry[e].slot < p->slots);
+            assert_true(p->entry[e].slot < 0 || hud_coll_kind(hud_shm_algs[p->entry[e].row]->coll) == kind);
+        }
+    }
+    for (int s = 0; s < p->slots; s++) {
+        size_t from = p->slot[s].offset, to = from + p->slot[s].bytes;
+        assert_true(from >= PLACE_OFFSET && from % HUD_LINE == 0 && to > from);
+        for (int o = 0; o < s; o++)
+            assert_true(to <= p->slot[o].offset || from >= p->slot[o].offset + p->slot[o].bytes);
+        end = to > end ? to : end;
+    }
+    assert_true(p->slots == 0 || end <= p->most_bytes);
+    assert_true(p->total_bytes == (p->slots ? end : 0));
+}
+
+int plans_reset(void **state)
+{
+    (void)state;
+    hud_config_read(NULL, &plans.config);
+    hud_rules_free(&plans.tuning);
+    return 0;
+}
