@@ -36,7 +36,7 @@ PUBLISHED_CV = {"sense-reversing-gr": 2.7, "combining": 11.9}
 
 NOTES = (
     "40 % faster is read as 0.60 of the time; send/receive barriers (2.5 and 2.8 times slower) are not simulated",
-    "combining and the other trees come out faster than printed, what reads many lines in a row near it: an addition costs here a transfer and add_ns, while gcc 4.8.5 made "
+    "combining and the other trees come out faster than printed, what reads and writes many lines in a row slower, by gap_ns, which is assumed: an addition costs here a transfer and add_ns, while gcc 4.8.5 made "
     "of it a loop of exclusive loads and stores, which many ranks repeat; and that loop's atomicity orders all else around it",
     "revoke_ns, what a store waits for others' copies of its line, has not been published of this machine: the tables stand for both ends, as long as a line moves, which docs/machines.md assumes, and nothing; "
     "the order of the barriers, and huddle's own time, depend on it",
