@@ -29,7 +29,7 @@ PAIR = ("ompi4", "mpich5")
 QUICK = [(mpi, ranks, COLLECTIVE) for ranks in (2, 3) for mpi in PAIR]
 # All modules on as many ranks as most machines have processors for; elsewhere what calls collectives.
 FULL = [(mpi, ranks, ()) for ranks in (1, 2) for mpi in PAIR] + [(mpi, ranks, ("test_cco", "test_op")) for ranks in (3, 5, 8) for mpi in PAIR]
-SECONDS = 300
+QUICK_SECONDS, FULL_SECONDS = 300, 1500  # a job at most; an MPI alone is slow where ranks outnumber processors
 # Which library mpi4py opens; the launchers set where it lies.
 LIBRARY = {"openmpi": {"MPI4PY_MPIABI": "openmpi", "MPI4PY_LIBMPI": "libmpi.so.40"}, "mpich": {}}
 
@@ -58,7 +58,7 @@ def run(setting, mpi, ranks, modules, huddle, folder):
     env = {**os.environ, **env, **LIBRARY[peers.abi(mpi)], "HUDDLE_STATS": f"json:{folder}/stats.json"}
     job = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
     try:
-        text = job.communicate(timeout=SECONDS)[0]
+        text = job.communicate(timeout=setting.seconds)[0]
         return job.returncode, text
     except subprocess.TimeoutExpired:
         os.killpg(job.pid, signal.SIGTERM)
@@ -103,14 +103,14 @@ def compare(setting, mpi, ranks, modules):
         status, text = run(setting, mpi, ranks, modules, False, plain)
         before = outcomes(plain, ranks)
         if status is None:
-            return None, f"more than {SECONDS} s without huddle"
+            return None, f"more than {setting.seconds} s without huddle"
         if not before:
             return ["no test ran without huddle"] + text.splitlines()[-8:], ""
         status, text = run(setting, mpi, ranks, modules, True, ours)
         after = outcomes(ours, ranks)
         bad = list(judge(before, after, text, os.path.join(ours, "stats.json"), ranks))
         if status is None:
-            bad.append(f"still running after {SECONDS} s")
+            bad.append(f"still running after {setting.seconds} s")
         count = {word: list(after.values()).count(word) for word in sorted(set(after.values()))}
         return bad + (text.splitlines()[-25:] if bad else []), ", ".join(f"{n} {word}" for word, n in count.items())
 
@@ -122,7 +122,7 @@ def main():
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", default="")
     setting = parser.parse_args()
-    setting.build = os.path.abspath(setting.build)
+    setting.build, setting.seconds = os.path.abspath(setting.build), FULL_SECONDS if setting.full else QUICK_SECONDS
     setting.wheels, setting.huddle = os.path.join(setting.build, "peers"), os.path.join(setting.build, "bin", "huddle")
     setting.python = setting.python or os.path.join(setting.build, "venv", "bin", "python")
     setting.script = source(setting.python, os.path.join(setting.build, "mpi4py")) if os.path.exists(setting.python) else None
