@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* top.h - the top group: whether its members meet, each telling all the others, or gather at rank 0; and who then lets a rank go: pure functions. */
+/*
+ * top.h - where the ranks that lead all others meet, each telling all the others, instead of gathering further up, at rank 0 in the end; and who then lets
+ * a rank go: pure functions.
+ */
 #ifndef HUD_TOP_H
 #define HUD_TOP_H
 
@@ -7,17 +10,24 @@
 
 struct top {
     int level, count;
-    const int *members;
+    const int *members; /* of a top that meets: all that take part at its level, whatever their groups there */
     bool meets;
 };
 
-/* A top group of two members or more meets if they are at most so many. */
+/* The ranks of the lowest level at which at most so many, and two or more, take part meet there; no such level: the top group gathers. */
 static inline struct top top_of(const struct shape_groups *g, long most)
 {
-    struct top top = { .level = g->levels - 1 };
+    struct top top = { .level = 0 };
 
-    top.members = shape_members(g, top.level, 0, &top.count);
-    top.meets = top.count > 1 && top.count <= most;
+    for (; top.level < g->levels; top.level++) {
+        const struct shape_level *l = &g->level[top.level];
+        top.members = l->members;
+        top.count = l->first[l->groups];
+        top.meets = top.count > 1 && top.count <= most;
+        if (top.meets)
+            return top;
+    }
+    top.level--;
     return top;
 }
 

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* A member of the top is its own head, another rank has the head of whoever leads its last group; so nothing else is a head. */
+/* Who takes part in the top's level is its own head, if it meets; another rank has the head of whoever leads its last group: nothing else is a head. */
 static void check_heads(const struct shape_groups *g, const struct top *top)
 {
     for (int r = 0; r < g->ranks; r++) {
@@ -19,38 +19,58 @@ static void check_heads(const struct shape_groups *g, const struct top *top)
 
         if (!top->meets)
             assert_int_equal(top_head(g, top, r), 0);
-        else if (g->top[r] == top->level)
+        else if (g->top[r] >= top->level)
             assert_int_equal(top_head(g, top, r), r);
         else
             assert_int_equal(top_head(g, top, r), top_head(g, top, leader));
     }
 }
 
+static int takers(const struct shape_groups *g, int level)
+{
+    int count = 0;
+
+    for (int r = 0; r < g->ranks; r++)
+        count += g->top[r] >= level;
+    return count;
+}
+
+/* The lowest level of 2 to `most` that take part, and no other; or the last, which gathers. */
+static void check_level(const struct shape_groups *g, const struct top *top, int most)
+{
+    int level = 0;
+
+    while (level < g->levels && (takers(g, level) < 2 || takers(g, level) > most))
+        level++;
+    assert_int_equal(top->meets, level < g->levels);
+    assert_int_equal(top->level, level < g->levels ? level : g->levels - 1);
+    assert_int_equal(top->count, takers(g, top->level));
+    for (int i = 0; i < top->count; i++)
+        assert_true(g->top[top->members[i]] >= top->level);
+}
+
 static void random_tops(void **state)
 {
-    int met = 0, gathered = 0;
+    int met = 0, below = 0, gathered = 0;
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
         struct shape_place place;
         struct shape_groups g;
-        int members = 0, most = random_between(1, 8);
+        int most = random_between(1, 8);
 
         random_place(random_between(1, 40), SHAPE_LEVELS - 1, i % 4, &place);
         assert_int_equal(hud_shape_groups_build(&place, &g), 0);
         struct top top = top_of(&g, most);
-        for (int r = 0; r < g.ranks; r++)
-            members += g.top[r] == g.levels - 1;
-        assert_int_equal(top.level, g.levels - 1);
-        assert_int_equal(top.count, members);
-        assert_int_equal(top.meets, members >= 2 && members <= most);
+        check_level(&g, &top, most);
         check_heads(&g, &top);
         met += top.meets && g.levels > 1;
+        below += top.meets && top.level < g.levels - 1;
         gathered += !top.meets && g.levels > 1;
         hud_shape_groups_free(&g);
         free((void *)(uintptr_t)place.unit);
     }
-    assert_true(met > 0 && gathered > 0);
+    assert_true(met > 0 && below > 0 && gathered > 0);
 }
 
 int main(void)

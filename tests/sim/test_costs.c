@@ -18,24 +18,25 @@ enum { RANKS = 16, GROUP = 4, SEEDS = 10, ARENA = 1 << 16 };
 /* hops: additions to one line follow each other, each a hop. */
 static const struct cost {
     const char *name;
-    long param; /* the first parameter, where there is one */
+    long param[2]; /* the first parameters, where there are any */
     unsigned long posts;
     unsigned hops;
     unsigned long grouped_posts;
     unsigned grouped_hops;
 } costs[] = {
-    { "groups", 1, 16, 2, 16, 3 },        /* p - 1 arrivals, one leave */
-    { "groups", 4, 16, 2, 20, 3 },        /* four tell each other, and release three each */
-    { "groups", 16, 16, 1, 20, 3 },       /* all tell each other */
-    { "central", 0, 17, 16, 17, 16 },     /* p additions, one post */
-    { "counters", 0, 16, 2, 16, 2 },      /* p */
-    { "gather", 0, 30, 2, 30, 2 },        /* 2 (p - 1) */
-    { "combining", 2, 45, 8, 45, 8 },     /* p + p/2 + ... additions, p - 1 posts; k h hops, h = log2 p */
-    { "combining", 4, 25, 8, 25, 8 },     /* p + p/4 additions, 5 posts; h = log4 p */
-    { "mcs", 0, 30, 6, 30, 6 },           /* 2 (p - 1); depths 2 and 4 */
-    { "tournament", 0, 30, 8, 30, 8 },    /* 2 (p - 1); 2 h */
-    { "dissemination", 0, 64, 4, 64, 4 }, /* p h; h */
-    { "cells", 0, 16, 2, 19, 4 },         /* p, and an arrival of each chip leader but rank 0 */
+    { "groups", { 1, 16 }, 16, 2, 16, 3 },    /* p - 1 arrivals, one leave */
+    { "groups", { 4, 16 }, 16, 2, 20, 3 },    /* four tell each other, and release three each */
+    { "groups", { 16, 16 }, 16, 1, 16, 1 },   /* all tell each other */
+    { "groups", { 1, 4 }, 16, 3, 16, 3 },     /* sixteen gather in two steps, four in one */
+    { "central", { 0 }, 17, 16, 17, 16 },     /* p additions, one post */
+    { "counters", { 0 }, 16, 2, 16, 2 },      /* p */
+    { "gather", { 0 }, 30, 2, 30, 2 },        /* 2 (p - 1) */
+    { "combining", { 2 }, 45, 8, 45, 8 },     /* p + p/2 + ... additions, p - 1 posts; k h hops, h = log2 p */
+    { "combining", { 4 }, 25, 8, 25, 8 },     /* p + p/4 additions, 5 posts; h = log4 p */
+    { "mcs", { 0 }, 30, 6, 30, 6 },           /* 2 (p - 1); depths 2 and 4 */
+    { "tournament", { 0 }, 30, 8, 30, 8 },    /* 2 (p - 1); 2 h */
+    { "dissemination", { 0 }, 64, 4, 64, 4 }, /* p h; h */
+    { "cells", { 0 }, 16, 2, 19, 4 },         /* p, and an arrival of each chip leader but rank 0 */
 };
 
 struct job {
@@ -66,7 +67,7 @@ static const struct alg *find(const char *name)
 
 static void check(const struct cost *cost, bool grouped, uint64_t seed)
 {
-    struct job job = { .alg = find(cost->name), .param = { cost->param } };
+    struct job job = { .alg = find(cost->name), .param = { cost->param[0], cost->param[1] } };
     int unit[RANKS], members[RANKS];
 
     for (int r = 0; r < RANKS; r++) {
@@ -86,7 +87,7 @@ static void check(const struct cost *cost, bool grouped, uint64_t seed)
     unsigned long posts = hud_sim_posts(s);
     unsigned hops = hud_sim_hops(s);
     if (posts != (grouped ? cost->grouped_posts : cost->posts) || hops != (grouped ? cost->grouped_hops : cost->hops))
-        fail_msg("%s (%ld)%s: %lu posts, %u hops", cost->name, cost->param, grouped ? " in groups" : "", posts, hops);
+        fail_msg("%s (%ld)%s: %lu posts, %u hops", cost->name, cost->param[0], grouped ? " in groups" : "", posts, hops);
     hud_sim_free(s);
     hud_shape_groups_free(&job.groups);
 }

@@ -3,8 +3,8 @@
  * allreduce/groups.c - contributions go up the groups of the memory hierarchy in flag lines, the result comes down in one that all ranks below poll.
  *
  * Source    papers 03 (groups) and 05; barrier/groups with a payload in each line.
- * Shape     p ranks in L levels of groups, n <= 112 bytes; a leader reduces the lines of its group into its line one level up; the members of a top group of at
- *           most `exchange` read each other's lines.
+ * Shape     p ranks in L levels of groups, n <= 112 bytes; a leader reduces the lines of its group into its line one level up, those of more than
+ *           `flat` members in two steps; where at most `exchange` take part in a level, they read each other's lines.
  * Cost      T = sum over levels of (l + (c - 2) g + c o) + l + (p - 2) g    ns; l one line transfer, c group size, g one more overlapped line, o a
  *           reduction of n bytes in the nearest cache
  *           traffic: one line written a level, at a leader one read for each member; one line read for the result
@@ -23,13 +23,15 @@
  *           R3 -> A3   the result                 happens before  the reads of those below, and the reads of their lines before the next write there
  */
 #include "alg/contribution.h"
+#include "alg/gathering.h"
 #include "shape/top.h"
 
-enum param { EXCHANGE };
+enum param { EXCHANGE, FLAT };
 
 static const struct alg_param params[] = {
-    [EXCHANGE] = { "exchange", "1", "members of the top group, at most, that tell each other instead of rank 0", 1, 64, 8, NULL,
-                   .tune = "1,2" },
+    [EXCHANGE] = { "exchange", "1", "ranks, at most, that tell each other, at the lowest level of so few, instead of rank 0", 1, 64, 8,
+                   NULL, .tune = "1,2" },
+    [FLAT] = GATHERING_FLAT,
     { .name = NULL },
 };
 
@@ -57,41 +59,61 @@ static void await_sum(struct mem *m, const struct coll *c, const struct top *top
         mem_await(m, line, c->op); /* A1 */
 }
 
-/* The sums of a group, once all are there, into the own line one level up, which its readers have then left; that of the top into `out`, too. */
-static void reduce(struct mem *m, const struct coll *c, const struct top *top, int level)
+/*
+ * Once they are there: the sums of members[first] .. members[end - 1], and the own one before them if first > 0, into the own line of
+ * level `into`, which its readers have then left; the result into `out`, too.
+ */
+static void reduce(struct mem *m, const struct coll *c, const struct top *top, int level, const struct gathering *group, int into)
 {
-    const struct mem_span to = { .shared = contribution_at(line_of(m, c, top, mem_rank(m), level + 1)) }, out = { .view = &c->out };
+    const struct mem_span to = { .shared = contribution_at(line_of(m, c, top, mem_rank(m), into)) }, out = { .view = &c->out };
     struct sources all;
-    int count;
-    const int *members = shape_members(c->groups, level, mem_rank(m), &count);
 
-    for (int i = 0; i < count; i++)
-        if (members[i] != mem_rank(m))
-            await_sum(m, c, top, members[i], level);
+    for (int i = group->first; i < group->end; i++)
+        if (group->members[i] != mem_rank(m))
+            await_sum(m, c, top, group->members[i], level);
     sources_begin(&all, m, c, &to, c->bytes);
-    for (int i = 0; i < count; i++)
-        sources_add(&all, (struct mem_span){ .shared = contribution_at(line_of(m, c, top, members[i], level)) });
-    sources_reduce(&all, &to, level == top->level ? &out : NULL);
+    if (group->first > 0)
+        sources_add(&all, (struct mem_span){ .shared = contribution_at(line_of(m, c, top, mem_rank(m), level)) });
+    for (int i = group->first; i < group->end; i++)
+        sources_add(&all, (struct mem_span){ .shared = contribution_at(line_of(m, c, top, group->members[i], level)) });
+    sources_reduce(&all, &to, into > top->level ? &out : NULL);
+}
+
+/* The sums of those below in a rank's group; false: it does not lead the group. */
+static bool gather(struct mem *m, const struct coll *c, const struct top *top, int level)
+{
+    const struct gathering group = gathering_of(c->groups, level, mem_rank(m), c->param[FLAT]);
+
+    if (group.leads || group.first < group.end)
+        reduce(m, c, top, level, &group, group.leads ? level + 1 : level);
+    return group.leads;
+}
+
+/* The top members' sums, which are the same on all of them, as is their order. */
+static void meet(struct mem *m, const struct coll *c, const struct top *top)
+{
+    const struct gathering all = { .members = top->members, .end = top->count };
+
+    mem_post(m, line_of(m, c, top, mem_rank(m), top->level), c->op); /* R2 */
+    reduce(m, c, top, top->level, &all, top->level + 1);
 }
 
 static void run(struct mem *m, const struct coll *c)
 {
     const struct top top = top_of(c->groups, c->param[EXCHANGE]);
-    int me = mem_rank(m), count;
+    int me = mem_rank(m);
     struct slot *mine = mem_slot(m, me), *head = mem_slot(m, top_head(c->groups, &top, me));
 
     mem_in_all(m, contribution_at(line_of(m, c, &top, me, 0)), &c->in, 0, c->bytes);
-    for (int level = 0; level <= c->groups->top[me]; level++) {
-        mem_flag *line = line_of(m, c, &top, me, level);
+    for (int level = 0; level <= top.level && level <= c->groups->top[me]; level++) {
         if (level == top.level && top.meets) {
-            mem_post(m, line, c->op); /* R2 */
-        } else if (*shape_members(c->groups, level, me, &count) != me) {
-            mem_post(m, line, c->op);          /* R1 */
-            mem_await(m, &head->leave, c->op); /* A3 */
+            meet(m, c, &top);
+        } else if (!gather(m, c, &top, level)) {
+            mem_post(m, line_of(m, c, &top, me, level), c->op); /* R1 */
+            mem_await(m, &head->leave, c->op);                  /* A3 */
             mem_out(m, &c->out, contribution_at(&head->leave), 0, c->bytes);
             return;
         }
-        reduce(m, c, &top, level);
     }
     mem_post(m, &mine->leave, c->op); /* R3 */
     contribution_claim(m, c, &mine->meet[(c->op + 1) % 2]);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gathering.h - which members of a group a member waits for, when the group gathers at its leader: pure functions.
+ *
+ * In a group of at most `flat` members the leader waits for all others.  A wider one gathers in two steps, by a complete tree of the least degree
+ * k with 1 + k + k^2 >= members: so nobody looks at more than about a square root of them, one line after the other.
+ */
+#ifndef HUD_GATHERING_H
+#define HUD_GATHERING_H
+
+#include "shape/shape.h"
+
+struct gathering {
+    bool leads;
+    int first, end;     /* the rank waits for members[first] .. members[end - 1] */
+    const int *members; /* of the group, its leader first */
+};
+
+static inline struct gathering gathering_of(const struct shape_groups *g, int level, int rank, long flat)
+{
+    struct gathering o = { .first = 1 };
+    int count, degree = 1, at = 0;
+
+    o.members = shape_members(g, level, rank, &count);
+    o.leads = o.members[0] == rank;
+    o.end = o.leads ? count : 1;
+    if (count <= flat)
+        return o;
+    while (1 + degree + degree * degree < count)
+        degree++;
+    while (o.members[at] != rank)
+        at++;
+    o.first = degree * at + 1 < count ? degree * at + 1 : count;
+    o.end = o.first + degree < count ? o.first + degree : count;
+    return o;
+}
+
+#endif
