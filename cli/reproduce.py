@@ -10,6 +10,7 @@ from . import bench_chart, machines, places, reproduce_01, reproduce_02, reprodu
 from .layout import Trouble
 from .progress import Progress
 from .reproduce_page import Page
+from .reproduce_rows import summary
 from .text import heading, table
 
 # number -> module: TITLE, and reproduce(lab) -> Result
@@ -63,13 +64,13 @@ def heading_of(paper):
 
 
 def headers_of(paper):
-    return ["what", getattr(PAPERS[paper], "PRINTED", "published"), "here", "deviation", "by"]
+    return ["what", getattr(PAPERS[paper], "PRINTED", "published"), "here", "deviation", "agrees", "by"]
 
 
 def show(paper, result, lab, seconds):
     heading(heading_of(paper))
     table(headers_of(paper), [row.words() for row in result.rows], right=(1, 2, 3))
-    for line in lab.notes:
+    for line in [*summary(result.rows), *lab.notes]:
         print(f"  {line}")
     print(f"  {seconds:.1f} s")
 

@@ -5,7 +5,7 @@ Paper 02 (Zhang, Meng, Huo, Multi-core aware Barrier, Bcast and Alltoall): 16 ra
 Three forms of each, simulated: a barrier with gather and release lines apart, with one queue of cells, and with one queue chip by chip; a broadcast whose readers all come at once,
 whose readers come four at a time, and from segments on all nodes; an exchange by blocks, and by tiles.  Fresh data in each call.
 """
-from .reproduce_rows import Figure, Result, Row
+from .reproduce_rows import GAIN, RATIO, TIME, Figure, Result, Row
 
 TITLE = "barrier, broadcast and alltoall on multi-core nodes"
 MACHINE, RANKS, SIMULATED = "opteron-8347he", 16, "simulated"
@@ -15,7 +15,7 @@ NOTES = (
     "the printed times are MVAPICH's, each with its own costs besides; the gains from form to form are what is compared",
     "4 readers at a time: a simulated memory controller serves any number of readers at its full rate, so fewer of them are only slower; the real one lost up to 14 GB/s of "
     "its rate to 16 readers (the paper's STREAM figures), which is what limiting them wins back",
-    "exchanges of 16 MB a pair would need 8 GB of buffers: 1 MB stands for the largest",
+    "exchanges of 16 MB a pair, for which -14 % is printed, would need 8 GB of buffers: those of 1 MB stand beside nothing",
 )
 
 
@@ -32,10 +32,10 @@ def barriers(f):
     """What MVAPICH 1.1 has, one queue with a line for each cell, the same chip by chip."""
     two, one, three = (f.us("barrier", *words, method="loop") for words in (("gather",), ("cells", 0, ALL_LEVELS), ("cells",)))
     printed = {"two queues": (5.7, two), "one queue, a line for each cell": (4.97, one), "three levels": (2.28, three)}
-    rows = [Row(f"barrier: {name}", "us", us, here, SIMULATED) for name, (us, here) in printed.items()]
-    rows += [Row("barrier: one queue over two", "times", 4.97 / 5.7, one / two, SIMULATED),
-             Row("barrier: three levels over one queue", "times", 2.28 / 4.97, three / one, SIMULATED),
-             Row("barrier: three levels over two queues", "times", 2.28 / 5.7, three / two, SIMULATED),
+    rows = [Row.judged(f"barrier: {name}", "us", us, here, SIMULATED, TIME) for name, (us, here) in printed.items()]
+    rows += [Row.judged("barrier: one queue over two", "times", 4.97 / 5.7, one / two, SIMULATED, RATIO),
+             Row.judged("barrier: three levels over one queue", "times", 2.28 / 4.97, three / one, SIMULATED, RATIO),
+             Row.judged("barrier: three levels over two queues", "times", 2.28 / 5.7, three / two, SIMULATED, RATIO),
              Row("barrier: huddle's own (groups)", "us", None, f.us("barrier", "groups", method="loop"), SIMULATED)]
     return rows, []
 
@@ -49,11 +49,11 @@ def broadcasts(f):
     placed = {size: f.us("bcast", "segments", size, slot=slot, limit=4) for size in sizes}
 
     def gains(name, times, printed):
-        return [Row(f"bcast: {name} against all at once, {size // KB} KB", "%", percent, 100 * (times[size] / at_once[size] - 1), SIMULATED)
+        return [Row.judged(f"bcast: {name} against all at once, {size // KB} KB", "%", percent, 100 * (times[size] / at_once[size] - 1), SIMULATED, GAIN)
                 for size, percent in printed.items() if size in sizes]
     rows = gains("4 readers at a time", limited, {512 * KB: -15, 16 * MB: -3.5}) + gains("segments on all nodes", placed, {128 * KB: -34.6, 16 * MB: -34.58})
     if 16 * MB in sizes:
-        rows.append(Row("bcast: segments on all nodes, 16 MB", "us", 41648.18, placed[16 * MB], SIMULATED))
+        rows.append(Row.judged("bcast: segments on all nodes, 16 MB", "us", 41648.18, placed[16 * MB], SIMULATED, TIME))
     names = (("all at once", at_once), ("4 at a time", limited), ("segments on all nodes", placed))
     return rows, [Figure("bcast", "Limited readers, placed segments: 16 ranks on 4 x 4 cores, simulated", "message, bytes", "us, simulated", "xy",
                          [(name, sizes, [times[size] for size in sizes], False) for name, times in names])]
@@ -65,8 +65,8 @@ def exchanges(f):
     slot = 40 * MB
     blocks = {size: f.us("alltoall", "windows", size, slot=slot, tile=size, budget=4 * RANKS * size) for size in sizes}
     tiles = {size: f.us("alltoall", "windows", size, slot=slot, budget=128 * KB) for size in sizes}
-    rows = [Row(f"alltoall: tiles against blocks, {size // KB} KB a pair", "%", percent, 100 * (tiles[size] / blocks[size] - 1), SIMULATED)
-            for size, percent in ((64 * KB, -4), (MB, -14)) if size in sizes]
+    rows = [Row.judged(f"alltoall: tiles against blocks, {size // KB} KB a pair", "%", percent, 100 * (tiles[size] / blocks[size] - 1), SIMULATED, GAIN)
+            for size, percent in ((64 * KB, -4), (MB, None)) if size in sizes]
     return rows, [Figure("alltoall", "Tiles and blocks: 16 ranks on 4 x 4 cores, simulated", "bytes a pair", "us, simulated", "xy",
                          [(name, sizes, [times[size] for size in sizes], False) for name, times in (("blocks", blocks), ("tiles", tiles))])]
 

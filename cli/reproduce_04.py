@@ -6,7 +6,7 @@ Twice: by the paper's time functions (src/cost/hockney.h), and by SimGrid, which
 same alpha and beta.  Gigabit Ethernet as the paper measured it; 1 MB is 2^20 bytes, by which its 2975 comes out.
 """
 from . import smpi
-from .reproduce_rows import Figure, Result, Row
+from .reproduce_rows import SAME, Figure, Result, Row, found, within
 
 TITLE = "pipelined tree broadcasts over a network"
 
@@ -70,12 +70,13 @@ def degrees(net, tree, published):
     asked = net.functions(points)
     simulated = net.simulated(points)
     exact = [point["steps"] * (ALPHA_NS + net.bytes * BETA_NS) / 1e6 for point in asked]
-    rows = [Row(f"{tree} tree: best k, {net.ranks} ranks", "", published, asked[0]["best_degree"], FUNCTION)]
+    rows = [Row.judged(f"{tree} tree: best k, {net.ranks} ranks", "", published, asked[0]["best_degree"], FUNCTION, SAME)]
     if simulated:
         best = as_good(DEGREES, simulated)
-        rows.append(Row(f"{tree} tree: best k, measured: small ones", "", "small" if tree == "k-ary" else "2", ", ".join(str(k) for k in best), SIMULATED,
-                        max(best) <= (4 if tree == "k-ary" else 2)))
-        rows.append(Row(f"{tree} tree, k = 2: time by its steps", "ms", exact[0], simulated[0], SIMULATED))
+        most = 4 if tree == "k-ary" else 2
+        rows.append(Row.judged(f"{tree} tree: best k within 1 %, measured: small ones", "", "small" if tree == "k-ary" else "2", ", ".join(str(k) for k in best), SIMULATED,
+                               found(f"none above {most}", max(best) <= most)))
+        rows.append(Row.judged(f"{tree} tree, k = 2: time by its steps", "ms", exact[0], simulated[0], SIMULATED, within(0.02)))
     lines = [(f"{tree}", list(DEGREES), [point["ns"] / 1e6 for point in asked], False)]
     if simulated:
         lines.append((f"{tree}: SimGrid", list(DEGREES), simulated, True))
@@ -100,14 +101,14 @@ def segments(net, tree, published, measured):
     points = [(tree, 2, s) for s in tried]
     computed, simulated = net.computed(points), net.simulated(points)
     words = f"{tree}: best segment, {net.ranks} ranks, {net.bytes >> 10} KB"
-    rows = [Row(words, "B", None if net.lab.brief else published, formula, FUNCTION)]
+    rows = [Row.judged(words, "B", None if net.lab.brief else published, formula, FUNCTION, within(0.01))]
     if simulated:
         best, good = least(tried, simulated), as_good(tried, simulated)
-        rows.append(Row(words, "B", None if net.lab.brief else published, best, SIMULATED))
+        rows.append(Row.judged(words, "B", None if net.lab.brief else published, best, SIMULATED, within(0.1)))
         if not net.lab.brief:
-            rows.append(Row(f"{words}, measured; as good as the best within 1 %", "B", "-".join(str(s) for s in measured), f"{good[0]}-{good[-1]}", SIMULATED,
-                            good[0] <= measured[-1] and measured[0] <= good[-1]))
-        rows.append(Row(f"{tree}: time at that segment, by the function", "ms", computed[tried.index(best)], min(simulated), SIMULATED))
+            rows.append(Row.judged(f"{words}, measured; as good as the best within 1 %", "B", "-".join(str(s) for s in measured), f"{good[0]}-{good[-1]}", SIMULATED,
+                                   found("they meet", good[0] <= measured[-1] and measured[0] <= good[-1])))
+        rows.append(Row.judged(f"{tree}: time at that segment, by the function", "ms", computed[tried.index(best)], min(simulated), SIMULATED, within(0.02)))
     lines = [(tree, tried, computed, False)]
     if simulated:
         lines.append((f"{tree}: SimGrid", tried, simulated, True))
@@ -131,10 +132,10 @@ def over_messages(net):
     ratio = [time / limit for time, limit in zip(binomial, bound)]
     steps = (net.ranks - 1).bit_length()
     best = [min(range(3), key=lambda i, at=at: (binomial, binary, chain)[i][at]) for at in range(len(sizes))]
-    rows = [Row("binomial tree over the lower bound: 1 byte", "times", 1, ratio[0], FUNCTION),
-            Row(f"binomial tree over the lower bound: {sizes[-1] >> 20} MB", "times", steps, ratio[-1], FUNCTION),
-            Row("fastest as messages grow", "", "binomial, binary pipelined, chain", ", ".join(("binomial", "binary pipelined", "chain")[i] for i in dict.fromkeys(best)),
-                FUNCTION, best == sorted(best))]
+    order = [("binomial", "binary pipelined", "chain")[i] for i in dict.fromkeys(best)]
+    rows = [Row.judged("binomial tree over the lower bound: 1 byte", "times", 1, ratio[0], FUNCTION, within(0.01)),
+            Row.judged(f"binomial tree over the lower bound: {sizes[-1] >> 20} MB", "times", steps, ratio[-1], FUNCTION, within(0.01)),
+            Row.judged("fastest as messages grow", "", "binomial, binary pipelined, chain", ", ".join(order), FUNCTION, found("the same order", len(order) == 3 and best == sorted(best)))]
     figures = [Figure("figure-14", f"Broadcasts in the Hockney model, {net.ranks} ranks (figures 10 and 14)", "message, bytes", "ms", "xy",
                       [("binomial", sizes, binomial, False), ("binary pipelined, best s", sizes, binary, False), ("chain, best s", sizes, chain, False),
                        ("lower bound", sizes, bound, False)]),
@@ -145,7 +146,7 @@ def over_messages(net):
 def against_functions(net):
     """The one algorithm whose time has no ceilings: does SimGrid compute the model at all?"""
     points = [("linear", 2, 0, 1000), ("linear", 2, 0, 100000)]
-    return [Row(f"linear, {size} B: time by the function", "ms", computed, simulated, SIMULATED)
+    return [Row.judged(f"linear, {size} B: time by the function", "ms", computed, simulated, SIMULATED, within(0.02))
             for (_, _, _, size), computed, simulated in zip(points, net.computed(points), net.simulated(points))]
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle reproduce, briefly: rows and figures of each paper, and what is said where SimGrid is missing.  test_reproduce.py BUILD."""
+import functools
+import itertools
 import json
 import os
 import shutil
@@ -7,10 +9,19 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from datetime import date
 
 from said import without_progress
 
 BUILD = os.path.abspath(sys.argv.pop(1))
+sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
+
+from huddle_cli import machines, reproduce_own, reproduce_rows, simulated  # noqa: E402
+from huddle_cli.layout import Layout, Trouble  # noqa: E402
+from huddle_cli.reproduce import Lab  # noqa: E402
+from huddle_cli.reproduce_rows import Row  # noqa: E402
+
+LAYOUT = Layout(BUILD, libs="lib", plugins="lib/huddle", tools="libexec/huddle", share="share/huddle", sysconf="/etc")
 SIMULATED = ("01", "02", "03", "05", "own")
 SIMGRID = shutil.which("smpirun") and os.path.exists(os.path.join(BUILD, "libexec", "huddle", "messages-smpi"))
 
@@ -23,6 +34,12 @@ def answer(*words, **environment):
     said = reproduce(*words, "--brief", "--json", **environment)
     assert said.returncode == 0, said.stderr
     return json.loads(said.stdout)
+
+
+@functools.lru_cache(maxsize=None)
+def simulated_paper(paper):
+    """Once for all tests."""
+    return answer(paper)[paper]
 
 
 class Paper04(unittest.TestCase):
@@ -68,10 +85,11 @@ class Paper04(unittest.TestCase):
 @unittest.skipUnless(os.path.exists(os.path.join(BUILD, "libexec", "huddle", "simulate")), "built without the simulator")
 class Simulated(unittest.TestCase):
     def test_what_is_simulated_is_the_same_each_time(self):
-        self.assertEqual(*(answer("03")["03"]["rows"] for _ in range(2)))
+        self.assertEqual(simulated_paper("03")["rows"], answer("03")["03"]["rows"])
 
     def test_each_paper_has_rows_and_figures(self):
-        for paper, found in answer(*SIMULATED).items():
+        for paper in SIMULATED:
+            found = simulated_paper(paper)
             self.assertIn("simulated", {row["by"] for row in found["rows"]}, paper)
             for figure in found["figures"]:
                 for label, x, y, _ in figure["lines"]:
@@ -79,14 +97,103 @@ class Simulated(unittest.TestCase):
                     self.assertTrue(all(value > 0 for value in y), label)
 
     def test_the_model_of_paper_01_gives_what_it_printed(self):
-        rows = [row for row in answer("01")["01"]["rows"] if row["what"].startswith("figure 6") or row["what"].startswith("f* of a queue")]
+        rows = [row for row in simulated_paper("01")["rows"] if row["what"].startswith("figure 6") or row["what"].startswith("f* of a queue")]
         self.assertEqual(6, len(rows))
         for row in rows:
             self.assertLess(abs(row["here"] / row["published"] - 1), 0.005, row["what"])
 
     def test_the_central_counter_is_slowest(self):
-        rows = {row["what"]: row for row in answer("03")["03"]["rows"]}
+        rows = {row["what"]: row for row in simulated_paper("03")["rows"]}
         self.assertEqual("sense-reversing", rows["slowest, 16 ranks"]["here"])
+
+    def test_what_is_printed_of_other_sizes_is_compared_with_nothing(self):
+        for paper in ("01", "02", "03", "05"):
+            for row in simulated_paper(paper)["rows"]:
+                self.assertEqual(row["agrees"] is None, not row["when"], row["what"])
+                if paper != "02" and row["by"] == "simulated" and not row["what"].startswith("figure 7: s"):  # those are of the paper's own ranks and sizes
+                    self.assertIsNone(row["published"], row["what"])
+
+    def test_send_and_receive_are_simulated(self):
+        papers = {paper: simulated_paper(paper) for paper in ("03", "05")}
+        rows = {row["what"]: row for row in papers["03"]["rows"]}
+        self.assertEqual("simulated", rows["send/receive tree over combining, 16 ranks"]["by"])
+        self.assertIn("send/receive tree", {label for figure in papers["03"]["figures"] for label, *_ in figure["lines"]})
+        self.assertTrue(all("computed" not in figure["title"] for figure in papers["05"]["figures"]))
+
+    def test_levels_are_left_out_by_what_they_are(self):
+        for name in reproduce_own.MACHINES:
+            machine = machines.load(LAYOUT, name)
+            ranks = LAYOUT.question("simulate", {"machine": machine})["machine"]["cores"]
+
+            def groups(off):
+                request = {"machine": machine, "collective": "barrier", "algorithm": "counters", "ranks": ranks, "levels_off": off, "repetitions": 1}
+                return tuple(level["groups"] for level in LAYOUT.question("simulate", request)["call"]["groups"])
+            offs = reproduce_own.groupings(Lab(LAYOUT, False), machine, ranks)
+            *inner, top = groups("")
+            self.assertGreaterEqual(len(inner), 2, name)
+            every = {(*some, top) for count in range(len(inner) + 1) for some in itertools.combinations(inner, count)}
+            self.assertEqual(sorted(every), sorted(groups(off) for off in offs), name)
+            self.assertEqual("", offs[0])
+
+
+class Asked(unittest.TestCase):
+    """What the simulator is asked for, by a layout that answers with times of ours."""
+
+    def setUp(self):
+        self.requests = []
+
+    def question(self, _program, request):
+        self.requests.append(request)
+        if request["algorithm"] == "none":
+            raise Trouble("bytes: it does not take them", 2)
+        clean = request["algorithm"] != "wrong"
+        once = request["repetitions"] == 1
+        ns = {"a": 100 if once else 130 + request.get("seed", 0), "b": 110 if once else 105, "c": 500 if once else 1}.get(request["algorithm"], 0)
+        return {"call": {"checker": {"clean": clean, "report": "a race"}, "times": {"time_ns": ns}, "slot_bytes": 64 << 10}}
+
+    def ways(self, *names):
+        return [(name, {"collective": "bcast", "algorithm": name, "size": 8}) for name in names]
+
+    def test_the_best_are_measured_as_it_is_said(self):
+        self.assertEqual((105, "b"), simulated.fastest_ns(self, {}, self.ways("a", "b", "c", "none")))
+        measured = [request for request in self.requests if request["repetitions"] != 1]
+        self.assertEqual({"a", "b"}, {request["algorithm"] for request in measured})
+        self.assertEqual([(5, 17, seed) for seed in (1, 2, 3)], [(r["repetitions"], r["warmup"], r["seed"]) for r in measured if r["algorithm"] == "b"])
+
+    def test_of_the_seeds_the_median(self):
+        self.assertEqual(132, simulated.measured_ns(self, {}, "bcast", "a", 8))
+
+    def test_what_the_checker_finds_is_no_refusal(self):
+        with self.assertRaisesRegex(Trouble, "a race"):
+            simulated.fastest_ns(self, {}, self.ways("a", "wrong"))
+
+    def test_it_is_said_under_the_tables(self):
+        for module in (reproduce_own, sys.modules["huddle_cli.reproduce_05"]):
+            self.assertTrue(any(simulated.MEASURED in note for note in module.NOTES), module.__name__)
+
+
+class Criteria(unittest.TestCase):
+    def agrees(self, criterion, published, here):
+        return Row.judged("what", "", published, here, "simulated", criterion).agrees
+
+    def test_each_can_fail(self):
+        grid = [4, 8, 12, 16]
+        cases = ((reproduce_rows.within(0.1), 100, 109, 111), (reproduce_rows.factor(1.5), 2, 2.9, 1.3), (reproduce_rows.GAIN, -30, -16, 30), (reproduce_rows.SAME, "a", "a", "b"),
+                 (reproduce_rows.at_most(7, "%"), 7, 7, 7.1), (reproduce_rows.a_step(grid, 8), 8, 12, 16), (reproduce_rows.a_step(grid, 12, 16), "12-16", 8, 4))
+        for criterion, published, good, bad in cases:
+            self.assertEqual((True, False), (self.agrees(criterion, published, good), self.agrees(criterion, published, bad)), criterion.words)
+
+    def test_nothing_printed_is_nothing_compared(self):
+        self.assertIsNone(self.agrees(reproduce_rows.SAME, None, "a"))
+        self.assertEqual("", Row.judged("what", "us", None, 3, "simulated", reproduce_rows.TIME).verdict())
+        row = Row.judged("what", "us", 3, 3, "simulated", reproduce_rows.TIME)
+        self.assertEqual("yes: within a factor of 1.5", row.verdict())
+        self.assertEqual((None, ""), (row.alone().published, row.alone().verdict()))
+
+    def test_what_does_not_come_out_is_said(self):
+        rows = [Row.judged(name, "us", 1, here, "simulated", reproduce_rows.TIME) for name, here in (("one", 1), ("two", 2))]
+        self.assertEqual(["1 of 2 rows agree", "does not come out: two (+100.0 %)"], reproduce_rows.summary(rows))
+        self.assertEqual([], reproduce_rows.summary([row.alone() for row in rows]))
 
 
 class Words(unittest.TestCase):
@@ -107,7 +214,10 @@ class Words(unittest.TestCase):
             if said.returncode == 0:
                 with open(path, encoding="utf-8") as file:
                     page = file.read()
-                self.assertIn("| k-ary tree: best k, 8 ranks | 3 | 3 | +0.0 % | function |", page)
+                self.assertIn("| k-ary tree: best k, 8 ranks | 3 | 3 | +0.0 % | yes: the same | function |", page)
+                head = page[:page.index("\n## ")]
+                for words in ("*Agrees* says", "*simulated*", "Written by `huddle reproduce", f"{date.today():%Y}", " s.\n"):
+                    self.assertIn(words, head)
                 self.assertIn("![", page)
                 self.assertIn("04-figure-6.png", os.listdir(os.path.join(folder, "figures")))
             else:
