@@ -75,12 +75,8 @@ static int call_alltoallv(const struct shots_call *c)
 }
 
 const struct shots_coll teams_colls[] = {
-    { "barrier", SHOTS_NO_BYTES, call_barrier, NULL, NULL },
-    { "bcast", SHOTS_MESSAGE, call_bcast, data_fill_root, data_wrong_message },
-    { "reduce", SHOTS_MESSAGE, call_reduce, data_fill_numbers, data_wrong_sums_at_root },
-    { "allreduce", SHOTS_MESSAGE, call_allreduce, data_fill_numbers, data_wrong_sums },
-    { "reduce_scatter", SHOTS_MESSAGE, call_reduce_scatter, data_fill_numbers, data_wrong_block },
-    { "alltoall", SHOTS_PER_PAIR, call_alltoall, data_fill_blocks, data_wrong_blocks },
-    { "alltoallv", SHOTS_PER_PAIR, call_alltoallv, data_fill_blocks, data_wrong_blocks },
+#define DATA(name, moves, fill, wrong) { #name, moves, call_##name, fill, wrong },
+#include "data.def"
+#undef DATA
     { .name = NULL },
 };
