@@ -5,7 +5,6 @@ import json
 from . import jobs, simulated, steady
 from .layout import Trouble
 from .progress import Progress
-from .text import bytes_text
 
 REPETITIONS, LIMIT_S = 3, 300
 
@@ -39,12 +38,5 @@ def measure(p):
     with Progress(steady.MOST_RUNS, "measuring, at most so often") as progress:
         times, doubts = steady.measured(lambda: launch(p, lines), progress.step)
     p.notes += [f"line transfer while it was measured: {min(lines):.0f} to {max(lines):.0f} ns"] if lines else []
-    p.notes += doubts_text(times, doubts, others)
+    p.notes += steady.doubts_text(times, doubts, others)
     return [times.get(size) for size in p.sizes]
-
-
-def doubts_text(times, doubts, others=None):
-    parts = [others] if others else []
-    parts += [f"{bytes_text(size)}: {min(some) / 1000:.3g} to {max(some) / 1000:.3g} us" if some else f"{bytes_text(size)}: no figure holds" for size, some in doubts.items()]
-    parts += [f"{bytes_text(larger)} took less than {bytes_text(smaller)}" for smaller, larger in steady.falls(times)]
-    return [f"measured, but not to be believed: {'; '.join(parts)}"] if parts else []

@@ -177,7 +177,7 @@ def main(options, _command, layout):
     if options.json:
         print(json.dumps({"simulated": True, "machine": asked.machine_facts, "calls": [call for call in calls.values() if call]}, indent=1))
     elif options.measure:
-        simulate_measure.show(asked, calls, simulate_measure.measure_all(asked, calls), simulate_text.time_text)
+        simulate_measure.show(asked, calls, simulate_measure.Measured(asked, calls), simulate_text.time_text)
     elif len(calls) == 1:
         simulate_text.show_call(asked, next(iter(calls.values())), options.timeline)
     else:

@@ -6,8 +6,9 @@ import json
 import math
 import os
 
-from . import jobs, machines
+from . import jobs, machines, steady
 from .layout import Trouble
+from .progress import Progress
 from .text import bytes_text, heading, table
 
 LIMIT_S, FIGURE_MS, NOTHING = 600, 60, "nothing"
@@ -28,26 +29,36 @@ def words(asked, sizes):
     return ["--ranks", str(asked.ranks), "--bind", "core", "--coll", f"{asked.collective},{NOTHING}", "--bytes", ",".join(map(str, sizes)), "--root", str(o.root), "--figure-ms", str(FIGURE_MS), *loop]
 
 
-def measure(asked, name, sizes):
-    """{size: (ns of a call, ns of a line transfer beside it)}; what huddle leaves to an MPI is not there."""
-    program = os.path.join(asked.layout.tools, "bench-team")
-    try:
-        said = json.loads(jobs.run([program, *words(asked, sizes)], {"HUDDLE_TUNING": "off", **asked.environment(name)}, limit_s=LIMIT_S))
-    except jobs.JobFailed as failure:
-        raise Trouble(f"--measure: {failure}") from failure
-    nothing = next(figure["median_ns"] for figure in said["figures"] if figure["collective"] == NOTHING)
-    return {figure["bytes"]: (max(1, figure["median_ns"] - nothing), (figure["line_before_ns"] + figure["line_after_ns"]) / 2)
-            for figure in said["figures"] if figure["collective"] != NOTHING and figure["refused"] == 0}
+class Measured:
+    """ns: (name, size) -> of a call, where a figure holds; lines: ns of all line transfers beside them; notes: what is not to be believed."""
 
+    def __init__(self, asked, calls):
+        self.asked, self.ns, self.lines, self.notes = asked, {}, [], []
+        others = steady.others()
+        with Progress(len(asked.names) * steady.MOST_RUNS, "measuring, at most so often") as progress:
+            for name in asked.names:
+                sizes = [size for size in asked.sizes if calls[name, size]]
+                if sizes:
+                    self.measure(name, sizes, progress)
+        self.notes += steady.doubts_text({}, {}, others)
 
-def measure_all(asked, calls):
-    """(name, size) -> (ns, line ns) of those that the simulator took, too."""
-    found = {}
-    for name in asked.names:
-        sizes = [size for size in asked.sizes if calls[name, size]]
-        if sizes:
-            found.update({(name, size): figure for size, figure in measure(asked, name, sizes).items()})
-    return found
+    def launch(self, name, sizes):
+        """[(size or NOTHING, figure)]; what huddle leaves to an MPI is not there."""
+        program = os.path.join(self.asked.layout.tools, "bench-team")
+        try:
+            said = json.loads(jobs.run([program, *words(self.asked, sizes)], {"HUDDLE_TUNING": "off", **self.asked.environment(name)}, limit_s=LIMIT_S))
+        except jobs.JobFailed as failure:
+            raise Trouble(f"--measure: {failure}") from failure
+        figures = [figure for figure in said["figures"] if figure["refused"] == 0]
+        self.lines += [ns for figure in figures for ns in (figure["line_before_ns"], figure["line_after_ns"]) if ns >= 0]
+        return [(NOTHING if figure["collective"] == NOTHING else figure["bytes"], figure) for figure in figures]
+
+    def measure(self, name, sizes, progress):
+        times, doubts = steady.measured(lambda: self.launch(name, sizes), progress.step)
+        nothing = times.pop(NOTHING, 0)
+        self.ns.update({(name, size): max(1, ns - nothing) for size, ns in times.items()})
+        doubts.pop(NOTHING, None)
+        self.notes += [f"{name or 'huddle'}: {note}" for note in steady.doubts_text(times, doubts)]
 
 
 def deviation_text(ratio):
@@ -55,14 +66,16 @@ def deviation_text(ratio):
 
 
 def show(asked, calls, measured, time_text):
-    lines = sorted(line for _, line in measured.values())
-    transfer = asked.machine["lines"]["transfer_ns"]
-    near = ", ".join(f"{name} {ns:g}" for name, ns in transfer.items())
-    heading(f"Simulated and measured {asked.collective}, {asked.words()}; line transfer: simulated {near} ns, measured {lines[0]:.0f} to {lines[-1]:.0f} ns" if lines else "Nothing was measured.")
-    ratios = {key: calls[key]["times"]["time_ns"] / measured[key][0] for key in measured}
-    rows = [[bytes_text(size) if size else "", calls[name, size]["algorithm"], time_text(calls[name, size]["times"]["time_ns"]), time_text(measured[name, size][0]), deviation_text(ratios[name, size])]
-            for name in asked.names for size in asked.sizes if (name, size) in measured]
+    near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
+    seen = f"{min(measured.lines):.0f} to {max(measured.lines):.0f}" if measured.lines else "-"
+    heading(f"Simulated and measured {asked.collective}, {asked.words()}; line transfer: simulated {near} ns, measured {seen} ns")
+    ratios = {key: calls[key]["times"]["time_ns"] / ns for key, ns in measured.ns.items()}
+    rows = [[bytes_text(size) if size else "", calls[name, size]["algorithm"], time_text(calls[name, size]["times"]["time_ns"]),
+             *([time_text(measured.ns[name, size]), deviation_text(ratios[name, size])] if (name, size) in ratios else ["-", "-"])]
+            for name in asked.names for size in asked.sizes if calls[name, size]]
     table(["bytes", "algorithm", "simulated", "measured", "deviation"], rows, right=(0, 2, 3, 4))
     if ratios:
         mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
         print(f"  simulated / measured: geometric mean {mean:.2f}, {min(ratios.values()):.2f} to {max(ratios.values()):.2f}")
+    for note in measured.notes:
+        print(f"  {note}")

@@ -8,6 +8,7 @@ import os
 import time
 
 from . import bench_stats
+from .text import bytes_text
 
 AGREE = 1.25  # the better of two figures is better by no more
 LOOK_S, BUSY, IDLE = 0.25, 0.25, slice(3, 5)  # idle, and waiting for a disk
@@ -74,3 +75,11 @@ def falls(times):
     """(smaller, larger) of neighbours, where the larger size took less than the smaller one by more than figures may differ.  times: size -> ns."""
     there = sorted(size for size, ns in times.items() if ns is not None)
     return [(a, b) for a, b in zip(there, there[1:]) if times[b] * AGREE < times[a]]
+
+
+def doubts_text(times, doubts, others=None):
+    """Of times by size: a line that says what in them is not to be believed, or none."""
+    parts = [others] if others else []
+    parts += [f"{bytes_text(size)}: {min(some) / 1000:.3g} to {max(some) / 1000:.3g} us" if some else f"{bytes_text(size)}: no figure holds" for size, some in doubts.items()]
+    parts += [f"{bytes_text(larger)} took less than {bytes_text(smaller)}" for smaller, larger in falls(times)]
+    return [f"measured, but not to be believed: {'; '.join(parts)}"] if parts else []

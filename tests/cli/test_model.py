@@ -14,7 +14,7 @@ SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml")))
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 sys.path.insert(0, SOURCE)
-from cli import model_beside, model_fit, steady  # noqa: E402
+from cli import model_fit, steady  # noqa: E402
 
 def model(*words):
     with tempfile.TemporaryDirectory() as empty:
@@ -106,8 +106,8 @@ class Steady(unittest.TestCase):
         self.assertEqual([(64, 512)], steady.falls({8: 100, 64: 5000, 512: 2000, 4096: None, 8192: 1900}))
 
     def test_what_is_not_to_be_believed_is_said(self):
-        self.assertEqual([], model_beside.doubts_text({8: 100, 64: 200}, {}))
-        said, = model_beside.doubts_text({8: 5000, 64: 2000}, {64: [2000, 9000], 512: []}, "other work has 90 %")
+        self.assertEqual([], steady.doubts_text({8: 100, 64: 200}, {}))
+        said, = steady.doubts_text({8: 5000, 64: 2000}, {64: [2000, 9000], 512: []}, "other work has 90 %")
         for words in ("other work has 90 %; ","not to be believed", "64 B: 2 to 9 us", "512 B: no figure holds", "64 B took less than 8 B"):
             self.assertIn(words, said)
 
