@@ -6,15 +6,16 @@ import os
 import textwrap
 import time
 
-from . import bench_chart, machines, places, reproduce_01, reproduce_02, reproduce_03, reproduce_04, reproduce_05, reproduce_figures, reproduce_own, simulated
+from . import bench_chart, machines, places, reproduce_01, reproduce_02, reproduce_03, reproduce_04, reproduce_05, reproduce_figures, reproduce_own, reproduce_this, simulated
 from .layout import Trouble
 from .progress import Progress
-from .reproduce_page import Page
+from .reproduce_page import HEAD, Page
 from .reproduce_rows import summary
 from .text import heading, table
 
 # number -> module: TITLE, and reproduce(lab) -> Result
-PAPERS = {"01": reproduce_01, "02": reproduce_02, "03": reproduce_03, "04": reproduce_04, "05": reproduce_05, "own": reproduce_own}
+PAPERS = {"01": reproduce_01, "02": reproduce_02, "03": reproduce_03, "04": reproduce_04, "05": reproduce_05, "own": reproduce_own, "this": reproduce_this}
+MEASURES = "this"  # so it is not among those that are meant where none is named
 
 NEEDS = ("All together take about two minutes of one core, 01 and own most of it. The simulator must have been built (Boost's context); pictures need matplotlib; what 04 gives by SimGrid needs Debian's "
          "libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun): without it 04 has its functions.")
@@ -51,7 +52,7 @@ def epilog():
 
 
 def add_arguments(parser):
-    parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"{', '.join(PAPERS)} (default: all)")
+    parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"{', '.join(PAPERS)} (default: all but {MEASURES}, which measures)")
     parser.add_argument("--figures", metavar="DIR", help="draw the figures there, too: a directory that is there")
     parser.add_argument("--page", metavar="FILE", help="write tables and figures as a page (Markdown), the figures in a folder beside it")
     parser.add_argument("--brief", action="store_true", help="fewer points, and smaller: does it work?")
@@ -76,7 +77,7 @@ def show(paper, result, lab, seconds):
 
 
 def main(options, _command, layout):
-    papers = options.papers or list(PAPERS)
+    papers = options.papers or [paper for paper in PAPERS if paper != MEASURES]
     for paper in papers:
         if paper not in PAPERS:
             raise Trouble(f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", 2)
@@ -84,7 +85,7 @@ def main(options, _command, layout):
     places.check_folder("--figures", options.figures)
     if (options.figures or options.page) and bench_chart.missing():
         raise Trouble(bench_chart.missing())
-    page = Page(options.page) if options.page else None
+    page = Page(options.page, papers, reproduce_this.HEAD if papers == [MEASURES] else HEAD) if options.page else None
     answers = {}
     for done, paper in enumerate(papers):
         lab, begin = Lab(layout, options.brief), time.monotonic()

@@ -11,7 +11,7 @@ from .reproduce_rows import RATIO, Figure, Result, Row
 
 TITLE = "reduction and broadcast through shared queues"
 MACHINE, RANKS, SIMULATED = "xeon-8358", 64, "simulated"
-KB, MB = 1 << 10, 1 << 20
+KB = 1 << 10
 TREES, CELLS = {"binomial": ("knomial", 2), "binary": ("kary", 2), "chain": ("chain", 2)}, 4
 LARGEST = {"bcast": 6.5, "reduce": 3.3, "allreduce": None}  # times faster, at most
 NOTES = (
@@ -64,7 +64,7 @@ def reproduce(lab):
     for line in NOTES:
         lab.note(line)
     for collective, printed in LARGEST.items():
-        more, figure = compare(server, collective, printed, [8, 64 * KB] if lab.brief else [8, 64, 512, 4 * KB, 32 * KB, 256 * KB, 2 * MB])
+        more, figure = compare(server, collective, printed, [8, 64 * KB] if lab.brief else [8, 64, 512, 4 * KB, 32 * KB, 128 * KB, 512 * KB])
         rows += more
         figures.append(figure)
     return Result(rows, figures)

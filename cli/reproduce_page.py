@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `huddle reproduce` found, as a page: a table for each paper, its notes, its figures beside it in a folder."""
 import os
-
 import time
 
 from . import places, reproduce_figures
@@ -29,8 +28,8 @@ def table(headers, rows, right):
 
 
 class Page:
-    def __init__(self, path):
-        self.path, self.parts, self.seconds = path, [], 0
+    def __init__(self, path, papers, head):
+        self.path, self.papers, self.head, self.parts, self.seconds = path, papers, head, [], 0
         self.folder = os.path.join(os.path.dirname(os.path.abspath(path)), FOLDER)
         places.make_folder(self.folder)
 
@@ -44,5 +43,5 @@ class Page:
             self.parts.append(f"![{figure.title}]({FOLDER}/{name})\n")
 
     def write(self):
-        made = f"Written by `huddle reproduce --page {os.path.relpath(self.path)}` on {time.strftime('%Y-%m-%d')}, in {self.seconds:.0f} s.\n"
-        places.write(self.path, "\n".join([HEAD, made, *self.parts]))
+        made = f"Written by `huddle reproduce {' '.join(self.papers)} --page {os.path.basename(self.path)}` on {time.strftime('%Y-%m-%d')}, in {self.seconds:.0f} s.\n"
+        places.write(self.path, "\n".join([self.head, made, *self.parts]))

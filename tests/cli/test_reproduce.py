@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle reproduce, briefly: rows and figures of each paper, and what is said where SimGrid is missing.  test_reproduce.py BUILD."""
+import argparse
 import functools
 import itertools
 import json
@@ -16,7 +17,7 @@ from said import without_progress
 BUILD = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
-from huddle_cli import machines, reproduce_own, reproduce_rows, simulated  # noqa: E402
+from huddle_cli import machines, reproduce_own, reproduce_rows, reproduce_this, simulated  # noqa: E402
 from huddle_cli.layout import Layout, Trouble  # noqa: E402
 from huddle_cli.reproduce import Lab  # noqa: E402
 from huddle_cli.reproduce_rows import Row  # noqa: E402
@@ -170,6 +171,48 @@ class Asked(unittest.TestCase):
     def test_it_is_said_under_the_tables(self):
         for module in (reproduce_own, sys.modules["huddle_cli.reproduce_05"]):
             self.assertTrue(any(simulated.MEASURED in note for note in module.NOTES), module.__name__)
+
+
+class This(unittest.TestCase):
+    """This machine, by answers and figures of ours: what is measured is no matter of a test."""
+
+    def compared(self):
+        times = {("inline", 8): (100, 200), ("inline", 64): (100, 50), ("queue", 64): (100, 400)}  # measured, simulated
+        asked = argparse.Namespace(collective="bcast", names=["inline", "queue", "single"], sizes=[8, 64])
+        calls = {(name, size): None for name in asked.names for size in asked.sizes}
+        calls.update({key: {"times": {"time_ns": simulated_ns}} for key, (_, simulated_ns) in times.items()})
+        return reproduce_this.compare(asked, calls, {key: ns for key, (ns, _) in times.items()})
+
+    def test_each_figure_and_the_means(self):
+        rows, figures = self.compared()
+        self.assertEqual([("bcast/inline, 8 B", 0.1, 0.2), ("bcast/inline, 64 B", 0.1, 0.05), ("bcast/queue, 64 B", 0.1, 0.4)], [(r.what, r.published, r.here) for r in rows[:3]])
+        mean, error = rows[3:5]
+        self.assertAlmostEqual(4 ** (1 / 3), mean.here)
+        self.assertAlmostEqual(16 ** (1 / 3), error.here)  # twice, half and four times
+        self.assertEqual((False, False), (mean.agrees, error.agrees))
+        self.assertEqual(["inline", "queue", "the same"], [label for label, *_ in figures[0].lines])
+
+    def test_nothing_measured_is_nothing_compared(self):
+        asked = argparse.Namespace(collective="bcast", names=["inline"], sizes=[8])
+        self.assertEqual(([], []), reproduce_this.compare(asked, {("inline", 8): None}, {}))
+
+    def test_it_is_no_part_of_all(self):
+        with tempfile.TemporaryDirectory() as nothing:
+            said = reproduce("this", "--brief", XDG_CONFIG_HOME=nothing)
+        self.assertEqual((2, 1), (said.returncode, len([line for line in said.stderr.splitlines() if line.startswith("huddle: ")])))
+        self.assertIn("--machine this: not measured yet", said.stderr)
+        self.assertIn("all but this", reproduce("--help").stdout.replace("\n", " "))
+
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) >= reproduce_this.RANKS, "one processor")
+    def test_a_collective_here(self):
+        with tempfile.TemporaryDirectory() as home:
+            os.makedirs(os.path.join(home, "huddle"))
+            shutil.copy(os.path.join(LAYOUT.machines, "xeon-e5620.toml"), os.path.join(home, "huddle", "machine.toml"))
+            paper = answer("this", XDG_CONFIG_HOME=home)["this"]
+        named = {row["what"] for row in paper["rows"]}
+        self.assertTrue({"bcast/inline, 8 B", "bcast/queue, 8 KB"} <= named, named)
+        self.assertIn("line transfer: described", paper["notes"][-1])
+        self.assertTrue(any(row["what"].startswith("bcast, ") and row["when"] for row in paper["rows"]))
 
 
 class Criteria(unittest.TestCase):

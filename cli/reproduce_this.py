@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Not of a paper: can the simulator be trusted?  Every algorithm of every collective on two ranks of this machine, simulated beside measured.
+
+The machine is described by `huddle tune --machine`, from micro-measurements that know no collective; what is measured is measured as huddle bench does, on a team of processes
+without MPI.  Only where both are there is anything compared.
+"""
+import argparse
+import math
+
+from . import simulate, simulate_measure
+from .reproduce_rows import RATIO, Figure, Result, Row, at_most
+from .text import bytes_text
+
+TITLE, PRINTED = "this machine, simulated beside measured", "measured"
+RANKS, SIMULATED = 2, "simulated"
+SIZES, BRIEF_SIZES = "8,64,1K,8K,64K,512K,4M", "8,8K"
+PAIR_SIZES = "8,64,1K,8K,64K,512K"  # of a block
+COLLECTIVES, BRIEF_COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall", "alltoallv"), ("bcast",)
+MOST_ERROR = 1.5  # a factor: the geometric mean of how far off figures are, up or down
+HEAD = """# This machine, simulated beside measured
+
+How far simulated times can be trusted: each algorithm of each collective at several sizes, on two ranks with a core each, simulated beside measured. The machine is described by
+`huddle tune --machine`, from micro-measurements that know no collective. Measured are single calls from a common start on fresh data, the slowest rank's median, by a team of processes without
+MPI; simulated is the same on the described machine.
+
+For each collective stand the geometric mean of simulated / measured, and the typical error: the geometric mean of the factor, up or down, by which a figure is off. *Agrees* asks the mean to be
+within a factor of 1.25 of 1, and the error to be at most a factor of 1.5.
+"""
+
+
+def asked_of(layout, collective, sizes):
+    """As huddle simulate COLLECTIVE --algorithm all --measure asks."""
+    parser = argparse.ArgumentParser()
+    simulate.add_arguments(parser)
+    words = [collective, "--algorithm", "all", "--ranks", str(RANKS), "--measure"] + (["--bytes", sizes] if collective != "barrier" else [])
+    options = parser.parse_args(words)
+    asked = simulate.Asked(options, layout)
+    simulate_measure.check(options, asked)
+    return asked
+
+
+def mean(values):
+    """Geometric."""
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def summed_up(collective, pairs):
+    """Rows of all its figures.  pairs: (measured, simulated)."""
+    ratios = [simulated / measured for measured, simulated in pairs]
+    what = f"{collective}, {len(ratios)} figures"
+    return [Row.judged(f"{what}: simulated over measured, geometric mean", "times", 1, mean(ratios), SIMULATED, RATIO),
+            Row.judged(f"{what}: typical error, a factor", "times", 1, mean([max(ratio, 1 / ratio) for ratio in ratios]), SIMULATED, at_most(MOST_ERROR, "times")),
+            Row(f"{what}: simulated over measured", "", None, f"{min(ratios):.2f} to {max(ratios):.2f} times", SIMULATED)]
+
+
+def picture(collective, found):
+    """found: algorithm -> [(measured, simulated)]."""
+    ends = [end(us for pairs in found.values() for pair in pairs for us in pair) for end in (min, max)]
+    lines = [(name, *map(list, zip(*pairs)), True) for name, pairs in found.items()]
+    return Figure(collective, f"{collective}, 2 ranks: simulated over measured", "us, measured", "us, simulated", "xy", [*lines, ("the same", ends, ends, False)])
+
+
+def compare(asked, calls, measured):
+    """Rows and figures of a collective.  calls: (name, size) -> the simulator's answer, or None; measured: (name, size) -> ns."""
+    rows, found = [], {}
+    for name in asked.names:
+        for size in asked.sizes:
+            if calls[name, size] and (name, size) in measured:
+                pair = measured[name, size] / 1000, calls[name, size]["times"]["time_ns"] / 1000
+                found.setdefault(name, []).append(pair)
+                rows.append(Row(f"{asked.collective}/{name}{f', {bytes_text(size)}' if size else ''}", "us", *pair, SIMULATED))
+    if not rows:
+        return [], []
+    return rows + summed_up(asked.collective, [pair for pairs in found.values() for pair in pairs]), [picture(asked.collective, found)]
+
+
+def reproduce(lab):
+    rows, figures, lines = [], [], []
+    for collective in BRIEF_COLLECTIVES if lab.brief else COLLECTIVES:
+        asked = asked_of(lab.layout, collective, BRIEF_SIZES if lab.brief else PAIR_SIZES if collective in simulate.PAIRS else SIZES)
+        calls = asked.calls()
+        measured = simulate_measure.Measured(asked, calls)
+        more, drawn = compare(asked, calls, measured.ns)
+        rows, figures, lines = rows + more, figures + drawn, lines + measured.lines
+        for line in measured.notes:
+            lab.note(f"{collective}: {line}")
+    near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
+    lab.note(f"{asked.machine['name']}; line transfer: described {near} ns, while it was measured {min(lines):.0f} to {max(lines):.0f} ns" if lines else "nothing could be measured")
+    return Result(rows, figures)
