@@ -29,6 +29,14 @@ def words(asked, sizes):
     return ["--ranks", str(asked.ranks), "--bind", "core", "--coll", f"{asked.collective},{NOTHING}", "--bytes", ",".join(map(str, sizes)), "--root", str(o.root), "--figure-ms", str(FIGURE_MS), *loop]
 
 
+def without_nothing(times, doubts):
+    """Less what a call of nothing takes; what takes no longer than that has no figure."""
+    nothing = times.get(NOTHING, 0)
+    holds = {size: ns - nothing for size, ns in times.items() if size != NOTHING and ns > nothing}
+    lost = {size: [] for size in times if size != NOTHING and size not in holds}
+    return holds, {**{size: values for size, values in doubts.items() if size != NOTHING}, **lost}
+
+
 class Measured:
     """ns: (name, size) -> of a call, where a figure holds; lines: ns of all line transfers beside them; notes: what is not to be believed."""
 
@@ -55,10 +63,9 @@ class Measured:
 
     def measure(self, name, sizes, progress):
         times, doubts = steady.measured(lambda: self.launch(name, sizes), progress.step)
-        nothing = times.pop(NOTHING, 0)
-        self.ns.update({(name, size): max(1, ns - nothing) for size, ns in times.items()})
-        doubts.pop(NOTHING, None)
-        self.notes += [f"{name or 'huddle'}: {note}" for note in steady.doubts_text(times, doubts)]
+        holds, doubts = without_nothing(times, doubts)
+        self.ns.update({(name, size): ns for size, ns in holds.items()})
+        self.notes += [f"{name or 'huddle'}: {note}" for note in steady.doubts_text(holds, doubts)]
 
 
 def deviation_text(ratio):

@@ -14,7 +14,7 @@ SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml")))
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 sys.path.insert(0, SOURCE)
-from cli import model_fit, steady  # noqa: E402
+from cli import model_fit, simulate_measure, steady  # noqa: E402
 
 def model(*words):
     with tempfile.TemporaryDirectory() as empty:
@@ -110,6 +110,10 @@ class Steady(unittest.TestCase):
         said, = steady.doubts_text({8: 5000, 64: 2000}, {64: [2000, 9000], 512: []}, "other work has 90 %")
         for words in ("other work has 90 %; ","not to be believed", "64 B: 2 to 9 us", "512 B: no figure holds", "64 B took less than 8 B"):
             self.assertIn(words, said)
+
+    def test_what_a_call_of_nothing_takes_is_taken_off(self):
+        holds, doubts = simulate_measure.without_nothing({"nothing": 100, 8: 100, 64: 130, 512: 200}, {"nothing": [1, 2], 512: [200, 900]})
+        self.assertEqual(({64: 30, 512: 100}, {8: [], 512: [200, 900]}), (holds, doubts))
 
     def test_the_parts_of_the_model_agree_or_are_named(self):
         runs = [{"notify_ns": 200, "enter_ns": 80, "leave_ns": 0, "copies": [{"bytes": 4096, "in_ns": ns, "out_ns": 500}]} for ns in (400, 900, 3000)]
