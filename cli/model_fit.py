@@ -26,17 +26,13 @@ def least_squares(rows):
     return min((pair for pair in found if min(pair) >= 0), key=lambda pair: sum((a * pair[0] + b * pair[1] - c) ** 2 for a, b, c in rows))
 
 
-def range_text(values):
-    return f"{min(values):.0f} to {max(values):.0f} ns" if values else "no figure holds"
-
-
 def joined_parts(runs):
     """What runs of bench-fit say together, and in words what does not agree."""
     doubts = []
 
     def of(name, values):
         ns, agree = steady.settled(values, slack=steady.SLACK_NS)
-        doubts.extend([] if agree else [f"{name} {range_text(values)}"])
+        doubts.extend([] if agree else [f"{name} {steady.range_text(values)}"])
         return ns
     parts = {name: of(name.removesuffix("_ns"), [run[name] for run in runs]) for name in ("notify_ns", "enter_ns", "leave_ns")}
     parts["copies"] = [{"bytes": some[0]["bytes"], **{way: of(f"a copy {way.removesuffix('_ns')} of {bytes_text(some[0]['bytes'])}", [copy[way] for copy in some]) for way in ("in_ns", "out_ns")}}
@@ -58,7 +54,7 @@ class Fit:
             self.measured, doubts = steady.measured(self.launch, lambda: None)
         if not self.measured:
             raise Trouble("model --fit: huddle took no broadcast here, or no figure could be had: the machine is too busy, or its processors move")
-        self.doubts = ([others] if others else []) + self.doubts + [f"{bytes_text(size)} by {written(f)} {range_text(some)}" for (size, f), some in doubts.items()]
+        self.doubts = ([others] if others else []) + self.doubts + [f"{bytes_text(size)} by {written(f)} {steady.range_text(some)}" for (size, f), some in doubts.items()]
         for f in FRAGMENTS:
             self.doubts += [f"{bytes_text(b)} by {written(f)} took less than {bytes_text(a)}"
                             for a, b in steady.falls({size: ns for (size, by), ns in self.measured.items() if by == f})]

@@ -48,20 +48,27 @@ def bar_of(total):
 
 
 class Progress:
-    """A context, in which nothing else is printed.  `stage` says what comes next, `step` counts."""
+    """A context, in which nothing else is printed.  `stage` says what comes next, `step` counts.  One within another is shown by that."""
+    outermost = None
 
     def __init__(self, total, words="", done=0):
-        self.total, self.words, self.done = total, words, done
+        self.total, self.words, self.done, self.within = total, words, done, ""
         self.lock, self.ended = threading.Lock(), threading.Event()
 
     def __enter__(self):
-        self.bar, self.begin = bar_of(self.total), time.monotonic()
+        self.outer, self.begin = Progress.outermost, time.monotonic()
+        if not self.outer:
+            Progress.outermost, self.bar = self, bar_of(self.total)
+            self.ticker = threading.Thread(target=self.tick, daemon=True)
+            self.ticker.start()
         self.draw()
-        self.ticker = threading.Thread(target=self.tick, daemon=True)
-        self.ticker.start()
         return self
 
     def __exit__(self, *_):
+        if self.outer:
+            self.outer.within = ""
+            return
+        Progress.outermost = None
         self.ended.set()
         self.ticker.join()
         if self.bar:
@@ -70,23 +77,29 @@ class Progress:
     def seconds(self):
         return time.monotonic() - self.begin
 
+    def line(self):
+        return f"[{self.done}/{self.total}] {self.words}{self.within}"
+
     def tick(self):
         """What takes long is seen to go on."""
         while not self.ended.wait(PERIOD_S):
             self.draw()
             if not self.bar:
-                print(f"[{self.done}/{self.total}] {self.words}, {self.seconds():.0f} s", file=sys.stderr, flush=True)
+                print(f"{self.line()}, {self.seconds():.0f} s", file=sys.stderr, flush=True)
 
     def draw(self):
-        if self.bar:
+        if self.outer:
+            self.outer.within = f": {self.words} {self.done}/{self.total}"
+            self.outer.draw()
+        elif self.bar:
             with self.lock:
-                self.bar.show(self.words, self.done, self.seconds())
+                self.bar.show(self.words + self.within, self.done, self.seconds())
 
     def stage(self, words):
         self.words = words
         self.draw()
-        if not self.bar:
-            print(f"[{self.done}/{self.total}] {words}", file=sys.stderr, flush=True)
+        if not self.outer and not self.bar:
+            print(self.line(), file=sys.stderr, flush=True)
 
     def step(self):
         self.done += 1

@@ -77,9 +77,15 @@ def falls(times):
     return [(a, b) for a, b in zip(there, there[1:]) if times[b] * AGREE < times[a]]
 
 
+def range_text(values):
+    if len(values) < 2:
+        return f"one figure only, {values[0] / 1000:.3g} us" if values else "no figure holds"
+    return f"{min(values) / 1000:.3g} to {max(values) / 1000:.3g} us"
+
+
 def doubts_text(times, doubts, others=None):
     """Of times by size: a line that says what in them is not to be believed, or none."""
     parts = [others] if others else []
-    parts += [f"{bytes_text(size)}: {min(some) / 1000:.3g} to {max(some) / 1000:.3g} us" if some else f"{bytes_text(size)}: no figure holds" for size, some in doubts.items()]
+    parts += [f"{bytes_text(size)}: {range_text(some)}" for size, some in doubts.items()]
     parts += [f"{bytes_text(larger)} took less than {bytes_text(smaller)}" for smaller, larger in falls(times)]
     return [f"measured, but not to be believed: {'; '.join(parts)}"] if parts else []

@@ -45,6 +45,19 @@ class Lines(unittest.TestCase):
         self.assertGreaterEqual(len(lines), 2)
         self.assertRegex(lines[-1], r"^\[1/7\] simulating, \d+ s$")
 
+    def test_one_within_another_is_told_by_that(self):
+        def work(p, out):
+            with progress.Progress(5, "measuring") as inner:
+                inner.step()
+                out.left = 2
+                while out.left > 0:
+                    pass
+                inner.stage("once more")
+        lines = self.heard(work, words="this machine").splitlines()
+        self.assertRegex(lines[-1], r"^\[0/7\] this machine: (measuring|once more) 1/5, \d+ s$")
+        self.assertTrue(all(line.startswith("[0/7] this machine") for line in lines), lines)
+        self.assertIsNone(progress.Progress.outermost)
+
     def test_what_does_not_is_quiet(self):
         with mock.patch.object(progress, "PERIOD_S", 1000), contextlib.redirect_stderr(io.StringIO()) as out, progress.Progress(2, "simulating") as p:
             p.step()
