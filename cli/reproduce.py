@@ -17,7 +17,7 @@ from .text import heading, table
 PAPERS = {"01": reproduce_01, "02": reproduce_02, "03": reproduce_03, "04": reproduce_04, "05": reproduce_05, "own": reproduce_own, "this": reproduce_this}
 MEASURES = "this"  # so it is not among those that are meant where none is named
 
-NEEDS = ("Papers and own together take about two minutes of one core, this some minutes of two that nobody else uses. "
+NEEDS = ("Papers and own together take about three minutes of one core, 05, own and 01 most of it; this some minutes of two that nobody else uses. "
          "The simulator must have been built (Boost's context); pictures need matplotlib; what 04 gives by SimGrid needs Debian's libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun): without it 04 has its functions.")
 
 

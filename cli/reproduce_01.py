@@ -21,7 +21,7 @@ NOTES = (
     "so that f matters little over a wide range",
     "figure 10: with the notifications hidden trees differ by few percent of a large message; larger printed gains of trees come from what is not simulated: 15 readers of one line "
     "that the root writes again",
-    "figure 12: MVAPICH's own costs (packing, its progress engine) are not simulated, only its scheme",
+    "figures 12 and 13: what MVAPICH and coll/sm spend besides (packing, a progress engine) is not simulated, only their schemes",
 )
 
 

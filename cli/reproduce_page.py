@@ -16,7 +16,7 @@ paper has: the fastest that huddle can build on two large machines. No time on t
 * *simulated*: huddle's algorithms, and those they are compared with, on a described machine (`machines/`), every number of which has its source there; none is tuned to a printed result;
 * *SimGrid*: send and receive of `bench/messages.c` on a simulated network.
 
-*Agrees* says by which criterion: of formulas within so many per cent; of simulated figures the same for all papers: a time within a factor of 1.5, a ratio of two times within 1.25, a gain in per cent
+*Agrees* says by which criterion: of formulas within so many per cent; of simulated figures the same for all papers: a time within a factor of 1.5, a ratio of two times on the same side of 1 and within 1.25, a gain in per cent
 of the same sign and within a factor of 2; of a best parameter one step of those tried at most; of an order the same. A row without it stands beside nothing that is printed. Below a table stands what does
 not come out, by how much, and what in the model would explain it.
 """

@@ -17,6 +17,12 @@ def factor(most):
     return Criterion(f"within a factor of {most:g}", lambda published, here: published * here > 0 and 1 / most <= here / published <= most)
 
 
+def same_order(most):
+    """Of a ratio of two times: the same one is longer, and by about as much."""
+    about = factor(most)
+    return Criterion(f"same order, {about.words}", lambda published, here: (published < 1) == (here < 1) and about.holds(published, here))
+
+
 def at_most(limit, unit):
     return Criterion(f"at most {limit:g} {unit}".rstrip(), lambda _, here: here <= limit)
 
@@ -33,7 +39,7 @@ def found(words, holds):
 
 
 # Of figures that are simulated: one size for all papers.  Times hang on a described machine, ratios less so; of a gain in % the printed half, or twice it, is the same thing.
-TIME, RATIO, GAIN = factor(1.5), factor(1.25), factor(2)
+TIME, RATIO, GAIN = factor(1.5), same_order(1.25), factor(2)
 
 
 class Row(namedtuple("Row", "what unit published here by agrees when", defaults=(None, ""))):
