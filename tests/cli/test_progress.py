@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import sys
+import threading
 import types
 import unittest
 from unittest import mock
@@ -15,21 +16,28 @@ from cli import progress  # noqa: E402
 
 
 class Heard(io.StringIO):
-    """Ends to wait for what has been said so often."""
+    """What is said, and a way to wait for two more lines of it."""
 
-    def __init__(self, lines):
+    def __init__(self):
         super().__init__()
-        self.left = lines
+        self.lines = threading.Semaphore(0)
 
     def write(self, text):
         super().write(text)
-        self.left -= text.count("\n")
+        for _ in range(text.count("\n")):
+            self.lines.release()
         return len(text)
+
+    def wait(self):
+        while self.lines.acquire(blocking=False):
+            pass
+        if not all(self.lines.acquire(timeout=60) for _ in range(2)):
+            raise AssertionError("nothing more is said")
 
 
 class Lines(unittest.TestCase):
     def heard(self, work, **how):
-        out = Heard(2)
+        out = Heard()
         with contextlib.redirect_stderr(out), mock.patch.object(progress, "PERIOD_S", 0.001), progress.Progress(7, **how) as p:
             work(p, out)
         return out.getvalue()
@@ -37,8 +45,7 @@ class Lines(unittest.TestCase):
     @staticmethod
     def wait(p, out):
         p.step()
-        while out.left > 0:
-            pass
+        out.wait()
 
     def test_what_takes_long_is_told_again_and_again(self):
         lines = self.heard(self.wait, words="simulating").splitlines()
@@ -49,9 +56,7 @@ class Lines(unittest.TestCase):
         def work(p, out):
             with progress.Progress(5, "measuring") as inner:
                 inner.step()
-                out.left = 2
-                while out.left > 0:
-                    pass
+                out.wait()
                 inner.stage("once more")
         lines = self.heard(work, words="this machine").splitlines()
         self.assertRegex(lines[-1], r"^\[0/7\] this machine: (measuring|once more) 1/5, \d+ s$")
@@ -67,7 +72,7 @@ class Lines(unittest.TestCase):
         self.assertEqual("huddle: x\n", without_progress(types.SimpleNamespace(stderr=f"{self.heard(self.wait, words='w')}huddle: x\n")).stderr)
 
     def test_on_a_terminal_a_bar_moves(self):
-        out = Heard(0)
+        out = Heard()
         out.isatty = lambda: True
         with mock.patch.object(progress, "Rich", side_effect=ImportError), contextlib.redirect_stderr(out), progress.Progress(4, "simulating") as p:
             p.step()
