@@ -6,6 +6,7 @@ times of bcast/queue.  Beside it the t and t_w that would fit the measured times
 import json
 import os
 import statistics
+import time
 
 from . import jobs, steady
 from .layout import Trouble
@@ -50,7 +51,7 @@ class Fit:
         self.bind = "core" if self.ranks <= jobs.cores() else "none"
         self.nothing, self.lines, others = [], [], steady.others()
         with Progress(PART_RUNS + steady.MOST_RUNS * len(FRAGMENTS), "measuring, at most so often") as self.progress:
-            self.parts, self.doubts = joined_parts([self.run("bench-fit", "--tree", self.tree) for _ in range(PART_RUNS)])
+            self.parts, self.doubts = joined_parts(self.run_parts())
             self.measured, doubts = steady.measured(self.launch, lambda: None)
         if not self.measured:
             raise Trouble("model --fit: huddle took no broadcast here, or no figure could be had: the machine is too busy, or its processors move")
@@ -72,6 +73,12 @@ class Fit:
         answer = json.loads(output)
         self.lines += [ns for figure in (answer, *answer.get("figures", ())) for name, ns in figure.items() if name.startswith("line_") and ns >= 0]
         return answer
+
+    def run_parts(self):
+        runs, begin = [], time.monotonic()
+        while len(runs) < PART_RUNS and not steady.enough(len(runs), time.monotonic() - begin, False):
+            runs.append(self.run("bench-fit", "--tree", self.tree))
+        return runs
 
     def byte_ns(self):
         """By the bytes of a set, which is how far the root is ahead."""

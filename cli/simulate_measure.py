@@ -62,7 +62,7 @@ class Measured:
         return [(NOTHING if figure["collective"] == NOTHING else figure["bytes"], figure) for figure in figures]
 
     def measure(self, name, sizes, progress):
-        times, doubts = steady.measured(lambda: self.launch(name, sizes), progress.step)
+        times, doubts = steady.measured(lambda: self.launch(name, sizes), progress.step, steady.PATIENCE_S / len(self.asked.names))
         holds, doubts = without_nothing(times, doubts)
         self.ns.update({(name, size): ns for size, ns in holds.items()})
         self.notes += [f"{name or 'huddle'}: {note}" for note in steady.doubts_text(holds, doubts)]

@@ -43,14 +43,17 @@ def others():
 
 
 def settled(values, more=False, slack=0):
-    """The middle of the two best, and whether they agree.  more: more is better; slack: a difference that says nothing."""
+    """The middle of the two best, and whether they agree, as one alone does not.  more: more is better; slack: a difference that says nothing."""
+    if len(values) == 1:
+        return values[0], False
     best, second = sorted(values, reverse=more)[:2]
     least, most = sorted((best, second))
     return (best + second) / 2, most <= max(least * AGREE, least + slack)
 
 
-def enough(runs, seconds, agree):
-    return runs >= LEAST_RUNS and (agree or runs >= MOST_RUNS or seconds > PATIENCE_S)
+def enough(runs, seconds, agree, patience_s=PATIENCE_S):
+    """Where one run takes longer than anybody waits, it is the only one."""
+    return runs > 0 and (seconds > patience_s or (runs >= LEAST_RUNS and (agree or runs >= MOST_RUNS)))
 
 
 def usable(figure):
@@ -58,14 +61,14 @@ def usable(figure):
     return bench_stats.usable(figure) and figure["median_ns"] <= MOST_OF_LEAST * max(figure["least_ns"], SLACK_NS)
 
 
-def measured(launch, step):
+def measured(launch, step, patience_s=PATIENCE_S):
     """Runs launch() until what it gives agrees: figures of a measuring program, each with a key.  Returns key -> ns, and key -> all values of what does not agree."""
     values, runs, begin, doubts = {}, 0, time.monotonic(), {}
-    while not enough(runs, time.monotonic() - begin, not doubts):
+    while not enough(runs, time.monotonic() - begin, not doubts, patience_s):
         for key, figure in launch():
             values.setdefault(key, []).extend([figure["median_ns"]] if usable(figure) else [])
         runs += 1
-        times = {key: settled(some, slack=SLACK_NS) if len(some) > 1 else (some[0] if some else None, False) for key, some in values.items()}
+        times = {key: settled(some, slack=SLACK_NS) if some else (None, False) for key, some in values.items()}
         doubts = {key: values[key] for key, (_, agree) in times.items() if not agree}
         step()
     return {key: ns for key, (ns, _) in times.items() if ns is not None}, doubts

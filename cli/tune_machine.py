@@ -11,6 +11,7 @@ from .progress import Progress
 from .text import table
 
 LIMIT_S, OPTION = 300, "--machine"
+ONCE = "measured but once, since it took so long"
 TABLES = ("lines", "links", "copy", "memory", "caches", "reduce")
 
 
@@ -42,7 +43,7 @@ def measure(layout, progress):
         measured = measure_once(layout)
         runs.append(measured["numbers"])
         numbers, unsteady = tune_steady.joined(runs)
-        doubt = tune_steady.words(unsteady, ([others] if others else []) + tune_steady.impossible(numbers))
+        doubt = tune_steady.words(unsteady, ([others] if others else []) + ([ONCE] if len(runs) == 1 else []) + tune_steady.impossible(numbers))
         progress.step()
     return {**measured, "numbers": numbers}, doubt
 

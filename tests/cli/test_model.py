@@ -79,6 +79,11 @@ class Steady(unittest.TestCase):
     def test_two_that_agree_are_enough(self):
         self.assertEqual(({8: 1050, 64: 2000}, {}), self.times({8: 1000, 64: 2000}, {8: 1100, 64: 2000}))
 
+    def test_one_alone_is_no_agreement(self):
+        self.assertEqual((1000, False), steady.settled([1000]))
+        times, doubts = steady.measured(lambda: [(8, figure(1000))], lambda: None, patience_s=-1)
+        self.assertEqual(({8: 1000}, {8: [1000]}), (times, doubts))
+
     def test_what_other_work_slows_down_does_not_count(self):
         self.assertEqual(({8: 1050}, {}), self.times({8: 1000}, {8: 9000}, {8: 1100}))
 
