@@ -42,8 +42,7 @@ NOTES = (
     "of it a loop of exclusive loads and stores, which many ranks repeat; and that loop's atomicity orders all else around it",
     "revoke_ns, what a store waits for others' copies of its line, has not been published of this machine: the tables stand for both ends, as long as a line moves, which docs/machines.md assumes, and nothing; "
     "the order of the barriers, and huddle's own time, depend on it",
-    "variation over the mappings: of a flat scan simulated distances are all there is, so that it varies less; of a tree every level changes its distance with the mapping, and nothing else "
-    "of what a level costs is simulated, so that it varies more",
+    "variation over the mappings: simulated barriers are nothing but distances, which is what a mapping changes; what an MPI adds to each, alike under every mapping, is not there",
     "topo-NUMA gathers and releases by lines that 31 read or 127 poll: gap_ns and serve_ns, which are assumed, are most of its time",
 )
 
