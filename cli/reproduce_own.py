@@ -18,7 +18,8 @@ SIMULATED = "simulated"
 LEVELS = ("l2", "l3", "die", "group", "numa", "socket")
 NOTES = (
     "the limit is one line transfer between the farthest two ranks; gathering and releasing by the groups, or dissemination, is what the lines alone allow (huddle model)",
-    "revoke_ns of both machines is assumed (docs/machines.md): paper 03's table has the Kunpeng's barrier with copies that are revoked at once, too",
+    "revoke_ns of both machines is assumed (docs/machines.md), so that there are rows with copies that are revoked at once, too",
+    "back to back, as osu_barrier and paper 03 measure: the mean of 5 calls",
     simulated.MEASURED,
 )
 
@@ -66,14 +67,24 @@ class Field:
         answer = self.lab.model("machine", machine=self.machine, collective=collective, ranks=self.ranks, map="core", trees=[], bytes=[size])
         return answer["limits"][0]["ns"]
 
+    def ways_of_choice(self, collective):
+        """What huddle chooses, (in words how, machine, arguments of measured_ns)."""
+        lines = self.machine["lines"]
+        at_once = {**self.machine, "lines": {**lines, "revoke_ns": dict.fromkeys(lines["transfer_ns"], 0)}}
+        yield "", self.machine, {}
+        yield ", copies revoked at once", at_once, {}
+        if collective == "barrier":
+            yield ", back to back", self.machine, {"method": "loop"}
+
     def rows(self):
         for collective, size in CALLS:
             limit = self.limit_ns(collective, size) / 1000
             best, how = self.fastest(collective, size)
-            own = simulated.chosen_measured_ns(self.lab.layout, self.machine, collective, size, self.ranks)
             what = f"{self.name}, {self.ranks} ranks, {collective}{f' {size} B' if size else ''}"
             yield Row(f"{what}: {how}", "us", limit, best / 1000, SIMULATED)
-            yield Row(f"{what}: as huddle chooses", "us", limit, own and own / 1000, SIMULATED)
+            for when, machine, more in self.ways_of_choice(collective):
+                own = simulated.chosen_measured_ns(self.lab.layout, machine, collective, size, self.ranks, **more)
+                yield Row(f"{what}: as huddle chooses{when}", "us", limit, own and own / 1000, SIMULATED)
 
 
 def reproduce(lab):

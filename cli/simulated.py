@@ -63,7 +63,7 @@ def chosen_ns(layout, machine, collective, size, ranks, mapping="core", **more):
                               slot_bytes=serves["slot_bytes"], **more)
 
 
-def chosen_measured_ns(layout, machine, collective, size, ranks):
+def chosen_measured_ns(layout, machine, collective, size, ranks, **more):
     serves = choice(layout, machine, collective, size, ranks)
     return serves and measured_ns(layout, machine, collective, serves["algorithm"], size, ranks=ranks, parameters=serves["parameters"],
-                                  slot_bytes=serves["slot_bytes"], used_bytes=serves["slot_bytes"])
+                                  slot_bytes=serves["slot_bytes"], used_bytes=serves["slot_bytes"], **more)

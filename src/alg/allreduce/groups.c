@@ -11,7 +11,7 @@
  * Accepts   n <= 112.
  *
  * Line                     written by   read by                       value k means
- *   slot[r].arrive[level]   r            r's group's leader            the sum over r and all below it in operation k is in this line
+ *   slot[r].arrive[level]   r            who waits for r in its group  the sum over r and all below it in operation k is in this line
  *   slot[r].meet[k % 2]     r            members of a top that meets   the same
  *   slot[h].leave           h            all others; at a top that     the result of operation k is in this line
  *                                        meets: all below h
