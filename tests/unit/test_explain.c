@@ -203,7 +203,7 @@ static void a_line_of_the_tuning_file_is_named(void **state)
     assert_int_equal(json_integer_value(at("why.line")), 5);
     assert_string_equal(text_at("serves.parameters.tree"), "chain");
     assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")), "for other numbers of ranks");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 2), "verdict")), "one before it serves");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 3), "verdict")), "one before it serves");
     ask("bcast", 8, 3, "core");
     assert_true(json_is_null(at("serves")));
     assert_int_equal(json_integer_value(at("why.line")), 1);

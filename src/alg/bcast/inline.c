@@ -2,8 +2,8 @@
 /*
  * bcast/inline.c - a small message travels in the line of the flag that announces it.
  *
- * Source    this project; ring and recycling by halves after paper 01's sets (q = 2), fan-out by paper 03's groups.
- * Shape     p ranks, n <= 112 bytes.  The root writes one line; each rank reads its parent's line, re-publishes it if it has children, copies out.
+ * Source    this project; ring and recycling by halves after paper 01's sets (q = 2), fan-out by paper 03's groups, or another tree.
+ * Shape     p ranks, n <= 112 bytes, a tree.  The root writes one line; each rank reads its parent's line, re-publishes it if it has children, copies out.
  * Cost      T = sum over the path of l + o     ns; l one line transfer, o two copies of n bytes in the nearest cache
  * Accepts   n <= 112.  Decided before any rank touches shared memory.
  *
@@ -19,6 +19,15 @@
  *           R2 -> A2   a rank's last copy of a half  happens before  any rank's write to that half's lines again
  */
 #include "alg/alg.h"
+
+enum param { KIND, DEGREE };
+
+static const struct alg_param params[] = {
+    [KIND] = { "tree", "", "who reads whose line", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names, .tune = "nested,flat" },
+    [DEGREE] = { "degree", "1", "children of a rank in the trees kary, balanced and knomial, and in a group of nested", 2, 64, 4, NULL,
+                 .tune = "8" },
+    { .name = NULL },
+};
 
 enum { RING = 32, HALF = RING / 2 };
 
@@ -90,7 +99,7 @@ static void receive(struct mem *m, const struct coll *c, const struct shape_tree
 
 static void run(struct mem *m, const struct coll *c)
 {
-    struct shape_tree t = { .kind = SHAPE_GROUPED, .ranks = mem_size(m), .root = c->root, .groups = c->groups };
+    const struct shape_tree t = { (enum shape_kind)c->param[KIND], (int)c->param[DEGREE], mem_size(m), c->root, c->groups };
 
     if (mem_rank(m) == c->root)
         send(m, c);
@@ -102,8 +111,9 @@ static void run(struct mem *m, const struct coll *c)
 ALG_DEFINE(bcast, inline) = {
     .coll = "bcast",
     .name = "inline",
-    .doc = "the payload travels in the flag's line, fan-out by the groups",
+    .doc = "the payload travels in the flag's line, down a tree",
     .source = "this project, after papers 01 (sets) and 03 (groups)",
+    .params = params,
     .accepts = accepts,
     .fixed_bytes = sizeof(struct slot),
     .run = run,
