@@ -114,6 +114,8 @@ static double first_line(const struct sim_copies *c, int core, const struct job 
         return 0; /* nobody waits for it */
     for (int i = 0; i < job->call.froms + job->call.tos; i++) {
         const struct caches_place *place = i < job->call.froms ? &leg.from[i] : &leg.to[i - job->call.froms];
+        if (i >= job->call.froms && job->call.kind == COPIES_PAST)
+            continue; /* it is written and not fetched */
         if (place->kind == CACHES_NODE)
             most = fmax(most, c->machine->memory.latency_ns[machine_away(c->machine, core, place->of)]);
         else if (place->kind != CACHES_OWN)

@@ -16,7 +16,7 @@
  * cache gives up for it crosses what leads to its memory.
  *
  * Before the first byte: the first line of a call comes as any other does: hit_ns, or the most that an operand's takes, transfer_ns of its class, or latency_ns
- * of the memory that it lies in.
+ * of the memory that it lies in.  What is written past the caches is not fetched, and not waited for.
  *
  * Several cores that read the same bytes.  The first one's leg brings them into the shared cache of its unit; others of that unit that find them
  * there while they still come go at the shared cache's speed, and end no sooner than that leg.

@@ -34,7 +34,10 @@ struct sim_flows;
 struct sim_flows *hud_flows_create(const double *capacity_gbps, int resources);
 void hud_flows_free(struct sim_flows *f);
 
-/* A flow of > 0 bytes begins; now_ns is neither before the latest time given here nor after hud_flows_next.  `who` is what hud_flows_end will return. */
+/*
+ * A flow of >= 0 bytes begins; one of 0 ends at now_ns, as any does by hud_flows_end.  now_ns is neither before the latest time given here nor after
+ * hud_flows_next.  `who` is what hud_flows_end will return.
+ */
 void hud_flows_begin(struct sim_flows *f, const struct flow_path *path, double bytes, double now_ns, int who);
 /* When the next flow ends, if none begins before; INFINITY: there is none. */
 double hud_flows_next(struct sim_flows *f);

@@ -148,10 +148,11 @@ static void past_the_caches_and_through_the_kernel(void **state)
 {
     struct world *w = *state;
 
-    expect(w, 0, COPIES_PAST, 0, B, 1000, 10 + 250);
+    expect(w, 0, COPIES_PAST, 0, B, 1000, .5 + 250);
     assert_near(carried(w, memory(w, 0)), 1000); /* written, not fetched before */
     w->machine->copy.past_gbps = 8;
-    expect(w, 0, COPIES_PAST, 0, B, 1000, 10 + 125);
+    expect(w, 0, COPIES_PAST, 0, B, 1000, .5 + 125);
+    expect(w, 0, COPIES_PAST, C, B, 1000, 10 + 225 + 100); /* its source is fetched */
     expect(w, 0, COPIES_KERNEL, 0, A, 1000, 110 + 250);
     expect(w, 0, COPIES_KERNEL, 0, A, 1000, 100.5 + 125); /* not at 20 */
 }
@@ -200,7 +201,7 @@ static void directions(void **state)
     int shared = hud_copies_ways(w->copies)->unit_at;
 
     hud_copies_home(w->copies, C, M, 3);
-    expect(w, 0, COPIES_PAST, 0, C, 1000, 40 + 1000);
+    expect(w, 0, COPIES_PAST, 0, C, 1000, .5 + 1000);
     assert_near(carried_from(w, 0), 1000);
     assert_near(carried_from(w, 1), 0);
     assert_near(carried(w, memory(w, 3)), 1000);
