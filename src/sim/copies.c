@@ -16,14 +16,11 @@ struct job {
     struct copies_call call;
     size_t done, leg_bytes;
     enum stage stage;
-    bool fills;       /* its leg brings bytes into the shared cache of its unit */
-    unsigned legs;    /* begun so far */
-    struct {          /* for each source that still comes: */
-        int core;     /* whose leg brings it, which does not end after this one; -1: none */
-        unsigned leg; /* by its number */
-    } leader[MEM_SOURCES];
-    int awaited;   /* of those, the core that it waits for */
-    int followers; /* that wait for the end of its leg */
+    bool fills[MEM_SOURCES]; /* its leg brings this source into the shared cache of its unit, */
+    bool found[MEM_SOURCES]; /* or has found it there: it may still come */
+    uint64_t leg;            /* its number among all */
+    int awaited;             /* the core that it waits for: its leg still brings what this one's found */
+    int followers;           /* that wait for the end of its leg */
 };
 
 struct sim_copies {
@@ -34,6 +31,7 @@ struct sim_copies {
     struct job *jobs; /* [cores] */
     size_t leg_most;
     double *given_up; /* [nodes] */
+    uint64_t legs;    /* begun so far */
 };
 
 /* ---- a leg ---- */
@@ -141,32 +139,24 @@ static void use_bytes(struct sim_copies *c, int core, const struct job *job, siz
 /* A leg under way brings some of [first, end) into the shared cache of this unit. */
 static bool brings(const struct sim_copies *c, const struct job *j, int unit, uintptr_t first, uintptr_t end)
 {
-    if (j->stage != MOVES || !j->fills || c->ways->unit[j - c->jobs] != unit)
+    if (j->stage != MOVES || c->ways->unit[j - c->jobs] != unit)
         return false;
     for (int i = 0; i < j->call.froms; i++) {
         uintptr_t comes = j->call.from[i] + j->done;
-        if (j->call.from[i] != 0 && comes < end && first < comes + j->leg_bytes)
+        if (j->fills[i] && comes < end && first < comes + j->leg_bytes)
             return true;
     }
     return false;
 }
 
-/* Whose legs this one must not overtake. */
-static void find_leaders(struct sim_copies *c, int core, const struct leg *leg)
+/* What it finds in the shared cache of its unit, and what it brings there itself. */
+static void look_into_unit(struct sim_copies *c, int core, const struct leg *leg)
 {
     struct job *job = &c->jobs[core];
-    int unit = c->ways->unit[core];
 
-    job->fills = false;
     for (int i = 0; i < job->call.froms; i++) {
-        uintptr_t first = job->call.from[i] + job->done;
-        bool shared = leg->from[i].kind == CACHES_UNIT && leg->from[i].of == unit;
-        job->fills = job->fills || (leg->from[i].kind != CACHES_OWN && !shared);
-        job->leader[i].core = -1;
-        for (int other = 0; shared && job->leader[i].core < 0 && other < c->machine->cores; other++)
-            if (brings(c, &c->jobs[other], unit, first, first + leg->bytes))
-                job->leader[i].core = other;
-        job->leader[i].leg = job->leader[i].core >= 0 ? c->jobs[job->leader[i].core].legs : 0;
+        job->found[i] = leg->from[i].kind == CACHES_UNIT && leg->from[i].of == c->ways->unit[core];
+        job->fills[i] = leg->from[i].kind != CACHES_OWN && !job->found[i];
     }
 }
 
@@ -179,7 +169,7 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     struct flow_path path = { 0 };
     double ns = byte_ns(c, core, call, &leg), bytes = (double)leg.bytes; /* a byte; all */
 
-    find_leaders(c, core, &leg);
+    look_into_unit(c, core, &leg);
     for (int i = 0; i < call->froms + call->tos; i++) {
         const struct caches_place *place = i < call->froms ? &leg.from[i] : &leg.to[i - call->froms];
         if (place->kind == CACHES_OWN)
@@ -194,19 +184,23 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     path.most_gbps = fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MOST_GBPS, 1 / ns);
     job->stage = MOVES;
     job->leg_bytes = leg.bytes;
-    job->legs++;
+    job->leg = ++c->legs;
     hud_flows_begin(c->flows, &path, bytes, now_ns, core);
 }
 
 /* ---- calls ---- */
 
-/* A core whose leg still brings what this one's found in the shared cache; -1: all has come.  (What a leader itself follows is not what it brings.) */
+/* A core whose leg, begun before this one's, still brings some of what this one's found in the shared cache; -1: all has come.  (What a leader itself follows
+ * is not what it brings.) */
 static int leader_of(const struct sim_copies *c, const struct job *job)
 {
+    int unit = c->ways->unit[job - c->jobs];
+
     for (int i = 0; i < job->call.froms; i++) {
-        const struct job *leader = job->leader[i].core >= 0 ? &c->jobs[job->leader[i].core] : NULL;
-        if (leader && leader->legs == job->leader[i].leg && leader->stage == MOVES)
-            return job->leader[i].core;
+        uintptr_t first = job->call.from[i] + job->done;
+        for (int other = 0; job->found[i] && other < c->machine->cores; other++)
+            if (c->jobs[other].leg < job->leg && brings(c, &c->jobs[other], unit, first, first + job->leg_bytes))
+                return other;
     }
     return -1;
 }

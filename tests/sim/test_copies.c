@@ -287,6 +287,27 @@ static void what_still_comes_is_waited_for(void **state)
     }
 }
 
+/* Bytes of which others of the die still bring a part each, by 240 and by 640: who reads them all ends with the later, whichever core brings it. */
+static void parts_that_still_come_are_waited_for(void **state)
+{
+    struct world *w = *state;
+
+    for (int swapped = 0; swapped < 2; swapped++) {
+        const uintptr_t all = A + (uintptr_t)swapped * M;
+        double now = 1e6 * (swapped + 1);
+        hud_copies_touch(w->copies, 0, all, 2000);
+        begins(w, OTHER + swapped, COPIES_COPY, all, 0, 500, now);
+        begins(w, OTHER + 1 - swapped, COPIES_COPY, all + 500, 0, 1500, now);
+        while (hud_copies_next(w->copies) < now + 50)
+            hud_copies_step(w->copies); /* both move */
+        begins(w, OTHER + 2, COPIES_COPY, all, 0, 2000, now + 50);
+        until_all_have_ended(w);
+        assert_near(w->ended[OTHER + swapped] - now, 40 + 200);
+        assert_near(w->ended[OTHER + 1 - swapped] - now, 40 + 600);
+        assert_near(w->ended[OTHER + 2] - now, 40 + 600); /* by itself 10 + 160 */
+    }
+}
+
 /* 8 MB from and to memory: each is fetched, and what the caches cannot keep of the copy is written back: nothing of what was only read. */
 static void what_does_not_fit_goes_home(void **state)
 {
@@ -336,6 +357,7 @@ int main(void)
         CASE(they_share_the_memory),
         CASE(bytes_cross_once_for_all_of_a_die),
         CASE(what_still_comes_is_waited_for),
+        CASE(parts_that_still_come_are_waited_for),
         CASE(what_does_not_fit_goes_home),
         CASE(a_ring_stays_in_the_caches),
     };
