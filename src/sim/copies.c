@@ -30,8 +30,9 @@ struct sim_copies {
     struct sim_flows *flows;
     struct job *jobs; /* [cores] */
     size_t leg_most;
-    double *given_up; /* [nodes] */
-    uint64_t legs;    /* begun so far */
+    double *given_up;      /* [nodes] */
+    struct flow_path path; /* of the leg that begins */
+    uint64_t legs;         /* begun so far */
 };
 
 /* ---- a leg ---- */
@@ -166,26 +167,27 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     const struct copies_call *call = &job->call;
     struct leg leg = find_leg(c, core, job);
     struct caches_given_up given_up = { 0, c->given_up };
-    struct flow_path path = { 0 };
+    struct flow_path *path = &c->path;
     double ns = byte_ns(c, core, call, &leg), bytes = (double)leg.bytes; /* a byte; all */
 
+    path->uses = 0;
     look_into_unit(c, core, &leg);
     for (int i = 0; i < call->froms + call->tos; i++) {
         const struct caches_place *place = i < call->froms ? &leg.from[i] : &leg.to[i - call->froms];
         if (place->kind == CACHES_OWN)
             continue;
-        hud_ways_cross(c->ways, core, place, i >= call->froms && call->kind == COPIES_PAST, 1, &path);
+        hud_ways_cross(c->ways, core, place, i >= call->froms && call->kind == COPIES_PAST, 1, path);
     }
     memset(c->given_up, 0, (size_t)c->machine->nodes * sizeof *c->given_up);
     use_bytes(c, core, job, leg.bytes, &given_up);
     for (int n = 0; n < c->machine->nodes; n++)
         if (c->given_up[n] > 0)
-            hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n, false }, true, c->given_up[n] / bytes, &path);
-    path.most_gbps = fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MOST_GBPS, 1 / ns);
+            hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n, false }, true, c->given_up[n] / bytes, path);
+    path->most_gbps = fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MOST_GBPS, 1 / ns);
     job->stage = MOVES;
     job->leg_bytes = leg.bytes;
     job->leg = ++c->legs;
-    hud_flows_begin(c->flows, &path, bytes, now_ns, core);
+    hud_flows_begin(c->flows, path, bytes, now_ns, core);
 }
 
 /* ---- calls ---- */
@@ -303,6 +305,7 @@ void hud_copies_free(struct sim_copies *c)
     hud_ways_free(c->ways);
     free(c->jobs);
     free(c->given_up);
+    hud_flow_free(&c->path);
     free(c);
 }
 

@@ -52,15 +52,27 @@ void hud_flow_use(struct flow_path *path, int resource, double weight)
         return;
     while (i < path->uses && path->use[i].resource != resource)
         i++;
-    if (i == FLOW_USES) {
-        fputs("huddle: a flow over too many resources\n", stderr);
-        exit(2);
-    }
     if (i == path->uses) {
+        path->use = hud_grow(path->use, i + 1, &path->room, sizeof *path->use);
         path->use[path->uses].weight = 0;
         path->use[path->uses++].resource = resource;
     }
     path->use[i].weight += weight;
+}
+
+void hud_flow_free(struct flow_path *path)
+{
+    free(path->use);
+    *path = (struct flow_path){ 0 };
+}
+
+static void copy_path(struct flow_path *to, const struct flow_path *from)
+{
+    to->use = hud_grow(to->use, from->uses, &to->room, sizeof *to->use);
+    for (int u = 0; u < from->uses; u++)
+        to->use[u] = from->use[u];
+    to->uses = from->uses;
+    to->most_gbps = from->most_gbps;
 }
 
 struct sim_flows *hud_flows_create(const double *capacity_gbps, int resources)
@@ -78,8 +90,10 @@ void hud_flows_free(struct sim_flows *f)
 {
     if (!f)
         return;
-    for (int i = 0; i < f->room; i++)
+    for (int i = 0; i < f->room; i++) {
         free(f->classes[i].heap);
+        hud_flow_free(&f->classes[i].path);
+    }
     free(f->classes);
     free(f->resources);
     free(f);
@@ -241,7 +255,7 @@ static struct class *open_class(struct sim_flows *f, const struct flow_path *pat
     f->classes = hud_grow(f->classes, f->count + 1, &f->room, sizeof *f->classes);
     memset(f->classes + room, 0, (size_t)(f->room - room) * sizeof *f->classes);
     struct class *c = &f->classes[f->count++];
-    c->path = *path;
+    copy_path(&c->path, path);
     c->served = c->rate = 0;
     return c;
 }

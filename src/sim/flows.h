@@ -14,19 +14,18 @@
 #ifndef HUD_FLOWS_H
 #define HUD_FLOWS_H
 
-enum { FLOW_USES = 128 }; /* most resources of one path */
-
 struct flow_path {
-    struct {
+    struct flow_use {
         int resource;
         double weight; /* > 0 */
-    } use[FLOW_USES];
-    int uses;
+    } * use;
+    int uses, room;
     double most_gbps; /* of one flow; > 0, finite if it uses nothing */
 };
 
 /* One more use of a path: weights of the same resource add up.  A weight of 0 is none. */
 void hud_flow_use(struct flow_path *path, int resource, double weight);
+void hud_flow_free(struct flow_path *path); /* its uses */
 
 struct sim_flows;
 
@@ -35,7 +34,7 @@ struct sim_flows *hud_flows_create(const double *capacity_gbps, int resources);
 void hud_flows_free(struct sim_flows *f);
 
 /*
- * A flow of >= 0 bytes begins; one of 0 ends at now_ns, as any does by hud_flows_end.  now_ns is neither before the latest time given here nor after
+ * A flow of >= 0 bytes begins on a path, which is the caller's; one of 0 ends at now_ns, as any does by hud_flows_end.  now_ns is neither before the latest time given here nor after
  * hud_flows_next.  `who` is what hud_flows_end will return.
  */
 void hud_flows_begin(struct sim_flows *f, const struct flow_path *path, double bytes, double now_ns, int who);
