@@ -13,6 +13,7 @@ struct sim_clock *hud_clock_create(struct sim *s, const struct sim_machine *mach
     c->machine = machine;
     c->lines = hud_lines_create(machine);
     c->links = hud_links_create(machine);
+    c->crossings = hud_crossings_create(c->lines, c->links);
     hud_carry_create(s, c);
     c->trace = hud_trace_create(sim_ranks(s));
     c->line_count = lines;
@@ -36,6 +37,7 @@ void hud_clock_free(struct sim_clock *c, int ranks)
     }
     free(c->line);
     hud_carry_free(c);
+    hud_crossings_free(c->crossings);
     hud_lines_free(c->lines);
     hud_links_free(c->links);
     hud_turns_free(&c->turns);
@@ -50,16 +52,25 @@ static struct sim_turn turn_of(struct sim_rank *r)
     return (struct sim_turn){ r->now_ns, hud_sim_random(r->s, UINT64_MAX), r->number };
 }
 
+/* It is a turn at this time, before which lines cross whose time has come. */
+static void reach(struct sim_clock *c, double ns)
+{
+    c->now_ns = ns;
+    hud_crossings_until(c->crossings, ns);
+}
+
 struct sim_rank *hud_clock_next(struct sim *s)
 {
     struct sim_clock *c = s->clock;
 
     while (c->engine.next_ns < INFINITY && (c->turns.count == 0 || c->engine.next_ns <= c->turns.turn[0].ns))
         c->engine.run(s);
-    if (c->turns.count == 0)
+    if (c->turns.count == 0) {
+        hud_crossings_until(c->crossings, INFINITY);
         return NULL;
+    }
     struct sim_rank *next = &s->ranks[hud_turns_take(&c->turns).rank];
-    c->now_ns = next->now_ns;
+    reach(c, next->now_ns);
     return next;
 }
 
@@ -69,7 +80,7 @@ void hud_clock_until(struct sim_rank *r, double ns)
 
     r->now_ns = ns;
     if (c->engine.next_ns > ns && (c->turns.count == 0 || c->turns.turn[0].ns > ns)) {
-        c->now_ns = ns;
+        reach(c, ns);
         return;
     }
     hud_turns_add(&c->turns, turn_of(r));
@@ -114,15 +125,20 @@ static struct sim_line *line_at(struct sim *s, const struct sim_rank *owner, siz
     return *line;
 }
 
-/* The line that comes to the rank crosses links; later by what this returns. */
-static double cross(struct sim_rank *r, const struct sim_fetch *f, double now_ns)
+/* The rank waits until its use of a line begins, and the line crosses links. */
+static void cross(struct sim_rank *r, struct sim_line *line, struct sim_fetch *f)
 {
-    double delay_ns = f->from < 0 ? 0 : hud_links_cross(r->s->clock->links, f->from, r->core, now_ns);
+    struct sim_clock *c = r->s->clock;
+    double begin_ns;
 
+    while (begin_ns = hud_lines_begin(c->lines, line, r->core, f), begin_ns > r->now_ns)
+        hud_clock_until(r, begin_ns);
+    double delay_ns = f->from < 0 ? 0 : hud_links_cross(c->links, f->from, r->core, r->now_ns);
     if (delay_ns < 0)
         hud_sim_fail(r->s, "simulated time runs back: a line comes to rank %d at %g ns, and links were crossed later; it %s at %s:%d\n",
-                     r->number, now_ns, r->now.what, r->now.file, r->now.line);
-    return delay_ns;
+                     r->number, r->now_ns, r->now.what, r->now.file, r->now.line);
+    if (delay_ns > 0)
+        hud_lines_delay(c->lines, line, r->core, f, delay_ns);
 }
 
 /* The newest post that is visible now. */
@@ -152,23 +168,22 @@ static void load(struct sim_rank *r, struct sim_line *line, struct sim_flag *fla
 {
     in_turn(r);
     struct sim_fetch f = hud_lines_load(r->s->clock->lines, line, r->core, r->now_ns);
-    if (f.begin_ns > r->now_ns)
-        hud_clock_until(r, f.begin_ns);
+    cross(r, line, &f);
     if (flag)
         hud_clock_forget(r, flag);
     r->step.turn_ns = r->now_ns;
-    r->now_ns = f.end_ns + cross(r, &f, r->now_ns);
+    r->now_ns = f.end_ns;
 }
 
-/* The same of a line that the rank does not wait for.  It may cross later than now; how much later it then comes matters to nobody. */
-static double cross_unawaited(struct sim_rank *r, const struct sim_fetch *f)
+/* The same of a line that the rank does not wait for. */
+static void cross_unawaited(struct sim_rank *r, struct sim_line *line, const struct sim_fetch *f)
 {
     struct sim_clock *c = r->s->clock;
 
-    if (f->from < 0 || f->begin_ns <= c->now_ns)
-        return cross(r, f, c->now_ns);
-    hud_links_cross_later(c->links, f->from, r->core, f->begin_ns);
-    return 0;
+    if (f->from < 0 && f->begin_ns <= c->now_ns)
+        return;
+    hud_crossings_add(c->crossings, line, r->core, f, c->now_ns);
+    hud_crossings_until(c->crossings, c->now_ns);
 }
 
 /* Loads a line that it will wait for to change; the wait, not the load, is what takes time. */
@@ -177,33 +192,27 @@ static void look(struct sim_rank *r, struct sim_line *line, double ns)
     struct sim_lines *lines = r->s->clock->lines;
     struct sim_fetch f = hud_lines_load(lines, line, r->core, ns);
 
-    cross_unawaited(r, &f);
+    cross_unawaited(r, line, &f);
     hud_lines_pause(lines, r->core);
 }
 
 static void enter(struct sim_rank *r)
 {
-    double free_ns = hud_lines_entry_ns(r->s->clock->lines, r->core);
+    double free_ns;
 
-    if (free_ns <= r->now_ns)
-        return;
-    hud_clock_until(r, free_ns);
-    r->step.turn_ns = free_ns;
+    while (free_ns = hud_lines_entry_ns(r->s->clock->lines, r->core), free_ns > r->now_ns) {
+        hud_clock_until(r, free_ns);
+        r->step.turn_ns = free_ns;
+    }
 }
 
-static struct sim_fetch store(struct sim_rank *r, struct sim_line *line)
+static void store(struct sim_rank *r, struct sim_line *line)
 {
-    struct sim_lines *lines = r->s->clock->lines;
-
     enter(r);
     in_turn(r);
-    struct sim_fetch f = hud_lines_store(lines, line, r->core, r->now_ns);
-    double delay_ns = cross(r, &f, r->now_ns);
-
-    if (delay_ns > 0)
-        hud_lines_delay(lines, line, r->core, delay_ns);
+    struct sim_fetch f = hud_lines_store(r->s->clock->lines, line, r->core, r->now_ns);
+    cross_unawaited(r, line, &f);
     r->now_ns += r->s->clock->machine->lines.post_ns;
-    return f;
 }
 
 /* ---- flags ---- */
@@ -297,20 +306,13 @@ struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struc
     return f;
 }
 
-/* Additions before it may have come later than was known when it queued behind them. */
-void hud_clock_added(struct mem *m, const struct sim_spot *spot, const struct sim_fetch *f)
+void hud_clock_added(struct mem *m, const struct sim_spot *spot, struct sim_fetch *f)
 {
     struct sim_rank *r = m->self;
-    struct sim_line *line = line_at(m->s, spot->owner, spot->at);
-    double late_ns = 0;
 
-    while (late_ns = line->late_ns - f->late_ns, f->begin_ns + late_ns > r->now_ns)
-        hud_clock_until(r, f->begin_ns + late_ns);
-    double delay_ns = cross(r, f, r->now_ns);
-    if (delay_ns > 0)
-        hud_lines_delay(m->s->clock->lines, line, r->core, delay_ns);
+    cross(r, line_at(m->s, spot->owner, spot->at), f);
     r->step.turn_ns = r->now_ns;
-    r->now_ns = f->end_ns + late_ns + delay_ns;
+    r->now_ns = f->end_ns;
 }
 
 void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot)
@@ -356,9 +358,7 @@ void hud_clock_claim(struct mem *m, const struct sim_spot *spot, size_t bytes)
     for (size_t at = spot->at / size * size; at < spot->at + bytes; at += size) {
         struct sim_line *line = line_at(m->s, spot->owner, at);
         struct sim_fetch f = hud_lines_claim(lines, line, m->self->core, m->self->now_ns);
-        double delay_ns = cross_unawaited(m->self, &f);
-        if (delay_ns > 0)
-            hud_lines_delay(lines, line, -1, delay_ns);
+        cross_unawaited(m->self, line, &f);
         struct sim_flag *flag = at % HUD_LINE == 0 ? spot->owner->arena[at / HUD_LINE] : NULL;
         for (struct sim_rank *r = flag ? flag->waiting : NULL; r; r = r->next_waiting)
             look(r, line, m->self->now_ns);

@@ -12,8 +12,7 @@
 #ifndef HUD_SIM_CLOCK_H
 #define HUD_SIM_CLOCK_H
 
-#include "sim/lines.h"
-#include "sim/links.h"
+#include "sim/crossings.h"
 #include "sim/trace.h"
 #include "sim/turns.h"
 #include "sim/world.h"
@@ -22,6 +21,7 @@ struct sim_clock {
     const struct sim_machine *machine;
     struct sim_lines *lines;
     struct sim_links *links;
+    struct sim_crossings *crossings;
     struct sim_line ***line;        /* [ranks][line_count], NULL: untouched so far */
     size_t line_count;              /* of an arena */
     struct sim_turns turns;         /* of ranks that can go on */
@@ -62,7 +62,7 @@ void hud_clock_entry(struct mem *m);
 /* Says when the post will be visible, and moves the rank's time on.  An addition has yet to be awaited (hud_clock_added). */
 void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
 struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
-void hud_clock_added(struct mem *m, const struct sim_spot *spot, const struct sim_fetch *f);
+void hud_clock_added(struct mem *m, const struct sim_spot *spot, struct sim_fetch *f);
 /* Posts that nobody will see any more go: at this rank's time, which it is, a newer one is visible. */
 void hud_clock_forget(struct sim_rank *r, struct sim_flag *flag);
 /* Those who wait for the flag hear of its newest post. */

@@ -8,11 +8,12 @@
 
 /* What a core has under way. */
 struct core {
-    double settled_ns;          /* its stores so far */
-    double *leaves_ns;          /* [entries] of its store buffer, in a ring: when each is free; NULL: there is always one */
-    int entry;                  /* that of its next store */
-    bool run;                   /* a further miss overlaps with the one before: */
-    double issued_ns, ended_ns; /* of that one */
+    double settled_ns, late_ns;  /* its stores so far; how much later than was known at first */
+    const struct sim_line *last; /* that it stored to */
+    double *leaves_ns;           /* [entries] of its store buffer, in a ring: when each is free; NULL: there is always one */
+    int entry;                   /* that of its next store */
+    bool run;                    /* a further miss overlaps with the one before: */
+    double issued_ns, ended_ns;  /* of that one */
 };
 
 struct sim_lines {
@@ -20,6 +21,8 @@ struct sim_lines {
     struct core *core; /* [machine->cores] */
     int entries;       /* of a store buffer; 0: as many as are needed */
 };
+
+static const struct sim_need NO_NEED = { .ns = -INFINITY };
 
 static double later(double a, double b)
 {
@@ -170,18 +173,25 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
 {
     const struct machine_lines *cost = &all->machine->lines;
     struct core *c = &all->core[core];
-    struct sim_fetch f = { .begin_ns = now_ns, .end_ns = now_ns + cost->hit_ns, .from = -1 };
+    struct sim_fetch f = {
+        LINES_LOAD, now_ns, now_ns + cost->hit_ns, .from = -1, .takers = line->takers, .line = NO_NEED, .stores = NO_NEED
+    };
 
     if (holds(line, core)) {
-        if (line->claimed && core == line->owner)
-            f.end_ns = later(f.end_ns, line->settled_ns);
+        if (!line->claimed || core != line->owner)
+            return f;
+        f.line = (struct sim_need){ line->settled_ns, line->late_ns };
+        f.begin_ns = later(now_ns, line->settled_ns);
+        f.end_ns = later(f.end_ns, f.begin_ns);
         return f;
     }
     struct line_share *near = share_of(all, line, core);
     double *free_ns = near ? &near->free_ns : &line->free_ns;
     f.from = near ? near->core : line->owner;
+    f.shared = near;
+    f.line = (struct sim_need){ later(line->visible_ns, *free_ns), near ? near->late_ns : line->late_ns };
     int class = machine_class(all->machine, f.from, core);
-    f.begin_ns = later(issue(c, cost->gap_ns[class], now_ns), later(line->visible_ns, *free_ns));
+    f.begin_ns = later(issue(c, cost->gap_ns[class], now_ns), f.line.ns);
     f.end_ns = later(f.end_ns, later(f.begin_ns + cross_ns(all, line, f.from, core, near), line->settled_ns));
     c->ended_ns = f.end_ns;
     *free_ns = f.begin_ns + cost->serve_ns[class];
@@ -204,6 +214,7 @@ static void take(struct sim_line *line, int core)
     line->copies = 1;
     line->shares = 0;
     line->claimed = false;
+    line->takers++;
 }
 
 double hud_lines_entry_ns(const struct sim_lines *all, int core)
@@ -214,68 +225,148 @@ double hud_lines_entry_ns(const struct sim_lines *all, int core)
 }
 
 /* Its latest store leaves the buffer when it has settled. */
-static void use_entry(const struct sim_lines *all, struct core *c)
+static int use_entry(const struct sim_lines *all, struct core *c)
 {
+    int entry = c->entry;
+
     if (!c->leaves_ns)
-        return;
-    c->leaves_ns[c->entry] = c->settled_ns;
-    c->entry = (c->entry + 1) % all->entries;
+        return 0;
+    c->leaves_ns[entry] = c->settled_ns;
+    c->entry = (entry + 1) % all->entries;
+    return entry;
+}
+
+/* A use that takes the line begins when it is free, and no sooner than the core's stores allow. */
+static struct sim_fetch begin(enum sim_use use, const struct sim_line *line, int core, double now_ns, struct sim_need stores)
+{
+    struct sim_fetch f = { use, .from = holds(line, core) ? -1 : line->owner, .stores = stores };
+
+    f.line = (struct sim_need){ line->free_ns, line->late_ns };
+    f.begin_ns = later(now_ns, later(f.line.ns, stores.ns));
+    return f;
 }
 
 struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     struct core *c = &all->core[core];
     struct taking t = taking(all, line, core);
-    struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner };
-    double early = later(t.own_ns - t.gap_ns, 0); /* the store buffer asks before the store's turn has come */
+    double early = later(t.own_ns - t.gap_ns, 0);                               /* the store buffer asks before the store's turn has come */
+    bool follows = line->owner == core && line->copies == 1 && c->last == line; /* a store to this very line */
+    struct sim_fetch f =
+        begin(LINES_STORE, line, core, now_ns, (struct sim_need){ follows ? -INFINITY : c->settled_ns - early, c->late_ns });
 
-    if (line->owner == core && line->copies == 1 && line->settled_ns == c->settled_ns)
-        early = INFINITY; /* it follows a store to this very line */
-    f.begin_ns = later(now_ns, later(line->free_ns, c->settled_ns - early));
     f.end_ns = later(f.begin_ns + t.own_ns, line->settled_ns);
     take(line, core);
+    f.takers = line->takers;
     line->visible_ns = line->free_ns = f.from < 0 ? f.begin_ns + t.revoke_ns : f.end_ns;
     line->settled_ns = c->settled_ns = f.end_ns;
-    use_entry(all, c);
+    c->last = line;
+    f.entry = use_entry(all, c);
     return f;
 }
 
 struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     struct taking t = taking(all, line, core);
-    struct sim_fetch f = { .begin_ns = later(now_ns, line->free_ns), .from = holds(line, core) ? -1 : line->owner };
+    struct sim_fetch f = begin(LINES_CLAIM, line, core, now_ns, NO_NEED);
     bool claimed = f.from >= 0 || (line->claimed && line->owner == core);
 
     f.end_ns = later(f.begin_ns + t.own_ns, line->settled_ns);
     take(line, core);
+    f.takers = line->takers;
     line->claimed = claimed;
     line->free_ns = f.from < 0 ? f.begin_ns + t.revoke_ns : f.end_ns;
     line->settled_ns = f.end_ns;
+    all->core[core].last = NULL;
     return f;
 }
 
 struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
 {
     struct core *c = &all->core[core];
-    struct sim_fetch f = { .from = holds(line, core) ? -1 : line->owner, .late_ns = line->late_ns };
+    struct sim_fetch f = begin(LINES_ADD, line, core, now_ns, (struct sim_need){ c->settled_ns, c->late_ns });
 
-    f.begin_ns = later(now_ns, later(line->free_ns, c->settled_ns));
     f.end_ns = later(f.begin_ns + taking(all, line, core).own_ns, line->settled_ns) + all->machine->lines.add_ns;
     take(line, core);
+    f.takers = line->takers;
     line->visible_ns = line->free_ns = line->settled_ns = c->settled_ns = f.end_ns;
+    c->last = line;
     return f;
 }
 
-void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, double delay_ns)
+/* ---- what comes later than was known ---- */
+
+/* When a need is there, be it late by now. */
+static double there_ns(const struct sim_need *need, double late_ns)
 {
-    line->late_ns += delay_ns;
-    line->visible_ns += delay_ns;
-    line->free_ns += delay_ns;
-    line->settled_ns += delay_ns;
-    if (core < 0)
+    return need->ns + (late_ns - need->late_ns);
+}
+
+/* How late a use is that counts on it, and has moved with it: it has moved by the rest itself.  Not by more, if it was not the need that it waited for. */
+static double rest_ns(struct sim_need *need, double *late_ns, double delay_ns)
+{
+    double moved_ns = *late_ns - need->late_ns, rest = delay_ns - moved_ns;
+
+    *late_ns += rest;
+    *need = (struct sim_need){ need->ns + moved_ns, *late_ns };
+    return rest;
+}
+
+static void move_line(struct sim_line *line, double ns)
+{
+    line->visible_ns += ns;
+    line->free_ns += ns;
+    line->settled_ns += ns;
+}
+
+/* The core's stores from this one on. */
+static void move_stores(struct sim_lines *all, struct core *c, const struct sim_fetch *f, double ns)
+{
+    c->settled_ns += ns;
+    if (f->use != LINES_STORE || !c->leaves_ns)
         return;
+    int entry = f->entry;
+    do {
+        c->leaves_ns[entry] += ns;
+        entry = (entry + 1) % all->entries;
+    } while (entry != c->entry);
+}
+
+/* Whoever takes it from the shared cache waits for the core that has brought it there. */
+static void move_share(const struct sim_lines *all, struct sim_line *line, int core, double ns)
+{
+    struct line_share *brought = share_of(all, line, core);
+
+    if (!brought || brought->core != core)
+        return;
+    brought->free_ns += ns;
+    brought->late_ns += ns;
+}
+
+void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, struct sim_fetch *f, double delay_ns)
+{
     struct core *c = &all->core[core];
-    c->settled_ns += delay_ns;
-    if (c->leaves_ns)
-        c->leaves_ns[(c->entry + all->entries - 1) % all->entries] += delay_ns; /* after an addition: of one that is free already */
+
+    f->end_ns += delay_ns;
+    if (f->use != LINES_LOAD)
+        move_line(line, rest_ns(&f->line, &line->late_ns, delay_ns));
+    else if (f->takers == line->takers)
+        move_share(all, line, core, delay_ns);
+    if (f->use == LINES_STORE || f->use == LINES_ADD)
+        move_stores(all, c, f, rest_ns(&f->stores, &c->late_ns, delay_ns));
+}
+
+double hud_lines_begin(struct sim_lines *all, struct sim_line *line, int core, struct sim_fetch *f)
+{
+    const struct line_share *near = f->shared ? share_of(all, line, core) : NULL;
+    double begin_ns = later(f->begin_ns, there_ns(&f->stores, all->core[core].late_ns));
+
+    if (!f->shared)
+        begin_ns = later(begin_ns, there_ns(&f->line, line->late_ns));
+    else if (near && f->takers == line->takers)
+        begin_ns = later(begin_ns, there_ns(&f->line, near->late_ns));
+    double late_ns = begin_ns - f->begin_ns;
+    f->begin_ns = begin_ns;
+    hud_lines_delay(all, line, core, f, late_ns);
+    return begin_ns;
 }

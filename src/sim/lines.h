@@ -22,8 +22,11 @@
  * Claim  as a store that nobody waits for and that nothing follows: the line comes to the core, the copies go.  A core without a copy must have it first,
  *        before it loads it or another one does.
  *
- * Calls must come in the order of their times.  Nothing here waits: whoever calls does, until begin_ns and then until end_ns, and adds what
- * the links on the way cost (links.h).
+ * Late   A use may begin in the future, and what it counts on may come later than is known at its call, since a line on its way may have to wait at links
+ *        (links.h): the line at its holder, the copy of its unit's shared cache, the core's own stores before it.  When its time has come it asks again
+ *        (hud_lines_begin).  If its own line then waits, that is said (hud_lines_delay), and what counts on it comes later in turn.
+ *
+ * Calls must come in the order of their times.  Nothing here waits: whoever calls does, until begin_ns and then until end_ns.
  */
 #ifndef HUD_SIM_LINES_H
 #define HUD_SIM_LINES_H
@@ -37,6 +40,7 @@
 struct line_share {
     int unit, core; /* of that cache; which core of it has fetched the line */
     double free_ns; /* it can serve the next */
+    double late_ns; /* how much later that is than was known at first */
 };
 
 struct sim_line {
@@ -47,16 +51,28 @@ struct sim_line {
     double settled_ns; /* and do not end before */
     double free_ns;    /* the owner can serve the next */
     bool claimed;      /* and has it itself when it has settled */
-    double late_ns;    /* hud_lines_delay, added up */
+    double late_ns;    /* how much later these are than was known at first */
+    unsigned takers;   /* cores that have had it alone, one after the other */
     struct line_share *share;
     int shares, room;
 };
 
+/* What a use counts on: that it is there by then; and how late it was already, when that was known. */
+struct sim_need {
+    double ns, late_ns;
+};
+
+enum sim_use { LINES_LOAD, LINES_STORE, LINES_ADD, LINES_CLAIM };
+
 /* A core's use of a line. */
 struct sim_fetch {
+    enum sim_use use;
     double begin_ns, end_ns; /* the line is on its way, unless from is -1 */
     int from;                /* the core that it comes from; -1: it does not */
-    double late_ns;          /* an addition's: the line's, which it counts on; what is added to that until it begins, it comes later */
+    bool shared;             /* into the shared cache of this core's unit, and out of that */
+    unsigned takers;         /* of the line, by then */
+    int entry;               /* a store's, in the buffer */
+    struct sim_need line, stores;
 };
 
 struct sim_lines; /* cores, and what each of them has under way */
@@ -76,8 +92,10 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
 struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
 /* end_ns: when the line is the core's alone. */
 struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns);
-/* The line of the core's latest store or addition, which had to come to it, comes so much later; core -1: the line of a claim. */
-void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, double delay_ns);
+/* It is the time at which a use was to begin: returns the time at which it does, as is known now.  Later, and it is to be asked again then. */
+double hud_lines_begin(struct sim_lines *all, struct sim_line *line, int core, struct sim_fetch *f);
+/* The use ends so much later, >= 0, as the line has to wait on its way. */
+void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, struct sim_fetch *f, double delay_ns);
 /* The core's next miss overlaps with none before. */
 void hud_lines_pause(struct sim_lines *all, int core);
 

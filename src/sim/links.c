@@ -2,7 +2,6 @@
 /* links.c - class by class and unit by unit: meshes, ports out of units, ports into them; then a link for each ordered pair of sockets. */
 #include "sim/links.h"
 #include "sim/grow.h"
-#include "sim/turns.h"
 
 struct sim_links {
     const struct sim_machine *machine;
@@ -11,8 +10,6 @@ struct sim_links {
     int count, room;
     struct sim_link *link;
     double now_ns; /* of the latest crossing */
-    struct sim_turns to_come;
-    uint64_t came; /* so many crossings to come so far */
 };
 
 static void add(struct sim_links *all, double gbps, int class, int from, int to)
@@ -80,7 +77,6 @@ void hud_links_free(struct sim_links *all)
 {
     if (!all)
         return;
-    hud_turns_free(&all->to_come);
     free(all->link);
     free(all);
 }
@@ -120,48 +116,22 @@ int hud_links_way(const struct sim_links *all, int from, int to, int way[LINKS_W
     return from == to ? 0 : hud_links_between(all, (struct links_end){ from, 0 }, (struct links_end){ to, 0 }, way);
 }
 
-/* Occupies them from now on.  Returns the longest wait. */
-static double occupy(struct sim_links *all, int from, int to, double now_ns)
+double hud_links_cross(struct sim_links *all, int from, int to, double now_ns)
 {
     double delay_ns = 0;
     int way[LINKS_WAY], count = hud_links_way(all, from, to, way);
 
+    if (now_ns < all->now_ns)
+        return -1;
+    all->now_ns = now_ns;
     for (int i = 0; i < count; i++) {
         struct sim_link *link = &all->link[way[i]];
         double wait_ns = link->free_ns > now_ns ? link->free_ns - now_ns : 0;
         link->free_ns = now_ns + wait_ns + all->machine->lines.size_bytes / link->gbps;
+        link->bytes += all->machine->lines.size_bytes;
         delay_ns = wait_ns > delay_ns ? wait_ns : delay_ns;
     }
     return delay_ns;
-}
-
-static void count_bytes(struct sim_links *all, int from, int to)
-{
-    int way[LINKS_WAY], count = hud_links_way(all, from, to, way);
-
-    for (int i = 0; i < count; i++)
-        all->link[way[i]].bytes += all->machine->lines.size_bytes;
-}
-
-double hud_links_cross(struct sim_links *all, int from, int to, double now_ns)
-{
-    int cores = all->machine->cores;
-
-    if (now_ns < all->now_ns)
-        return -1;
-    while (all->to_come.count != 0 && all->to_come.turn[0].ns <= now_ns) {
-        struct sim_turn before = hud_turns_take(&all->to_come);
-        occupy(all, before.rank / cores, before.rank % cores, before.ns);
-    }
-    all->now_ns = now_ns;
-    count_bytes(all, from, to);
-    return occupy(all, from, to, now_ns);
-}
-
-void hud_links_cross_later(struct sim_links *all, int from, int to, double ns)
-{
-    count_bytes(all, from, to);
-    hud_turns_add(&all->to_come, (struct sim_turn){ .ns = ns, .draw = all->came++, .rank = from * all->machine->cores + to });
 }
 
 int hud_links_count(const struct sim_links *all)

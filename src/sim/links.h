@@ -5,7 +5,7 @@
  * line.
  *
  * A line comes later by the longest wait on its way: its transfer is a pipeline over the links, and its usual time counts their crossing already.
- * Crossings come in the order of their times.  One in the future waits until it is its time, since it must not be in the way of who crosses before it.
+ * Crossings come in the order of their times (crossings.h).
  * Bytes that are not lines are flows (flows.h) on the same links: neither waits for the other.
  */
 #ifndef HUD_SIM_LINKS_H
@@ -37,8 +37,6 @@ int hud_links_between(const struct sim_links *all, struct links_end from, struct
 int hud_links_way(const struct sim_links *all, int from, int to, int way[LINKS_WAY]);
 /* A line crosses them.  Returns how much later it comes than if they were idle; below 0: another one has crossed later than this one would. */
 double hud_links_cross(struct sim_links *all, int from, int to, double now_ns);
-/* A line for which nobody waits will cross them at that time; its bytes count now. */
-void hud_links_cross_later(struct sim_links *all, int from, int to, double ns);
 
 int hud_links_count(const struct sim_links *all);
 const struct sim_link *hud_links_get(const struct sim_links *all, int link);

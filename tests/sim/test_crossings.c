@@ -118,6 +118,104 @@ static void test_claims(void **state)
     assert_true(job.leave_ns[FAR] == 10 + 40 && job.leave_ns[FAR + 1] == 10 + 64 + 40);
 }
 
+/* The flags of so many ranks of socket 0 cross to FAR + 2, who claims them, one after the other: the link is occupied by each for 64. */
+static void occupy_link(struct mem *m, int lines)
+{
+    enum { FIRST = 10 };
+    int me = mem_rank(m);
+
+    if (me >= FIRST && me < FIRST + lines)
+        mem_peek(m, mem_slot(m, me)); /* from now on it is a flag */
+    for (int r = FIRST; me == FAR + 2 && r < FIRST + lines; r++)
+        mem_claim(m, mem_slot(m, r), 1);
+}
+
+/* FAR's line waits until 513 for the link and comes at 553; FAR + 1, who gets it from there, has it after that; and so has FAR + 3, for whom FAR serves later. */
+static void share_far(struct mem *m, const struct coll *c)
+{
+    int me = mem_rank(m);
+
+    (void)c;
+    occupy_link(m, 8);
+    if (me == FAR || me == FAR + 1 || me == FAR + 3)
+        mem_peek(m, mem_slot(m, 1));
+}
+
+static void test_shared_lines(void **state)
+{
+    struct job job = { .late_ns = { [FAR + 2] = 1, [FAR] = 2, [FAR + 1] = 3, [FAR + 3] = 4 } };
+
+    (void)state;
+    run(&job, "share_far", share_far);
+    assert_true(job.leave_ns[FAR] == 513 + 40);
+    assert_true(job.leave_ns[FAR + 1] == 553 + 10 && job.leave_ns[FAR + 3] == 553 + 3 + 10);
+}
+
+/*
+ * The same of a line that FAR, who polls for 2, only looks at: the post of 1, at 500, is visible at 1500, when the link is occupied until 1746.  FAR + 1 has asked
+ * for it at 600, FAR + 3 does later.
+ */
+static void look_far(struct mem *m, const struct coll *c)
+{
+    mem_flag *polled = mem_slot(m, 0);
+
+    (void)c;
+    if (mem_rank(m) == 0)
+        mem_post(m, polled, 1);
+    if (mem_rank(m) == FAR)
+        mem_await(m, polled, 2);
+    if (mem_rank(m) == FAR + 1 || mem_rank(m) == FAR + 3)
+        assert_int_equal(mem_peek(m, polled), 1);
+    occupy_link(m, 4);
+    if (mem_rank(m) == 2) {
+        mem_await(m, polled, 1);
+        mem_post(m, polled, 2);
+    }
+}
+
+static void test_shared_looks(void **state)
+{
+    struct job job = { .revoke_ns = 1000, .late_ns = { [0] = 500, [2] = 9000, [FAR + 1] = 600, [FAR + 2] = 1490, [FAR + 3] = 1510 } };
+
+    (void)state;
+    run(&job, "look_far", look_far);
+    assert_true(job.leave_ns[FAR + 1] == 1746 + 40 + 10 && job.leave_ns[FAR + 3] == 1746 + 40 + 3 + 10);
+}
+
+/*
+ * FAR stores at 505 to a line that rank 2 has claimed and has alone from 1500 on.  It comes over the link then, and not before: that is not in the way of FAR + 1 at
+ * 510; and then the link is occupied until 1746: rank 3 sees the value when FAR has had the line, and that has waited.
+ */
+static void store_far(struct mem *m, const struct coll *c)
+{
+    int me = mem_rank(m);
+    mem_flag *stored = mem_slot(m, 1);
+
+    (void)c;
+    if (me == FAR + 3)
+        mem_peek(m, stored);
+    if (me == 2)
+        mem_claim(m, stored, 1);
+    if (me == FAR)
+        mem_post(m, stored, 1);
+    if (me == FAR + 1)
+        mem_peek(m, mem_slot(m, 3));
+    occupy_link(m, 4);
+    if (me == 3)
+        assert_int_equal(mem_peek(m, stored), 1);
+}
+
+static void test_stores_in_the_future(void **state)
+{
+    struct job job = { .revoke_ns = 1000,
+                       .late_ns = { [FAR + 3] = 100, [2] = 500, [FAR] = 505, [FAR + 1] = 510, [FAR + 2] = 1490, [3] = 1600 } };
+
+    (void)state;
+    run(&job, "store_far", store_far);
+    assert_true(job.leave_ns[FAR] == 505.25 && job.leave_ns[FAR + 1] == 510 + 40);
+    assert_true(job.leave_ns[3] == 1746 + 1000 + 40);
+}
+
 /*
  * An addition that links have delayed delays those that queue behind it, and who reads the sum.  Rank 2 adds to a line of its die from 0 to 12; FAR + 1 and
  * FAR + 3 queue at 1 and 2; the link is occupied by FAR's line from 11 to 75.  So the sum comes to FAR + 1 in 63 + 40, then to FAR + 3 in 10 + 16, its home
@@ -177,9 +275,9 @@ static void test_polls_beside_a_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_looks_in_the_future),
-        cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_additions),
+        cmocka_unit_test(test_looks_in_the_future),  cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_shared_lines),         cmocka_unit_test(test_shared_looks),
+        cmocka_unit_test(test_stores_in_the_future), cmocka_unit_test(test_additions),
         cmocka_unit_test(test_polls_beside_a_copy),
     };
 

@@ -191,12 +191,43 @@ static void test_store_buffer(void **state)
     }
     assert_true(hud_lines_entry_ns(lines, 0) <= 100 && store(&line[0], 0, 100) == 110);
     assert_true(hud_lines_entry_ns(lines, 0) <= 100 && store(&line[1], 0, 100.25) == 111);
-    assert_true(hud_lines_entry_ns(lines, 0) == 110 && store(&line[2], 0, 110) == 120);
-    hud_lines_delay(lines, &line[2], 0, 5);
+    assert_true(hud_lines_entry_ns(lines, 0) == 110);
+    struct sim_fetch third = hud_lines_store(lines, &line[2], 0, 110);
+    assert_true(third.end_ns == 120);
+    hud_lines_delay(lines, &line[2], 0, &third, 5);
     assert_true(hud_lines_entry_ns(lines, 0) == 111 && store(&line[3], 0, 111) == 126);
     assert_true(hud_lines_entry_ns(lines, 0) == 125 && hud_lines_entry_ns(lines, 1) <= 0);
     for (int i = 0; i < 4; i++)
         hud_line_clear(&line[i]);
+}
+
+/*
+ * A claim that links delay by 30, known when it crosses: so late is the store behind it, on its way by then, and the store behind that; not one that waits for
+ * another line longer than that, and what comes after it.
+ */
+static void test_late_stores(void **state)
+{
+    struct sim_line far = line_of(64), near = line_of(1), busy = line_of(64), next = line_of(1);
+
+    (void)state;
+    struct sim_fetch claim = hud_lines_claim(lines, &far, 1, 0), other = hud_lines_claim(lines, &busy, 1, 0);
+    hud_lines_delay(lines, &busy, 1, &other, 160);
+    struct sim_fetch first = hud_lines_store(lines, &far, 0, 1), second = hud_lines_store(lines, &near, 0, 1);
+    struct sim_fetch third = hud_lines_store(lines, &busy, 0, 1);
+    assert_true(first.begin_ns == 40 && first.end_ns == 66 && second.begin_ns == 57 && second.end_ns == 67);
+    assert_true(third.begin_ns == 200 && third.end_ns == 226);
+    hud_lines_delay(lines, &far, 1, &claim, 30);
+    assert_true(hud_lines_begin(lines, &far, 0, &first) == 70 && first.end_ns == 96 && far.visible_ns == 96);
+    assert_true(hud_lines_begin(lines, &far, 0, &first) == 70);
+    assert_true(hud_lines_begin(lines, &near, 0, &second) == 87 && second.end_ns == 97 && near.visible_ns == 97);
+    hud_lines_delay(lines, &near, 0, &second, 2); /* and this one's own links */
+    assert_true(second.end_ns == 99 && load(&near, 2, 90) == 99 + 10);
+    assert_true(hud_lines_begin(lines, &busy, 0, &third) == 200 && third.end_ns == 226 && busy.visible_ns == 226);
+    assert_true(store(&next, 0, 201) == 227);
+    hud_line_clear(&far);
+    hud_line_clear(&near);
+    hud_line_clear(&busy);
+    hud_line_clear(&next);
 }
 
 /* ---- additions, claims ---- */
@@ -254,8 +285,8 @@ static void test_claim_elsewhere(void **state)
     hud_lines_claim(lines, &read, 66, 0);
     hud_lines_claim(lines, &read, 66, 1); /* again, on its way */
     assert_true(load(&read, 66, 1) == 40 && load(&read, 66, 50) == 50.5);
-    hud_lines_claim(lines, &read, 67, 100);
-    hud_lines_delay(lines, &read, -1, 5); /* the core's own stores wait for no claim */
+    struct sim_fetch claim = hud_lines_claim(lines, &read, 67, 100);
+    hud_lines_delay(lines, &read, 67, &claim, 5); /* the core's own stores wait for no claim */
     assert_true(load(&read, 67, 100) == 100 + 10 + 16 + 5 && store(&stored, 67, 100) == 100 + 10 + 16);
     hud_line_clear(&stored);
     hud_line_clear(&claimed);
@@ -301,10 +332,6 @@ static void test_links(void **state)
     assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
     assert_true(hud_links_cross(links, 0, 96, 8.5) < 0); /* before one that has crossed already */
     assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
-    hud_links_cross_later(links, 0, 96, 100); /* in nobody's way before, and in everybody's then, after whoever is on the link */
-    hud_links_cross_later(links, 0, 96, 99);
-    assert_true(hud_links_get(links, way[2])->bytes == 5 * 64 && hud_links_cross(links, 1, 96, 96) == 0);
-    assert_true(hud_links_cross(links, 1, 96, 101) == 96 + 3 * 4 - 101);
     hud_links_forget(links);
     assert_true(hud_links_get(links, way[2])->bytes == 0);
     hud_links_free(links);
@@ -347,6 +374,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_release, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_store_buffer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_additions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_late_stores, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_claim, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_claim_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_handed_over, set_up, tear_down),
