@@ -6,7 +6,7 @@ from . import jobs, simulated, steady
 from .layout import Trouble
 from .progress import Progress
 
-REPETITIONS, LIMIT_S = 3, 300
+LIMIT_S = 300
 
 
 def simulate(p, description):
@@ -14,7 +14,7 @@ def simulate(p, description):
     found = []
     with Progress(len(p.sizes), "simulating") as progress:
         for size in p.sizes:
-            found.append(simulated.chosen_ns(p.layout, description, p.options.collective, size, p.ranks, p.options.map, repetitions=REPETITIONS, warmup=1))
+            found.append(simulated.chosen_ns(p.layout, description, p.options.collective, size, p.ranks, p.options.map))
             progress.step()
     return found
 

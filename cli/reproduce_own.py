@@ -19,7 +19,7 @@ LEVELS = ("l2", "l3", "die", "group", "numa", "socket")
 NOTES = (
     "the limit is one line transfer between the farthest two ranks; gathering and releasing by the groups, or dissemination, is what the lines alone allow (huddle model)",
     "revoke_ns of both machines is assumed (docs/machines.md), so that there are rows with copies that are revoked at once, too",
-    "back to back, as osu_barrier and paper 03 measure: the mean of 5 calls",
+    "back to back, as osu_barrier and paper 03 measure: the mean of 32 calls",
     simulated.MEASURED,
 )
 

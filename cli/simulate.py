@@ -3,7 +3,7 @@
 import json
 import os
 
-from . import machines, places, run, simulate_chart, simulate_measure, simulate_text
+from . import machines, places, run, simulate_calls, simulate_chart, simulate_measure, simulate_text
 from .explain import MAPS
 from .layout import Trouble
 from .options import real, sizes_of, whole
@@ -12,7 +12,7 @@ from .sizes import SERVED_AS
 from .text import bytes_text, heading, table
 
 SIZES, PAIR_SIZES = "8:1M:8", "8:32K:8"  # of a message; of a block from each rank to each
-BUFFER, MOST_WARMUP, MOST_SKEW_NS = 4096, 256, 1e9
+MOST_SKEW_NS = 1e9
 PAIRS = ("alltoall", "alltoallv")
 OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # as the request has them
 
@@ -28,8 +28,8 @@ def add_arguments(parser):
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of huddle's, as in HUDDLE_LEVELS_OFF=group,socket (see: huddle settings)")
     parser.add_argument("--root", type=whole(), default=0, metavar="N", help="of broadcasts and reductions (default: 0)")
     parser.add_argument("--method", choices=("single", "loop"), default="single", help="calls from a common start with fresh data: the slowest rank's median (default); calls back to back: their mean")
-    parser.add_argument("--repetitions", type=whole(), default=5, metavar="N", help="calls that count (default: 5)")
-    parser.add_argument("--warmup", type=whole(), metavar="N", help="calls before them (default: until all buffers of the algorithm have been used)")
+    parser.add_argument("--repetitions", type=whole(), metavar="N", help=f"calls that count (default: {simulate_calls.REPETITIONS}; {simulate_calls.RING} of messages up to 4 KB: a ring of lines)")
+    parser.add_argument("--warmup", type=whole(), metavar="N", help="calls before them (default: until all buffers and lines of the algorithm have been used)")
     parser.add_argument("--skew", type=real(0, MOST_SKEW_NS), default=0, metavar="NS", help="ranks enter a single call at random within so many ns (default: 0)")
     parser.add_argument("--seed", type=whole(), default=1, metavar="N", help="of all that is drawn (default: 1)")
     parser.add_argument("--measure", action="store_true", help="of this machine: beside it what the same calls take")
@@ -52,11 +52,6 @@ def load_machine(layout, name):
     if not os.path.exists(machines.measured_file()):
         raise Trouble(f"--machine {name}: not measured yet: there is no {machines.measured_file()} (accepted: {', '.join(machines.names(layout))}, or a file NAME.toml)", 2)
     return machines.read(machines.measured_file())
-
-
-def warmup(serves, size):
-    """Calls after which no buffer of shared memory is new to the caches."""
-    return 1 + min(MOST_WARMUP, serves["slot_bytes"] // max(size, BUFFER))
 
 
 class Asked:
@@ -124,8 +119,10 @@ class Asked:
         serves, o = self.resolve(name, size), self.options
         if not serves:
             return None
+        said = {key: value for key, value in (("repetitions", o.repetitions), ("warmup", o.warmup)) if value is not None}
         request = {"machine": self.machine, "collective": self.collective, "algorithm": serves["algorithm"], "parameters": serves["parameters"], "slot_bytes": serves["slot_bytes"],
-                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root, "method": o.method, "repetitions": o.repetitions, "warmup": warmup(serves, size) if o.warmup is None else o.warmup, "skew_ns": o.skew, "seed": o.seed, "trace": self.traced,
+                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root, "method": o.method, **simulate_calls.calls(serves["slot_bytes"], size), **said, "skew_ns": o.skew,
+                   "seed": o.seed, "trace": self.traced,
                    "levels_off": self.settings.get("HUDDLE_LEVELS_OFF", os.environ.get("HUDDLE_LEVELS_OFF", ""))}
         answer = self.run_program(request)["call"]
         if not answer["checker"]["clean"]:

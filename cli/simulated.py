@@ -3,11 +3,11 @@
 import statistics
 
 from .layout import Trouble
-from .simulate import warmup
+from .simulate_calls import REPETITIONS, RING, calls
 
 LEASE = 1536 << 10  # bytes of a rank's slot where nothing else is said
-REPETITIONS, SEEDS, CLOSE = 5, (1, 2, 3), 1.2
-MEASURED = ("single calls from a common start with fresh data, once all buffers have been used: the slowest rank, the median of 5; of that the median of 3 seeds, which order what "
+SEEDS, CLOSE = (1, 2, 3), 1.2
+MEASURED = (f"single calls from a common start with fresh data, once all buffers and lines have been used: the slowest rank, the median of {REPETITIONS}, up to 4 KB of {RING}; of that the median of 3 seeds, which order what "
             "happens at the same time; of several ways those that one call each finds within 20 % of the best")
 
 
@@ -26,8 +26,8 @@ def call_ns(layout, machine, collective, algorithm, size=0, **more):
 
 def measured_ns(layout, machine, collective, algorithm, size=0, used_bytes=LEASE, **more):
     """The same as MEASURED says.  used_bytes: of the slot, by calls in turn."""
-    before = warmup({"slot_bytes": used_bytes}, size)
-    return statistics.median(call_ns(layout, machine, collective, algorithm, size, repetitions=REPETITIONS, warmup=before, seed=seed, **more) for seed in SEEDS)
+    counted = calls(used_bytes, size)
+    return statistics.median(call_ns(layout, machine, collective, algorithm, size, seed=seed, **{**counted, **more}) for seed in SEEDS)
 
 
 def once(layout, machine, used_bytes=None, **way):
@@ -60,7 +60,7 @@ def chosen_ns(layout, machine, collective, size, ranks, mapping="core", **more):
     """Of huddle's choice; None: it leaves the call to the MPI."""
     serves = choice(layout, machine, collective, size, ranks, mapping)
     return serves and call_ns(layout, machine, collective, serves["algorithm"], size, ranks=ranks, map=mapping, parameters=serves["parameters"],
-                              slot_bytes=serves["slot_bytes"], **more)
+                              slot_bytes=serves["slot_bytes"], **{**calls(serves["slot_bytes"], size), **more})
 
 
 def chosen_measured_ns(layout, machine, collective, size, ranks, **more):

@@ -159,7 +159,7 @@ class Asked(unittest.TestCase):
         self.assertEqual((105, "b"), simulated.fastest_ns(self, {}, self.ways("a", "b", "c", "none")))
         measured = [request for request in self.requests if request["repetitions"] != 1]
         self.assertEqual({"a", "b"}, {request["algorithm"] for request in measured})
-        self.assertEqual([(5, 17, seed) for seed in (1, 2, 3)], [(r["repetitions"], r["warmup"], r["seed"]) for r in measured if r["algorithm"] == "b"])
+        self.assertEqual([(32, 65, seed) for seed in (1, 2, 3)], [(r["repetitions"], r["warmup"], r["seed"]) for r in measured if r["algorithm"] == "b"])
 
     def test_of_the_seeds_the_median(self):
         self.assertEqual(132, simulated.measured_ns(self, {}, "bcast", "a", 8))

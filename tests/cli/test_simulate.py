@@ -43,6 +43,17 @@ class Asked(unittest.TestCase):
         self.assertEqual(("slots", 4096, "numa", 128), (call["algorithm"], call["parameters"]["fragment"], call["map"], call["ranks"]))
         self.assertEqual(["numa", "team"], [group["level"] for group in call["groups"]])
 
+    def test_calls_that_count_are_like_those_that_follow(self):
+        """Of few ranks, whose lines of a ring are all new at first; and half of a ring is not all of it."""
+        for ranks in ("2", "3", "4"):
+            few, many = (answer("bcast", "--machine", "kunpeng-920", "--ranks", ranks, "--bytes", "64", *more)[0] for more in ((), ("--warmup", "200", "--repetitions", "200")))
+            self.assertAlmostEqual(many["times"]["time_ns"], few["times"]["time_ns"])
+            self.assertEqual((many["times"]["least_ns"], many["times"]["most_ns"]), (few["times"]["least_ns"], few["times"]["most_ns"]))
+
+    def test_as_many_calls_as_are_asked_for(self):
+        call, = answer("bcast", "--machine", "kunpeng-920", "--ranks", "2", "--bytes", "64", "--warmup", "0", "--repetitions", "3")
+        self.assertEqual((0, 3), (call["warmup"], call["repetitions"]))
+
     def test_all_algorithms(self):
         calls = answer("barrier", "--machine", "xeon-e5620", "--algorithm", "all")
         self.assertIn("dissemination", [call["algorithm"] for call in calls])

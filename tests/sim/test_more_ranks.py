@@ -14,11 +14,11 @@ SOURCE, SIMULATE = (os.path.abspath(path) for path in sys.argv[1:3])
 del sys.argv[1:3]
 sys.path.insert(0, SOURCE)
 
-from cli import machines  # noqa: E402
+from cli import machines, simulate_calls  # noqa: E402
 
 MACHINE = machines.read(os.path.join(SOURCE, "machines", "kunpeng-920.toml"))
 RANKS, LEVELS = (2, 4, 8, 16, 32, 64), "l2,l3,die,group,numa,socket"
-SLOT, LINES, CELL = 320 << 10, 33, 4096  # bytes of a rank; after so many calls lines that are used in turn have all been used, and so many bytes a call
+SLOT = 320 << 10  # bytes of a rank
 
 # collective, algorithm, bytes, parameters
 FLAT = (
@@ -42,7 +42,7 @@ FLAT = (
 
 def ns(collective, algorithm, size, parameters, ranks):
     request = {"machine": MACHINE, "collective": collective, "algorithm": algorithm, "bytes": size, "ranks": ranks, "map": "core", "levels_off": LEVELS, "parameters": parameters,
-               "slot_bytes": SLOT, "repetitions": 3, "warmup": min(LINES, 1 + SLOT // max(size, CELL))}
+               "slot_bytes": SLOT, **simulate_calls.calls(SLOT, size)}
     said = subprocess.run([SIMULATE], input=json.dumps(request), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     assert said.returncode == 0, said.stderr or said.stdout
     return json.loads(said.stdout)["call"]["times"]["time_ns"]
