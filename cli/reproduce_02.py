@@ -15,8 +15,8 @@ NOTES = (
     "the printed times are MVAPICH's, each with its own costs besides; the gains from form to form are what is compared",
     "barriers: who gathers 16 cells has their misses overlap here, gap_ns apart (assumed), and one line tells all; printed is about a whole miss for each cell and phase, which is "
     "what fewer cells in a row, and a queue less, save",
-    "4 readers at a time: a simulated memory controller serves any number of readers at its full rate, so fewer of them are only slower; the real one lost up to 14 GB/s of "
-    "its rate to 16 readers (the paper's STREAM figures), which is what limiting them wins back",
+    "4 readers at a time: simulated, the readers of a chip follow each other through its L3 without a slip, so that all at once fetch a message once a chip, and fewer at a time only "
+    "fetch it later; what real readers out of step cost each other is what limiting them wins back",
     "segments on all nodes: simulated, the first reader of a chip brings a line into its L3 for the other three, so that one controller gives the message four times and not 15; real "
     "readers are less in step",
     "tiles: what MVAPICH spends on an exchange besides (rendezvous, matching) is not simulated, so that what tiles win is more of the time",
