@@ -71,6 +71,17 @@ static void the_built_in_table_serves(void **state)
     assert_string_equal(text_at("facts.within"), "machine");
 }
 
+/* Of any rule that names an algorithm. */
+static bool is_verdict_on(const char *algorithm, const char *verdict)
+{
+    size_t i;
+    const json_t *rule;
+
+    json_array_foreach(at("rules"), i, rule) if (strcmp(json_string_value(json_object_get(rule, "algorithm")), algorithm) == 0 &&
+                                                 strcmp(json_string_value(json_object_get(rule, "verdict")), verdict) == 0) return true;
+    return false;
+}
+
 /* Of the first rule that names an algorithm. */
 static const char *verdict_on(const char *algorithm)
 {
@@ -107,7 +118,7 @@ static void a_described_machine_has_its_own_memory(void **state)
     assert_true(json_is_true(at("why.model")));
     ask("allreduce", 1 << 10, 16, "socket");
     assert_true(json_is_false(at("why.model")));
-    assert_string_equal(verdict_on("levels"), "another takes less, by the time model");
+    assert_true(is_verdict_on("levels", "another takes less, by the time model"));
     ask("allreduce", 4 << 20, 128, "core");
     assert_in_range(json_integer_value(at("lease.bytes")), 1 << 20, 1536 << 10);
     ask_of("pack:2 numa:2(memory=64MiB) core:32 pu:1", "allreduce", 4 << 20, 128, "core");

@@ -145,8 +145,8 @@ static void a_file_that_is_too_rich_is_left_aside(void **state)
     }
 }
 
-/* Partial results by levels only where links are crossed and ranks are many; never where the ranks' order must be kept. */
-static void many_ranks_over_a_link_reduce_by_levels(void **state)
+/* Partial results by levels only where ranks are many; never where the ranks' order must be kept. */
+static void many_ranks_reduce_by_levels(void **state)
 {
     (void)state;
     plans_make(128, false, "machine", 1536 * KB, true);
@@ -156,7 +156,9 @@ static void many_ranks_over_a_link_reduce_by_levels(void **state)
     const struct plan_entry *e = plan_find(&plans.plan, plan_axis(COLL_ALLREDUCE, true), 4 * MB);
     assert_true(e->slot >= 0 && hud_shm_algs[e->row]->ordered);
     plans_make(128, false, "socket", 1536 * KB, true);
-    assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "slices");
+    assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "levels");
+    plans_make(128, true, "socket", 1536 * KB, true);
+    assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "tree");
     plans_make(4, false, "machine", 1536 * KB, true);
     assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "slices");
 }
@@ -248,7 +250,7 @@ int main(void)
         cmocka_unit_test_setup(single_copy_serves_where_there_is_one, plans_reset),
         cmocka_unit_test_setup(rules_that_serve_nothing_cost_nothing, plans_reset),
         cmocka_unit_test_setup(a_file_that_is_too_rich_is_left_aside, plans_reset),
-        cmocka_unit_test_setup(many_ranks_over_a_link_reduce_by_levels, plans_reset),
+        cmocka_unit_test_setup(many_ranks_reduce_by_levels, plans_reset),
         cmocka_unit_test_setup(many_ranks_reduce_in_slices_or_by_nested_trees, plans_reset),
         cmocka_unit_test_setup(the_time_model_says_from_where_a_rule_serves, plans_reset),
         cmocka_unit_test_setup(a_file_of_too_many_rules_is_left_aside, plans_reset),
