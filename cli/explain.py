@@ -33,26 +33,20 @@ class Asked:
         machine = machines.load(layout, options.machine)
         self.machine = machine["name"] if machine else "this machine"
         self.topology = [machine["topology"]] if machine else []
+        if machine:
+            machines.check(layout, options.machine, machine)
         self.ranks = 1
-        processors = self.processors(options.machine)
-        self.ranks = processors if options.ranks is None else options.ranks
+        self.processors = self.answer(0)["facts"]["processors"]
+        self.ranks = self.processors if options.ranks is None else options.ranks
         if not 1 <= self.ranks <= 32767:
             raise Trouble(f"--ranks {options.ranks}: a team has 1 to 32767 ranks", 2)
 
     def answer(self, size):
         return self.layout.ask("explain", self.collective, str(size), str(self.ranks), self.map, *self.topology)
 
-    def processors(self, name):
-        """Of the machine; whether its topology is understood is found out by asking."""
-        try:
-            return self.answer(0)["facts"]["processors"]
-        except Trouble as trouble:
-            if not self.topology or trouble.status != 2:
-                raise
-            raise Trouble(f"--machine {name}: topology: \"{self.topology[0]}\" is not understood (accepted: hwloc's \"pack:2 l3:1 core:8 pu:1\", or the path of an .xml)", 2) from trouble
-
     def words(self):
-        return f"{self.ranks} ranks {MAPS[self.map]}, on {self.machine}"
+        crowded = f", crowded: more than its {self.processors} processors" if self.ranks > self.processors else ""
+        return f"{self.ranks} ranks {MAPS[self.map]}, on {self.machine}{crowded}"
 
 
 def parameters_text(serves):

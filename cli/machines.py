@@ -50,27 +50,23 @@ def contents(path):
         return file.read()
 
 
-def can_be_said(value):
-    """A text of a line, or a number that JSON has."""
-    if isinstance(value, str):
-        return value.isprintable()
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1 << 63  # not so: nan
+def said(value, name):
+    """As JSON has it: a text of a line, or a number; one that JSON has not (nan, say) as text, which the simulator refuses, who knows what is accepted there."""
+    if isinstance(value, str) and value.isprintable():
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value if abs(value) < 1 << 63 else str(value)[:32]  # not so: nan
+    raise ValueError(f"{name}: {str(value)[:32]!r} (accepted: a line of text, a number, a table of them)")
 
 
-def check_values(table, names=()):
-    """Tables, and tables in them, of what can be said to the simulator, which knows what each means."""
-    for name, value in table.items():
-        if isinstance(value, dict) and len(names) < 2:
-            check_values(value, (*names, name))
-        elif not can_be_said(value):
-            raise ValueError(f"{'.'.join((*names, name))}: {str(value)[:32]!r} (accepted: a line of text, a number, a table of them)")
+def all_said(table, names=()):
+    """Tables, and tables in them, of what can be said to the simulator."""
+    return {name: all_said(value, (*names, name)) if isinstance(value, dict) and len(names) < 2 else said(value, ".".join((*names, name))) for name, value in table.items()}
 
 
 def parsed(path):
     try:
-        machine = tomllib.loads(contents(path))
-        check_values(machine)
-        return machine
+        return all_said(tomllib.loads(contents(path)))
     except OSError as error:
         raise Trouble(f"--machine {path}: {error.strerror}", 2) from error
     except UnicodeDecodeError as error:
@@ -100,6 +96,16 @@ def load(layout, name):
     """The description as a dictionary; None: the machine that this runs on."""
     path = path_of(layout, name)
     return None if path is None else read(path)
+
+
+def check(layout, name, machine):
+    """For commands that need no more of it than its topology: what a simulation would refuse is refused."""
+    layout.question("model", {"ask": "description", "machine": machine}, {"machine": f"--machine {name}"})
+
+
+def doubt_text(doubt):
+    """Behind a machine's name; doubt: what its description says of itself, or None."""
+    return f", by a description that is not to be believed: {doubt}" if doubt else ""
 
 
 def show(layout):

@@ -9,6 +9,8 @@
  *       {"forms": [{"fragment", "buffers", "exact"}, ...]}     exact: f* of those bytes before it is rounded
  *   {"ask": "trees", "model": {"alpha_ns", "beta_ns"}, "points": [{"tree", "ranks", "degree", "bytes", "segment"}, ...]}
  *       {"points": [{"ns", "least_ns", "steps", "best_degree", "best_segment"}, ...]}
+ *   {"ask": "description", "machine": as in machines/NAME.toml}
+ *       {"machine", "cores"}; nothing where a simulation would refuse it
  *   {"ask": "machine", "machine": as in machines/NAME.toml, "collective", "ranks", "map", "trees": [{"tree", "degree"}, ...], "bytes": [...]}
  *       {"trees": [model of "queue", ...], "messages": model of "trees", "node": numbers behind the limits, "limits": [{"ns", "latency_ns", ...}, ...]}
  *
@@ -122,7 +124,11 @@ static json_t *answer_trees(const json_t *request)
 static const struct ask {
     const char *name;
     json_t *(*answer)(const json_t *request); /* NULL: a line has said what is wrong */
-} asks[] = { { "queue", answer_queue }, { "choose", answer_choose }, { "trees", answer_trees }, { "machine", model_machine } };
+} asks[] = { { "queue", answer_queue },
+             { "choose", answer_choose },
+             { "trees", answer_trees },
+             { "description", model_description },
+             { "machine", model_machine } };
 
 int main(void)
 {

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 /* NULL: a line has said what is not understood. */
+json_t *model_description(const json_t *request);
 json_t *model_machine(const json_t *request);
 
 #endif

@@ -69,7 +69,7 @@ def show_broadcast(p):
 
 
 def show(p):
-    print(f"{p.options.collective}, {p.ranks} ranks {MAPS[p.options.map]}, on {p.name}: by time models{'' if p.beside else ', nothing is measured or simulated'}")
+    print(f"{p.options.collective}, {p.ranks} ranks {MAPS[p.options.map]}, on {p.name}{machines.doubt_text(p.doubt)}: by time models{'' if p.beside else ', nothing is measured or simulated'}")
     show_machine(p)
     if p.options.collective == "bcast":
         show_trees(p)

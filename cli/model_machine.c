@@ -123,20 +123,36 @@ static json_t *answer(const struct place *p, const json_t *request, enum cost_co
                      limits_json(&node, coll, json_object_get(request, "bytes")));
 }
 
+static struct sim_machine *read_machine(const json_t *request)
+{
+    char error[256] = "";
+    struct sim_machine *m = hud_machine_read(json_object_get(request, "machine"), error, sizeof error);
+
+    if (!m)
+        fprintf(stderr, "huddle: model: machine: %s\n", error);
+    return m;
+}
+
+json_t *model_description(const json_t *request)
+{
+    struct sim_machine *m = read_machine(request);
+    json_t *said = m ? json_pack("{s:s, s:i}", "machine", m->name, "cores", m->cores) : NULL;
+
+    hud_machine_free(m);
+    return said;
+}
+
 json_t *model_machine(const json_t *request)
 {
     const char *name = json_string_value(json_object_get(request, "collective")), *map = json_string_value(json_object_get(request, "map"));
     json_int_t ranks = json_integer_value(json_object_get(request, "ranks"));
     int coll = index_of(hud_cost_colls, name);
     struct place p = { .machine = NULL };
-    char error[256] = "";
 
     if (coll < 0)
         return refuse("collective", name, "barrier, bcast, reduce, allreduce, reduce_scatter, alltoall");
-    if (!(p.machine = hud_machine_read(json_object_get(request, "machine"), error, sizeof error))) {
-        fprintf(stderr, "huddle: model: machine: %s\n", error);
+    if (!(p.machine = read_machine(request)))
         return NULL;
-    }
     json_t *said = NULL;
     if (ranks == 0)
         ranks = p.machine->cores;

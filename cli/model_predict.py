@@ -23,6 +23,7 @@ class Prediction:
         self.beside = {}  # "simulated", "measured" -> ns of each size, None: not taken
         answer = self.ask("machine", machine=description, collective=options.collective, ranks=options.ranks, map=options.map,
                           trees=[{"tree": tree, "degree": degree} for tree, degree in TREES], bytes=sizes)
+        self.doubt = description.get("doubt")
         self.name, self.ranks = answer["machine"], options.ranks or answer["cores"]
         self.node, self.limits, self.trees, self.messages = answer["node"], answer["limits"], answer["trees"], answer["messages"]
         if options.collective == "bcast":
@@ -68,7 +69,7 @@ class Prediction:
         return f"tree={tree}{degree} fragment={row['fragment']:.0f} buffers={row['buffers']:.0f}"
 
     def as_json(self):
-        answer = {"predicted": True, "collective": self.options.collective, "ranks": self.ranks, "map": self.options.map, "machine": self.name, "node": self.node,
+        answer = {"predicted": True, "collective": self.options.collective, "ranks": self.ranks, "map": self.options.map, "machine": self.name, "doubt": self.doubt, "node": self.node,
                   "bytes": self.sizes, "limits": self.limits, **self.beside, "notes": self.notes}
         if self.options.collective == "bcast":
             answer.update(trees=[{"tree": name, **model} for name, model in self.by_tree()], model=self.model, messages=self.messages, rows=self.rows,

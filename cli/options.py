@@ -58,10 +58,10 @@ def sizes_of(text):
         high, _, factor = rest.partition(":")
         step = number(factor) if factor else 2
         if colon and (step < 2 or number(low) > number(high)):
-            raise argparse.ArgumentTypeError(f"{part!r} is no range: LOW:HIGH or LOW:HIGH:FACTOR")
+            raise argparse.ArgumentTypeError(f"{part!r} is no range (accepted: LOW:HIGH or LOW:HIGH:FACTOR)")
         found.update(span(number(low), number(high), step) if colon else [number(low)])
     if max(found) > MOST_BYTES or len(found) > MOST_SIZES:
-        raise argparse.ArgumentTypeError(f"{text!r}: at most {MOST_SIZES} sizes, each below 2G")
+        raise argparse.ArgumentTypeError(f"{text!r} (accepted: at most {MOST_SIZES} sizes, each below 2G)")
     return sorted(found)
 
 

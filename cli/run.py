@@ -23,7 +23,9 @@ def settings_of(pairs, layout):
     variables = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
-        if not equals or name not in known:
+        if not equals and name in known:
+            raise Trouble(f"--set {pair}: the value is missing (accepted: {name}=VALUE; see: huddle settings)", 2)
+        if name not in known:
             near = difflib.get_close_matches(name.upper(), known, 3) or known[:1]
             raise Trouble(f"--set {pair}: no setting of huddle's (accepted: NAME=VALUE, as of {', '.join(near)}; see: huddle settings)", 2)
         variables[name] = value

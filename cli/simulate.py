@@ -20,7 +20,7 @@ OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # as the 
 def add_arguments(parser):
     parser.add_argument("collective", nargs="?", default="bcast", help="barrier, bcast, reduce, allreduce, reduce_scatter, alltoall, alltoallv (default: bcast)")
     parser.add_argument("--machine", default=machines.THIS, metavar="NAME", help="a machine that is described, or a file NAME.toml; list: which there are (default: this one, as measured by huddle tune --machine)")
-    parser.add_argument("--ranks", type=whole(), metavar="N", help="each on a core of its own (default: all cores)")
+    parser.add_argument("--ranks", type=whole(2), metavar="N", help="each on a core of its own (default: all cores)")
     parser.add_argument("--map", choices=[name for name in MAPS if name != "none"], default="core", help="cores in turn, or in turn over the NUMA nodes or the sockets (default: core)")
     parser.add_argument("--bytes", type=sizes_of, metavar="SIZES", help=f"of the message, of a block of alltoall and alltoallv: 8,1K,1M or 8:4M:8 (default: {SIZES}; blocks {PAIR_SIZES})")
     parser.add_argument("--algorithm", metavar="NAMES", help="with commas; all: each (default: what huddle would choose there)")
@@ -50,7 +50,7 @@ def load_machine(layout, name):
     if name != machines.THIS:
         return machines.load(layout, name)
     if not os.path.exists(machines.measured_file()):
-        raise Trouble(f"--machine {name}: not measured yet: there is no {machines.measured_file()} (accepted: {', '.join(machines.names(layout))}, or a file NAME.toml)", 2)
+        raise Trouble(f"--machine {name}: not measured yet: there is no {machines.measured_file()}, which huddle tune --machine writes (accepted: --machine with {', '.join(machines.names(layout))}, or a file NAME.toml)", 2)
     return machines.read(machines.measured_file())
 
 
@@ -84,10 +84,12 @@ class Asked:
         """Names; None: huddle's own choice."""
         if self.options.algorithm is None:
             return [None]
-        names = known if self.options.algorithm == "all" else self.options.algorithm.split(",")
+        said = self.options.algorithm
+        names = known if said == "all" else list(dict.fromkeys(said.split(",")))
         for name in names:
             if name not in known:
-                raise Trouble(f"--algorithm {name}: {self.collective} has no such algorithm (accepted: {', '.join(known)}, all)", 2)
+                which = "" if name == said else f", {name!r}" if name != "all" else ", which stands alone"
+                raise Trouble(f"--algorithm {said}: {self.collective} has no such algorithm{which} (accepted: {', '.join(known)}, with commas; or all)", 2)
         return names
 
     def check_params(self, known):
@@ -102,12 +104,18 @@ class Asked:
         forced = {prefix: name, **{f"{prefix}_{name}_{key}".upper(): value for key, value in self.params.items()}} if name else {}
         return {**self.settings, **forced}
 
+    def as_said(self, name, error):
+        """A complaint about a setting, which the user has said as a parameter."""
+        for key in self.params:
+            error = error.replace(f"HUDDLE_{self.collective}_{name}_{key}".upper() + "=", f"--param {key}=")
+        return error
+
     def resolve(self, name, size):
         """What the library would do there: {"algorithm", "parameters", "slot_bytes"}; None: it leaves that call to the MPI."""
         asked = 0 if self.collective == "alltoallv" else size
         answer = self.layout.ask("explain", self.collective, str(asked), str(self.ranks), self.options.map, self.machine["topology"], **self.environment(name))
         if answer["error"]:
-            raise Trouble(answer["error"], 2)
+            raise Trouble(self.as_said(name, answer["error"]), 2)
         self.why = answer["why"]["by"]  # of the latest; shown where none is taken
         return answer["serves"]
 
@@ -139,7 +147,7 @@ class Asked:
         return {(name, size): found[name, size] for size in self.sizes for name in self.names}
 
     def words(self):
-        return f"{self.ranks} ranks {MAPS[self.options.map]}, on {self.machine['name']}"
+        return f"{self.ranks} ranks {MAPS[self.options.map]}, on {self.machine['name']}{machines.doubt_text(self.machine.get('doubt'))}"
 
 
 def show_table(asked, calls):
@@ -172,7 +180,7 @@ def main(options, _command, layout):
     if not any(calls.values()):
         raise Trouble(f"{asked.collective}: none of these calls is taken by {', '.join(name or 'huddle' for name in asked.names)} there: {asked.why}", 1)
     if options.json:
-        print(json.dumps({"simulated": True, "machine": asked.machine_facts, "calls": [call for call in calls.values() if call]}, indent=1))
+        print(json.dumps({"simulated": True, "machine": {**asked.machine_facts, "doubt": asked.machine.get("doubt")}, "calls": [call for call in calls.values() if call]}, indent=1))
     elif options.measure:
         simulate_measure.show(asked, calls, simulate_measure.Measured(asked, calls), simulate_text.time_text)
     elif len(calls) == 1:

@@ -16,7 +16,7 @@ LIMIT_S, FIGURE_MS, NOTHING = 600, 60, "nothing"
 
 def check(options, asked):
     if options.machine != machines.THIS:
-        raise Trouble(f"--measure: {options.machine} is not at hand (accepted: without --machine)", 2)
+        raise Trouble(f"--measure: {options.machine} is not at hand (accepted: without --machine; then this machine is what {machines.measured_file()} says, where a file of huddle tune --machine belongs)", 2)
     if asked.ranks > jobs.cores():
         raise Trouble(f"--measure: {asked.ranks} ranks on {jobs.cores()} cores (accepted: --ranks of 2 to {jobs.cores()})", 2)
     if options.map != "core":

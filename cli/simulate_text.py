@@ -9,8 +9,8 @@ SIGNS = {"wait": ".", "queue": ":", "line": "-", "copy": "#", "reduce": "+"}
 
 
 def time_text(ns):
-    """812 ns, 3.41 us, 1.2 ms"""
-    for limit, scale, unit in ((1e3, 1, "ns"), (1e6, 1e3, "us"), (float("inf"), 1e6, "ms")):
+    """812 ns, 3.41 us, 1.2 ms, 3 s"""
+    for limit, scale, unit in ((999.5, 1, "ns"), (999.5e3, 1e3, "us"), (999.5e6, 1e6, "ms"), (float("inf"), 1e9, "s")):
         if ns < limit:
             return f"{ns / scale:.3g} {unit}" if ns / scale < 1000 else f"{ns / scale:.0f} {unit}"
     return ""

@@ -33,7 +33,7 @@ def add_arguments(parser):
     parser.add_argument("--output", metavar="FILE", help="where the tuning file goes (default: the user's configuration directory, where huddle finds it)")
     parser.add_argument("--site", action="store_true", help="write to the site's configuration directory instead, for all users")
     parser.add_argument("--force", action="store_true", help="overwrite a file that tune did not write; with --machine also: write figures that do not agree, marked")
-    parser.add_argument("--machine", nargs="?", const="", metavar="FILE", help="describe this machine in micro-measurements instead, for huddle simulate (default: where it looks for it)")
+    parser.add_argument("--machine", nargs="?", const=tune_machine.THERE, metavar="FILE.toml", help="describe this machine in micro-measurements instead, for huddle simulate (default: where it looks for it)")
     parser.add_argument("--collectives", metavar="NAMES", help="with commas (default: all)")
     parser.add_argument("--ranks", metavar="NUMBERS", help="with commas; more than there are cores: crowded, unbound (default: 2, 4, ... all cores, and one crowd)")
     parser.add_argument("--quick", action="store_true", help="every second size, in a minute")

@@ -11,15 +11,18 @@ from .progress import Progress
 from .text import table
 
 LIMIT_S, OPTION = 300, "--machine"
+THERE = True  # of --machine without a name: where huddle simulate looks for it
 ONCE = "measured but once, since it took so long"
 TABLES = ("lines", "links", "copy", "memory", "caches", "reduce")
 
 
 def place(options):
-    if options.machine:
-        return os.path.abspath(options.machine)
-    tune_file.make_folder(machines.measured_file(), OPTION)
-    return machines.measured_file()
+    if options.machine is THERE:
+        tune_file.make_folder(machines.measured_file(), OPTION)
+        return machines.measured_file()
+    if not options.machine.endswith(".toml"):
+        raise Trouble(f"tune: --machine {options.machine or repr('')}: no name that huddle simulate reads (accepted: a file NAME.toml; without a name {machines.measured_file()})", 2)
+    return os.path.abspath(options.machine)
 
 
 def check_alone(options):
@@ -57,9 +60,9 @@ def quoted(text):
     return json.dumps(text)
 
 
-def text_of(measured, topology, today):
-    """The file."""
-    lines = [f"{tune_file.MARK} --machine'.", "# The keys: docs/machines.md.",
+def text_of(measured, topology, today, doubt=None):
+    """The file; doubt: why its figures are not to be believed."""
+    lines = [f"{tune_file.MARK} --machine'.", "# The keys: docs/machines.md.", *([f"# NOT TO BE BELIEVED: {doubt}.", f"doubt = {quoted(doubt)}"] if doubt else []),
              f"name = {quoted(measured['name'])}", "source = " + quoted(f"measured by huddle tune --machine on {today}, {measured['cores']} cores"), f"topology = {quoted(topology)}"]
     for name in TABLES:
         lines += ["", f"[{name}]"]
@@ -89,8 +92,8 @@ def main(options, layout):
     if measured["xml"]:
         topology = os.path.basename(path).removesuffix(".toml") + ".xml"
         places.write(os.path.join(os.path.dirname(path), topology), measured["xml"])
-    places.write(path, text_of(measured, topology, time.strftime("%Y-%m-%d")))
+    places.write(path, text_of(measured, topology, time.strftime("%Y-%m-%d"), doubt))
     show(measured)
     print(f"\nWritten: {path}")
-    print(f"huddle simulate {'' if not options.machine else '--machine ' + path + ' '}barrier says what collectives take on such a machine.")
+    print(f"huddle simulate {'' if options.machine is THERE else '--machine ' + path + ' '}barrier says what collectives take on such a machine.")
     return 0

@@ -7,66 +7,66 @@
 #include "sim/grow.h"
 #include "sim/machine_rules.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
 /* ---- what a description has ---- */
 
 enum form {
-    NUMBER,   /* above 0 */
+    NUMBER,   /* one number */
     OPTION,   /* the same, or nothing */
     CLASSES,  /* a table: a number for each class but the own core */
-    ADDED,    /* the same, of numbers that may be 0; or nothing */
+    ADDED,    /* the same, or nothing */
     CACHES,   /* as CLASSES, and "own" */
     NEAREST,  /* the same, or nothing */
     MEMORIES, /* a table: "local" and a number for each class above a NUMA node */
     DELAYS,   /* the same, or nothing */
-    HOMES,    /* the same without "local", of numbers that may be 0 */
+    HOMES,    /* as MEMORIES without "local" */
     MESHES,   /* a table, or nothing: a number for any class but the own core */
-    SOCKETS,  /* a number above 0 where there are several sockets, else nothing */
+    SOCKETS,  /* a number where there are several sockets, else nothing */
     LEVEL     /* a level's name, or "machine" */
 };
 
 static const struct row {
     const char *table, *key;
     enum form form;
+    enum machine_range range;
     size_t offset; /* in struct sim_machine */
 } rows[] = {
-    { "lines", "size_bytes", NUMBER, offsetof(struct sim_machine, lines.size_bytes) },
-    { "lines", "hit_ns", NUMBER, offsetof(struct sim_machine, lines.hit_ns) },
-    { "lines", "post_ns", NUMBER, offsetof(struct sim_machine, lines.post_ns) },
-    { "lines", "store_entries", OPTION, offsetof(struct sim_machine, lines.store_entries) },
-    { "lines", "add_ns", NUMBER, offsetof(struct sim_machine, lines.add_ns) },
-    { "lines", "transfer_ns", CLASSES, offsetof(struct sim_machine, lines.transfer_ns) },
-    { "lines", "revoke_ns", ADDED, offsetof(struct sim_machine, lines.revoke_ns) },
-    { "lines", "gap_ns", CLASSES, offsetof(struct sim_machine, lines.gap_ns) },
-    { "lines", "serve_ns", CLASSES, offsetof(struct sim_machine, lines.serve_ns) },
-    { "lines", "home_ns", HOMES, offsetof(struct sim_machine, lines.home_ns) },
-    { "links", "mesh_gbps", MESHES, offsetof(struct sim_machine, links.mesh_gbps) },
-    { "links", "port_gbps", MESHES, offsetof(struct sim_machine, links.port_gbps) },
-    { "links", "port_out_gbps", MESHES, offsetof(struct sim_machine, links.port_out_gbps) },
-    { "links", "socket_gbps", SOCKETS, offsetof(struct sim_machine, links.socket_gbps) },
-    { "copy", "cached_gbps", CACHES, offsetof(struct sim_machine, copy.cached_gbps) },
-    { "copy", "nearest_gbps", NEAREST, offsetof(struct sim_machine, copy.nearest_gbps) },
-    { "copy", "memory_gbps", MEMORIES, offsetof(struct sim_machine, copy.memory_gbps) },
-    { "copy", "shared_gbps", NUMBER, offsetof(struct sim_machine, copy.shared_gbps) },
-    { "copy", "past_gbps", OPTION, offsetof(struct sim_machine, copy.past_gbps) },
-    { "copy", "kernel_gbps", NUMBER, offsetof(struct sim_machine, copy.kernel_gbps) },
-    { "copy", "kernel_call_ns", NUMBER, offsetof(struct sim_machine, copy.kernel_call_ns) },
-    { "memory", "latency_ns", DELAYS, offsetof(struct sim_machine, memory.latency_ns) },
-    { "memory", "node_gbps", NUMBER, offsetof(struct sim_machine, memory.node_gbps) },
-    { "caches", "nearest_bytes", OPTION, offsetof(struct sim_machine, caches.nearest_bytes) },
-    { "caches", "private_bytes", NUMBER, offsetof(struct sim_machine, caches.private_bytes) },
-    { "caches", "shared_level", LEVEL, offsetof(struct sim_machine, caches.shared_level) },
-    { "caches", "shared_bytes", NUMBER, offsetof(struct sim_machine, caches.shared_bytes) },
-    { "caches", "shared_gbps", NUMBER, offsetof(struct sim_machine, caches.shared_gbps) },
-    { "reduce", "core_gbps", NUMBER, offsetof(struct sim_machine, reduce.core_gbps) },
+    { "lines", "size_bytes", NUMBER, RANGE_LINE, offsetof(struct sim_machine, lines.size_bytes) },
+    { "lines", "hit_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, lines.hit_ns) },
+    { "lines", "post_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, lines.post_ns) },
+    { "lines", "store_entries", OPTION, RANGE_ENTRIES, offsetof(struct sim_machine, lines.store_entries) },
+    { "lines", "add_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, lines.add_ns) },
+    { "lines", "transfer_ns", CLASSES, RANGE_TIME, offsetof(struct sim_machine, lines.transfer_ns) },
+    { "lines", "revoke_ns", ADDED, RANGE_DELAY, offsetof(struct sim_machine, lines.revoke_ns) },
+    { "lines", "gap_ns", CLASSES, RANGE_TIME, offsetof(struct sim_machine, lines.gap_ns) },
+    { "lines", "serve_ns", CLASSES, RANGE_TIME, offsetof(struct sim_machine, lines.serve_ns) },
+    { "lines", "home_ns", HOMES, RANGE_DELAY, offsetof(struct sim_machine, lines.home_ns) },
+    { "links", "mesh_gbps", MESHES, RANGE_SPEED, offsetof(struct sim_machine, links.mesh_gbps) },
+    { "links", "port_gbps", MESHES, RANGE_SPEED, offsetof(struct sim_machine, links.port_gbps) },
+    { "links", "port_out_gbps", MESHES, RANGE_SPEED, offsetof(struct sim_machine, links.port_out_gbps) },
+    { "links", "socket_gbps", SOCKETS, RANGE_SPEED, offsetof(struct sim_machine, links.socket_gbps) },
+    { "copy", "cached_gbps", CACHES, RANGE_SPEED, offsetof(struct sim_machine, copy.cached_gbps) },
+    { "copy", "nearest_gbps", NEAREST, RANGE_SPEED, offsetof(struct sim_machine, copy.nearest_gbps) },
+    { "copy", "memory_gbps", MEMORIES, RANGE_SPEED, offsetof(struct sim_machine, copy.memory_gbps) },
+    { "copy", "shared_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, copy.shared_gbps) },
+    { "copy", "past_gbps", OPTION, RANGE_SPEED, offsetof(struct sim_machine, copy.past_gbps) },
+    { "copy", "kernel_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, copy.kernel_gbps) },
+    { "copy", "kernel_call_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, copy.kernel_call_ns) },
+    { "memory", "latency_ns", DELAYS, RANGE_TIME, offsetof(struct sim_machine, memory.latency_ns) },
+    { "memory", "node_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, memory.node_gbps) },
+    { "caches", "nearest_bytes", OPTION, RANGE_CACHE, offsetof(struct sim_machine, caches.nearest_bytes) },
+    { "caches", "private_bytes", NUMBER, RANGE_CACHE, offsetof(struct sim_machine, caches.private_bytes) },
+    { "caches", "shared_level", LEVEL, RANGE_NONE, offsetof(struct sim_machine, caches.shared_level) },
+    { "caches", "shared_bytes", NUMBER, RANGE_CACHE, offsetof(struct sim_machine, caches.shared_bytes) },
+    { "caches", "shared_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, caches.shared_gbps) },
+    { "reduce", "core_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, reduce.core_gbps) },
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static const char *const texts[] = { "name", "source", "topology" };
+static const char *const texts[] = { "name", "source", "topology", "doubt" };
 
 enum { TEXTS = sizeof texts / sizeof *texts };
 
@@ -114,16 +114,14 @@ static const char *shown(const json_t *value, char *text, size_t bytes)
 
 /* ---- numbers ---- */
 
-static void read_number(struct reader *r, enum form form, const char *what, const json_t *value, double *number)
+static void read_number(struct reader *r, const struct row *row, const char *what, const json_t *value, double *number)
 {
-    bool may_be_0 = form == HOMES || form == ADDED;
-    double v = json_number_value(value);
-    char text[64];
+    char text[64], accepted[64];
 
-    *number = v;
-    if (!json_is_number(value) || v < 0 || (v <= 0 && !may_be_0) || !isfinite(v))
-        complain(r, "%s: %s (accepted: a number %s)", what, value ? shown(value, text, sizeof text) : "missing",
-                 may_be_0 ? "of 0 or more" : "above 0");
+    *number = json_number_value(value);
+    if (!json_is_number(value) || !hud_machine_fits(row->range, *number))
+        complain(r, "%s: %s (accepted: %s)", what, value ? shown(value, text, sizeof text) : "missing",
+                 hud_machine_accepted(row->range, accepted, sizeof accepted));
 }
 
 /* The key of a class in a table of this form; NULL: it has none. */
@@ -169,7 +167,7 @@ static void read_classes(struct reader *r, const struct row *row, const char *wh
         value = known ? json_object_get(table, known) : NULL;
         snprintf(full, sizeof full, "%s.%s", what, known ? known : "");
         if (known && (value || row->form != MESHES))
-            read_number(r, row->form, full, value, &by_class[c]);
+            read_number(r, row, full, value, &by_class[c]);
     }
 }
 
@@ -198,7 +196,7 @@ static void read_row(struct reader *r, const struct row *row, const json_t *valu
 
     snprintf(what, sizeof what, "%s.%s", row->table, row->key);
     if (row->form == NUMBER || (row->form == OPTION && value) || (row->form == SOCKETS && r->m->sockets > 1))
-        read_number(r, row->form, what, value, field);
+        read_number(r, row, what, value, field);
     else if (row->form == LEVEL)
         read_level(r, what, value, field);
     else if (row->form != SOCKETS && (value || !may_lack(row->form)))

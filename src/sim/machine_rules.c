@@ -5,7 +5,38 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_ENTRIES = 4096 };
+/* Far beyond what any machine has, and not so far that a simulation of it would not end or be counted in numbers that are none. */
+static const struct bounds {
+    double least, most;
+    bool whole, power; /* power: of two */
+    const char *unit;
+} bounds[] = {
+    [RANGE_LINE] = { 32, 256, true, true, "bytes" },       [RANGE_CACHE] = { 4096, 1ll << 40, true, false, "bytes" },
+    [RANGE_ENTRIES] = { 1, 4096, true, false, "entries" }, [RANGE_TIME] = { 0.001, 1e9, false, false, "ns" },
+    [RANGE_DELAY] = { 0, 1e9, false, false, "ns" }, /* added to something */
+    [RANGE_SPEED] = { 0.001, 1e6, false, false, "GB/s" },
+};
+
+bool hud_machine_fits(enum machine_range range, double number)
+{
+    const struct bounds *b = &bounds[range];
+    int exponent;
+
+    return number >= b->least && number <= b->most && (!b->whole || number == floor(number)) &&
+           (!b->power || frexp(number, &exponent) == 0.5);
+}
+
+const char *hud_machine_accepted(enum machine_range range, char *text, size_t bytes)
+{
+    const struct bounds *b = &bounds[range];
+
+    snprintf(text, bytes, "%s%.15g to %.15g %s",
+             b->power   ? "a power of two, "
+             : b->whole ? "a whole number, "
+                        : "",
+             b->least, b->most, b->unit);
+    return text;
+}
 
 static const double UNSAID = -1; /* no number of a description is below 0 */
 
@@ -43,12 +74,7 @@ void hud_machine_assume(struct sim_machine *m)
 bool hud_machine_check(const struct sim_machine *m, char *error, size_t error_bytes)
 {
     const struct machine_caches *caches = &m->caches;
-    double entries = m->lines.store_entries;
 
-    if (entries > MOST_ENTRIES || entries != floor(entries)) {
-        snprintf(error, error_bytes, "lines.store_entries: %g (accepted: a whole number up to %d)", entries, MOST_ENTRIES);
-        return false;
-    }
     if (caches->nearest_bytes > caches->private_bytes) { /* what the nearest has, the private one behind it has, too (caches.h) */
         snprintf(error, error_bytes, "caches.nearest_bytes: %.0f (accepted: a number up to private_bytes, %.0f)", caches->nearest_bytes,
                  caches->private_bytes);

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_rules.h - what a description of a machine need not say, and what its numbers must be to each other. */
+/* machine_rules.h - what a description of a machine need not say, between which bounds its numbers lie, and what they must be to each other. */
 #ifndef HUD_SIM_MACHINE_RULES_H
 #define HUD_SIM_MACHINE_RULES_H
 
 #include "sim/machine.h"
 
 #include <stdbool.h>
+
+/* What a number of a description counts, and so what it can be. */
+enum machine_range { RANGE_LINE, RANGE_CACHE, RANGE_ENTRIES, RANGE_TIME, RANGE_DELAY, RANGE_SPEED, RANGE_NONE };
+
+bool hud_machine_fits(enum machine_range range, double number);
+/* In words; returns text. */
+const char *hud_machine_accepted(enum machine_range range, char *text, size_t bytes);
 
 /* Before a description is read: what it will not have said is known afterwards. */
 void hud_machine_blank(struct sim_machine *m);

@@ -95,6 +95,12 @@ class Described(unittest.TestCase):
                     self.assertIsNotNone(answer["serves"])
                     self.assertGreater(len(answer["facts"]["groups"]), 1, "the machine's levels make groups")
 
+    def test_more_ranks_than_processors_is_said(self):
+        for sizes in ((), ("--bytes", "8,1M"), ("--bytes", "8")):
+            for ranks, crowded in (("192", False), ("4096", True)):
+                said = explain("bcast", "--machine", "epyc-9654", "--ranks", ranks, *sizes).stdout.split("\n")[0]
+                self.assertEqual(crowded, said.endswith(", crowded: more than its 192 processors"), said)
+
     def test_maps(self):
         within = {name: facts("barrier", "--ranks", "2", "--machine", "kunpeng-920", "--map", name)["facts"]["within"] for name in ("core", "numa", "socket", "none")}
         self.assertEqual({"core": "group", "numa": "socket", "socket": "machine", "none": "machine"}, within)

@@ -33,7 +33,11 @@ class File(unittest.TestCase):
         for line in ("# Written by 'huddle tune --machine'.", 'name = "A \\"machine\\""', 'source = "measured by huddle tune --machine on 2026-01-02, 4 cores"', 'topology = "pack:1 core:4 pu:1"',
                      "[lines]", "transfer_ns.numa = 61.59        # measured: somehow", "private_bytes = 2097152         # hwloc's", "[links]", "[reduce]"):
             self.assertIn(line, lines)
+        self.assertNotIn("doubt", "".join(lines))
         self.assertTrue(any(line.startswith('shared_level = "numa" ') for line in lines))
+
+
+ALONE = ("output", "site", "collectives", "ranks", "quick", "minutes", "baselines", "fresh", "resume")  # options that do not go with --machine
 
 
 def numbers(note="measured: somehow", **values):
@@ -75,6 +79,21 @@ class Steady(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual([said], tune_steady.impossible(numbers(**{**good, name: value})))
 
+    def test_what_is_written_all_the_same_is_marked(self):
+        once, others = tune_machine.measure_once, steady.others
+        tune_machine.measure_once, steady.others = lambda _: {**MEASURED, "numbers": numbers(copy__kernel_gbps=next(values))}, lambda: None
+        try:
+            with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                options = types.SimpleNamespace(machine=os.path.join(folder, "m.toml"), force=True, **dict.fromkeys(ALONE))
+                values = iter((1, 2, 4, 8, 16))
+                self.assertEqual(0, tune_machine.main(options, types.SimpleNamespace(tools="/none")))
+                with open(options.machine, encoding="utf-8") as file:
+                    lines = file.read().split("\n")
+        finally:
+            tune_machine.measure_once, steady.others = once, others
+        self.assertTrue(lines[2].startswith("# NOT TO BE BELIEVED: copy.kernel_gbps 1 to 16"), lines)
+        self.assertTrue(lines[3].startswith('doubt = "copy.kernel_gbps 1 to 16'), lines)
+
     def test_figures_that_do_not_agree_are_refused(self):
         class Layout:
             tools = "/none"
@@ -84,7 +103,7 @@ class Steady(unittest.TestCase):
             steady.others = lambda: None
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "m.toml")
-                options = types.SimpleNamespace(machine=path, force=False, **dict.fromkeys(("output", "site", "collectives", "ranks", "quick", "minutes", "baselines", "fresh", "resume")))
+                options = types.SimpleNamespace(machine=path, force=False, **dict.fromkeys(ALONE))
                 values = iter((1, 2, 4, 8, 16))
                 with self.assertRaisesRegex(Trouble, "copy.kernel_gbps 1 to 16; nothing was written"):
                     tune_machine.main(options, Layout)
@@ -134,6 +153,12 @@ class Real(unittest.TestCase):
         mine = os.path.join(self.home, "mine.toml")
         with open(mine, "w", encoding="utf-8") as file:
             file.write("name = 1\n")
+        usual = os.path.join(self.home, "huddle", "machine.toml")
+        for name in ("x.txt", "kunpeng-920", ""):
+            begin = os.listdir(self.home)
+            said = huddle(self.home, "tune", "--machine", name)
+            self.assertEqual((2, f"huddle: tune: --machine {name or repr('')}: no name that huddle simulate reads (accepted: a file NAME.toml; without a name {usual})\n"), (said.returncode, said.stderr))
+            self.assertEqual(begin, os.listdir(self.home))
         for words, complaint in (
                 (("--machine", "/none/x.toml"), "/none/x.toml cannot be written: there is no directory /none (another place: --machine FILE)"),
                 (("--machine", mine), f"{mine} was not written by 'huddle tune': not overwritten (--force does; another place: --machine FILE)"),

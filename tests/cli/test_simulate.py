@@ -17,11 +17,15 @@ SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
 from cli import options, simulate as simulate_command, simulate_chart, simulate_text  # noqa: E402
 
-def simulate(*words, **environment):
+def huddle(*words, **environment):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
     with tempfile.TemporaryDirectory() as empty:
-        return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), "simulate", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               env={**clean, "XDG_CONFIG_HOME": empty, **environment}, timeout=120, check=False))
+
+
+def simulate(*words, **environment):
+    return huddle("simulate", *words, **environment)
 
 
 def answer(*words, **environment):
@@ -75,17 +79,31 @@ class Asked(unittest.TestCase):
                 new.write("depth = 3\n")
             self.assertEqual(f"huddle: --machine {path}: reduce.depth: not known (accepted: core_gbps)\n", simulate("barrier", "--machine", path).stderr)
 
+    def test_a_machine_that_was_not_measured_is_measured_by_tune(self):
+        self.assertIn("huddle tune --machine", simulate("barrier").stderr)
+
+    def test_a_description_in_doubt(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.toml")
+            with open(os.path.join(SOURCE, "machines", "xeon-e5620.toml"), encoding="utf-8") as old, open(path, "w", encoding="utf-8") as new:
+                new.write('doubt = "kernel_gbps 1 to 16"\n' + old.read())
+            for said in (simulate("barrier", "--machine", path), simulate("barrier", "--machine", path, "--algorithm", "gather,central"), huddle("model", "barrier", "--machine", path)):
+                self.assertIn("by a description that is not to be believed: kernel_gbps 1 to 16", said.stdout.lstrip().split("\n")[0], said)
+            self.assertEqual("kernel_gbps 1 to 16", json.loads(simulate("barrier", "--machine", path, "--json").stdout)["machine"]["doubt"])
+
     def test_complaints(self):
         there = ("--machine", "xeon-e5620")
         for words, complaint in (
-                (("scan", *there), "simulate scan: huddle has no such collective (accepted: allreduce, "), (("bcast",), "--machine this: not measured yet: there is no "),
+                (("scan", *there), "simulate scan: huddle has no such collective (accepted: allreduce, "), (("bcast",), "--machine this: not measured yet: there is no /"),
                 (("bcast", "--machine", "cray"), "--machine cray: not known (accepted: this, "), (("bcast", "--machine", "/none/x.toml"), "--machine /none/x.toml: No such file"),
                 (("bcast", *there, "--ranks", "9"), "--ranks 9: a rank has a core of its own (accepted: 2 to 8)"), (("bcast", *there, "--algorithm", "x"), "--algorithm x: bcast has no such algorithm (accepted: "),
                 (("bcast", *there, "--param", "f=1"), "--param: whose?"), (("bcast", *there, "--algorithm", "slots", "--param", "f=1"), "--param f: bcast/slots has no such parameter (accepted: fragment, "),
                 (("bcast", *there, "--algorithm", "slots", "--param", "fragment"), "--param fragment: not understood (accepted: NAME=VALUE"),
-                (("bcast", *there, "--algorithm", "slots", "--param", "fragment=0"), "HUDDLE_BCAST_SLOTS_FRAGMENT=0 is not understood (accepted: "),
+                (("bcast", *there, "--algorithm", "slots", "--param", "fragment=0"), "--param fragment=0 is not understood (accepted: "), (("bcast", *there, "--algorithm", "queue", "--param", "fragment=-1"), "--param fragment=-1 is not understood (accepted: "),
+                (("bcast", *there, "--algorithm", "all,tree"), "--algorithm all,tree: bcast has no such algorithm, which stands alone (accepted: "), (("bcast", *there, "--algorithm", ","), "--algorithm ,: bcast has no such algorithm, '' (accepted: "),
+                (("bcast", *there, "--set", "HUDDLE_MEMORY"), "--set HUDDLE_MEMORY: the value is missing (accepted: HUDDLE_MEMORY=VALUE; "),
                 (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("bcast", *there, "--timeline"), "--timeline: of what?"),
-                (("bcast", *there, "--measure"), "--measure: xeon-e5620 is not at hand (accepted: without --machine)"), (("bcast", *there, "--root", "8", "--bytes", "8"), "--root: 8 (accepted: 0 to 7)"),
+                (("bcast", *there, "--measure"), "--measure: xeon-e5620 is not at hand (accepted: without --machine; then this machine is what /"), (("bcast", *there, "--root", "8", "--bytes", "8"), "--root: 8 (accepted: 0 to 7)"),
                 (("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"), "allreduce: none of these calls is taken by inline there"),
                 (("bcast", *there, "--set", "X=1"), "--set X=1: no setting of huddle's (accepted: NAME=VALUE"), (("bcast", *there, "--repetitions", "0"), "--repetitions: 0 (accepted: 1 to 1000000)"),
                 (("bcast", *there, "--bytes", "8:1536M:2"), "--bytes: 1073741824 on 8 ranks are more than 8 GB of buffers"), (("bcast", *there, "--bytes", "0"), "--bytes: 0 (accepted: 1 to 1073741824)"),
@@ -104,7 +122,10 @@ class Asked(unittest.TestCase):
                 return re.sub(rf"(?m)^{key} = .*", lambda _: f"{key} = {value}", good, count=1).encode()
             for content, complaint in (
                     (b"\xff\xfe", "byte 0 is no UTF-8"), (b"x=" + b"[" * 200000, "nested too deeply"), (b" " * (1 << 20) + b" ", "longer than any description"), (b"name = ", "Invalid value"),
-                    (changed("hit_ns", "nan"), "lines.hit_ns: 'nan' (accepted: a line of text, a number, "), (changed("hit_ns", "1" * 30), "lines.hit_ns: '1111"),
+                    (changed("hit_ns", "nan"), "lines.hit_ns: \"nan\" (accepted: 0.001 to 1000000000 ns)"), (changed("hit_ns", "1" * 30), "lines.hit_ns: \"1111"),
+                    (changed("size_bytes", "0.5"), "lines.size_bytes: 0.5 (accepted: a power of two, 32 to 256 bytes)"), (changed("size_bytes", "63"), "lines.size_bytes: 63 "), (changed("size_bytes", "1e6"), "lines.size_bytes: 1"),
+                    (changed("memory_gbps.local", "1e-300"), "copy.memory_gbps.local: 1e-300 (accepted: 0.001 to 1000000 GB/s)"), (changed("transfer_ns.numa", "1e18"), "lines.transfer_ns.numa: 1"),
+                    (changed("private_bytes", "1"), "caches.private_bytes: 1 (accepted: a whole number, 4096 to "), (changed("node_gbps", "-1"), "memory.node_gbps: -1 (accepted: "),
                     (changed("hit_ns", "1979-05-27"), "lines.hit_ns: '1979-05-27' "), (changed("hit_ns", "true"), "lines.hit_ns: 'True' "), (changed("hit_ns", "{a.b = 1}"), "lines.hit_ns.a: "),
                     (changed("name", r'"a\u0000b"'), "name: "), (changed("topology", '"pack:99999 core:99999 pu:1"'), 'topology: "pack:99999 core:99999 pu:1" is not understood (accepted: '),
                     (changed("topology", '"pipe.xml"'), f"topology: {folder}/pipe.xml: no such file"), (None, "no regular file")):
@@ -121,10 +142,11 @@ class Asked(unittest.TestCase):
                     os.unlink(os.path.join(folder, name))
 
     def test_numbers_are_numbers(self):
-        for option, text in (("--skew", "nan"), ("--skew", "inf"), ("--seed", "99999999999999999999"), ("--ranks", "2.5"), ("--root", "-1"), ("--warmup", "x")):
+        for option, text in (("--skew", "nan"), ("--skew", "inf"), ("--seed", "99999999999999999999"), ("--ranks", "2.5"), ("--root", "-1"), ("--warmup", "x"), ("--ranks", "0"), ("--ranks", "1"),
+                             ("--bytes", "-1"), ("--bytes", "1T"), ("--bytes", "1.5K"), ("--bytes", "8,,9"), ("--bytes", "9:3"), ("--bytes", "4G")):
             said = simulate("bcast", "--machine", "xeon-e5620", option, text)
             self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
-            self.assertIn(f"argument {option}: {text!r} (accepted: ", said.stderr)
+            self.assertRegex(said.stderr, rf"argument {option}: {re.escape(repr(text)) if text != '8,,9' else repr('')}( is no size| is no range)? \(accepted: ")
 
     def test_every_default_size_can_be_simulated(self):
         """Of blocks between all pairs of the largest machine."""
@@ -152,7 +174,7 @@ class Shown(unittest.TestCase):
         return out.getvalue()
 
     def test_times(self):
-        self.assertEqual(["812 ns", "1 us", "12.3 us", "1.5 ms", "1200 ms"], [simulate_text.time_text(ns) for ns in (812, 1000, 12345, 1.5e6, 1.2e9)])
+        self.assertEqual(["812 ns", "1 us", "12.3 us", "1.5 ms", "1.2 s", "3000 s", "1 s"], [simulate_text.time_text(ns) for ns in (812, 1000, 12345, 1.5e6, 1.2e9, 3e12, 999.9e6)])
 
     def test_every_figure_is_called_simulated(self):
         for words in ("simulated 8 KB bcast, 2 ranks, on paper", "simulated time 1.5 us, 1.4 us to 2 us", "Simulated traffic", "Simulated timeline", "Simulated waits", "Simulated critical path"):

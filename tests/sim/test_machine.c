@@ -23,8 +23,8 @@ static const char small[] =
     "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'port_out_gbps': {'group': 54}, 'socket_gbps': 51},"
     "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
     "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'shared_gbps': 75, 'kernel_gbps': 80, 'kernel_call_ns': 81},"
-    "'memory': {'latency_ns': {'local': 91, 'socket': 92, 'machine': 93}, 'node_gbps': 90}, 'caches': {'private_bytes': 1000, "
-    "'shared_level': 'numa', 'shared_bytes': 2000,"
+    "'memory': {'latency_ns': {'local': 91, 'socket': 92, 'machine': 93}, 'node_gbps': 90}, 'caches': {'private_bytes': 8192, "
+    "'shared_level': 'numa', 'shared_bytes': 16384,"
     "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}}";
 
 static json_t *parse(const char *text)
@@ -106,7 +106,7 @@ static void numbers_land_where_they_belong(void **state)
     expect_numbers(m->copy.memory_gbps, 70, 0, 0, 73, 74);
     expect_numbers((const double[]){ m->copy.kernel_gbps, m->copy.kernel_call_ns, m->memory.node_gbps, m->caches.private_bytes,
                                      m->caches.shared_bytes },
-                   80, 81, 90, 1000, 2000);
+                   80, 81, 90, 8192, 16384);
     assert_true(m->memory.latency_ns[MACHINE_OWN] == 91 && m->memory.latency_ns[3] == 92 && m->memory.latency_ns[4] == 93);
     assert_int_equal(m->caches.shared_level, 1);
     assert_true(m->caches.shared_gbps == 100 && m->copy.shared_gbps == 75);
@@ -138,7 +138,7 @@ static const struct {
     { small, "[1]", "a machine is an object" },
     { "'name': 'small'", "'name': 7", "name: 7 (accepted: a text)" },
     { "'name': 'small',", "", "name: missing (accepted: a text)" },
-    { "'source'", "'sauce'", "sauce: not known (accepted: name, source, topology, lines, links, copy, memory, caches, reduce)" },
+    { "'source'", "'sauce'", "sauce: not known (accepted: name, source, topology, doubt, lines, links, copy, memory, caches, reduce)" },
     { "pack:2 l3:2", "rack:2",
       "topology: \"rack:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
       "core:8 pu:1\", or the path of an .xml; at most 2048 processors)" },
@@ -146,27 +146,29 @@ static const struct {
       "topology: \"pack:600 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
       "core:8 pu:1\", or the path of an .xml; at most 2048 processors)" },
     { "pu:1", "pu:2", "topology: 32 threads on 16 cores (accepted: one thread per core)" },
-    { "'hit_ns': 1,", "", "lines.hit_ns: missing (accepted: a number above 0)" },
-    { "'hit_ns': 1,", "'hit_ns': 0,", "lines.hit_ns: 0 (accepted: a number above 0)" },
-    { "'hit_ns': 1,", "'hit_ns': 'fast',", "lines.hit_ns: \"fast\" (accepted: a number above 0)" },
+    { "'hit_ns': 1,", "", "lines.hit_ns: missing (accepted: 0.001 to 1000000000 ns)" },
+    { "'hit_ns': 1,", "'hit_ns': 0,", "lines.hit_ns: 0 (accepted: 0.001 to 1000000000 ns)" },
+    { "'hit_ns': 1,", "'hit_ns': 'fast',", "lines.hit_ns: \"fast\" (accepted: 0.001 to 1000000000 ns)" },
     { "'hit_ns': 1,", "'hit_ns': 1, 'miss_ns': 1,",
       "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, store_entries, add_ns, transfer_ns, revoke_ns, gap_ns, serve_ns, "
       "home_ns)" },
-    { "'store_entries': 7", "'store_entries': 1.5", "lines.store_entries: 1.5 (accepted: a whole number up to 4096)" },
-    { "'store_entries': 7", "'store_entries': 0", "lines.store_entries: 0 (accepted: a number above 0)" },
-    { "{'group': 10,", "{", "lines.transfer_ns.group: missing (accepted: a number above 0)" },
-    { "'numa': 20", "'numa': -1", "lines.transfer_ns.numa: -1 (accepted: a number above 0)" },
+    { "'store_entries': 7", "'store_entries': 1.5", "lines.store_entries: 1.5 (accepted: a whole number, 1 to 4096 entries)" },
+    { "'store_entries': 7", "'store_entries': 0", "lines.store_entries: 0 (accepted: a whole number, 1 to 4096 entries)" },
+    { "{'group': 10,", "{", "lines.transfer_ns.group: missing (accepted: 0.001 to 1000000000 ns)" },
+    { "'numa': 20", "'numa': -1", "lines.transfer_ns.numa: -1 (accepted: 0.001 to 1000000000 ns)" },
     { "{'group': 10,", "{'group': 10, 'own': 1,",
       "lines.transfer_ns.own: not known of this machine (accepted: group, numa, socket, machine)" },
     { "{'socket': 0, 'machine': 43}", "5", "lines.home_ns: 5 (accepted: a table of socket, machine)" },
-    { "'socket': 0,", "'socket': -1,", "lines.home_ns.socket: -1 (accepted: a number of 0 or more)" },
+    { "'socket': 0,", "'socket': -1,", "lines.home_ns.socket: -1 (accepted: 0 to 1000000000 ns)" },
     { "'socket': 0,", "'numa': 1,", "lines.home_ns.numa: not known of this machine (accepted: socket, machine)" },
     { "{'numa': 50}", "{'l3': 50}", "links.mesh_gbps.l3: not known of this machine (accepted: group, numa, socket, machine)" },
-    { ", 'socket_gbps': 51", "", "links.socket_gbps: missing (accepted: a number above 0)" },
-    { "{'own': 60,", "{", "copy.cached_gbps.own: missing (accepted: a number above 0)" },
+    { ", 'socket_gbps': 51", "", "links.socket_gbps: missing (accepted: 0.001 to 1000000 GB/s)" },
+    { "{'own': 60,", "{", "copy.cached_gbps.own: missing (accepted: 0.001 to 1000000 GB/s)" },
     { "'local': 70", "'numa': 70", "copy.memory_gbps.numa: not known of this machine (accepted: local, socket, machine)" },
-    { "'private_bytes': 1000", "'nearest_bytes': 1001, 'private_bytes': 1000",
-      "caches.nearest_bytes: 1001 (accepted: a number up to private_bytes, 1000)" },
+    { "'private_bytes': 8192", "'nearest_bytes': 8193, 'private_bytes': 8192",
+      "caches.nearest_bytes: 8193 (accepted: a number up to private_bytes, 8192)" },
+    { "'size_bytes': 64", "'size_bytes': 96", "lines.size_bytes: 96 (accepted: a power of two, 32 to 256 bytes)" },
+    { "'private_bytes': 8192", "'private_bytes': 1", "caches.private_bytes: 1 (accepted: a whole number, 4096 to 1099511627776 bytes)" },
     { "'shared_level': 'numa'", "'shared_level': 'l9'", "caches.shared_level: \"l9\" (accepted: group, numa, socket, machine)" },
     { "'shared_level': 'numa',", "", "caches.shared_level: missing (accepted: group, numa, socket, machine)" },
     { ", 'reduce': {'core_gbps': 110}", "", "reduce: missing (accepted: a table, [reduce])" },
@@ -198,7 +200,7 @@ static void one_socket(void **state)
         "  'gap_ns': {'l3': 11, 'machine': 41}, 'serve_ns': {'l3': 12, 'machine': 42}},"
         "'links': {%s}, 'copy': {'cached_gbps': {'own': 60, 'l3': 61, 'machine': 64},"
         "  'memory_gbps': {'local': 70}, 'shared_gbps': 75, 'kernel_gbps': 80, 'kernel_call_ns': 81}, 'memory': {'node_gbps': 90},"
-        "'caches': {'private_bytes': 1, 'shared_level': 'machine', 'shared_bytes': 2, 'shared_gbps': 3},"
+        "'caches': {'private_bytes': 4096, 'shared_level': 'machine', 'shared_bytes': 8192, 'shared_gbps': 3},"
         "'reduce': {'core_gbps': 110}}";
     char text[2048], error[256] = "";
 

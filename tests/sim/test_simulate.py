@@ -10,6 +10,7 @@ import unittest
 
 SOURCE, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
+from cli import machines as descriptions  # noqa: E402
 from cli.machines import tomllib  # noqa: E402
 
 MACHINES = {os.path.splitext(os.path.basename(path))[0]: path for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))}
@@ -43,6 +44,20 @@ def without_source(lines):
     return found
 
 
+def numbers_of(table, names=()):
+    """The keys of all numbers in a description."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from numbers_of(value, (*names, key))
+        elif not isinstance(value, str):
+            yield (*names, key)
+
+
+def changed(table, names, value):
+    first, *rest = names
+    return {**table, first: changed(table[first], rest, value) if rest else value}
+
+
 def simulate(**request):
     return subprocess.run([PROGRAM], input=json.dumps(request), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
 
@@ -73,6 +88,26 @@ class Machines(unittest.TestCase):
             self.assertEqual(1, len(without_source([f"post_ns = 1  {comment}"])), comment)
         self.assertEqual([], without_source(["gap_ns.l3 = 1  # measured: a scan, here and below", "gap_ns.numa = 2", "post_ns = 1  # the same"]))
         self.assertEqual(1, len(without_source(["gap_ns.l3 = 1  # measured: a scan, here and below", "serve_ns.l3 = 2"])))
+
+    def test_every_number_has_bounds(self):
+        """Both ways, and a number that is none: one line that names the key, the value and what is accepted; before anything is simulated."""
+        good = machine("xeon-e5620")  # and what a description need not have
+        good["lines"] = {**good["lines"], "store_entries": 42, "revoke_ns": {"numa": 4, "machine": 9}}
+        good["links"] = {**good["links"], "port_gbps": {"numa": 9}, "port_out_gbps": {"numa": 9}}
+        good["copy"] = {**good["copy"], "past_gbps": 5, "nearest_gbps": {"own": 60, "numa": 50, "machine": 40}}
+        good["caches"] = {**good["caches"], "nearest_bytes": 32768}
+        answer(machine=good)
+        keys = 0
+        for names in numbers_of(good):
+            keys += 1
+            whole = names[1].endswith(("_bytes", "_entries"))
+            may_be_0 = names[1] in ("revoke_ns", "home_ns")
+            for value in (-1, -1e-300, 1e300, 2**70, float("nan"), float("inf"), 1e13, *([0.5, 100000.5] if whole else []), *([] if may_be_0 else [0, 1e-9, 1e-300])):
+                with self.subTest(".".join(names), value=value):
+                    spoken = simulate(machine=descriptions.all_said(changed(good, names, value)))
+                    self.assertEqual((2, "", 1), (spoken.returncode, spoken.stdout, spoken.stderr.count("\n")), spoken.stderr)
+                    self.assertRegex(spoken.stderr, rf"^huddle: simulate: machine: {re.escape('.'.join(names))}: \S+ \(accepted: [^()]*\d to \d+ (bytes|entries|ns|GB/s)\)\n$")
+        self.assertGreater(keys, 35)
 
     def test_farther_is_slower(self):
         for name in MACHINES:
@@ -157,7 +192,7 @@ class Calls(unittest.TestCase):
                 ({"method": "twice"}, "method: twice (accepted: single, loop)"), ({"parameters": {"x": 1}}, "parameters: bcast/slots does not have all of these"),
                 ({"parameters": {"fragment": 0}}, "parameters.fragment: 0 (accepted: "), ({"levels_off": "l9"}, "levels_off: l9 (accepted: names of levels)"),
                 ({"slot_bytes": 128}, "slot_bytes: 128 is too little for bcast/slots with these parameters on 8 ranks"),
-                ({"drop": {"file": "bcast/slots.c"}}, "drop: accepted is the end of a path and a line"), ({"skew_ns": -1}, "skew_ns: accepted is a number of 0 or more"), ({"machine": {**machine("xeon-e5620"), "lines": {}}}, "machine: lines.size_bytes: missing (accepted: a number above 0)")):
+                ({"drop": {"file": "bcast/slots.c"}}, "drop: accepted is the end of a path and a line"), ({"skew_ns": -1}, "skew_ns: accepted is a number of 0 or more"), ({"machine": {**machine("xeon-e5620"), "lines": {}}}, "machine: lines.size_bytes: missing (accepted: a power of two, 32 to 256 bytes)")):
             said = simulate(**{"machine": machine("xeon-e5620"), **good, **change})
             self.assertEqual((2, ""), (said.returncode, said.stdout))
             self.assertTrue(said.stderr.startswith(f"huddle: simulate: {complaint}") and said.stderr.count("\n") == 1, said.stderr)
