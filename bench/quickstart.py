@@ -90,7 +90,7 @@ def main():
     left = leftovers()
     if left:
         print(f"huddle: quickstart: left behind: {left}", file=sys.stderr)
-    print(f"\nDone in {time.monotonic() - begin:.0f} s.  To use huddle with your own program:  build/bin/huddle run -- mpirun -np 4 ./app")
+    print(f"\nDone in {time.monotonic() - begin:.0f} s, programs and measurement; what installed and built before them does not count.  To use huddle with your own program:  build/bin/huddle run -- mpirun -np 4 ./app")
     return 1 if left else 0
 
 

@@ -10,6 +10,7 @@ from .options import bytes_within, sizes_of, whole, within
 from .text import bytes_text, heading, table
 
 SIZES, FIT_SIZES = "4K:16M:4", "16K:4M:4"
+QUEUE = {"queue": 1 << 20, "fragment": None, "buffers": 0, "sets": 3}  # of broadcasts, and what they are where nothing is said
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 
 
@@ -19,10 +20,10 @@ def add_arguments(parser):
     parser.add_argument("--ranks", type=whole(1), default=0, metavar="N", help="all on one node (default: one per core)")
     parser.add_argument("--map", choices=[name for name in MAPS if name != "none"], default="core", help="how the ranks are bound (default: core)")
     parser.add_argument("--bytes", type=sizes_of, metavar="SIZES", help=f"8,64K,1M, or a range by factors, 8:4M:8 (default: {SIZES}; with --fit {FIT_SIZES})")
-    parser.add_argument("--queue", type=sizes.number, default=1 << 20, metavar="SIZE", help="bcast: b, most bytes of a rank's queue (default: 1M)")
+    parser.add_argument("--queue", type=sizes.number, metavar="SIZE", help="bcast: b, most bytes of a rank's queue (default: 1M)")
     parser.add_argument("--fragment", type=sizes.number, metavar="SIZE", help="bcast: f is given, whole pages (default: the best)")
-    parser.add_argument("--buffers", type=whole(1), default=0, metavar="S", help="bcast: s is given (default: as many as follow)")
-    parser.add_argument("--sets", type=whole(1), default=3, metavar="Q", help="bcast: parts of the queue that are refilled as a whole (default: 3)")
+    parser.add_argument("--buffers", type=whole(1), metavar="S", help="bcast: s is given (default: as many as follow)")
+    parser.add_argument("--sets", type=whole(1), metavar="Q", help="bcast: parts of the queue that are refilled as a whole (default: 3)")
     parser.add_argument("--fit", action="store_true", help="bcast: measure t, t_w, t_wo and t_a on this machine, and how well they predict")
     parser.add_argument("--simulate", action="store_true", help="beside it huddle's own choice, simulated on that machine")
     parser.add_argument("--measure", action="store_true", help="beside it huddle's own choice, measured: for this machine")
@@ -84,7 +85,12 @@ def show(p):
 
 
 def check_queue(options, layout):
-    """b, f, s and q are those that bcast/queue may have, and fit together."""
+    """b, f, s and q are those that bcast/queue may have, and fit together; what is not said is as QUEUE has it."""
+    for name, usual in QUEUE.items():
+        given = getattr(options, name)
+        if given is not None and (options.collective != "bcast" or options.fit):
+            raise Trouble(f"--{name}: {'--fit tries its own' if options.fit else f'{options.collective} has none'} (accepted: with predicted broadcasts)", 2)
+        setattr(options, name, usual if given is None else given)
     algorithm = next(row for row in layout.ask("info", "algorithms") if (row["collective"], row["name"]) == ("bcast", "queue"))
     most = {row["name"]: row["most"] for row in algorithm["parameters"]}
     bytes_within("--queue", options.queue, PAGE, most["budget"])
@@ -125,11 +131,11 @@ def main(options, _command, layout):
     places.check("--plot", options.plot)
     if options.plot and bench_chart.missing():
         raise Trouble(f"--plot {options.plot}: {bench_chart.missing()}")
+    check_queue(options, layout)
     if options.fit:
         return fit(options, layout)
     if options.measure and options.machine != machines.THIS:
         raise Trouble(f"--measure: {options.machine} is not here (accepted: without --machine)", 2)
-    check_queue(options, layout)
     sizes_wanted = sizes_to_predict(options)
     description = simulate.load_machine(layout, options.machine)
     prediction = Prediction(layout, options, description, sizes_wanted)

@@ -35,7 +35,7 @@ def launch(p, lines):
 def measure(p):
     """ns of each size; None where huddle leaves the call to the MPI, or nothing could be measured.  What is not to be believed is noted."""
     lines, others = [], steady.others()
-    with Progress(steady.MOST_RUNS, "measuring, at most so often") as progress:
+    with Progress(steady.MOST_RUNS, f"measuring, until two runs agree, {steady.MOST_RUNS} at most: run") as progress:
         times, doubts = steady.measured(lambda: launch(p, lines), progress.step)
     p.notes += [f"line transfer while it was measured: {min(lines):.0f} to {max(lines):.0f} ns"] if lines else []
     p.notes += steady.doubts_text(times, doubts, others)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The curves of `huddle model` as a picture."""
+from . import places
 from .reproduce_figures import draw as draw_figure
 from .reproduce_rows import Figure
 
@@ -14,4 +15,4 @@ def draw(p, path):
         there = [(size, ns / 1000) for size, ns in zip(p.sizes, times) if ns is not None]
         lines.append((f"huddle's choice, {name}", [size for size, _ in there], [time for _, time in there], True))
     lines.append(("limit", p.sizes, [limit["ns"] / 1000 for limit in p.limits], False))
-    draw_figure(Figure("model", f"{p.options.collective}, {p.ranks} ranks by {p.options.map}, {p.name}", "message, bytes", "us", "xy", lines), path)
+    places.write(path, draw_figure(Figure("model", f"{p.options.collective}, {p.ranks} ranks by {p.options.map}, {p.name}", "message, bytes", "us", "xy", lines)))

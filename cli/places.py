@@ -47,7 +47,7 @@ def check(option, path):
 def check_folder(option, path):
     """Of files whose names a command chooses."""
     if path is not None and not os.path.isdir(path):
-        raise Trouble(f"{option} {path}: cannot be written: there is no such directory", 2)
+        raise Trouble(f"{option} {path}: cannot be written: {'it is no directory' if os.path.lexists(path) else 'there is no such directory'}", 2)
     check(option, path and os.path.join(path, "x"))
 
 

@@ -48,8 +48,9 @@ def bar_of(total):
 
 
 class Progress:
-    """A context, in which nothing else is printed.  `stage` says what comes next, `step` counts.  One within another is shown by that."""
-    outermost = None
+    """A context, in which nothing else is printed.  `stage` says what comes next, `step` counts.  One within another is shown by that; one within
+    two, by time alone: two counts in turn would be read as one."""
+    outermost, inner = None, None
 
     def __init__(self, total, words="", done=0):
         self.total, self.words, self.done, self.within = total, words, done, ""
@@ -57,6 +58,8 @@ class Progress:
 
     def __enter__(self):
         self.outer, self.begin = Progress.outermost, time.monotonic()
+        if self.outer and not Progress.inner:
+            Progress.inner = self
         if not self.outer:
             Progress.outermost, self.bar = self, bar_of(self.total)
             self.ticker = threading.Thread(target=self.tick, daemon=True)
@@ -66,7 +69,8 @@ class Progress:
 
     def __exit__(self, *_):
         if self.outer:
-            self.outer.within = ""
+            if Progress.inner is self:
+                Progress.inner, self.outer.within = None, ""
             return
         Progress.outermost = None
         self.ended.set()
@@ -89,6 +93,8 @@ class Progress:
 
     def draw(self):
         if self.outer:
+            if Progress.inner is not self:
+                return
             self.outer.within = f": {self.words} {self.done}/{self.total}"
             self.outer.draw()
         elif self.bar:

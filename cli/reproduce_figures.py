@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A figure of a paper, redrawn.  Needs matplotlib (bench_chart.missing)."""
-from . import places
 from .bench_chart import INK, look, png
 
 BESIDE = 6  # lines, above which their names stand beside the picture
 
 
-def draw(figure, path, dpi=130):
+def draw(figure, dpi=130):
+    """PNG, as bytes."""
     from matplotlib import pyplot
     canvas, axis = pyplot.subplots(figsize=(6.8, 4.4))
     shown, other = {}, look()
@@ -30,4 +30,4 @@ def draw(figure, path, dpi=130):
     else:
         axis.legend(frameon=False, fontsize=9)
     canvas.tight_layout()
-    places.write(path, png(canvas, dpi=dpi, bbox_inches="tight"))
+    return png(canvas, dpi=dpi, bbox_inches="tight")

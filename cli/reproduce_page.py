@@ -1,25 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `huddle reproduce` found, as a page: a table for each paper, its notes, its figures beside it in a folder."""
+"""What `huddle reproduce` found, as a page: a table for each paper, its notes, its figures beside it in a folder.  All of it is written at the end."""
+import contextlib
 import os
+import shlex
 import time
 
 from . import places, reproduce_figures
 from .reproduce_rows import summary
 
 FOLDER = "figures"
-HEAD = """# What the papers print, and what comes out here
-
-Five papers print times, ratios and best parameters of barriers, broadcasts, reductions and exchanges in shared memory. Beside each stands what the same thing gives here. Last comes what no
-paper has: the fastest that huddle can build on two large machines. No time on this page was measured.
-
-* *function*: the paper's own formulas, as `src/cost` has them;
-* *simulated*: huddle's algorithms, and those they are compared with, on a described machine (`machines/`), every number of which has its source there; none is tuned to a printed result;
-* *SimGrid*: send and receive of `bench/messages.c` on a simulated network.
-
-*Agrees* says by which criterion: of formulas within so many per cent; of simulated figures the same for all papers: a time within a factor of 1.5, a ratio of two times on the same side of 1 and within 1.25, a gain in per cent
+OWN, MEASURES = "own", "this"  # what is no paper
+MEANS = {  # who gives a figure, as rows name it
+    "function": "the paper's own formulas, as `src/cost` has them",
+    "simulated": "huddle's algorithms, and those they are compared with, on a described machine (`machines/`), every number of which has its source there; none is tuned to a printed result",
+    "SimGrid": "send and receive of `bench/messages.c` on a simulated network",
+}
+AGREES = """*Agrees* says by which criterion: of formulas within so many per cent; of simulated figures the same for all papers: a time within a factor of 1.5, a ratio of two times on the same side of 1 and within 1.25, a gain in per cent
 of the same sign and within a factor of 2; of a best parameter one step of those tried at most; of an order the same. A row without it stands beside nothing that is printed. Below a table stands what does
 not come out, by how much, and what in the model would explain it.
 """
+
+
+def head_of(papers, rows, brief):
+    """What a page opens with: of what is on it."""
+    printed = [paper for paper in papers if paper.isdigit()]
+    lines = ["# What the papers print, and what comes out here\n" if printed else "# The fastest that huddle can build\n"]
+    if printed:
+        lines.append(f"{'Papers' if len(printed) > 1 else 'Paper'} {', '.join(printed)}: times, ratios and best parameters of collectives in shared memory, and beside each what the same thing gives here.")
+    if OWN in papers:
+        lines.append(f"{'What no paper has stands apart: the' if printed else 'The'} fastest barrier, broadcast and reduction to all that huddle can build on two large machines, beside their limits.")
+    lines.append("Only what stands under *this machine* was measured." if MEASURES in papers else "No time on this page was measured.")
+    if brief:
+        lines.append("It is a brief page (`--brief`): fewer points, and smaller ones than printed.")
+    lines += ["", *(f"* *{who}*: {words}." for who, words in MEANS.items() if any(row.by == who for row in rows)), ""]
+    return "\n".join(lines + ([AGREES] if any(row.agrees is not None for row in rows) else []))
 
 
 def table(headers, rows, right):
@@ -28,20 +42,39 @@ def table(headers, rows, right):
 
 
 class Page:
-    def __init__(self, path, papers, head):
-        self.path, self.papers, self.head, self.parts, self.seconds = path, papers, head, [], 0
+    """head: None: of what is on it."""
+
+    def __init__(self, path, papers, brief, head=None):
+        self.path, self.papers, self.brief, self.head = path, papers, brief, head
+        self.parts, self.rows, self.pictures, self.seconds = [], [], {}, 0
         self.folder = os.path.join(os.path.dirname(os.path.abspath(path)), FOLDER)
-        places.make_folder(self.folder)
+        if os.path.lexists(self.folder):
+            places.check_folder("--page", self.folder)
 
     def add(self, paper, heading, headers, result, notes, seconds):
         self.parts.append(f"## {heading}\n\n{table(headers, [row.words() for row in result.rows], (1, 2, 3))}\n")
-        self.parts.append("".join(f"* {note}\n" for note in [*summary(result.rows), *notes, f"`huddle reproduce {paper}` took {seconds:.0f} s"]))
+        self.parts.append("".join(f"* {note}\n" for note in [*summary(result.rows), *notes, f"`{self.command(paper)}` took {seconds:.0f} s"]))
+        self.rows += result.rows
         self.seconds += seconds
         for figure in result.figures:
             name = f"{paper}-{figure.name}.png"
-            reproduce_figures.draw(figure, os.path.join(self.folder, name), dpi=80)
+            self.pictures[name] = reproduce_figures.draw(figure, dpi=80)
             self.parts.append(f"![{figure.title}]({FOLDER}/{name})\n")
 
+    def command(self, *papers):
+        return shlex.join(["huddle", "reproduce", *papers, *(["--brief"] if self.brief else [])])
+
     def write(self):
-        made = f"Written by `huddle reproduce {' '.join(self.papers)} --page {os.path.basename(self.path)}` on {time.strftime('%Y-%m-%d')}, in {self.seconds:.0f} s.\n"
-        places.write(self.path, "\n".join([self.head, made, *self.parts]))
+        made = f"Written by `{self.command(*self.papers)} --page {shlex.quote(os.path.basename(self.path))}` on {time.strftime('%Y-%m-%d')}, in {self.seconds:.0f} s.\n"
+        head = self.head or head_of(self.papers, self.rows, self.brief)
+        there = os.path.isdir(self.folder)
+        places.make_folder(self.folder)
+        try:
+            for name, picture in self.pictures.items():
+                places.write(os.path.join(self.folder, name), picture)
+            places.write(self.path, "\n".join([head, made, *self.parts]))
+        except BaseException:
+            if not there:
+                with contextlib.suppress(OSError):  # that holds a picture
+                    os.rmdir(self.folder)
+            raise

@@ -9,6 +9,7 @@ import argparse
 import math
 
 from . import simulate, simulate_measure
+from .progress import Progress
 from .reproduce_rows import Figure, Result, Row, at_most, factor
 from .text import bytes_text
 
@@ -76,8 +77,16 @@ def compare(asked, calls, measured):
 
 
 def reproduce(lab):
+    collectives = BRIEF_COLLECTIVES if lab.brief else COLLECTIVES
+    with Progress(len(collectives)) as progress:
+        return beside(lab, collectives, progress)
+
+
+def beside(lab, collectives, progress):
+    """Simulated and measured of each collective."""
     rows, figures, lines = [], [], []
-    for collective in BRIEF_COLLECTIVES if lab.brief else COLLECTIVES:
+    for collective in collectives:
+        progress.stage(f"{collective}, simulated and measured")
         sizes = BRIEF_SIZES if lab.brief else PAIR_SIZES if collective in simulate.PAIRS else SIZES
         asked = asked_of(lab.layout, collective, BRIEF_ALGORITHMS if lab.brief else "all", sizes)
         calls = asked.calls()
@@ -86,6 +95,7 @@ def reproduce(lab):
         rows, figures, lines = rows + more, figures + drawn, lines + measured.lines
         for line in measured.notes:
             lab.note(f"{collective}: {line}")
+        progress.step()
     near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
     lab.note(f"{asked.machine['name']}; line transfer: described {near} ns, while it was measured {min(lines):.0f} to {max(lines):.0f} ns" if lines else "nothing could be measured")
     return Result(rows, figures)

@@ -13,7 +13,7 @@ from .text import bytes_text, heading, table
 
 SIZES, PAIR_SIZES = "8:1M:8", "8:32K:8"  # of a message; of a block from each rank to each
 MOST_SKEW_NS = 1e9
-PAIRS = ("alltoall", "alltoallv")
+PAIRS, ROOTED = ("alltoall", "alltoallv"), ("bcast", "reduce")
 OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # as the request has them
 
 
@@ -26,17 +26,18 @@ def add_arguments(parser):
     parser.add_argument("--algorithm", metavar="NAMES", help="with commas; all: each (default: what huddle would choose there)")
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the one algorithm")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of huddle's, as in HUDDLE_LEVELS_OFF=group,socket (see: huddle settings)")
-    parser.add_argument("--root", type=whole(), default=0, metavar="N", help="of broadcasts and reductions (default: 0)")
+    parser.add_argument("--root", type=whole(), metavar="N", help="of broadcasts and reductions (default: 0)")
     parser.add_argument("--method", choices=("single", "loop"), default="single", help="calls from a common start with fresh data: the slowest rank's median (default); calls back to back: their mean")
     parser.add_argument("--repetitions", type=whole(), metavar="N", help=f"calls that count (default: {simulate_calls.REPETITIONS}; {simulate_calls.RING} of messages up to 4 KB: a ring of lines)")
     parser.add_argument("--warmup", type=whole(), metavar="N", help="calls before them (default: until all buffers and lines of the algorithm have been used)")
-    parser.add_argument("--skew", type=real(0, MOST_SKEW_NS), default=0, metavar="NS", help="ranks enter a single call at random within so many ns (default: 0)")
+    parser.add_argument("--skew", type=real(0, MOST_SKEW_NS), metavar="NS", help="ranks enter a single call at random within so many ns (default: 0)")
     parser.add_argument("--seed", type=whole(), default=1, metavar="N", help="of all that is drawn (default: 1)")
     parser.add_argument("--measure", action="store_true", help="of this machine: beside it what the same calls take")
     parser.add_argument("--timeline", action="store_true", help="what each rank does when, who waits for whom, and the critical path, of the last call")
     parser.add_argument("--png", metavar="FILE", help="that as a picture; of several calls: their times over the size")
     parser.add_argument("--json", action="store_true", help="what the simulator says, as JSON")
-    parser.epilog = f"A call takes from a blink to minutes: longer for more ranks and longer messages, and a table the sum of its calls. {places.HELP}"
+    parser.epilog = ("A command takes from a blink to minutes: longer for more ranks and longer messages, and a table the sum of its calls. A parameter of 0 (fragment, budget) is found by the "
+                     f"algorithm itself: huddle settings says how. {places.HELP}")
 
 
 def parameters(words):
@@ -54,6 +55,18 @@ def load_machine(layout, name):
     return machines.read(machines.measured_file())
 
 
+def check_meaning(options, collective):
+    """What says nothing of such calls is refused, not left out."""
+    if options.bytes and collective == "barrier":
+        raise Trouble("--bytes: a barrier has none", 2)
+    if options.root is not None and collective not in ROOTED:
+        raise Trouble(f"--root: {options.collective} has none (accepted: with {' and '.join(ROOTED)})", 2)
+    if options.skew is not None and options.method == "loop":
+        raise Trouble("--skew: calls back to back have no common start (accepted: with --method single)", 2)
+    if options.measure and options.json:
+        raise Trouble("--measure: as JSON stands what the simulator says alone (accepted: without --json)", 2)
+
+
 class Asked:
     """The question: what is the same for all its calls."""
 
@@ -67,8 +80,7 @@ class Asked:
         self.names = self.choose([row["name"] for row in algorithms])
         self.params, self.settings = parameters(options.param), run.settings_of(options.set, layout)
         self.check_params({row["name"]: [p["name"] for p in row["parameters"]] for row in algorithms})
-        if options.bytes and self.collective == "barrier":
-            raise Trouble("--bytes: a barrier has none", 2)
+        check_meaning(options, self.collective)
         self.sizes = [0] if self.collective == "barrier" else options.bytes or sizes_of(PAIR_SIZES if self.collective in PAIRS else SIZES)
         single = len(self.names) == len(self.sizes) == 1
         if options.timeline and (not single or options.method == "loop"):
@@ -129,7 +141,7 @@ class Asked:
             return None
         said = {key: value for key, value in (("repetitions", o.repetitions), ("warmup", o.warmup)) if value is not None}
         request = {"machine": self.machine, "collective": self.collective, "algorithm": serves["algorithm"], "parameters": serves["parameters"], "slot_bytes": serves["slot_bytes"],
-                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root, "method": o.method, **simulate_calls.calls(serves["slot_bytes"], size), **said, "skew_ns": o.skew,
+                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root or 0, "method": o.method, **simulate_calls.calls(serves["slot_bytes"], size), **said, "skew_ns": o.skew or 0,
                    "seed": o.seed, "trace": self.traced,
                    "levels_off": self.settings.get("HUDDLE_LEVELS_OFF", os.environ.get("HUDDLE_LEVELS_OFF", ""))}
         answer = self.run_program(request)["call"]
@@ -159,7 +171,7 @@ def show_table(asked, calls):
         table(["algorithm", "simulated", "parameters"], rows, right=(1,))
         return
     rows = [[bytes_text(size), *(simulate_text.cell(calls[name, size], name is None) for name in asked.names)] for size in asked.sizes]
-    table(["bytes", *(f"simulated {name or 'choice'}" for name in asked.names)], rows, right=range(len(asked.names) + 1))
+    table(["bytes", *(name or "choice" for name in asked.names)], rows, right=range(len(asked.names) + 1))
 
 
 def check_picture(options):

@@ -26,15 +26,22 @@ def check(options, asked):
 def words(asked, sizes):
     o = asked.options
     loop = ["--loop", str(o.repetitions)] if o.method == "loop" else []
-    return ["--ranks", str(asked.ranks), "--bind", "core", "--coll", f"{asked.collective},{NOTHING}", "--bytes", ",".join(map(str, sizes)), "--root", str(o.root), "--figure-ms", str(FIGURE_MS), *loop]
+    return ["--ranks", str(asked.ranks), "--bind", "core", "--coll", f"{asked.collective},{NOTHING}", "--bytes", ",".join(map(str, sizes)), "--root", str(o.root or 0), "--figure-ms", str(FIGURE_MS), *loop]
 
 
-def without_nothing(times, doubts):
-    """Less what a call of nothing takes; what takes no longer than that has no figure."""
-    nothing = times.get(NOTHING, 0)
-    holds = {size: ns - nothing for size, ns in times.items() if size != NOTHING and ns > nothing}
-    lost = {size: [] for size in times if size != NOTHING and size not in holds}
-    return holds, {**{size: values for size, values in doubts.items() if size != NOTHING}, **lost}
+def believed(times, doubts):
+    """size -> ns less what a call of nothing takes, where that can be believed; and in words, why the rest cannot.  times, doubts: as steady.measured gives them."""
+    nothing, why = times.get(NOTHING, 0), {}
+    least = max(nothing * steady.AGREE, nothing + steady.SLACK_NS) if nothing else 0
+    if NOTHING in doubts:
+        return {}, [f"calls of nothing, which are taken off, took {steady.range_text(doubts[NOTHING])}"]
+    for size, ns in times.items():
+        if size != NOTHING and ns < least:
+            why[size] = f"{ns / 1000:.3g} us, and a call of nothing, which is taken off, {nothing / 1000:.3g} us"
+    why.update({size: f"runs differ, {steady.range_text(some)}" if len(some) > 1 else steady.range_text(some) for size, some in doubts.items()})
+    for smaller, larger in steady.falls({size: ns for size, ns in times.items() if size != NOTHING and size not in why}):
+        why.update({smaller: f"more than {bytes_text(larger)}", larger: f"less than {bytes_text(smaller)}"})
+    return {size: ns - nothing for size, ns in times.items() if size != NOTHING and size not in why}, [f"{bytes_text(size)}: {words}" for size, words in sorted(why.items())]
 
 
 class Measured:
@@ -43,12 +50,14 @@ class Measured:
     def __init__(self, asked, calls):
         self.asked, self.ns, self.lines, self.notes = asked, {}, [], []
         others = steady.others()
-        with Progress(len(asked.names) * steady.MOST_RUNS, "measuring, at most so often") as progress:
+        with Progress(len(asked.names)) as progress:
             for name in asked.names:
+                progress.stage(f"measuring {name or 'the choice'}")
                 sizes = [size for size in asked.sizes if calls[name, size]]
                 if sizes:
-                    self.measure(name, sizes, progress)
-        self.notes += steady.doubts_text({}, {}, others)
+                    self.measure(name, sizes)
+                progress.step()
+        self.notes += [f"while it was measured {others}: what is measured may be too long"] if others else []
 
     def launch(self, name, sizes):
         """[(size or NOTHING, figure)]; what huddle leaves to an MPI is not there."""
@@ -61,11 +70,11 @@ class Measured:
         self.lines += [ns for figure in figures for ns in (figure["line_before_ns"], figure["line_after_ns"]) if ns >= 0]
         return [(NOTHING if figure["collective"] == NOTHING else figure["bytes"], figure) for figure in figures]
 
-    def measure(self, name, sizes, progress):
-        times, doubts = steady.measured(lambda: self.launch(name, sizes), progress.step, steady.PATIENCE_S / len(self.asked.names))
-        holds, doubts = without_nothing(times, doubts)
+    def measure(self, name, sizes):
+        times, doubts = steady.measured(lambda: self.launch(name, sizes), lambda: None, steady.PATIENCE_S / len(self.asked.names))
+        holds, why = believed(times, doubts)
         self.ns.update({(name, size): ns for size, ns in holds.items()})
-        self.notes += [f"{name or 'huddle'}: {note}" for note in steady.doubts_text(holds, doubts)]
+        self.notes += [f"{name or 'huddle'}: measured, but not to be believed: {'; '.join(why)}"] if why else []
 
 
 def deviation_text(ratio):

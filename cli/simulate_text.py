@@ -76,7 +76,8 @@ def end_of(call):
 def show_timeline(call):
     end, step = end_of(call), -(-call["ranks"] // LINES)
     some = f", one rank of {step}" if step > 1 else ""
-    heading(f"Simulated timeline of the last call, 0 to {time_text(end)}{some}: " + ", ".join(f"{sign} {what}" for what, sign in SIGNS.items()))
+    heading(f"Simulated timeline of the last call, 0 to {time_text(end)}{some}")
+    print("  " + ", ".join(f"{sign} {what}" for what, sign in SIGNS.items()) + "; blank: none of these, or the rank has returned")
     for rank in range(0, call["ranks"], step):
         print(f"  {rank:5d} |{lane([span for span in call['spans'] if span['rank'] == rank], end)}|")
 

@@ -98,6 +98,10 @@ class Written(unittest.TestCase):
         with self.assertRaisesRegex(Trouble, "--figures /none/x: cannot be written: there is no such directory"):
             places.check_folder("--figures", "/none/x")
 
+    def test_a_file_is_no_folder(self):
+        with open(self.path, "w", encoding="utf-8"), self.assertRaisesRegex(Trouble, "it is no directory"):
+            places.check_folder("--figures", self.path)
+
 
 class Commands(unittest.TestCase):
     THERE = ("--machine", "xeon-e5620")

@@ -63,6 +63,15 @@ class Lines(unittest.TestCase):
         self.assertTrue(all(line.startswith("[0/7] this machine") for line in lines), lines)
         self.assertIsNone(progress.Progress.outermost)
 
+    def test_one_within_two_does_not_count(self):
+        def work(_p, out):
+            with progress.Progress(5, "bcast"), progress.Progress(9, "simulating") as third:
+                third.step()
+                out.wait()
+        lines = self.heard(work, words="this machine").splitlines()
+        self.assertRegex(lines[-1], r"^\[0/7\] this machine: bcast 0/5, \d+ s$")
+        self.assertIsNone(progress.Progress.inner)
+
     def test_what_does_not_is_quiet(self):
         with mock.patch.object(progress, "PERIOD_S", 1000), contextlib.redirect_stderr(io.StringIO()) as out, progress.Progress(2, "simulating") as p:
             p.step()

@@ -11,13 +11,14 @@ import sys
 import tempfile
 import unittest
 from datetime import date
+from unittest import mock
 
 from said import without_progress
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
-from huddle_cli import machines, reproduce_own, reproduce_rows, reproduce_this, simulated  # noqa: E402
+from huddle_cli import machines, reproduce_own, reproduce_page, reproduce_rows, reproduce_this, simulated  # noqa: E402
 from huddle_cli.layout import Layout, Trouble  # noqa: E402
 from huddle_cli.reproduce import Lab  # noqa: E402
 from huddle_cli.reproduce_rows import Row  # noqa: E402
@@ -259,12 +260,31 @@ class Words(unittest.TestCase):
                     page = file.read()
                 self.assertIn("| k-ary tree: best k, 8 ranks | 3 | 3 | +0.0 % | yes: the same | function |", page)
                 head = page[:page.index("\n## ")]
-                for words in ("*Agrees* says", "*simulated*", "Written by `huddle reproduce", f"{date.today():%Y}", " s.\n"):
+                for words in ("*Agrees* says", "*function*", "Written by `huddle reproduce 04 --brief --page page.md`", "Paper 04: ", "brief page", f"{date.today():%Y}", " s.\n"):
                     self.assertIn(words, head)
+                for words in ("*simulated*", "no paper has", "five papers"):
+                    self.assertNotIn(words, head)
                 self.assertIn("![", page)
                 self.assertIn("04-figure-6.png", os.listdir(os.path.join(folder, "figures")))
             else:
                 self.assertIn("matplotlib", said.stderr)
+
+    def test_a_full_disk_leaves_nothing(self):
+        page = reproduce_page.Page(os.path.join(tempfile.gettempdir(), "x", "page.md"), ["04"], True)
+        with tempfile.TemporaryDirectory() as folder:
+            page.path, page.folder, page.pictures = os.path.join(folder, "page.md"), os.path.join(folder, "figures"), {"a.png": b"1"}
+            with mock.patch.object(reproduce_page.places, "replace", side_effect=OSError(28, "No space left on device")), self.assertRaisesRegex(Trouble, "No space left"):
+                page.write()
+            self.assertEqual([], os.listdir(folder))
+
+    def test_a_page_opens_with_what_is_on_it(self):
+        rows = [Row("a", "", None, 1, "simulated")]
+        three, all_of_them = (reproduce_page.head_of(papers, rows, False) for papers in (["03"], ["01", "03", "own", "this"]))
+        self.assertIn("Paper 03: ", three)
+        for words in ("no paper has", "*function*", "*Agrees*", "brief"):
+            self.assertNotIn(words, three)
+        for words in ("Papers 01, 03: ", "no paper has", "Only what stands under *this machine* was measured"):
+            self.assertIn(words, all_of_them)
 
     def test_figures_are_drawn_or_it_is_said_why_not(self):
         with tempfile.TemporaryDirectory() as folder:

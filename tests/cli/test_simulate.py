@@ -66,7 +66,7 @@ class Asked(unittest.TestCase):
     def test_a_timeline(self):
         said = simulate("barrier", "--machine", "kunpeng-920", "--timeline")
         self.assertEqual((0, ""), (said.returncode, said.stderr))
-        for words in ("simulated time ", "Simulated timeline of the last call", ", one rank of 2: ", "Simulated waits", "Simulated critical path"):
+        for words in ("simulated time ", "Simulated timeline of the last call", ", one rank of 2\n", "Simulated waits", "Simulated critical path"):
             self.assertIn(words, said.stdout)
 
     def test_a_file(self):
@@ -102,7 +102,9 @@ class Asked(unittest.TestCase):
                 (("bcast", *there, "--algorithm", "slots", "--param", "fragment=0"), "--param fragment=0 is not understood (accepted: "), (("bcast", *there, "--algorithm", "queue", "--param", "fragment=-1"), "--param fragment=-1 is not understood (accepted: "),
                 (("bcast", *there, "--algorithm", "all,tree"), "--algorithm all,tree: bcast has no such algorithm, which stands alone (accepted: "), (("bcast", *there, "--algorithm", ","), "--algorithm ,: bcast has no such algorithm, '' (accepted: "),
                 (("bcast", *there, "--set", "HUDDLE_MEMORY"), "--set HUDDLE_MEMORY: the value is missing (accepted: HUDDLE_MEMORY=VALUE; "),
-                (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("bcast", *there, "--timeline"), "--timeline: of what?"),
+                (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("barrier", *there, "--root", "0"), "--root: barrier has none (accepted: with bcast and reduce)"),
+                (("bcast", *there, "--method", "loop", "--skew", "100"), "--skew: calls back to back have no common start"), (("bcast", *there, "--measure", "--json"), "--measure: as JSON "),
+                (("bcast", *there, "--timeline"), "--timeline: of what?"),
                 (("bcast", *there, "--measure"), "--measure: xeon-e5620 is not at hand (accepted: without --machine; then this machine is what /"), (("bcast", *there, "--root", "8", "--bytes", "8"), "--root: 8 (accepted: 0 to 7)"),
                 (("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"), "allreduce: none of these calls is taken by inline there"),
                 (("bcast", *there, "--set", "X=1"), "--set X=1: no setting of huddle's (accepted: NAME=VALUE"), (("bcast", *there, "--repetitions", "0"), "--repetitions: 0 (accepted: 1 to 1000000)"),
@@ -197,6 +199,16 @@ class Shown(unittest.TestCase):
     def test_links_that_carried_nothing_are_left_out(self):
         self.assertRegex(self.text(), r"socket 0 to 1 +8 KB +25.0 %")
         self.assertNotIn("idle", self.text())
+
+    def test_a_table_says_once_that_it_is_simulated(self):
+        asked = types.SimpleNamespace(**{**vars(ASKED), "names": ["x", None], "sizes": [8, 8192]})
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            simulate_command.show_table(asked, {(name, size): CALL for name in asked.names for size in asked.sizes})
+        self.assertEqual(1, out.getvalue().lower().count("simulated"))
+        self.assertRegex(out.getvalue(), r"bytes +x +choice\n")
+
+    def test_what_is_blank_is_explained(self):
+        self.assertIn("blank: ", self.text())
 
     def test_a_lane(self):
         self.assertEqual("..##", simulate_text.lane([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4))
