@@ -56,6 +56,11 @@ static bool run(const struct alg *alg, const struct sim_machine *machine, int ra
 
     for (int p = 0; alg->params && alg->params[p].name; p++)
         param[p] = alg->params[p].preset;
+    if (!alg_slot_bytes(alg, param, ranks, ARENA)) { /* a queue of each pair of ranks, for one */
+        printf("%-14s %d ranks: more than a slot of %d bytes\n", alg->name, ranks, ARENA);
+        hud_shape_groups_free(&groups);
+        return true;
+    }
     struct sim *s = hud_sim_create(&options);
     job.team = hud_sim_team_create(s, ranks, machine->cpu, 0, ARENA);
     bool clean = hud_sim_run(s, body, &job);
