@@ -58,7 +58,7 @@ class Run(unittest.TestCase):
 
     def test_errors_are_one_line(self):
         for words, status, said in ((("run",), 2, "nothing to run"), (("run", "--"), 2, "nothing to run"), (("run", "--", "no-such-command"), 127, "no-such-command"),
-                                    (("run", "--set", "HUDDLE_MEMRY=1", "--", "true"), 2, "HUDDLE_MEMRY"), (("run", "--set", "HUDDLE_MEMORY", "--", "true"), 2, "NAME=VALUE")):
+                                    (("run", "--set", "HUDDLE_MEMRY=1", "--", "true"), 2, "HUDDLE_MEMRY"), (("run", "--set", "HUDDLE_MEMORY", "--", "true"), 2, "HUDDLE_MEMORY=VALUE")):
             answer = huddle(*words)
             with self.subTest(words=words):
                 self.assertEqual(status, answer.returncode)
