@@ -55,7 +55,7 @@
     EACH(ROW, MPI_Alltoallv, NINE, (a, b, c, d, e, f, g, h, i), hud_narrow_exchange(MPI_Alltoallv, a, b, c, d, e, f, g, h, i))             \
     EACH(ROW, MPI_Alltoallw, NINE, (a, b, c, d, e, f, g, h, i), hud_narrow_exchange(MPI_Alltoallw, a, b, c, d, e, f, g, h, i))             \
     EACH(ROW, MPI_Reduce_scatter, SIX, (a, b, c, d, e, f), hud_narrow_reduction(MPI_Reduce_scatter, a, b, c, d, e, f))
-#define COLLECTIVES(ROW)                                                                                                                   \
+#define WRAPPED(ROW)                                                                                                                       \
     ROW(MPI_Barrier, ONE, (a))                                                                                                             \
     ROW(mpi_barrier_f08_, TWO, (a, b))                                                                                                     \
     ROW(MPI_Allgatherv, EIGHT, (a, b, c, d, e, f, g, h))                                                                                   \
@@ -66,31 +66,31 @@
     ARRAYS(BOTH, ROW)
 enum {
 #define INDEX(name, parameters, arguments) AT_##name,
-    INITIALISERS(INDEX) COLLECTIVES(INDEX)
+    INITIALISERS(INDEX) WRAPPED(INDEX)
 #undef INDEX
         NAMES
 };
 
 static const char *const names[NAMES] = {
 #define NAME(name, parameters, arguments) #name,
-    INITIALISERS(NAME) COLLECTIVES(NAME)
+    INITIALISERS(NAME) WRAPPED(NAME)
 #undef NAME
 };
 
 /* Each begins as the function that looks the next definition up. */
 #define FIRST(name, parameters, arguments) static uintptr_t first_##name parameters;
 INITIALISERS(FIRST)
-COLLECTIVES(FIRST)
+WRAPPED(FIRST)
 static _Atomic(void *) targets[NAMES] = {
 #define TARGET(name, parameters, arguments) (void *)first_##name,
-    INITIALISERS(TARGET) COLLECTIVES(TARGET)
+    INITIALISERS(TARGET) WRAPPED(TARGET)
 #undef TARGET
 };
 
 #define EXPORT __attribute__((visibility("default")))
 #define DECLARE(name, parameters, arguments) EXPORT uintptr_t name parameters;
 INITIALISERS(DECLARE)
-COLLECTIVES(DECLARE)
+WRAPPED(DECLARE)
 
 /*
  * MPI_Bcast_c and its kin, of an MPI that has none (Open MPI 4 and 5).  A program that uses a name only where it is defined (mpi4py: a weak
@@ -151,7 +151,7 @@ void hud_trampolines_divert(const struct hud_wrapper *wrappers)
         return JUMP(look_up(AT_##name, __builtin_return_address(0)), parameters, arguments);                                               \
     }
 INITIALISERS(LOOK_UP)
-COLLECTIVES(LOOK_UP)
+WRAPPED(LOOK_UP)
 
 #define INITIALISER(name, parameters, arguments)                                                                                           \
     uintptr_t name parameters                                                                                                              \
@@ -163,9 +163,9 @@ COLLECTIVES(LOOK_UP)
     }
 INITIALISERS(INITIALISER)
 
-#define COLLECTIVE(name, parameters, arguments)                                                                                            \
+#define FORWARD(name, parameters, arguments)                                                                                               \
     uintptr_t name parameters                                                                                                              \
     {                                                                                                                                      \
         return JUMP(local_get(&targets[AT_##name]), parameters, arguments);                                                                \
     }
-COLLECTIVES(COLLECTIVE)
+WRAPPED(FORWARD)
