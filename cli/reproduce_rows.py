@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a paper's module gives back: rows of a table, and figures as data.  Each row that stands beside something printed says when the two agree."""
+"""
+What a paper's module gives back: rows of a table, and figures as data.
+
+Each row that stands beside something printed says when the two agree.  A check of our own stands beside nothing printed, says when it holds, and is counted apart.
+"""
 import operator
 from collections import namedtuple
 
@@ -27,15 +31,15 @@ def at_most(limit, unit):
     return Criterion(f"at most {limit:g} {unit}".rstrip(), lambda _, here: here <= limit)
 
 
-def a_step(grid, low, high=None):
-    """Of an optimum here, one of the grid: it is one of its steps at most beside [low, high]."""
-    good = [i for i, x in enumerate(grid) if low <= x <= (high or low)] or [min(range(len(grid)), key=lambda i: abs(grid[i] - low))]
-    return Criterion("a step of those tried at most", lambda _, here: good[0] - 1 <= grid.index(here) <= good[-1] + 1)
-
-
 def found(words, holds):
-    """Of texts, which the module has judged."""
+    """Of what the module has judged."""
     return Criterion(words, lambda *_: holds)
+
+
+def good_as_printed(grid, times, low, high=None):
+    """Of a best parameter: of those of the grid in [low, high] (none: the nearest) one takes here no more than 2 % above the best."""
+    near = [time for x, time in zip(grid, times) if low <= x <= (high or low)] or [min(zip(grid, times), key=lambda pair: abs(pair[0] - low))[1]]
+    return found("what is printed is as good here, within 2 %", min(near) <= 1.02 * min(times))
 
 
 # Of figures that are simulated: one size for all papers.  Times hang on a described machine, ratios less so; of a gain in % the printed half, or twice it, is the same thing.
@@ -50,6 +54,11 @@ class Row(namedtuple("Row", "what unit published here by agrees when", defaults=
         if published is None or here is None:
             return cls(what, unit, published, here, by)
         return cls(what, unit, published, here, by, bool(criterion.holds(published, here)), criterion.words)
+
+    @classmethod
+    def checked(cls, what, ratio, by, part):
+        """A check of our own, of two times that should be the same: their ratio.  part: they may differ by so much."""
+        return cls(what, "times", None, ratio, by, bool(within(part).holds(1, ratio)), f"within {100 * part:g} % of 1")
 
     def alone(self):
         """What came out beside nothing: what is printed is of other ranks or sizes."""
@@ -76,9 +85,12 @@ class Row(namedtuple("Row", "what unit published here by agrees when", defaults=
 
 def summary(rows):
     """Lines: how many agree, and what does not come out, by how much."""
-    compared = [row for row in rows if row.agrees is not None]
-    failed = [f"{row.what} ({row.says() or row.words()[2]})" for row in compared if not row.agrees]
-    return ([f"{len(compared) - len(failed)} of {len(compared)} rows agree"] if compared else []) + ([f"does not come out: {'; '.join(failed)}"] if failed else [])
+    judged = [row for row in rows if row.agrees is not None]
+    failed = [f"{row.what} ({row.says() or row.words()[2]})" for row in judged if not row.agrees]
+    lines = []
+    for some, words in (([row for row in judged if row.published is not None], "rows agree"), ([row for row in judged if row.published is None], "checks of our own hold")):
+        lines += [f"{sum(row.agrees for row in some)} of {len(some)} {words}"] if some else []
+    return lines + ([f"does not come out: {'; '.join(failed)}"] if failed else [])
 
 
 def number_text(value, unit):

@@ -27,8 +27,8 @@ def draw_timeline(asked, call):
     axis.set_ylim(call["ranks"] - 0.4, -0.6)
     axis.xaxis.set_major_formatter(time_text)
     axis.set_ylabel("rank", color=INK)
-    marks = [patches.Patch(color=colour, label=what) for what, colour in COLOURS.items()] + [patches.Patch(color=RED, label="critical path")]
-    axis.legend(handles=marks, frameon=False, ncols=6, loc="upper center", bbox_to_anchor=(0.5, -0.25 / figure.get_figheight()), fontsize=9)
+    marks = [patches.Patch(color=colour, label=what) for what, colour in COLOURS.items()] + [patches.Patch(color=RED, label="critical path"), patches.Patch(facecolor="white", edgecolor=INK, lw=0.5, label="none of these")]
+    axis.legend(handles=marks, frameon=False, ncols=7, loc="upper center", bbox_to_anchor=(0.5, -0.25 / figure.get_figheight()), fontsize=9)
     size = f"{bytes_text(call['bytes'])} " if call["bytes"] else ""
     axis.set_title(f"simulated {size}{asked.collective}/{call['algorithm']}\n{asked.words()}", loc="left", fontsize=10, color=INK)
     clean(axis)

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import tempfile
 import time
 
 from . import jobs, machines, places, steady, tune_file, tune_steady
@@ -72,6 +73,28 @@ def text_of(measured, topology, today, doubt=None):
     return "\n".join(lines) + "\n"
 
 
+def files_of(measured, path, today, doubt):
+    """path -> content: the description last, since it names the topology beside it."""
+    if not measured["xml"]:
+        return {path: text_of(measured, measured["topology"], today, doubt)}
+    xml = path.removesuffix(".toml") + ".xml"
+    return {xml: measured["xml"], path: text_of(measured, os.path.basename(xml), today, doubt)}
+
+
+def check_read(layout, files):
+    """What a simulation would refuse (a clock that stood still gives 0 ns) is not written."""
+    if machines.tomllib is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for file, content in files.items():
+            name = os.path.join(folder, os.path.basename(file))
+            places.write(name, content)
+        try:
+            layout.question("model", {"ask": "description", "machine": machines.read(name)}, {"machine": "what was measured"})
+        except Trouble as trouble:
+            raise Trouble(f"tune: {trouble}; nothing was written") from trouble
+
+
 def show(measured):
     rows = [[f"{number['table']}.{number['key']}", number_text(number), number["note"]] for number in measured["numbers"]]
     table(["what", "number", "how"], rows, right=(1,))
@@ -88,11 +111,10 @@ def main(options, layout):
         if not options.force:
             raise Trouble(f"tune: {line}; nothing was written (--force does, and marks them)")
         print(f"huddle: tune: {line}", file=sys.stderr)
-    topology = measured["topology"]
-    if measured["xml"]:
-        topology = os.path.basename(path).removesuffix(".toml") + ".xml"
-        places.write(os.path.join(os.path.dirname(path), topology), measured["xml"])
-    places.write(path, text_of(measured, topology, time.strftime("%Y-%m-%d"), doubt))
+    files = files_of(measured, path, time.strftime("%Y-%m-%d"), doubt)
+    check_read(layout, files)
+    for file, content in files.items():
+        places.write(file, content)
     show(measured)
     print(f"\nWritten: {path}")
     print(f"huddle simulate {'' if options.machine is THERE else '--machine ' + path + ' '}barrier says what collectives take on such a machine.")

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from said import without_progress
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
 from cli import steady, tune_file, tune_machine, tune_steady  # noqa: E402
-from cli.layout import Trouble  # noqa: E402
+from cli.layout import Layout, Trouble  # noqa: E402
 from cli.machines import tomllib  # noqa: E402
 
 MEASURED = {"name": 'A "machine"', "cores": 4, "topology": "pack:1 core:4 pu:1", "xml": None, "shared_level": "numa",
@@ -86,7 +87,7 @@ class Steady(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 options = types.SimpleNamespace(machine=os.path.join(folder, "m.toml"), force=True, **dict.fromkeys(ALONE))
                 values = iter((1, 2, 4, 8, 16))
-                self.assertEqual(0, tune_machine.main(options, types.SimpleNamespace(tools="/none")))
+                self.assertEqual(0, tune_machine.main(options, types.SimpleNamespace(tools="/none", question=lambda *_: {})))
                 with open(options.machine, encoding="utf-8") as file:
                     lines = file.read().split("\n")
         finally:
@@ -97,6 +98,7 @@ class Steady(unittest.TestCase):
     def test_figures_that_do_not_agree_are_refused(self):
         class Layout:
             tools = "/none"
+            question = staticmethod(lambda *_: {})
         once, others = tune_machine.measure_once, steady.others
         tune_machine.measure_once = lambda _: {**MEASURED, "numbers": numbers(copy__kernel_gbps=next(values))}
         try:
@@ -148,6 +150,15 @@ class Real(unittest.TestCase):
         for line in (r"Simulated and measured bcast, 2 ranks .*; line transfer: simulated machine [\d.]+ ns, measured ", r"8 B +queue +\S+ ns +", r"64 KB +slots "):
             self.assertRegex(beside.stdout, line)
         tune_file.check_place(path, force=False)  # what tune wrote, tune overwrites
+        self.refuses_what_a_simulation_would(path)
+
+    def refuses_what_a_simulation_would(self, path):
+        layout = Layout(BUILD, libs="lib", plugins="lib/huddle", tools="libexec/huddle", share="share/huddle", sysconf="/etc")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        tune_machine.check_read(layout, {path: text})
+        with self.assertRaisesRegex(Trouble, "^tune: what was measured: lines.hit_ns: 0 .accepted: 0.001 to 1000000000 ns.; nothing was written$"):
+            tune_machine.check_read(layout, {path: re.sub("(?m)^hit_ns = [^ ]*", "hit_ns = 0", text)})
 
     def test_complaints(self):
         mine = os.path.join(self.home, "mine.toml")

@@ -64,7 +64,8 @@ class Paper04(unittest.TestCase):
     def test_simgrid_computes_the_model(self):
         for start in ("k-ary tree, k = 2", "k-nomial tree, k = 2", "linear, 1000 B", "linear, 100000 B", "chain: time"):
             row = self.found(start, "SimGrid")
-            self.assertLess(abs(row["here"] / row["published"] - 1), 0.02, start)
+            self.assertEqual((None, True), (row["published"], row["agrees"]), start)
+            self.assertLess(abs(row["here"] - 1), 0.02, start)
         self.assertTrue(self.found("k-nomial tree: best k", "SimGrid")["agrees"])
 
     def test_figures_have_lines(self):
@@ -191,6 +192,7 @@ class This(unittest.TestCase):
         self.assertAlmostEqual(4 ** (1 / 3), mean.here)
         self.assertAlmostEqual(16 ** (1 / 3), error.here)  # twice, half and four times
         self.assertEqual((False, False), (mean.agrees, error.agrees))
+        self.assertAlmostEqual(-0.1, rows[6].here)  # of -.1, .05 and -.3
         self.assertEqual(["inline", "queue", "the same"], [label for label, *_ in figures[0].lines])
 
     def test_nothing_measured_is_nothing_compared(self):
@@ -221,11 +223,21 @@ class Criteria(unittest.TestCase):
         return Row.judged("what", "", published, here, "simulated", criterion).agrees
 
     def test_each_can_fail(self):
-        grid = [4, 8, 12, 16]
         cases = ((reproduce_rows.within(0.1), 100, 109, 111), (reproduce_rows.factor(1.5), 2, 2.9, 1.3), (reproduce_rows.GAIN, -30, -16, 30), (reproduce_rows.RATIO, 0.9, 0.99, 1.01), (reproduce_rows.RATIO, 0.8, 0.7, 0.6), (reproduce_rows.SAME, "a", "a", "b"),
-                 (reproduce_rows.at_most(7, "%"), 7, 7, 7.1), (reproduce_rows.a_step(grid, 8), 8, 12, 16), (reproduce_rows.a_step(grid, 12, 16), "12-16", 8, 4))
+                 (reproduce_rows.at_most(7, "%"), 7, 7, 7.1))
         for criterion, published, good, bad in cases:
             self.assertEqual((True, False), (self.agrees(criterion, published, good), self.agrees(criterion, published, bad)), criterion.words)
+
+    def test_the_printed_parameter_is_as_good(self):
+        grid, times = [4, 8, 12, 16], [1, 1.01, 1.03, 1.04]
+        for low, high, good in ((8, None, True), (6, None, True), (12, None, False), (12, 16, False), (8, 16, True)):
+            self.assertEqual(good, self.agrees(reproduce_rows.good_as_printed(grid, times, low, high), low, 4), (low, high))
+
+    def test_checks_of_our_own_are_counted_apart(self):
+        rows = [Row.checked(name, ratio, "SimGrid", 0.02) for name, ratio in (("one", 1.01), ("two", 1.03))]
+        self.assertEqual([(None, True), (None, False)], [(row.published, row.agrees) for row in rows])
+        rows.append(Row.judged("three", "us", 1, 1, "simulated", reproduce_rows.TIME))
+        self.assertEqual(["1 of 1 rows agree", "1 of 2 checks of our own hold", "does not come out: two (1.03 times)"], reproduce_rows.summary(rows))
 
     def test_nothing_printed_is_nothing_compared(self):
         self.assertIsNone(self.agrees(reproduce_rows.SAME, None, "a"))
