@@ -91,7 +91,7 @@ long data_wrong_sums_at_root(const struct shots_call *c)
 
 long data_wrong_block(const struct shots_call *c)
 {
-    return wrong_sums(c, (size_t)c->rank * data_block(c), data_block(c));
+    return wrong_sums(c, data_before(c, c->rank), data_block(c, c->rank));
 }
 
 /* ---- exchanges ---- */

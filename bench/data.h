@@ -9,15 +9,20 @@
 
 #include "shots.h"
 
-/* Elements of a reduction; those that each rank gets of one whose result is cut over the ranks. */
+/* Elements of a reduction; of one whose result is cut over the ranks, those before a rank's block and those in it: blocks are as equal as they can be. */
 static inline size_t data_elements(const struct shots_call *c)
 {
     return c->bytes / sizeof(double);
 }
 
-static inline size_t data_block(const struct shots_call *c)
+static inline size_t data_before(const struct shots_call *c, int rank)
 {
-    return data_elements(c) / (size_t)c->ranks;
+    return data_elements(c) * (size_t)rank / (size_t)c->ranks;
+}
+
+static inline size_t data_block(const struct shots_call *c, int rank)
+{
+    return data_before(c, rank + 1) - data_before(c, rank);
 }
 
 /* A broadcast: the root's `out` is filled; whoever has others counts them. */

@@ -167,7 +167,8 @@ int session_run(const struct session *session, struct shots *s, const char *prog
     if (session->plan.root >= s->ranks)
         return fprintf(stderr, "huddle: bench: --root %d: there are %d ranks\n", session->plan.root, s->ranks), 2;
     if (s->rank == 0)
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"crowded\": %s, \"figures\": [", program, s->ranks, s->crowded ? "true" : "false");
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"crowded\": %s, \"start_ns\": %.1f, \"figures\": [", program, s->ranks,
+               s->crowded ? "true" : "false", shots_start_ns());
     for (int row = 0; session->table[row].name; row++)
         if (session->chosen[row])
             wrong += measure(session, &session->table[row], s, &call, took_ns, &first);

@@ -46,12 +46,12 @@ static int call_allreduce(const struct shots_call *c)
 
 static int call_reduce_scatter(const struct shots_call *c)
 {
-    const struct hud_view out = { .base = c->out, .bytes = data_block(c) * sizeof(double) };
-    const struct hud_view in = { .base = c->in, .bytes = out.bytes * (size_t)c->ranks };
+    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) };
+    const struct hud_view out = { .base = c->out, .bytes = data_block(c, c->rank) * sizeof(double) };
     size_t blocks[MOST_RANKS];
 
     for (int r = 0; r < c->ranks; r++)
-        blocks[r] = out.bytes;
+        blocks[r] = data_block(c, r) * sizeof(double);
     return hud_reduce_scatter(team_of(c), &in, &out, blocks, sum());
 }
 

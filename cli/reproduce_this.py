@@ -31,7 +31,8 @@ HEAD = """# This machine, simulated beside measured
 
 How far simulated times can be trusted: each algorithm of each collective at several sizes, on two ranks with a core each, simulated beside measured. The machine is described by
 `huddle tune --machine`, from micro-measurements that know no collective. Measured are single calls from a common start on fresh data, the slowest rank's median, by a team of processes without
-MPI; simulated is the same on the described machine.
+MPI; simulated is the same on the described machine, whose ranks enter a call within one reading of the clock of each other, as measured ones do. Figures count only while a line takes about as
+long as described: a virtual machine's processors wander.
 
 For each collective stand the geometric mean of simulated / measured, and the typical error: the geometric mean of the factor, up or down, by which a figure is off. *Agrees* asks the mean to be
 within a factor of 1.25 of 1, and the error to be at most a factor of 1.5. Below each table stands what does not come out, and what in the model would explain it.
@@ -45,7 +46,7 @@ def asked_of(layout, collective, algorithms, sizes):
     words = [collective, "--algorithm", algorithms, "--ranks", str(RANKS), "--measure"] + (["--bytes", sizes] if collective != "barrier" else [])
     options = parser.parse_args(words)
     asked = simulate.Asked(options, layout)
-    simulate_measure.check(options, asked)
+    simulate_measure.prepare(options, asked)
     return asked
 
 
@@ -76,7 +77,7 @@ def compare(asked, calls, measured):
     """Rows and figures of a collective.  calls: (name, size) -> the simulator's answer, or None; measured: (name, size) -> ns; not there: no figure holds."""
     rows, found = [], {}
     for name, size in ((name, size) for name in asked.names for size in asked.sizes if calls[name, size]):
-        us, simulated_us = measured.get((name, size), 0) / 1000 or None, calls[name, size]["times"]["time_ns"] / 1000
+        us, simulated_us = measured.get((name, size), 0) / 1000 or None, simulate_measure.simulated_ns(asked, calls[name, size]) / 1000
         rows.append(Row(f"{asked.collective}/{name}{f', {bytes_text(size)}' if size else ''}", "us", us, simulated_us, SIMULATED))
         if us:
             found.setdefault(name, []).append((size, us, simulated_us))

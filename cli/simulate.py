@@ -63,6 +63,8 @@ def check_meaning(options, collective):
         raise Trouble(f"--root: {options.collective} has none (accepted: with {' and '.join(ROOTED)})", 2)
     if options.skew is not None and options.method == "loop":
         raise Trouble("--skew: calls back to back have no common start (accepted: with --method single)", 2)
+    if options.measure and options.skew is not None:
+        raise Trouble("--skew: ranks that are measured enter a call as their clock lets them (accepted: without --measure)", 2)
     if options.measure and options.json:
         raise Trouble("--measure: as JSON stands what the simulator says alone (accepted: without --json)", 2)
 
@@ -187,7 +189,7 @@ def main(options, _command, layout):
     check_picture(options)
     asked = Asked(options, layout)
     if options.measure:
-        simulate_measure.check(options, asked)
+        simulate_measure.prepare(options, asked)
     calls = asked.calls()
     if not any(calls.values()):
         raise Trouble(f"{asked.collective}: none of these calls is taken by {', '.join(name or 'huddle' for name in asked.names)} there: {asked.why}", 1)

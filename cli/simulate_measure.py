@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Beside what is simulated of this machine, what the same calls take on it: teams without MPI, single calls from a common start or loops, as huddle bench measures them.
 
-What the clock and the common start take, found by calls of nothing, is taken off."""
+What the clock and the common start take, found by calls of nothing, is taken off.  Ranks that wait for a moment by reading the clock enter a call within one reading of each
+other; simulated ranks do so, too, since who comes a little later finds lines that others poll already.
+"""
 import json
 import math
 import os
 
-from . import jobs, machines, steady
+from . import bench_stats, jobs, machines, steady
 from .layout import Trouble
 from .progress import Progress
 from .text import bytes_text, heading, table
@@ -14,19 +16,31 @@ from .text import bytes_text, heading, table
 LIMIT_S, FIGURE_MS, NOTHING = 600, 60, "nothing"
 
 
-def check(options, asked):
+def prepare(options, asked):
+    """Refuses what cannot be measured; then the simulated calls are to begin as the measured ones will."""
     if options.machine != machines.THIS:
         raise Trouble(f"--measure: {options.machine} is not at hand (accepted: without --machine; then this machine is what {machines.measured_file()} says, where a file of huddle tune --machine belongs)", 2)
     if asked.ranks > jobs.cores():
         raise Trouble(f"--measure: {asked.ranks} ranks on {jobs.cores()} cores (accepted: --ranks of 2 to {jobs.cores()})", 2)
     if options.map != "core":
         raise Trouble(f"--measure: --map {options.map} (accepted: core)", 2)
+    if options.method == "single":
+        options.skew = bench_team(asked, "nothing", [0], 1, {})["start_ns"]
 
 
-def words(asked, sizes):
-    o = asked.options
-    loop = ["--loop", str(o.repetitions)] if o.method == "loop" else []
-    return ["--ranks", str(asked.ranks), "--bind", "core", "--coll", f"{asked.collective},{NOTHING}", "--bytes", ",".join(map(str, sizes)), "--root", str(o.root or 0), "--figure-ms", str(FIGURE_MS), *loop]
+def bench_team(asked, collectives, sizes, figure_ms, environment):
+    """What the measuring program says."""
+    loop = ["--loop", str(asked.options.repetitions)] if asked.options.method == "loop" else []
+    words = ["--ranks", str(asked.ranks), "--bind", "core", "--coll", collectives, "--bytes", ",".join(map(str, sizes)), "--root", str(asked.options.root or 0), "--figure-ms", str(figure_ms), *loop]
+    try:
+        return json.loads(jobs.run([os.path.join(asked.layout.tools, "bench-team"), *words], environment, limit_s=LIMIT_S))
+    except jobs.JobFailed as failure:
+        raise Trouble(f"--measure: {failure}") from failure
+
+
+def simulated_ns(asked, call):
+    """Of a simulated call, less what one of nothing takes there: until half of all starts have seen their last rank."""
+    return call["times"]["time_ns"] - (asked.options.skew or 0) * 0.5 ** (1 / asked.ranks)
 
 
 def believed(times, doubts):
@@ -49,6 +63,7 @@ class Measured:
 
     def __init__(self, asked, calls):
         self.asked, self.ns, self.lines, self.notes = asked, {}, [], []
+        self.classes = {bench_stats.class_at(ns) for ns in asked.machine["lines"]["transfer_ns"].values()}
         others = steady.others()
         with Progress(len(asked.names)) as progress:
             for name in asked.names:
@@ -61,17 +76,17 @@ class Measured:
 
     def launch(self, name, sizes):
         """[(size or NOTHING, figure)]; what huddle leaves to an MPI is not there."""
-        program = os.path.join(self.asked.layout.tools, "bench-team")
-        try:
-            said = json.loads(jobs.run([program, *words(self.asked, sizes)], {"HUDDLE_TUNING": "off", **self.asked.environment(name)}, limit_s=LIMIT_S))
-        except jobs.JobFailed as failure:
-            raise Trouble(f"--measure: {failure}") from failure
+        said = bench_team(self.asked, f"{self.asked.collective},{NOTHING}", sizes, FIGURE_MS, {"HUDDLE_TUNING": "off", **self.asked.environment(name)})
         figures = [figure for figure in said["figures"] if figure["refused"] == 0]
         self.lines += [ns for figure in figures for ns in (figure["line_before_ns"], figure["line_after_ns"]) if ns >= 0]
         return [(NOTHING if figure["collective"] == NOTHING else figure["bytes"], figure) for figure in figures]
 
+    def holds(self, figure):
+        """A virtual machine's processors wander: only while a line takes about as long as described is it the machine that is described."""
+        return steady.usable(figure) and bench_stats.class_of(figure) in self.classes
+
     def measure(self, name, sizes):
-        times, doubts = steady.measured(lambda: self.launch(name, sizes), lambda: None, steady.PATIENCE_S / len(self.asked.names))
+        times, doubts = steady.measured(lambda: self.launch(name, sizes), lambda: None, steady.PATIENCE_S / len(self.asked.names), self.holds)
         holds, why = believed(times, doubts)
         self.ns.update({(name, size): ns for size, ns in holds.items()})
         self.notes += [f"{name or 'huddle'}: measured, but not to be believed: {'; '.join(why)}"] if why else []
@@ -85,13 +100,15 @@ def show(asked, calls, measured, time_text):
     near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
     seen = f"{min(measured.lines):.0f} to {max(measured.lines):.0f}" if measured.lines else "-"
     heading(f"Simulated and measured {asked.collective}, {asked.words()}; line transfer: simulated {near} ns, measured {seen} ns")
-    ratios = {key: calls[key]["times"]["time_ns"] / ns for key, ns in measured.ns.items()}
-    rows = [[bytes_text(size) if size else "", calls[name, size]["algorithm"], time_text(calls[name, size]["times"]["time_ns"]),
+    ratios = {key: simulated_ns(asked, calls[key]) / ns for key, ns in measured.ns.items()}
+    rows = [[bytes_text(size) if size else "", calls[name, size]["algorithm"], time_text(simulated_ns(asked, calls[name, size])),
              *([time_text(measured.ns[name, size]), deviation_text(ratios[name, size])] if (name, size) in ratios else ["-", "-"])]
             for name in asked.names for size in asked.sizes if calls[name, size]]
     table(["bytes", "algorithm", "simulated", "measured", "deviation"], rows, right=(0, 2, 3, 4))
     if ratios:
         mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
         print(f"  simulated / measured: geometric mean {mean:.2f}, {min(ratios.values()):.2f} to {max(ratios.values()):.2f}")
+    if asked.options.skew:
+        print(f"  ranks enter a call within {asked.options.skew:.0f} ns of each other, one reading of the clock; what a call of nothing takes is taken off")
     for note in measured.notes:
         print(f"  {note}")

@@ -61,12 +61,12 @@ def usable(figure):
     return bench_stats.usable(figure) and figure["median_ns"] <= MOST_OF_LEAST * max(figure["least_ns"], SLACK_NS)
 
 
-def measured(launch, step, patience_s=PATIENCE_S):
-    """Runs launch() until what it gives agrees: figures of a measuring program, each with a key.  Returns key -> ns, and key -> all values of what does not agree."""
+def measured(launch, step, patience_s=PATIENCE_S, holds=usable):
+    """Runs launch() until what it gives agrees: figures of a measuring program, each with a key; holds(figure): it counts.  Returns key -> ns, and key -> all values of what does not agree."""
     values, runs, begin, doubts = {}, 0, time.monotonic(), {}
     while not enough(runs, time.monotonic() - begin, not doubts, patience_s):
         for key, figure in launch():
-            values.setdefault(key, []).extend([figure["median_ns"]] if usable(figure) else [])
+            values.setdefault(key, []).extend([figure["median_ns"]] if holds(figure) else [])
         runs += 1
         times = {key: settled(some, slack=SLACK_NS) if some else (None, False) for key, some in values.items()}
         doubts = {key: values[key] for key, (_, agree) in times.items() if not agree}

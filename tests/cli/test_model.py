@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle model on every machine that is described, and what it says of what it does not understand.  test_model.py SOURCE BUILD."""
+import argparse
 import glob
 import json
 import os
@@ -118,6 +119,18 @@ class Steady(unittest.TestCase):
 
     def test_what_a_call_of_nothing_takes_is_taken_off(self):
         self.assertEqual(({64: 30, 512: 100}, []), simulate_measure.believed({"nothing": 100, 64: 130, 512: 200}, {}))
+
+    def test_a_simulated_start_is_taken_off(self):
+        """Two ranks that enter within 20 ns: half of the time the later one has after .71 of them."""
+        for skew_ns, taken_ns in ((20, 20 * 0.5 ** 0.5), (None, 0)):
+            asked = argparse.Namespace(options=argparse.Namespace(skew=skew_ns), ranks=2)
+            self.assertAlmostEqual(200 - taken_ns, simulate_measure.simulated_ns(asked, {"times": {"time_ns": 200}}))
+
+    def test_only_the_machine_that_is_described_is_measured(self):
+        """Another line transfer is another machine: processors have wandered."""
+        beside = simulate_measure.Measured(argparse.Namespace(names=[], sizes=[], machine={"lines": {"transfer_ns": {"machine": 60}}}), {})
+        for before_ns, line_ns, holds in ((50, 100, True), (50, 20, False), (20, 20, False), (300, 300, False)):
+            self.assertEqual(holds, beside.holds({**figure(1000, line_ns), "line_before_ns": before_ns}), (before_ns, line_ns))
 
     def test_what_is_not_believed_has_no_figure(self):
         """Of what is hardly longer than nothing, differs from run to run, or is less than what a shorter one takes; and it is said why."""

@@ -104,6 +104,7 @@ class Asked(unittest.TestCase):
                 (("bcast", *there, "--set", "HUDDLE_MEMORY"), "--set HUDDLE_MEMORY: the value is missing (accepted: HUDDLE_MEMORY=VALUE; "),
                 (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("barrier", *there, "--root", "0"), "--root: barrier has none (accepted: with bcast and reduce)"),
                 (("bcast", *there, "--method", "loop", "--skew", "100"), "--skew: calls back to back have no common start"), (("bcast", *there, "--measure", "--json"), "--measure: as JSON "),
+                (("bcast", *there, "--measure", "--skew", "9"), "--skew: ranks that are measured enter a call as their clock lets them (accepted: without --measure)"),
                 (("bcast", *there, "--timeline"), "--timeline: of what?"),
                 (("bcast", *there, "--measure"), "--measure: xeon-e5620 is not at hand (accepted: without --machine; then this machine is what /"), (("bcast", *there, "--root", "8", "--bytes", "8"), "--root: 8 (accepted: 0 to 7)"),
                 (("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"), "allreduce: none of these calls is taken by inline there"),
