@@ -180,7 +180,7 @@ class This(unittest.TestCase):
 
     def compared(self):
         times = {("inline", 8): (100, 200), ("inline", 64): (100, 50), ("queue", 64): (100, 400)}  # measured, simulated
-        asked = argparse.Namespace(collective="bcast", names=["inline", "queue", "single"], sizes=[8, 64])
+        asked = argparse.Namespace(collective="bcast", names=["inline", "queue", "single"], sizes=[8, 64], ranks=2, options=argparse.Namespace(skew=None))
         calls = {(name, size): None for name in asked.names for size in asked.sizes}
         calls.update({key: {"times": {"time_ns": simulated_ns}} for key, (_, simulated_ns) in times.items()})
         return reproduce_this.compare(asked, calls, {key: ns for key, (ns, _) in times.items()})
@@ -196,7 +196,7 @@ class This(unittest.TestCase):
         self.assertEqual(["inline", "queue", "the same"], [label for label, *_ in figures[0].lines])
 
     def test_nothing_measured_is_nothing_compared(self):
-        asked = argparse.Namespace(collective="bcast", names=["inline"], sizes=[8, 64])
+        asked = argparse.Namespace(collective="bcast", names=["inline"], sizes=[8, 64], ranks=2, options=argparse.Namespace(skew=None))
         (row,), figures = reproduce_this.compare(asked, {("inline", 8): None, ("inline", 64): {"times": {"time_ns": 50}}}, {})
         self.assertEqual(("bcast/inline, 64 B", None, 0.05, None, []), (row.what, row.published, row.here, row.agrees, figures))
 
