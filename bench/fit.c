@@ -240,7 +240,7 @@ static bool take_tree(const char *name, struct shape_tree *tree)
     while (hud_shape_names[kind] && strcmp(hud_shape_names[kind], name) != 0)
         kind++;
     tree->kind = (enum shape_kind)kind;
-    return hud_shape_names[kind] && kind != SHAPE_GROUPED;
+    return hud_shape_names[kind] && !shape_by_groups(tree->kind);
 }
 
 static bool take(struct fit *f, const char *option, const char *value)

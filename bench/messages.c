@@ -104,7 +104,7 @@ static int parse(const char *word, int ranks, struct point *p)
     while (hud_shape_names[kind] && strcmp(hud_shape_names[kind], name) != 0)
         kind++;
     p->tree = (struct shape_tree){ .kind = (enum shape_kind)kind, .degree = degree, .ranks = ranks };
-    return hud_shape_names[kind] && kind != SHAPE_GROUPED ? 0 : -1;
+    return hud_shape_names[kind] && !shape_by_groups(p->tree.kind) ? 0 : -1;
 }
 
 static int run(int points, char **word, int rank, int ranks)

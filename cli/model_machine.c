@@ -58,7 +58,8 @@ static json_t *queue_json(const struct place *p, const json_t *tree)
     struct cost_queue c;
 
     if (kind < 0)
-        return refuse("tree", json_string_value(json_object_get(tree, "tree")), "flat, chain, kary, balanced, knomial, grouped, nested");
+        return refuse("tree", json_string_value(json_object_get(tree, "tree")),
+                      "flat, chain, kary, balanced, knomial, grouped, nested, leaders");
     hud_predict_queue(&p->ranks, (enum shape_kind)kind, degree < 2 ? 2 : (int)degree, &c);
     return json_pack("{s:f, s:f, s:f, s:f}", "byte_ns", c.byte_ns, "notify_ns", c.notify_ns, "enter_ns", c.enter_ns, "leave_ns",
                      c.leave_ns);

@@ -47,10 +47,9 @@ static inline int deputies_highest(const struct shape_groups *g, int base, int r
 static inline int deputies_next(const struct shape_groups *g, int above, int level, int lead)
 {
     for (int l = level + 1; l <= above; l++) {
-        int count, i = 0;
+        int count;
         const int *members = shape_members(g, l, lead, &count);
-        while (members[i] != lead)
-            i++;
+        int i = shape_index(members, count, lead);
         if (i + 1 < count)
             return members[i + 1];
         lead = members[0];

@@ -19,17 +19,15 @@ struct gathering {
 static inline struct gathering gathering_of(const struct shape_groups *g, int level, int rank, long flat)
 {
     struct gathering o = { .first = 1 };
-    int count, degree = 1, at = 0;
+    int count, at, degree;
 
     o.members = shape_members(g, level, rank, &count);
     o.leads = o.members[0] == rank;
     o.end = o.leads ? count : 1;
     if (count <= flat)
         return o;
-    while (1 + degree + degree * degree < count)
-        degree++;
-    while (o.members[at] != rank)
-        at++;
+    degree = shape_two_steps(count);
+    at = shape_index(o.members, count, rank);
     o.first = degree * at + 1 < count ? degree * at + 1 : count;
     o.end = o.first + degree < count ? o.first + degree : count;
     return o;

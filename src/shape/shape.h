@@ -60,6 +60,21 @@ static inline const int *shape_members(const struct shape_groups *g, int level, 
     return l->members + l->first[of];
 }
 
+/* Where a rank is among members that ascend, of which it is one. */
+static inline int shape_index(const int *members, int count, int rank)
+{
+    int low = 0, high = count - 1;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (members[middle] < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The leader of a rank's unit at a level, which is its group there with all ranks below it; -1: the rank is its own unit. */
 static inline int shape_leader(const struct shape_groups *g, int level, int rank)
 {
@@ -70,6 +85,16 @@ static inline int shape_leader(const struct shape_groups *g, int level, int rank
     return rank;
 }
 
+/* The least degree of a tree in which all members are within two steps of the first: about a square root of them. */
+static inline int shape_two_steps(int members)
+{
+    int degree = 1;
+
+    while (1 + degree + degree * degree < members)
+        degree++;
+    return degree;
+}
+
 enum shape_kind {
     SHAPE_FLAT,     /* the root has all others as children */
     SHAPE_CHAIN,    /* each rank has one child */
@@ -78,16 +103,23 @@ enum shape_kind {
     SHAPE_KNOMIAL,  /* k-nomial: binomial for k = 2 */
     SHAPE_GROUPED,  /* by the groups: in each group the member that is, or leads the way to, the root (else the leader) tells the others */
     SHAPE_NESTED,   /* the same, but each group is a balanced k-ary tree below that member */
+    SHAPE_LEADERS,  /* two levels: each lowest group a tree below its leader (or the root, if inside), those heads a balanced k-ary one */
     SHAPE_KINDS
 };
+
+/* Trees of such a kind cannot be without groups. */
+static inline bool shape_by_groups(enum shape_kind kind)
+{
+    return kind >= SHAPE_GROUPED;
+}
 
 extern const char *const hud_shape_names[SHAPE_KINDS + 1]; /* "flat", "chain", ...; ended by NULL */
 
 struct shape_tree {
     enum shape_kind kind;
-    int degree; /* k of k-ary, balanced, k-nomial, nested; >= 1, k-nomial >= 2 */
+    int degree; /* k of k-ary, balanced, k-nomial, nested, leaders; >= 1, k-nomial >= 2 */
     int ranks, root;
-    const struct shape_groups *groups; /* grouped, nested */
+    const struct shape_groups *groups; /* of kinds by groups */
 };
 
 /* -1 for the root. */

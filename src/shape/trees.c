@@ -2,16 +2,20 @@
 /*
  * shape/trees.c - parent and children of a rank, computed at the call; no table for any root is ever stored.
  *
- * Source  papers 01 and 04 (flat, chain, k-ary, k-nomial); grouped, nested: this project, over paper 03's groups.
+ * Source  papers 01 and 04 (flat, chain, k-ary, k-nomial); grouped, nested, leaders: this project, over paper 03's groups.
  * Root    all kinds but those are defined for root 0 and rotated: v = (rank - root) modulo ranks is a rank's number in the tree.
- *         They keep every rank in its groups: they turn the edges on the way from the root to the top around instead.
- * Cost    flat, chain, k-ary O(1); balanced, k-nomial O(log ranks); grouped, nested O(log group) for each level at which the rank takes part: a leaf pays for one.
+ *         They keep every rank in its groups: grouped and nested turn the edges on the way from the root to the top around instead; of leaders
+ *         the root heads its own lowest group, in place of the leader, and with it the tree of all heads.
+ * Cost    flat, chain, k-ary O(1); balanced, k-nomial O(log ranks); grouped, nested O(log group) for each level at which the rank takes part: a leaf pays for one;
+ *         leaders O(log group), a head O(log groups) more.
  */
 #include "shape/shape.h"
 
 #include <stddef.h>
 
-const char *const hud_shape_names[SHAPE_KINDS + 1] = { "flat", "chain", "kary", "balanced", "knomial", "grouped", "nested", NULL };
+const char *const hud_shape_names[SHAPE_KINDS + 1] = {
+    "flat", "chain", "kary", "balanced", "knomial", "grouped", "nested", "leaders", NULL
+};
 
 /* ---- flat, chain, complete k-ary --------------------------------------------------------------------------------------- */
 
@@ -139,6 +143,29 @@ static int knomial_child(const struct shape_tree *t, int v, int i)
     return step > 0 ? (int)(v + (i + 1) * step) : -1;
 }
 
+/* ---- ranks and their numbers in a tree ------------------------------------------------------------------------------------------- */
+
+static int rotation(const struct shape_tree *t)
+{
+    return shape_by_groups(t->kind) ? 0 : t->root;
+}
+
+static int to_number(const struct shape_tree *t, int rank)
+{
+    int v = rank - rotation(t);
+
+    return v < 0 ? v + t->ranks : v;
+}
+
+static int to_rank(const struct shape_tree *t, int v)
+{
+    int turned = v - (t->ranks - rotation(t));
+
+    if (v < 0)
+        return -1;
+    return turned < 0 ? turned + t->ranks : turned;
+}
+
 /* ---- grouped, nested -------------------------------------------------------------------------------------------------------- */
 
 /*
@@ -161,34 +188,20 @@ struct group {
     int head; /* which of them */
 };
 
-static int index_of(const int *members, int count, int rank)
-{
-    int low = 0, high = count - 1;
-
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (members[middle] < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static struct group group_at(const struct shape_tree *t, int level, int rank, const int path[])
 {
     const struct shape_level *l = &t->groups->level[level];
-    struct group g = { .tree = { .degree = t->kind == SHAPE_NESTED ? t->degree : t->ranks } };
+    struct group g = { .tree = { .degree = t->kind == SHAPE_GROUPED ? t->ranks : t->degree } };
 
     g.members = shape_members(t->groups, level, rank, &g.tree.ranks);
     if (l->group_of[path[level]] == l->group_of[rank])
-        g.head = index_of(g.members, g.tree.ranks, path[level]);
+        g.head = shape_index(g.members, g.tree.ranks, path[level]);
     return g;
 }
 
 static int group_number(const struct group *g, int rank)
 {
-    int at = index_of(g->members, g->tree.ranks, rank);
+    int at = shape_index(g->members, g->tree.ranks, rank);
 
     return at == g->head ? 0 : at + (at < g->head);
 }
@@ -229,6 +242,61 @@ static int grouped_child(const struct shape_tree *t, int rank, int i)
     return -1;
 }
 
+/* ---- leaders: the heads of the lowest groups are a tree of their own, in the order of the groups, turned so that the root's comes first ------------ */
+
+enum { AT_ONCE = 16 }; /* what one line of a group is read by without harm; more readers, who queue for it, in two steps */
+
+/* The lowest group of a rank, headed by the root, if that is inside, else by its leader. */
+static struct group lowest_group(const struct shape_tree *t, int rank)
+{
+    struct group g = group_at(t, 0, rank, &t->root);
+    int steps = shape_two_steps(g.tree.ranks);
+
+    if (g.tree.ranks - 1 > AT_ONCE && steps < g.tree.degree)
+        g.tree.degree = steps;
+    return g;
+}
+
+/* The tree of the lowest groups, each of which stands for its head. */
+static struct shape_tree heads_tree(const struct shape_tree *t)
+{
+    const struct shape_level *lowest = &t->groups->level[0];
+
+    return (struct shape_tree){ .kind = SHAPE_BALANCED, .degree = t->degree, .ranks = lowest->groups, .root = lowest->group_of[t->root] };
+}
+
+static int head_of(const struct shape_tree *t, int group)
+{
+    const struct shape_level *lowest = &t->groups->level[0];
+
+    return group == lowest->group_of[t->root] ? t->root : lowest->members[lowest->first[group]];
+}
+
+static int leaders_parent(const struct shape_tree *t, int rank)
+{
+    const struct group g = lowest_group(t, rank);
+    const struct shape_tree heads = heads_tree(t);
+    int v = group_number(&g, rank);
+
+    if (v > 0)
+        return group_rank(&g, balanced_parent(&g.tree, v));
+    return head_of(t, to_rank(&heads, balanced_parent(&heads, to_number(&heads, t->groups->level[0].group_of[rank]))));
+}
+
+/* Heads first: whole groups are below them. */
+static int leaders_child(const struct shape_tree *t, int rank, int i)
+{
+    const struct group g = lowest_group(t, rank);
+    const struct shape_tree heads = heads_tree(t);
+    int v = group_number(&g, rank), number = to_number(&heads, t->groups->level[0].group_of[rank]);
+    int below = v == 0 ? balanced_children(&heads, number) : 0; /* heads */
+
+    if (i < below)
+        return head_of(t, to_rank(&heads, balanced_child(&heads, number, i)));
+    i -= below;
+    return i < balanced_children(&g.tree, v) ? group_rank(&g, balanced_child(&g.tree, v, i)) : -1;
+}
+
 /* ---- any kind ------------------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -238,29 +306,8 @@ static const struct {
     [SHAPE_FLAT] = { flat_parent, flat_child },          [SHAPE_CHAIN] = { chain_parent, chain_child },
     [SHAPE_KARY] = { kary_parent, kary_child },          [SHAPE_BALANCED] = { balanced_parent, balanced_child },
     [SHAPE_KNOMIAL] = { knomial_parent, knomial_child }, [SHAPE_GROUPED] = { grouped_parent, grouped_child },
-    [SHAPE_NESTED] = { grouped_parent, grouped_child },
+    [SHAPE_NESTED] = { grouped_parent, grouped_child },  [SHAPE_LEADERS] = { leaders_parent, leaders_child },
 };
-
-static int rotation(const struct shape_tree *t)
-{
-    return t->kind >= SHAPE_GROUPED ? 0 : t->root;
-}
-
-static int to_number(const struct shape_tree *t, int rank)
-{
-    int v = rank - rotation(t);
-
-    return v < 0 ? v + t->ranks : v;
-}
-
-static int to_rank(const struct shape_tree *t, int v)
-{
-    int turned = v - (t->ranks - rotation(t));
-
-    if (v < 0)
-        return -1;
-    return turned < 0 ? turned + t->ranks : turned;
-}
 
 int hud_shape_parent(const struct shape_tree *t, int rank)
 {

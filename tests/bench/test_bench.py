@@ -16,11 +16,13 @@ sys.path[:0] = [os.path.join(SOURCE, "bench"), SOURCE, os.path.join(SOURCE, "tes
 
 import hpcc  # noqa: E402
 import quickstart  # noqa: E402
-from cli import jobs  # noqa: E402
+from cli import jobs, smpi  # noqa: E402
+from cli.layout import Layout, Trouble  # noqa: E402
 from jobs import JobFailed, Jobs  # noqa: E402
 from said import without_progress  # noqa: E402
 
 TOOLS = os.path.join(BUILD, "libexec", "huddle")
+FIT, LAYOUT = os.path.join(TOOLS, "bench-fit"), Layout(BUILD, libs="lib", plugins="lib/huddle", tools="libexec/huddle", share="share/huddle", sysconf="/etc")
 OPENMPI, TEAM, HUDDLE = os.path.join(TOOLS, "bench-openmpi"), os.path.join(TOOLS, "bench-team"), os.path.join(BUILD, "bin", "huddle")
 FEW = ("--least", "4", "--most", "4", "--figure-ms", "30000")  # so many shots, however busy the machine is
 FIGURE = {"collective", "bytes", "median_ns", "p99_ns", "least_ns", "mean_ns", "shots", "late", "refused", "wrong", "cpu_ns", "line_before_ns", "line_after_ns"}
@@ -112,6 +114,15 @@ class Programs(unittest.TestCase):
             with self.subTest(words=words):
                 answer = call(TEAM, *words)
                 self.assertEqual((2, f"huddle: bench-team: {words[0]}: not an option, or not a value of it\n"), (answer.returncode, answer.stderr))
+
+    def test_programs_without_groups_take_no_tree_by_groups(self):
+        for tree in ("grouped", "nested", "leaders", "elm"):
+            with self.subTest(tree=tree):
+                answer = call(FIT, "--tree", tree)
+                self.assertEqual((2, "huddle: bench-fit: --tree: not an option, or not a value of it\n"), (answer.returncode, answer.stderr))
+                if smpi.here(LAYOUT):
+                    with self.assertRaisesRegex(Trouble, f"{tree}:2:0:8: not understood"):
+                        smpi.run(LAYOUT, 1000, 1, 2, [(tree, 2, 0, 8)])
 
     def test_wrong_bytes_are_noticed(self):
         self.need_openmpi()

@@ -39,7 +39,7 @@ static int walk(const struct shape_tree *t, int rank, int depth, int *reached)
         assert_in_range(child, 0, t->ranks - 1);
         assert_int_equal(hud_shape_parent(t, child), rank);
         below = walk(t, child, depth + 1, reached) + 1;
-        if (t->kind != SHAPE_KNOMIAL && t->kind < SHAPE_GROUPED && i > 0)
+        if (t->kind != SHAPE_KNOMIAL && !shape_by_groups(t->kind) && i > 0)
             assert_true(below <= height); /* the deepest is told first */
         height = below > height ? below : height;
     }
@@ -67,6 +67,24 @@ static int ceil_log(int k, int ranks)
     return log;
 }
 
+/* Members of the widest of the lowest groups. */
+static int widest(const struct shape_groups *g)
+{
+    int most = 0;
+
+    for (int i = 0; i < g->level[0].groups; i++)
+        most = g->level[0].first[i + 1] - g->level[0].first[i] > most ? g->level[0].first[i + 1] - g->level[0].first[i] : most;
+    return most;
+}
+
+/* The most steps that leaders take in a lowest group: a wide one takes two, where the degree allows as few. */
+static int within_group(int k, int members)
+{
+    int steps = kary_height(k, members);
+
+    return members > 17 && steps < 2 ? 2 : steps;
+}
+
 static void check_bounds(const struct shape_tree *t, int height)
 {
     int k = t->degree, of_root = count_children(t, t->root);
@@ -91,6 +109,11 @@ static void check_bounds(const struct shape_tree *t, int height)
     case SHAPE_NESTED:
         for (int r = 0; r < t->ranks; r++)
             assert_true(count_children(t, r) <= k * (t->groups->top[r] + 1));
+        break;
+    case SHAPE_LEADERS:
+        for (int r = 0; r < t->ranks; r++)
+            assert_true(count_children(t, r) <= k * (1 + (t->groups->top[r] > 0 || r == t->root)));
+        assert_in_range(height, 0, kary_height(k, t->groups->level[0].groups) + within_group(k, widest(t->groups)));
         break;
     default:
         assert_true(height <= 2 * t->groups->levels - 1);
@@ -151,7 +174,7 @@ static void check_tree(const struct shape_tree *t)
     check_bounds(t, height);
     if (t->kind == SHAPE_BALANCED)
         check_balance(t);
-    if (t->kind < SHAPE_GROUPED)
+    if (!shape_by_groups(t->kind))
         check_rotation(t);
 }
 
@@ -213,22 +236,62 @@ static void check_nested(const struct shape_tree *t)
         assert_int_equal(hud_shape_parent(&wide, r), hud_shape_parent(&grouped, r));
 }
 
+/* A head, the root or the leader of a lowest group, is told by a head, all others within their group; below a head the other heads come first. */
+static void check_leaders(const struct shape_tree *t)
+{
+    const struct shape_level *lowest = &t->groups->level[0];
+
+    for (int r = 0; r < t->ranks; r++) {
+        int group = lowest->group_of[r], parent = hud_shape_parent(t, r), child;
+        bool heads = r == (lowest->group_of[t->root] == group ? t->root : lowest->members[lowest->first[group]]), inside = false;
+
+        assert_true(parent < 0 || (lowest->group_of[parent] == group) != heads);
+        for (int i = 0; (child = hud_shape_child(t, r, i)) >= 0; i++) {
+            assert_true(!inside || lowest->group_of[child] == group);
+            inside = lowest->group_of[child] == group;
+        }
+    }
+}
+
+/* Where there is one level, what nested makes of it; a wide one in two steps. */
+static void check_one_level(const struct shape_tree *t)
+{
+    struct shape_tree nested = *t;
+    int two = shape_two_steps(t->ranks);
+
+    nested.kind = SHAPE_NESTED;
+    nested.degree = t->ranks > 17 && two < t->degree ? two : t->degree;
+    for (int r = 0; r < t->ranks && t->groups->levels == 1; r++)
+        assert_int_equal(hud_shape_parent(t, r), hud_shape_parent(&nested, r));
+}
+
+static void check_by_groups(const struct shape_tree *t)
+{
+    check_tree(t);
+    if (t->kind == SHAPE_LEADERS) {
+        check_leaders(t);
+        check_one_level(t);
+    } else {
+        check_grouped(t);
+        check_nested(t);
+    }
+}
+
 static void every_root_of_random_groups(void **state)
 {
     (void)state;
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < 900; i++) {
         struct shape_place place;
         struct shape_groups g;
-        struct shape_tree t = { .kind = i % 2 ? SHAPE_NESTED : SHAPE_GROUPED, .degree = 1 + i / 2 % 5, .groups = &g };
+        struct shape_tree t = { .kind = (enum shape_kind)(SHAPE_GROUPED + i % 3),
+                                .degree = i / 3 % 6 == 5 ? 40 : 1 + i / 3 % 6,
+                                .groups = &g };
 
-        random_place(i < 200 ? 1 + i % 40 : random_between(1, 100), SHAPE_LEVELS - 1, i % 4, &place);
+        random_place(i < 300 ? 1 + i % 40 : random_between(1, 100), i % 5 ? SHAPE_LEVELS - 1 : i / 5 % 2, i % 4, &place);
         assert_int_equal(hud_shape_groups_build(&place, &g), 0);
         t.ranks = place.ranks;
-        for (t.root = 0; t.root < t.ranks; t.root++) {
-            check_tree(&t);
-            check_grouped(&t);
-            check_nested(&t);
-        }
+        for (t.root = 0; t.root < t.ranks; t.root++)
+            check_by_groups(&t);
         hud_shape_groups_free(&g);
         free((void *)(uintptr_t)place.unit);
     }
@@ -256,6 +319,7 @@ static void names(void **state)
     assert_string_equal(hud_shape_names[SHAPE_FLAT], "flat");
     assert_string_equal(hud_shape_names[SHAPE_GROUPED], "grouped");
     assert_string_equal(hud_shape_names[SHAPE_NESTED], "nested");
+    assert_string_equal(hud_shape_names[SHAPE_LEADERS], "leaders");
     assert_null(hud_shape_names[SHAPE_KINDS]);
 }
 
