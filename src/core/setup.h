@@ -7,7 +7,7 @@
 
 #include "core/team.h"
 
-enum { HELLO_BYTES = 1024, HELLO_VALUES = 512, SPARE_RANKS = 4096 };
+enum { HELLO_BYTES = 1280, HELLO_VALUES = 512, SPARE_RANKS = 4096 };
 
 /* First round: presence, arena, bytes on offer, affinity, settings.  Its size never changes, so that versions can tell each other apart. */
 union hello {

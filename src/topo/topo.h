@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TOPO_CPUS = 2048, TOPO_NAME = 12 }; /* processors by their OS number; a rank that may use a higher one counts as unbound */
+enum { TOPO_CPUS = 4096, TOPO_NAME = 12 }; /* processors by their OS number; a rank that may use a higher one counts as unbound */
 
 /* The processors a rank may run on. */
 struct topo_cpus {

@@ -79,6 +79,14 @@ class Asked(unittest.TestCase):
                 new.write("depth = 3\n")
             self.assertEqual(f"huddle: --machine {path}: reduce.depth: not known (accepted: core_gbps)\n", simulate("barrier", "--machine", path).stderr)
 
+    def test_thousands_of_ranks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "crowd.toml")
+            with open(os.path.join(SOURCE, "machines", "kunpeng-920.toml"), encoding="utf-8") as old, open(path, "w", encoding="utf-8") as new:
+                new.write(old.read().replace("pack:2 ", "pack:64 "))
+            call = json.loads(simulate("barrier", "--machine", path, "--repetitions", "1", "--warmup", "1", "--json").stdout)["calls"][0]
+        self.assertEqual((4096, True), (call["ranks"], call["checker"]["clean"]))
+
     def test_a_machine_that_was_not_measured_is_measured_by_tune(self):
         self.assertIn("huddle tune --machine", simulate("barrier").stderr)
 

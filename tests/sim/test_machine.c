@@ -141,10 +141,10 @@ static const struct {
     { "'source'", "'sauce'", "sauce: not known (accepted: name, source, topology, doubt, lines, links, copy, memory, caches, reduce)" },
     { "pack:2 l3:2", "rack:2",
       "topology: \"rack:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
-      "core:8 pu:1\", or the path of an .xml; at most 2048 processors)" },
-    { "pack:2 l3:2", "pack:600",
-      "topology: \"pack:600 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
-      "core:8 pu:1\", or the path of an .xml; at most 2048 processors)" },
+      "core:8 pu:1\", or the path of an .xml; at most 4096 processors)" },
+    { "pack:2 l3:2", "pack:1100",
+      "topology: \"pack:1100 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
+      "core:8 pu:1\", or the path of an .xml; at most 4096 processors)" },
     { "pu:1", "pu:2", "topology: 32 threads on 16 cores (accepted: one thread per core)" },
     { "'hit_ns': 1,", "", "lines.hit_ns: missing (accepted: 0.001 to 1000000000 ns)" },
     { "'hit_ns': 1,", "'hit_ns': 0,", "lines.hit_ns: 0 (accepted: 0.001 to 1000000000 ns)" },

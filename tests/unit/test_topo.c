@@ -97,7 +97,7 @@ static void too_large(void **state)
 {
     static const char *const refused[] = { "pack:100000 core:100 pu:1",
                                            "2000 2000 1",
-                                           "pack:64 numa:2 l3:1 core:16 pu:2",
+                                           "pack:64 numa:2 l3:1 core:16 pu:3",
                                            "numa:2000 core:1 pu:1",
                                            "pack:1 core:1 pu:99999999999999999999999",
                                            "pack:2000 [numa] core:1 pu:1" };
@@ -106,7 +106,7 @@ static void too_large(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         assert_null(hud_topo_load_described(refused[i]));
-    t = hud_topo_load_described("pack:16 [numa(memory=99999999)] l3:8 core:16 pu:1");
+    t = hud_topo_load_described("pack:16 [numa(memory=99999999)] l3:16 core:16 pu:1");
     assert_non_null(t);
     hud_topo_free(t);
 }
