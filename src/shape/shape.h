@@ -103,7 +103,8 @@ enum shape_kind {
     SHAPE_KNOMIAL,  /* k-nomial: binomial for k = 2 */
     SHAPE_GROUPED,  /* by the groups: in each group the member that is, or leads the way to, the root (else the leader) tells the others */
     SHAPE_NESTED,   /* the same, but each group is a balanced k-ary tree below that member */
-    SHAPE_LEADERS,  /* two levels: each lowest group a tree below its leader (or the root, if inside), those heads a balanced k-ary one */
+    /* Two levels: each lowest group below its leader (or the root, if inside), balanced k-ary, a wide one in two steps; those heads balanced k-ary. */
+    SHAPE_LEADERS,
     SHAPE_KINDS
 };
 

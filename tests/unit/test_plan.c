@@ -181,6 +181,25 @@ static void many_ranks_reduce_in_slices_or_by_nested_trees(void **state)
     assert_string_equal(plans_taker(COLL_REDUCE, 2 * KB), "gather");
 }
 
+/* Crowded ones by their groups alone, as are two. */
+static void ranks_with_a_core_each_are_told_by_trees_of_leaders(void **state)
+{
+    static const int ranks[] = { 2, 3, 64 };
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int crowded = 0; crowded < 2; crowded++) {
+            plans_make(ranks[i], crowded, "machine", 1536 * KB, true);
+            const struct plan_entry *small = plan_find(&plans.plan, COLL_BCAST, 8), *more = plan_find(&plans.plan, COLL_BCAST, KB);
+            enum shape_kind tree = ranks[i] > 2 && !crowded ? SHAPE_LEADERS : SHAPE_GROUPED;
+
+            assert_string_equal(hud_shm_algs[small->row]->name, "inline");
+            assert_int_equal(small->param[0], tree);
+            assert_string_equal(hud_shm_algs[more->row]->name, "queue");
+            assert_int_equal(more->param[5], tree);
+        }
+}
+
 static void the_time_model_says_from_where_a_rule_serves(void **state)
 {
     const struct plan_facts facts = { .ranks = 64, .within = "machine" };
@@ -252,6 +271,7 @@ int main(void)
         cmocka_unit_test_setup(a_file_that_is_too_rich_is_left_aside, plans_reset),
         cmocka_unit_test_setup(many_ranks_reduce_by_levels, plans_reset),
         cmocka_unit_test_setup(many_ranks_reduce_in_slices_or_by_nested_trees, plans_reset),
+        cmocka_unit_test_setup(ranks_with_a_core_each_are_told_by_trees_of_leaders, plans_reset),
         cmocka_unit_test_setup(the_time_model_says_from_where_a_rule_serves, plans_reset),
         cmocka_unit_test_setup(a_file_of_too_many_rules_is_left_aside, plans_reset),
         cmocka_unit_test(the_lowest_level_that_holds_all_is_found),
