@@ -37,9 +37,10 @@ def found(words, holds):
 
 
 def good_as_printed(grid, times, low, high=None):
-    """Of a best parameter: of those of the grid in [low, high] (none: the nearest) one takes here no more than 2 % above the best."""
-    near = [time for x, time in zip(grid, times) if low <= x <= (high or low)] or [min(zip(grid, times), key=lambda pair: abs(pair[0] - low))[1]]
-    return found("what is printed is as good here, within 2 %", min(near) <= 1.02 * min(times))
+    """Of a best parameter: one of the grid in [low, high] takes here no more than 2 % above the best.  None: so do all of the grid, which says nothing; or none of it is there."""
+    good = [time <= 1.02 * min(times) for time in times]
+    printed = [good[at] for at, x in enumerate(grid) if low <= x <= (high or low)]
+    return None if all(good) or not printed else found("what is printed is as good here, within 2 %", any(printed))
 
 
 # Of figures that are simulated: one size for all papers.  Times hang on a described machine, ratios less so; of a gain in % the printed half, or twice it, is the same thing.
@@ -51,7 +52,7 @@ class Row(namedtuple("Row", "what unit published here by agrees when", defaults=
 
     @classmethod
     def judged(cls, what, unit, published, here, by, criterion):
-        if published is None or here is None:
+        if published is None or here is None or criterion is None:
             return cls(what, unit, published, here, by)
         return cls(what, unit, published, here, by, bool(criterion.holds(published, here)), criterion.words)
 

@@ -23,8 +23,8 @@ BRIEF_ALGORITHMS = "inline,queue"
 MOST_BIAS, MOST_ERROR = 1.25, 1.5  # factors: of the geometric mean; the geometric mean of how far off figures are, up or down
 SMALL_BYTES = 1 << 10
 NOTES = (
-    "simulated calls have no instructions besides their loads, stores, atomics and copies: entering a call, choosing the algorithm, counting, leaving a polling loop take nothing, so that "
-    "small calls are simulated too short, by about as much whatever they are; the rows of up to 1 KB say by how much here",
+    "simulated calls have no instructions besides their loads, stores, atomics and copies: entering a call, choosing the algorithm, counting, leaving a polling loop take nothing; "
+    "the rows of up to 1 KB say how much longer small calls took here",
     "copies by the kernel (single): each call is charged what one of 8 bytes takes back to back; a single call after a wait takes longer here, which the machine's description has no number for",
 )
 HEAD = """# This machine, simulated beside measured
@@ -55,6 +55,11 @@ def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
+def quartiles_text(some_us):
+    low, middle, high = (f"{us:.3f}" for us in statistics.quantiles(some_us, method="inclusive"))
+    return f"{middle} us, {low} to {high}"
+
+
 def summed_up(collective, found):
     """Rows of all its figures.  found: (bytes, measured, simulated)."""
     ratios = [simulated / measured for _, measured, simulated in found]
@@ -63,7 +68,7 @@ def summed_up(collective, found):
     return [Row.judged(f"{what}: simulated over measured, geometric mean", "times", 1, mean(ratios), SIMULATED, factor(MOST_BIAS)),
             Row.judged(f"{what}: typical error, a factor", "times", 1, mean([max(ratio, 1 / ratio) for ratio in ratios]), SIMULATED, at_most(MOST_ERROR, "times")),
             Row(f"{what}: simulated over measured", "", None, f"{min(ratios):.2f} to {max(ratios):.2f} times", SIMULATED),
-            *([Row(f"{what}: up to 1 KB, measured less simulated, median", "us", None, statistics.median(small), SIMULATED)] if small else [])]
+            *([Row(f"{what}: up to 1 KB, measured less simulated, median, quartiles", "", None, quartiles_text(small), SIMULATED)] if len(small) > 1 else [])]
 
 
 def picture(collective, found):
@@ -77,7 +82,7 @@ def compare(asked, calls, measured):
     """Rows and figures of a collective.  calls: (name, size) -> the simulator's answer, or None; measured: (name, size) -> ns; not there: no figure holds."""
     rows, found = [], {}
     for name, size in ((name, size) for name in asked.names for size in asked.sizes if calls[name, size]):
-        us, simulated_us = measured.get((name, size), 0) / 1000 or None, simulate_measure.simulated_ns(asked, calls[name, size]) / 1000
+        us, simulated_us = measured.get((name, size), 0) / 1000 or None, calls[name, size]["times"]["time_ns"] / 1000
         rows.append(Row(f"{asked.collective}/{name}{f', {bytes_text(size)}' if size else ''}", "us", us, simulated_us, SIMULATED))
         if us:
             found.setdefault(name, []).append((size, us, simulated_us))
@@ -96,7 +101,7 @@ def reproduce(lab):
 
 def beside(lab, collectives, progress):
     """Simulated and measured of each collective."""
-    rows, figures, lines = [], [], []
+    rows, figures, lines, skews = [], [], [], []
     for collective in collectives:
         progress.stage(f"{collective}, simulated and measured")
         sizes = BRIEF_SIZES if lab.brief else PAIR_SIZES if collective in simulate.PAIRS else SIZES
@@ -104,10 +109,11 @@ def beside(lab, collectives, progress):
         calls = asked.calls()
         measured = simulate_measure.Measured(asked, calls)
         more, drawn = compare(asked, calls, measured.ns)
-        rows, figures, lines = rows + more, figures + drawn, lines + measured.lines
+        rows, figures, lines, skews = rows + more, figures + drawn, lines + measured.lines, skews + [asked.options.skew]
         for line in measured.notes:
             lab.note(f"{collective}: {line}")
         progress.step()
     near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
     lab.note(f"{asked.machine['name']}; line transfer: described {near} ns, while it was measured {min(lines):.0f} to {max(lines):.0f} ns" if lines else "nothing could be measured")
+    lab.note(f"ranks enter a call within {min(skews):.1f} to {max(skews):.1f} ns of each other, a reading of the clock: simulated as measured")
     return Result(rows, figures)

@@ -90,6 +90,7 @@ class Asked:
         self.traced = single and options.method == "single" and bool(options.timeline or options.png or options.json)
         self.machine = load_machine(layout, options.machine)
         self.machine_facts = self.run_program({"machine": self.machine})["machine"]
+        self.start_ns, self.small_calls = 0, None  # taken off simulated times; calls of a small message, None: as simulate_calls has them
         self.ranks = options.ranks if options.ranks is not None else self.machine_facts["cores"]
         if not 2 <= self.ranks <= self.machine_facts["cores"]:
             raise Trouble(f"--ranks {self.ranks}: a rank has a core of its own (accepted: 2 to {self.machine_facts['cores']})", 2)
@@ -143,12 +144,13 @@ class Asked:
             return None
         said = {key: value for key, value in (("repetitions", o.repetitions), ("warmup", o.warmup)) if value is not None}
         request = {"machine": self.machine, "collective": self.collective, "algorithm": serves["algorithm"], "parameters": serves["parameters"], "slot_bytes": serves["slot_bytes"],
-                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root or 0, "method": o.method, **simulate_calls.calls(serves["slot_bytes"], size), **said, "skew_ns": o.skew or 0,
+                   "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root or 0, "method": o.method, **simulate_calls.calls(serves["slot_bytes"], size, self.small_calls), **said, "skew_ns": o.skew or 0,
                    "seed": o.seed, "trace": self.traced,
                    "levels_off": self.settings.get("HUDDLE_LEVELS_OFF", os.environ.get("HUDDLE_LEVELS_OFF", ""))}
         answer = self.run_program(request)["call"]
         if not answer["checker"]["clean"]:
             raise Trouble(f"the checker found something in {self.collective}/{serves['algorithm']}: {answer['checker']['report'].strip()}")
+        answer["times"] = {what: ns - self.start_ns for what, ns in answer["times"].items()}
         return answer
 
     def calls(self):

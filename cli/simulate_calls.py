@@ -16,11 +16,11 @@ def warmup(slot_bytes, size):
     return 1 + max(min(MOST_BUFFERS, buffers), min(2 * RING, lines))
 
 
-def repetitions(size):
-    """Calls that count."""
-    return RING if size <= BUFFER else REPETITIONS
+def repetitions(size, small=None):
+    """Calls that count.  small: of small messages, where more than a ring of them are wanted."""
+    return (small or RING) if size <= BUFFER else REPETITIONS
 
 
-def calls(slot_bytes, size):
+def calls(slot_bytes, size, small=None):
     """As a request has them."""
-    return {"warmup": warmup(slot_bytes, size), "repetitions": repetitions(size)}
+    return {"warmup": warmup(slot_bytes, size), "repetitions": repetitions(size, small)}

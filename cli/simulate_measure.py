@@ -8,12 +8,16 @@ import json
 import math
 import os
 
-from . import bench_stats, jobs, machines, steady
+from . import jobs, machines, simulated, steady
 from .layout import Trouble
 from .progress import Progress
 from .text import bytes_text, heading, table
 
 LIMIT_S, FIGURE_MS, NOTHING = 600, 60, "nothing"
+LINE_FACTOR = 1.5          # a line transfer like the described one
+SMALL_CALLS = 256          # of up to 4 KB: each draws its ranks' moments of entry anew
+NUMBER_BYTES = 8           # of what reductions add
+SUMS = ("reduce", "allreduce", "reduce_scatter")
 
 
 def prepare(options, asked):
@@ -24,8 +28,12 @@ def prepare(options, asked):
         raise Trouble(f"--measure: {asked.ranks} ranks on {jobs.cores()} cores (accepted: --ranks of 2 to {jobs.cores()})", 2)
     if options.map != "core":
         raise Trouble(f"--measure: --map {options.map} (accepted: core)", 2)
+    odd = [size for size in asked.sizes if asked.collective in SUMS and size % NUMBER_BYTES]
+    if odd:
+        raise Trouble(f"--measure: --bytes {odd[0]}: {asked.collective} of numbers of {NUMBER_BYTES} bytes is measured (accepted: multiples of {NUMBER_BYTES})", 2)
     if options.method == "single":
-        options.skew = bench_team(asked, "nothing", [0], 1, {})["start_ns"]
+        options.skew = bench_team(asked, NOTHING, [0], 1, {})["start_ns"]
+        asked.start_ns, asked.small_calls = simulated.entry_ns(options.skew, asked.ranks), SMALL_CALLS
 
 
 def bench_team(asked, collectives, sizes, figure_ms, environment):
@@ -38,17 +46,12 @@ def bench_team(asked, collectives, sizes, figure_ms, environment):
         raise Trouble(f"--measure: {failure}") from failure
 
 
-def simulated_ns(asked, call):
-    """Of a simulated call, less what one of nothing takes there: until half of all starts have seen their last rank."""
-    return call["times"]["time_ns"] - (asked.options.skew or 0) * 0.5 ** (1 / asked.ranks)
-
-
 def believed(times, doubts):
     """size -> ns less what a call of nothing takes, where that can be believed; and in words, why the rest cannot.  times, doubts: as steady.measured gives them."""
     nothing, why = times.get(NOTHING, 0), {}
     least = max(nothing * steady.AGREE, nothing + steady.SLACK_NS) if nothing else 0
     if NOTHING in doubts:
-        return {}, [f"calls of nothing, which are taken off, took {steady.range_text(doubts[NOTHING])}"]
+        return {}, [f"calls of nothing, which are taken off: {steady.range_text(doubts[NOTHING])}"]
     for size, ns in times.items():
         if size != NOTHING and ns < least:
             why[size] = f"{ns / 1000:.3g} us, and a call of nothing, which is taken off, {nothing / 1000:.3g} us"
@@ -62,8 +65,7 @@ class Measured:
     """ns: (name, size) -> of a call, where a figure holds; lines: ns of all line transfers beside them; notes: what is not to be believed."""
 
     def __init__(self, asked, calls):
-        self.asked, self.ns, self.lines, self.notes = asked, {}, [], []
-        self.classes = {bench_stats.class_at(ns) for ns in asked.machine["lines"]["transfer_ns"].values()}
+        self.asked, self.ns, self.lines, self.notes, self.others = asked, {}, [], [], []
         others = steady.others()
         with Progress(len(asked.names)) as progress:
             for name in asked.names:
@@ -72,6 +74,7 @@ class Measured:
                 if sizes:
                     self.measure(name, sizes)
                 progress.step()
+        self.notes += [f"{len(self.others)} figures do not count: a line took {min(self.others):.0f} to {max(self.others):.0f} ns then, not as described"] if self.others else []
         self.notes += [f"while it was measured {others}: what is measured may be too long"] if others else []
 
     def launch(self, name, sizes):
@@ -83,7 +86,11 @@ class Measured:
 
     def holds(self, figure):
         """A virtual machine's processors wander: only while a line takes about as long as described is it the machine that is described."""
-        return steady.usable(figure) and bench_stats.class_of(figure) in self.classes
+        described = self.asked.machine["lines"]["transfer_ns"].values()
+        lines = [max(figure[when], 0.001) for when in ("line_before_ns", "line_after_ns")]
+        far = [ns for ns in lines if not any(1 / LINE_FACTOR <= ns / transfer_ns <= LINE_FACTOR for transfer_ns in described)]
+        self.others += far[:1] if steady.usable(figure) else []
+        return steady.usable(figure) and not far
 
     def measure(self, name, sizes):
         times, doubts = steady.measured(lambda: self.launch(name, sizes), lambda: None, steady.PATIENCE_S / len(self.asked.names), self.holds)
@@ -100,8 +107,8 @@ def show(asked, calls, measured, time_text):
     near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
     seen = f"{min(measured.lines):.0f} to {max(measured.lines):.0f}" if measured.lines else "-"
     heading(f"Simulated and measured {asked.collective}, {asked.words()}; line transfer: simulated {near} ns, measured {seen} ns")
-    ratios = {key: simulated_ns(asked, calls[key]) / ns for key, ns in measured.ns.items()}
-    rows = [[bytes_text(size) if size else "", calls[name, size]["algorithm"], time_text(simulated_ns(asked, calls[name, size])),
+    ratios = {key: calls[key]["times"]["time_ns"] / ns for key, ns in measured.ns.items()}
+    rows = [[bytes_text(size) if size else "", calls[name, size]["algorithm"], time_text(calls[name, size]["times"]["time_ns"]),
              *([time_text(measured.ns[name, size]), deviation_text(ratios[name, size])] if (name, size) in ratios else ["-", "-"])]
             for name in asked.names for size in asked.sizes if calls[name, size]]
     table(["bytes", "algorithm", "simulated", "measured", "deviation"], rows, right=(0, 2, 3, 4))

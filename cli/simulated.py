@@ -11,6 +11,14 @@ MEASURED = (f"single calls from a common start with fresh data, once all buffers
             "happens at the same time; of several ways those that one call each finds within 20 % of the best")
 
 
+def entry_ns(skew_ns, ranks):
+    """
+    Until the last of so many ranks, which enter at random within skew_ns, has entered: the median.  Taken off the time of a call it is right where all ranks wait for the last one;
+    of a broadcast or a reduction, which may end without it, it is too much, by less than half of it.
+    """
+    return skew_ns * 0.5 ** (1 / ranks)
+
+
 def call(layout, machine, collective, algorithm, size=0, **more):
     """What the simulator says of one call on a described machine (a dictionary).  more: as in src/sim/run/request.h."""
     request = {"machine": machine, "collective": collective, "algorithm": algorithm, "bytes": size, "slot_bytes": LEASE, "map": "core", "levels_off": "", "parameters": {}, **more}
@@ -63,7 +71,8 @@ def chosen_ns(layout, machine, collective, size, ranks, mapping="core", **more):
                               slot_bytes=serves["slot_bytes"], **{**calls(serves["slot_bytes"], size), **more})
 
 
-def chosen_measured_ns(layout, machine, collective, size, ranks, **more):
+def chosen_measured_ns(layout, machine, collective, size, ranks, skew_ns=0, **more):
+    """skew_ns: ranks enter within so many; until the last has entered is taken off."""
     serves = choice(layout, machine, collective, size, ranks)
-    return serves and measured_ns(layout, machine, collective, serves["algorithm"], size, ranks=ranks, parameters=serves["parameters"],
-                                  slot_bytes=serves["slot_bytes"], used_bytes=serves["slot_bytes"], **more)
+    return serves and measured_ns(layout, machine, collective, serves["algorithm"], size, ranks=ranks, parameters=serves["parameters"], skew_ns=skew_ns,
+                                  slot_bytes=serves["slot_bytes"], used_bytes=serves["slot_bytes"], **more) - entry_ns(skew_ns, ranks)

@@ -9,7 +9,7 @@
 
 enum { HELLO_BYTES = 1280, HELLO_VALUES = 512, SPARE_RANKS = 4096 };
 
-/* First round: presence, arena, bytes on offer, affinity, settings.  Its size never changes, so that versions can tell each other apart. */
+/* First round: presence, arena, bytes on offer, affinity, settings.  From the first release on its size never changes, so that versions can tell each other apart. */
 union hello {
     struct {
         uint64_t version;          /* of huddle and of what a slice holds */

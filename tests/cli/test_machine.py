@@ -149,6 +149,7 @@ class Real(unittest.TestCase):
         self.assertEqual((0, ""), (beside.returncode, beside.stderr))
         for line in (r"Simulated and measured bcast, 2 ranks .*; line transfer: simulated machine [\d.]+ ns, measured ", r"8 B +queue +\S+ ns +", r"64 KB +slots "):
             self.assertRegex(beside.stdout, line)
+        self.assertRegex(beside.stdout, r"ranks enter a call within ([1-9]|[1-9]\d{1,2}) ns of each other")
         tune_file.check_place(path, force=False)  # what tune wrote, tune overwrites
         self.refuses_what_a_simulation_would(path)
 

@@ -180,7 +180,7 @@ class This(unittest.TestCase):
 
     def compared(self):
         times = {("inline", 8): (100, 200), ("inline", 64): (100, 50), ("queue", 64): (100, 400)}  # measured, simulated
-        asked = argparse.Namespace(collective="bcast", names=["inline", "queue", "single"], sizes=[8, 64], ranks=2, options=argparse.Namespace(skew=None))
+        asked = argparse.Namespace(collective="bcast", names=["inline", "queue", "single"], sizes=[8, 64])
         calls = {(name, size): None for name in asked.names for size in asked.sizes}
         calls.update({key: {"times": {"time_ns": simulated_ns}} for key, (_, simulated_ns) in times.items()})
         return reproduce_this.compare(asked, calls, {key: ns for key, (ns, _) in times.items()})
@@ -192,11 +192,11 @@ class This(unittest.TestCase):
         self.assertAlmostEqual(4 ** (1 / 3), mean.here)
         self.assertAlmostEqual(16 ** (1 / 3), error.here)  # twice, half and four times
         self.assertEqual((False, False), (mean.agrees, error.agrees))
-        self.assertAlmostEqual(-0.1, rows[6].here)  # of -.1, .05 and -.3
+        self.assertEqual("-0.100 us, -0.200 to -0.025", rows[6].here)  # of -.1, .05 and -.3
         self.assertEqual(["inline", "queue", "the same"], [label for label, *_ in figures[0].lines])
 
     def test_nothing_measured_is_nothing_compared(self):
-        asked = argparse.Namespace(collective="bcast", names=["inline"], sizes=[8, 64], ranks=2, options=argparse.Namespace(skew=None))
+        asked = argparse.Namespace(collective="bcast", names=["inline"], sizes=[8, 64])
         (row,), figures = reproduce_this.compare(asked, {("inline", 8): None, ("inline", 64): {"times": {"time_ns": 50}}}, {})
         self.assertEqual(("bcast/inline, 64 B", None, 0.05, None, []), (row.what, row.published, row.here, row.agrees, figures))
 
@@ -230,8 +230,10 @@ class Criteria(unittest.TestCase):
 
     def test_the_printed_parameter_is_as_good(self):
         grid, times = [4, 8, 12, 16], [1, 1.01, 1.03, 1.04]
-        for low, high, good in ((8, None, True), (6, None, True), (12, None, False), (12, 16, False), (8, 16, True)):
+        for low, high, good in ((8, None, True), (12, None, False), (12, 16, False), (8, 16, True)):
             self.assertEqual(good, self.agrees(reproduce_rows.good_as_printed(grid, times, low, high), low, 4), (low, high))
+        self.assertIsNone(self.agrees(reproduce_rows.good_as_printed(grid, [1, 1.01, 1.015, 1.02], 4), 4, 4))  # all are as good
+        self.assertIsNone(self.agrees(reproduce_rows.good_as_printed(grid, times, 6), 6, 4))  # was not tried
 
     def test_checks_of_our_own_are_counted_apart(self):
         rows = [Row.checked(name, ratio, "SimGrid", 0.02) for name, ratio in (("one", 1.01), ("two", 1.03))]
