@@ -116,6 +116,6 @@ def draw(rows, title):
         axis.set_visible(False)
     for axis, ((ranks, bind, line), mine) in zip(axes.flat, drawn):
         draw_panel(axis, mine, setting_text(ranks, bind, line, mine).replace("; ", "\n"), shown)
-    figure.suptitle(f"{title}: slowest rank's time of one call, median and interval (blue: times faster than the best peer)", x=0.012, ha="left", fontsize=12, color=INK)
+    figure.suptitle(f"{title}: slowest rank's time of one call,{chr(10) if across == 1 else ' '}median and interval (blue: times faster than the best peer)", x=0.012, ha="left", fontsize=12, color=INK)
     figure.tight_layout(rect=(0, 0, 1, 0.99))
     return png(figure)

@@ -84,7 +84,7 @@ def read(path):
     machine = parsed(path)
     for key in ("name", "topology"):
         if not isinstance(machine.get(key), str):
-            raise Trouble(f"--machine {path}: {key}: missing (accepted: a text)", 2)
+            raise Trouble(f"--machine {path}: {key}: {machine.get(key, 'missing')} (accepted: a text)", 2)
     if machine["topology"].endswith(".xml"):
         machine["topology"] = os.path.join(os.path.dirname(os.path.abspath(path)), machine["topology"])
         if not os.path.isfile(machine["topology"]):

@@ -68,7 +68,8 @@ class Fit:
             output = jobs.run([self.layout.program(program), "--ranks", str(self.ranks), "--bind", self.bind, *words],
                               {**clean, "HUDDLE_TUNING": "off", **environment}, limit_s=LIMIT_S)
         except jobs.JobFailed as failure:
-            raise Trouble(f"model --fit: {failure}") from failure
+            busy = steady.others()
+            raise Trouble(f"model --fit: {failure}{f'; {busy}, and it needs {self.ranks} processors to itself' if busy else ''}") from failure
         self.progress.step()
         answer = json.loads(output)
         self.lines += [ns for figure in (answer, *answer.get("figures", ())) for name, ns in figure.items() if name.startswith("line_") and ns >= 0]

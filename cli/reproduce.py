@@ -16,7 +16,7 @@ from .text import heading, table
 # number -> module: TITLE, and reproduce(lab) -> Result
 PAPERS = {"01": reproduce_01, "02": reproduce_02, "03": reproduce_03, "04": reproduce_04, "05": reproduce_05, "own": reproduce_own, "this": reproduce_this}
 
-NEEDS = ("Papers and own together take about three minutes of one core, 05, own and 01 most of it; this less than a minute of two cores that nobody else uses, where others do at most four: some 30 s of measuring for each of seven collectives, until figures agree. "
+NEEDS = ("Papers and own together take three to six minutes of one core, 05, own and 01 most of it; this less than a minute of two cores that nobody else uses, where others do at most four: some 30 s of measuring for each of seven collectives, until figures agree. "
          "The simulator must have been built (Boost's context); pictures need matplotlib; what 04 gives by SimGrid needs Debian's libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun): without it 04 has its functions.")
 
 
@@ -76,7 +76,7 @@ def show(paper, result, lab, seconds):
 
 
 def main(options, _command, layout):
-    papers = options.papers or [paper for paper in PAPERS if paper != MEASURES]
+    papers = list(dict.fromkeys(options.papers)) or [paper for paper in PAPERS if paper != MEASURES]
     for paper in papers:
         if paper not in PAPERS:
             raise Trouble(f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", 2)
@@ -96,7 +96,7 @@ def main(options, _command, layout):
         if not options.json:
             show(paper, result, lab, seconds)
         if page:
-            page.add(paper, heading_of(paper), headers_of(paper), result, lab.notes, seconds)
+            page.add(paper, heading_of(paper), PAPERS[paper].__doc__, headers_of(paper), result, lab.notes, seconds)
         for figure in result.figures if options.figures else ():
             path = os.path.join(options.figures, f"{paper}-{figure.name}.png")
             places.write(path, reproduce_figures.draw(figure))

@@ -3,6 +3,10 @@
 Paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors): barriers on 64 and 128 ranks of two Kunpeng 920, three mappings.
 
 Simulated as osu_barrier measures: calls back to back, the mean of one.  The paper's groups gather at rank 0 (exchange = 1); huddle's own form stands below.
+
+The paper's names are huddle's but for these: sense-reversing is `central`, sense-reversing-counter `counters`, sense-reversing-gr (gather and release) `gather`, topo-... `groups` of those
+levels, a send/receive tree `messages`.  A mapping binds ranks in turn to cores, over NUMA nodes, or over sockets.
+
 Send and receive are simulated as far as they are a property of the machine: copies and lines of a queue for each pair of ranks (src/alg/messages.h).
 """
 import statistics

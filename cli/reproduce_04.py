@@ -74,12 +74,13 @@ def degrees(net, tree, published):
     if simulated:
         best = as_good(DEGREES, simulated)
         most = 4 if tree == "k-ary" else 2
-        rows.append(Row.judged(f"{tree} tree: best k within 1 %, measured: small ones", "", "small" if tree == "k-ary" else "2", ", ".join(str(k) for k in best), SIMULATED,
+        rows.append(Row.judged(f"{tree} tree: best k within 1 %; published, as measured there: small ones", "", "small" if tree == "k-ary" else "2", ", ".join(str(k) for k in best), SIMULATED,
                                found(f"none above {most}", max(best) <= most)))
         rows.append(Row.checked(f"{tree} tree, k = 2: time over that of its steps", simulated[0] / exact[0], SIMULATED, 0.02))
     lines = [(f"{tree}", list(DEGREES), [point["ns"] / 1e6 for point in asked], False)]
     if simulated:
         lines.append((f"{tree}: SimGrid", list(DEGREES), simulated, True))
+        lines.append((f"{tree} by its steps", list(DEGREES), exact, False))
     return rows, lines
 
 
@@ -106,7 +107,7 @@ def segments(net, tree, published, measured):
         best, good = least(tried, simulated), as_good(tried, simulated)
         rows.append(Row.judged(words, "B", None if net.lab.brief else published, best, SIMULATED, good_as_printed(tried, simulated, 0.99 * published, 1.01 * published)))
         if not net.lab.brief:
-            rows.append(Row.judged(f"{words}, measured; as good as the best within 1 %", "B", "-".join(str(s) for s in measured), f"{good[0]}-{good[-1]}", SIMULATED,
+            rows.append(Row.judged(f"{words}; published, as measured there; here as good as the best within 1 %", "B", "-".join(str(s) for s in measured), f"{good[0]}-{good[-1]}", SIMULATED,
                                    found("they meet", good[0] <= measured[-1] and measured[0] <= good[-1])))
         rows.append(Row.checked(f"{tree}: time at that segment over that of the function", min(simulated) / computed[tried.index(best)], SIMULATED, 0.02))
     lines = [(tree, tried, computed, False)]

@@ -16,7 +16,7 @@ def draw(figure, dpi=130):
         colour, marker = shown[name]
         axis.plot(x, y, marker, ls="" if marks else "-", color=colour, lw=1.6, ms=5, markevery=1 if marks else max(1, len(x) // 12), mec="white", mew=0.8, zorder=3 if marks else 2, label=label)
     if "x" in figure.log:
-        axis.set_xscale("log", base=2)
+        axis.set_xscale("log", base=10 if figure.x.startswith("us") else 2)
     if "y" in figure.log:
         axis.set_yscale("log")
     axis.set_title(figure.title, loc="left", fontsize=10, color=INK, pad=10)

@@ -29,7 +29,7 @@ def head_of(papers, rows, brief):
         lines.append(f"{'Papers' if len(printed) > 1 else 'Paper'} {', '.join(printed)}: times, ratios and best parameters of collectives in shared memory, and beside each what the same thing gives here.")
     if OWN in papers:
         lines.append(f"{'What no paper has stands apart: the' if printed else 'The'} fastest barrier, broadcast and reduction to all that huddle can build on two large machines, beside their limits.")
-    lines.append("Only what stands under *this machine* was measured." if MEASURES in papers else "No time on this page was measured.")
+    lines.append("Only what stands under *this machine* was measured here." if MEASURES in papers else "No time in the column *here* was measured.")
     if brief:
         lines.append("It is a brief page (`--brief`): fewer points, and smaller ones than printed.")
     lines += ["", *(f"* *{who}*: {words}." for who, words in MEANS.items() if any(row.by == who for row in rows)), ""]
@@ -51,8 +51,9 @@ class Page:
         if os.path.lexists(self.folder):
             places.check_folder("--page", self.folder)
 
-    def add(self, paper, heading, headers, result, notes, seconds):
-        self.parts.append(f"## {heading}\n\n{table(headers, [row.words() for row in result.rows], (1, 2, 3))}\n")
+    def add(self, paper, heading, about, headers, result, notes, seconds):
+        """about: what it is, paragraphs."""
+        self.parts.append(f"## {heading}\n\n{about.strip()}\n\n{table(headers, [row.words() for row in result.rows], (1, 2, 3))}\n")
         self.parts.append("".join(f"* {note}\n" for note in [*summary(result.rows), *notes, f"`{self.command(paper)}` took {seconds:.0f} s"]))
         self.rows += result.rows
         self.seconds += seconds

@@ -8,8 +8,9 @@ without MPI.  Only where both are there is anything compared.
 import argparse
 import math
 import statistics
+import sys
 
-from . import simulate, simulate_measure
+from . import simulate, simulate_measure, steady
 from .progress import Progress
 from .reproduce_rows import Figure, Result, Row, at_most, factor
 from .text import bytes_text
@@ -84,7 +85,7 @@ def compare(asked, calls, measured):
     for name, size in ((name, size) for name in asked.names for size in asked.sizes if calls[name, size]):
         us, simulated_us = measured.get((name, size), 0) / 1000 or None, calls[name, size]["times"]["time_ns"] / 1000
         rows.append(Row(f"{asked.collective}/{name}{f', {bytes_text(size)}' if size else ''}", "us", us, simulated_us, SIMULATED))
-        if us:
+        if us and simulated_us > 0:
             found.setdefault(name, []).append((size, us, simulated_us))
     if not found:
         return rows, []
@@ -99,6 +100,12 @@ def reproduce(lab):
         return beside(lab, collectives, progress)
 
 
+def warn_of_others():
+    others = steady.others()
+    if others:
+        print(f"huddle: reproduce this: {others}: it takes longer, and fewer figures count", file=sys.stderr)
+
+
 def beside(lab, collectives, progress):
     """Simulated and measured of each collective."""
     rows, figures, lines, skews = [], [], [], []
@@ -106,6 +113,8 @@ def beside(lab, collectives, progress):
         progress.stage(f"{collective}, simulated and measured")
         sizes = BRIEF_SIZES if lab.brief else PAIR_SIZES if collective in simulate.PAIRS else SIZES
         asked = asked_of(lab.layout, collective, BRIEF_ALGORITHMS if lab.brief else "all", sizes)
+        if not skews:
+            warn_of_others()
         calls = asked.calls()
         measured = simulate_measure.Measured(asked, calls)
         more, drawn = compare(asked, calls, measured.ns)

@@ -134,6 +134,9 @@ class Asked:
         self.why = answer["why"]["by"]  # of the latest; shown where none is taken
         return answer["serves"]
 
+    def setting(self, name):
+        return self.settings.get(name, os.environ.get(name, ""))
+
     def run_program(self, request):
         return self.layout.question("simulate", request, {"machine": f"--machine {self.options.machine}", **{key: f"--{key}" for key in OPTIONS}})
 
@@ -146,10 +149,11 @@ class Asked:
         request = {"machine": self.machine, "collective": self.collective, "algorithm": serves["algorithm"], "parameters": serves["parameters"], "slot_bytes": serves["slot_bytes"],
                    "bytes": size, "ranks": self.ranks, "map": o.map, "root": o.root or 0, "method": o.method, **simulate_calls.calls(serves["slot_bytes"], size, self.small_calls), **said, "skew_ns": o.skew or 0,
                    "seed": o.seed, "trace": self.traced,
-                   "levels_off": self.settings.get("HUDDLE_LEVELS_OFF", os.environ.get("HUDDLE_LEVELS_OFF", ""))}
+                   "levels_off": self.setting("HUDDLE_LEVELS_OFF"), "placement": "off" if self.setting("HUDDLE_PLACEMENT") in ("off", "0") else "on"}
         answer = self.run_program(request)["call"]
         if not answer["checker"]["clean"]:
             raise Trouble(f"the checker found something in {self.collective}/{serves['algorithm']}: {answer['checker']['report'].strip()}")
+        answer["skew_ns"] = o.skew or 0
         answer["times"] = {what: ns - self.start_ns for what, ns in answer["times"].items()}
         return answer
 

@@ -4,7 +4,7 @@ from .bench_chart import INK, look, missing, png, time_text  # noqa: F401  (miss
 from .simulate_text import METHODS, end_of
 from .text import bytes_text
 
-COLOURS = {"wait": "#e3e3e3", "queue": "#c9a227", "line": "#d08c3c", "copy": "#0b6fb8", "reduce": "#1aa6a6"}
+COLOURS = {"wait": "#e3e3e3", "queue": "#8e5ba6", "line": "#d08c3c", "copy": "#0b6fb8", "reduce": "#1aa6a6"}
 RED = "#b3402a"
 BESIDE = 6  # lines, above which their names stand beside the picture
 

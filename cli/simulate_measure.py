@@ -107,7 +107,7 @@ def show(asked, calls, measured, time_text):
     near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
     seen = f"{min(measured.lines):.0f} to {max(measured.lines):.0f}" if measured.lines else "-"
     heading(f"Simulated and measured {asked.collective}, {asked.words()}; line transfer: simulated {near} ns, measured {seen} ns")
-    ratios = {key: calls[key]["times"]["time_ns"] / ns for key, ns in measured.ns.items()}
+    ratios = {key: calls[key]["times"]["time_ns"] / ns for key, ns in measured.ns.items() if calls[key]["times"]["time_ns"] > 0}
     rows = [[bytes_text(size) if size else "", calls[name, size]["algorithm"], time_text(calls[name, size]["times"]["time_ns"]),
              *([time_text(measured.ns[name, size]), deviation_text(ratios[name, size])] if (name, size) in ratios else ["-", "-"])]
             for name in asked.names for size in asked.sizes if calls[name, size]]

@@ -4,6 +4,7 @@ from .explain import parameters_text
 from .text import bytes_text, heading, table
 
 METHODS = {"single": "slowest rank's time of one call from a common start, median", "loop": "slowest rank's mean time of calls back to back"}
+ENTERED = ", which each rank follows at random within {:g} ns: from the start, not from when the last has entered"
 WIDTH, LINES, LONGEST, LINKS, DOINGS = 72, 64, 10, 24, 3
 SIGNS = {"wait": ".", "queue": ":", "line": "-", "copy": "#", "reduce": "+"}
 
@@ -37,23 +38,23 @@ def show_call(asked, call, timeline):
     print(f"simulated {size}{asked.collective}, {asked.words()}")
     print(f"  simulated by   {call['algorithm']}{', ' + parameters_text(call) if call['parameters'] else ''}")
     if times:
-        print(f"  simulated time {time_text(times['time_ns'])}{spread_text(times)}: {METHODS[call['method']]} of {call['repetitions']}")
+        print(f"  simulated time {time_text(times['time_ns'])}{spread_text(times)}: {METHODS[call['method']]} of {call['repetitions']}{ENTERED.format(call['skew_ns']) if call.get('skew_ns') else ''}")
     print(f"  simulated run  {checker['posts']} posts, a chain of {checker['hops']} of them at most; the race checker found nothing in {checker['events']} steps")
     if times:
-        show_links(call["links"])
+        show_links(call["links"], "the last call" if call["method"] == "single" else "all calls, those that warm up among them")
     if times and timeline:
         show_timeline(call)
         show_waits(call)
         show_path(call)
 
 
-def show_links(links):
+def show_links(links, calls):
     """All that carried something, or the busiest of many."""
     used = [link for link in links if link["bytes"]]
     shown = used if len(used) <= LINKS else sorted(used, key=lambda link: -link["busy"])[:LINKS]
     if not shown:
         return
-    heading(f"Simulated traffic of the last call{f': the busiest of {len(used)}' if len(shown) < len(used) else ''}")
+    heading(f"Simulated traffic of {calls}{f': the busiest of {len(used)}' if len(shown) < len(used) else ''}")
     table(["link", "simulated bytes", "busy"], [[link["name"], bytes_text(link["bytes"]), f"{100 * link['busy']:.1f} %"] for link in shown], right=(1, 2))
 
 

@@ -205,6 +205,8 @@ def tell_use(campaign):
 def main(options, _command, layout):
     if options.machine is not None:
         return tune_machine.main(options, layout)
+    if options.site and options.output:
+        raise Trouble("tune: --site: not with --output (accepted: one of the two places)", 2)
     campaign = Campaign(options, layout)
     campaign.begin()
     try:

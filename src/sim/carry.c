@@ -181,7 +181,7 @@ void hud_carry_create(struct sim *s, struct sim_clock *c)
     for (int r = 0; r < sim_ranks(s); r++) {
         int core = s->options.core[r];
         c->rank_on[core] = r;
-        hud_copies_home(c->copies, (uintptr_t)s->shown + (size_t)r * bytes, bytes, m->node[core]);
+        hud_copies_home(c->copies, (uintptr_t)s->shown + (size_t)r * bytes, bytes, hud_clock_node(s, core));
     }
     c->engine = (struct sim_engine){ .next_ns = INFINITY, .run = step };
 }

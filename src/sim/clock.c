@@ -113,6 +113,11 @@ void hud_clock_ready(struct sim_rank *r, double ns)
 
 /* ---- lines ---- */
 
+int hud_clock_node(const struct sim *s, int core)
+{
+    return s->options.machine->node[s->options.together ? s->options.core[0] : core];
+}
+
 static struct sim_line *line_at(struct sim *s, const struct sim_rank *owner, size_t at)
 {
     struct sim_clock *c = s->clock;
@@ -120,7 +125,7 @@ static struct sim_line *line_at(struct sim *s, const struct sim_rank *owner, siz
 
     if (!*line) {
         *line = hud_must(malloc(sizeof **line));
-        **line = hud_line_first(owner->core, c->machine->node[owner->core]);
+        **line = hud_line_first(owner->core, hud_clock_node(s, owner->core));
     }
     return *line;
 }

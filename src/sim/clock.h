@@ -37,6 +37,8 @@ struct sim_clock {
 
 struct sim_clock *hud_clock_create(struct sim *s, const struct sim_machine *machine);
 void hud_clock_free(struct sim_clock *c, int ranks); /* c may be NULL */
+/* The NUMA node of the shared memory of a rank that is bound to a core. */
+int hud_clock_node(const struct sim *s, int core);
 
 /* ---- turns ---- */
 

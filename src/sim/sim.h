@@ -44,6 +44,7 @@ struct sim_options {
     int mutate_line, mutate;           /* enum sim_drop, added up */
     const struct sim_machine *machine; /* NULL: no time, `strategy` says who goes next; else the rank whose time is least does */
     const int *core;                   /* [ranks] of that machine: where each is bound, no two alike */
+    bool together;                     /* all shared memory lies on rank 0's node; else each rank's arena on its own */
 };
 
 struct sim;

@@ -200,7 +200,7 @@ class Shown(unittest.TestCase):
         links = [{"name": f"link {i}", "bytes": 64, "busy": i / 100} for i in range(40)]
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            simulate_text.show_links(links)
+            simulate_text.show_links(links, "the last call")
         self.assertIn("the busiest of 40", out.getvalue())
         self.assertIn("link 39", out.getvalue())
         self.assertNotIn("link 3 ", out.getvalue())

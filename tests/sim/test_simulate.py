@@ -154,6 +154,12 @@ class Calls(unittest.TestCase):
         self.assertEqual([("group", 32), ("numa", 4), ("socket", 2), ("team", 1)], groups(""))
         self.assertEqual([("numa", 4), ("team", 1)], groups("group,socket"))
 
+    def test_shared_memory_on_one_node_is_far_from_the_others(self):
+        """Where a line's home is farther away than its holder, that is dearer."""
+        def ns(placement):
+            return answer(machine=machine("opteron-8347he"), collective="barrier", algorithm="groups", ranks=16, map="socket", placement=placement)["call"]["times"]["time_ns"]
+        self.assertLess(ns("on"), ns("off"))
+
     def test_the_same_seed_is_the_same_run(self):
         request = {"machine": machine("xeon-e5620"), "collective": "bcast", "algorithm": "slots", "bytes": 50000, "seed": 7}
         self.assertEqual(simulate(**request).stdout, simulate(**request).stdout)
@@ -190,7 +196,7 @@ class Calls(unittest.TestCase):
                 ({"bytes": 0}, "bytes: 0 (accepted: 1 to 1073741824)"), ({"collective": "barrier", "algorithm": "groups"}, "bytes: 100 (accepted: 0 to 0)"),
                 ({"root": 8}, "root: 8 (accepted: 0 to 7)"), ({"map": "node"}, "map: node (accepted: core, numa, socket)"),
                 ({"method": "twice"}, "method: twice (accepted: single, loop)"), ({"parameters": {"x": 1}}, "parameters: bcast/slots does not have all of these"),
-                ({"parameters": {"fragment": 0}}, "parameters.fragment: 0 (accepted: "), ({"levels_off": "l9"}, "levels_off: l9 (accepted: names of levels)"),
+                ({"parameters": {"fragment": 0}}, "parameters.fragment: 0 (accepted: "), ({"levels_off": "l9"}, "levels_off: l9 (accepted: names of levels)"), ({"placement": "far"}, "placement: far (accepted: "),
                 ({"slot_bytes": 128}, "slot_bytes: 128 is too little for bcast/slots with these parameters on 8 ranks"),
                 ({"drop": {"file": "bcast/slots.c"}}, "drop: accepted is the end of a path and a line"), ({"skew_ns": -1}, "skew_ns: accepted is a number of 0 or more"), ({"machine": {**machine("xeon-e5620"), "lines": {}}}, "machine: lines.size_bytes: missing (accepted: a power of two, 32 to 256 bytes)")):
             said = simulate(**{"machine": machine("xeon-e5620"), **good, **change})

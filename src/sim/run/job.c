@@ -47,7 +47,8 @@ static void create_team(struct job *job)
                                          .mutate_line = q->drop_line,
                                          .mutate = SIM_DROP_RELEASE | SIM_DROP_ACQUIRE,
                                          .machine = q->machine,
-                                         .core = job->core };
+                                         .core = job->core,
+                                         .together = q->placement == PLACEMENT_OFF };
     int *members = hud_must(calloc((size_t)q->ranks, sizeof *members));
 
     job->sim = hud_sim_create(&options);

@@ -10,6 +10,7 @@
 enum { MOST_BYTES = 1 << 30, MOST_REPETITIONS = 1000000 };
 
 const char *const request_methods[] = { "single", "loop", NULL };
+const char *const request_placements[] = { "on", "off", NULL };
 
 struct reader {
     const json_t *json;
@@ -152,7 +153,7 @@ static bool read_call(struct reader *r, struct request *q)
                 read_size(r, "bytes", sized, sized * MOST_BYTES, sized, &q->bytes) &&
                 read_int(r, "ranks", 2, q->machine->cores, q->machine->cores, &q->ranks) &&
                 read_int(r, "root", 0, q->ranks - 1, 0, &q->root) && read_word(r, "map", maps, &map) &&
-                read_word(r, "method", request_methods, &q->method) &&
+                read_word(r, "method", request_methods, &q->method) && read_word(r, "placement", request_placements, &q->placement) &&
                 read_int(r, "repetitions", 1, MOST_REPETITIONS, 5, &q->repetitions) &&
                 read_int(r, "warmup", 0, MOST_REPETITIONS, 1, &q->warmup) && read_whole(r, "seed", 0, INT64_MAX, 1, &seed) &&
                 read_levels_off(r, &q->levels_off) && read_skew(r, &q->skew_ns) && read_drop(r, &q->drop_file, &q->drop_line);

@@ -8,6 +8,7 @@
  *  "slot_bytes": 1048576,                              most that a rank's slot may take
  *  "bytes": 65536,                                     of the message; of a block of alltoall and alltoallv
  *  "ranks": 128, "map": "numa", "levels_off": "l2",    bound to cores in turn over the units of a level; groups ignore those levels
+ *  "placement": "on",                                  off: all shared memory on rank 0's node, not each rank's on its own
  *  "root": 0, "method": "single", "repetitions": 5, "warmup": 1, "skew_ns": 0, "seed": 1,
  *  "drop": {"file": "bcast/banks.c", "line": 83},      the post or await there orders nothing, for a test of the checker
  *  "trace": false}                                     what each rank does in the last single call, and the critical path
@@ -23,7 +24,10 @@ enum method {
     METHOD_LOOP    /* one call after the other: what one of them takes the slowest rank, the mean */
 };
 
-extern const char *const request_methods[]; /* "single", "loop"; ended by NULL */
+enum placement { PLACEMENT_ON, PLACEMENT_OFF };
+
+extern const char *const request_methods[];    /* "single", "loop"; ended by NULL */
+extern const char *const request_placements[]; /* "on", "off"; ended by NULL */
 
 struct request {
     struct sim_machine *machine;
@@ -32,7 +36,8 @@ struct request {
     size_t slot_bytes, bytes;
     int ranks, root, method, repetitions, warmup;
     const char *map, *levels_off; /* of the JSON object */
-    double skew_ns;               /* ranks enter at random up to so late */
+    int placement;
+    double skew_ns; /* ranks enter at random up to so late */
     uint64_t seed;
     const char *drop_file; /* of the JSON object; NULL: nothing is dropped */
     int drop_line;
