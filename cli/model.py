@@ -134,15 +134,10 @@ def main(options, _command, layout):
     check_queue(options, layout)
     if options.fit:
         return fit(options, layout)
-    if options.measure and options.machine != machines.THIS:
-        raise Trouble(f"--measure: {options.machine} is not here (accepted: without --machine)", 2)
     sizes_wanted = sizes_to_predict(options)
-    description = simulate.load_machine(layout, options.machine)
-    prediction = Prediction(layout, options, description, sizes_wanted)
-    if options.simulate:
-        prediction.beside["simulated"] = model_beside.simulate(prediction, description)
-    if options.measure:
-        prediction.beside["measured"] = model_beside.measure(prediction)
+    prediction = Prediction(layout, options, simulate.load_machine(layout, options.machine), sizes_wanted)
+    if options.simulate or options.measure:
+        prediction.beside = model_beside.times(prediction)
     if options.json:
         print(json.dumps(prediction.as_json(), indent=2))
     else:

@@ -1,42 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands beside predicted times: huddle's own choice, simulated on the same machine, and measured where that is this one."""
-import json
-
-from . import jobs, simulated, steady
-from .layout import Trouble
-from .progress import Progress
-
-LIMIT_S = 300
+"""What stands beside predicted times: huddle's own choice, simulated on the same machine, and measured where that is this one: the very figures of huddle simulate."""
+from . import simulate, simulate_measure
 
 
-def simulate(p, description):
-    """ns of each size; None where huddle leaves the call to the MPI."""
-    found = []
-    with Progress(len(p.sizes), "simulating") as progress:
-        for size in p.sizes:
-            found.append(simulated.chosen_ns(p.layout, description, p.options.collective, size, p.ranks, p.options.map))
-            progress.step()
+def asked_of(prediction):
+    """As huddle simulate COLL asks; where it is measured, as its --measure does."""
+    o, sizes = prediction.options, [] if prediction.options.collective == "barrier" else ["--bytes", ",".join(map(str, prediction.sizes))]
+    asked = simulate.asked_as(prediction.layout, o.collective, "--machine", o.machine, "--ranks", str(prediction.ranks), "--map", o.map, *sizes)
+    if o.measure:
+        simulate_measure.prepare(asked.options, asked)
+    return asked
+
+
+def times(prediction):
+    """"simulated", "measured", whichever is asked for -> ns of each size; None: huddle leaves the call to the MPI, or no figure holds.  What is not to be believed is noted."""
+    found, asked = {}, asked_of(prediction)
+    calls = asked.calls() if prediction.options.simulate else {(None, size): asked.resolve(None, size) for size in asked.sizes}
+    if prediction.options.simulate:
+        found["simulated"] = [call and call["times"]["time_ns"] for call in calls.values()]
+    if prediction.options.measure:
+        measured = simulate_measure.Measured(asked, calls)
+        found["measured"] = [measured.ns.get(key) for key in calls]
+        prediction.notes += [f"line transfer while it was measured: {min(measured.lines):.0f} to {max(measured.lines):.0f} ns"] if measured.lines else []
+        prediction.notes += measured.notes
     return found
-
-
-def launch(p, lines):
-    """[(size, figure)] of a team of processes, single shots, each process on a core of its own if there are as many; what huddle leaves to an MPI is not there."""
-    bind = "core" if p.ranks <= jobs.cores() else "none"
-    sizes = ",".join(str(size) for size in p.sizes)
-    try:
-        output = jobs.run([p.layout.program("bench-team"), "--ranks", str(p.ranks), "--bind", bind, "--coll", p.options.collective, "--bytes", sizes], limit_s=LIMIT_S)
-    except jobs.JobFailed as failure:
-        raise Trouble(f"model --measure: {failure}") from failure
-    figures = [figure for figure in json.loads(output)["figures"] if not figure["refused"]]
-    lines += [ns for figure in figures for ns in (figure["line_before_ns"], figure["line_after_ns"]) if ns >= 0]
-    return [(figure["bytes"], figure) for figure in figures]
-
-
-def measure(p):
-    """ns of each size; None where huddle leaves the call to the MPI, or nothing could be measured.  What is not to be believed is noted."""
-    lines, others = [], steady.others()
-    with Progress(steady.MOST_RUNS, f"measuring, until two runs agree, {steady.MOST_RUNS} at most: run") as progress:
-        times, doubts = steady.measured(lambda: launch(p, lines), progress.step)
-    p.notes += [f"line transfer while it was measured: {min(lines):.0f} to {max(lines):.0f} ns"] if lines else []
-    p.notes += steady.doubts_text(times, doubts, others)
-    return [times.get(size) for size in p.sizes]

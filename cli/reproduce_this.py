@@ -5,7 +5,6 @@ Not of a paper: can the simulator be trusted?  Every algorithm of every collecti
 The machine is described by `huddle tune --machine`, from micro-measurements that know no collective; what is measured is measured as huddle bench does, on a team of processes
 without MPI.  Only where both are there is anything compared.
 """
-import argparse
 import math
 import statistics
 import sys
@@ -42,12 +41,8 @@ within a factor of 1.25 of 1, and the error to be at most a factor of 1.5. Below
 
 def asked_of(layout, collective, algorithms, sizes):
     """As huddle simulate COLLECTIVE --algorithm all --measure asks."""
-    parser = argparse.ArgumentParser()
-    simulate.add_arguments(parser)
-    words = [collective, "--algorithm", algorithms, "--ranks", str(RANKS), "--measure"] + (["--bytes", sizes] if collective != "barrier" else [])
-    options = parser.parse_args(words)
-    asked = simulate.Asked(options, layout)
-    simulate_measure.prepare(options, asked)
+    asked = simulate.asked_as(layout, collective, "--algorithm", algorithms, "--ranks", str(RANKS), "--measure", *(["--bytes", sizes] if collective != "barrier" else []))
+    simulate_measure.prepare(asked.options, asked)
     return asked
 
 

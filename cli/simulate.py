@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle simulate: the same algorithms on a machine that is described, under the race checker, in simulated time."""
+import argparse
 import json
 import os
 
@@ -53,6 +54,13 @@ def load_machine(layout, name):
     if not os.path.exists(machines.measured_file()):
         raise Trouble(f"--machine {name}: not measured yet: there is no {machines.measured_file()}, which huddle tune --machine writes (accepted: --machine with {', '.join(machines.names(layout))}, or a file NAME.toml)", 2)
     return machines.read(machines.measured_file())
+
+
+def asked_as(layout, *words):
+    """What huddle simulate WORDS asks."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return Asked(parser.parse_args(words), layout)
 
 
 def check_meaning(options, collective):

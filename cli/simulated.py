@@ -64,13 +64,6 @@ def choice(layout, machine, collective, size, ranks, mapping="core"):
     return answer["serves"]
 
 
-def chosen_ns(layout, machine, collective, size, ranks, mapping="core", **more):
-    """Of huddle's choice; None: it leaves the call to the MPI."""
-    serves = choice(layout, machine, collective, size, ranks, mapping)
-    return serves and call_ns(layout, machine, collective, serves["algorithm"], size, ranks=ranks, map=mapping, parameters=serves["parameters"],
-                              slot_bytes=serves["slot_bytes"], **{**calls(serves["slot_bytes"], size), **more})
-
-
 def chosen_measured_ns(layout, machine, collective, size, ranks, skew_ns=0, **more):
     """skew_ns: ranks enter within so many; until the last has entered is taken off."""
     serves = choice(layout, machine, collective, size, ranks)

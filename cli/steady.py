@@ -8,7 +8,6 @@ import os
 import time
 
 from . import bench_stats
-from .text import bytes_text
 
 AGREE = 1.25  # the better of two figures is better by no more
 LOOK_S, BUSY, IDLE = 0.25, 0.25, slice(3, 5)  # idle, and waiting for a disk
@@ -84,11 +83,3 @@ def range_text(values):
     if len(values) < 2:
         return f"one figure only, {values[0] / 1000:.3g} us" if values else "no figure holds"
     return f"{min(values) / 1000:.3g} to {max(values) / 1000:.3g} us"
-
-
-def doubts_text(times, doubts, others=None):
-    """Of times by size: a line that says what in them is not to be believed, or none."""
-    parts = [others] if others else []
-    parts += [f"{bytes_text(size)}: {range_text(some)}" for size, some in doubts.items()]
-    parts += [f"{bytes_text(larger)} took less than {bytes_text(smaller)}" for smaller, larger in falls(times)]
-    return [f"measured, but not to be believed: {'; '.join(parts)}"] if parts else []

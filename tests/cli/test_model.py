@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 from said import without_progress
 
@@ -15,7 +16,12 @@ SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml")))
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 sys.path.insert(0, SOURCE)
-from cli import model_fit, simulate_measure, simulated, steady  # noqa: E402
+from cli import jobs, machines, model_beside, model_fit, simulate, simulate_measure, simulated, steady  # noqa: E402
+from cli.layout import Layout, Trouble  # noqa: E402
+
+LAYOUT = Layout(BUILD, libs="lib", plugins="lib/huddle", tools="libexec/huddle", share="share/huddle", sysconf="/etc")
+SIMULATOR = os.path.exists(LAYOUT.program("simulate"))
+
 
 def model(*words):
     with tempfile.TemporaryDirectory() as empty:
@@ -46,7 +52,7 @@ class Described(unittest.TestCase):
             times = [row["queue_ns"] for row in rows]
             self.assertEqual(sorted(times), times)
 
-    @unittest.skipUnless(os.path.exists(os.path.join(BUILD, "libexec", "huddle", "simulate")), "built without the simulator")
+    @unittest.skipUnless(SIMULATOR, "built without the simulator")
     def test_simulated_times_stand_beside(self):
         said = answer("allreduce", "--machine", "xeon-e5620", "--bytes", "8,64K", "--simulate")
         self.assertEqual(2, len(said["simulated"]))
@@ -111,12 +117,6 @@ class Steady(unittest.TestCase):
     def test_a_larger_message_is_not_faster(self):
         self.assertEqual([(64, 512)], steady.falls({8: 100, 64: 5000, 512: 2000, 4096: None, 8192: 1900}))
 
-    def test_what_is_not_to_be_believed_is_said(self):
-        self.assertEqual([], steady.doubts_text({8: 100, 64: 200}, {}))
-        said, = steady.doubts_text({8: 5000, 64: 2000}, {64: [2000, 9000], 512: [], 4096: [700]}, "other work has 90 %")
-        for words in ("other work has 90 %; ","not to be believed", "64 B: 2 to 9 us", "512 B: no figure holds", "4 KB: one figure only, 0.7 us", "64 B took less than 8 B"):
-            self.assertIn(words, said)
-
     def test_what_a_call_of_nothing_takes_is_taken_off(self):
         self.assertEqual(({64: 30, 512: 100}, []), simulate_measure.believed({"nothing": 100, 64: 130, 512: 200}, {}))
 
@@ -146,6 +146,54 @@ class Steady(unittest.TestCase):
         self.assertEqual(["a copy in of 4 KB 0.4 to 3 us"], doubts)
 
 
+@unittest.skipUnless(SIMULATOR, "built without the simulator")
+class Beside(unittest.TestCase):
+    """The same figures as huddle simulate --measure: of a machine that is described as this one, and a measuring program that says what it is told."""
+    RANKS, START_NS, NOTHING_NS, CALL_NS = 2, 40, 300, 1000
+
+    def setUp(self):
+        path = os.path.join(LAYOUT.machines, "xeon-e5620.toml")
+        self.line_ns = next(iter(machines.read(path)["lines"]["transfer_ns"].values()))
+        for patch in (mock.patch.object(machines, "measured_file", lambda: path), mock.patch.object(jobs, "cores", lambda: self.RANKS), mock.patch.object(simulate_measure, "bench_team", self.bench_team)):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def bench_team(self, _asked, collectives, sizes, _figure_ms, _environment):
+        times = [("nothing", 0, self.NOTHING_NS)] + [(name, size, self.CALL_NS) for name in collectives.split(",") if name != "nothing" for size in sizes]
+        return {"start_ns": self.START_NS, "figures": [{**figure(ns, self.line_ns), "line_before_ns": self.line_ns, "collective": name, "bytes": size} for name, size, ns in times]}
+
+    def beside(self, **wanted):
+        options = argparse.Namespace(**{"collective": "bcast", "machine": machines.THIS, "map": "core", "simulate": False, "measure": False, **wanted})
+        prediction = argparse.Namespace(options=options, layout=LAYOUT, ranks=wanted.get("ranks", self.RANKS), sizes=[8, 4096], notes=[])
+        return model_beside.times(prediction)
+
+    def simulated(self, measure):
+        asked = simulate.asked_as(LAYOUT, "bcast", "--ranks", str(self.RANKS), "--bytes", "8,4096")
+        if measure:
+            simulate_measure.prepare(asked.options, asked)
+        return [call["times"]["time_ns"] for call in asked.calls().values()]
+
+    def test_simulated_alone_as_huddle_simulate(self):
+        self.assertEqual({"simulated": self.simulated(False)}, self.beside(simulate=True))
+
+    def test_both_as_huddle_simulate_measure(self):
+        self.assertNotEqual(self.simulated(False), self.simulated(True))
+        self.assertEqual({"simulated": self.simulated(True), "measured": [self.CALL_NS - self.NOTHING_NS] * 2}, self.beside(simulate=True, measure=True))
+
+    def test_measured_alone_is_not_simulated(self):
+        with mock.patch.object(simulate.Asked, "calls", side_effect=AssertionError):
+            self.assertEqual({"measured": [self.CALL_NS - self.NOTHING_NS] * 2}, self.beside(measure=True))
+
+    def test_another_line_transfer_is_another_machine(self):
+        self.line_ns *= 5
+        self.assertEqual({"measured": [None] * 2}, self.beside(measure=True))
+
+    def test_what_cannot_be_measured_is_refused(self):
+        for wanted, said in (({"ranks": 4}, "--measure: 4 ranks on 2 cores"), ({"map": "numa"}, "--measure: --map numa"), ({"machine": "kunpeng-920"}, "--measure: kunpeng-920 is not at hand")):
+            with self.assertRaisesRegex(Trouble, said):
+                self.beside(measure=True, **wanted)
+
+
 class Here(unittest.TestCase):
     def test_the_four_times_are_measured(self):
         fitted = model("--fit", "--bytes", "16K,256K", "--json")
@@ -168,7 +216,7 @@ class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
         for words, said in ((("--machine", "nothing"), "accepted: "), (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes"),
                             (("--machine", "kunpeng-920", "--ranks", "1"), "--ranks: 1 (accepted: 2 to 128, "), (("--machine", "kunpeng-920", "--plot", ""), "huddle: "),
-                            (("reduce", "--fit"), "accepted: "), (("--fit", "--ranks", "1"), "--ranks 1")):
+                            (("--machine", "kunpeng-920", "--measure"), "--measure: kunpeng-920 is not at hand"), (("reduce", "--fit"), "accepted: "), (("--fit", "--ranks", "1"), "--ranks 1")):
             answered = model(*words)
             self.assertNotEqual(0, answered.returncode)
             self.assertEqual(1, answered.stderr.count("\n"), answered.stderr)
