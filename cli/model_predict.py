@@ -4,14 +4,15 @@ PAGE = 4096
 
 # Trees that a queue's fragments may be announced along, as bcast/queue knows them: name, degree.
 TREES = (("flat", 2), ("chain", 2), ("kary", 2), ("kary", 3), ("kary", 4), ("kary", 8), ("knomial", 2), ("knomial", 3), ("knomial", 4), ("knomial", 8),
-         ("grouped", 2))
+         ("grouped", 2), ("nested", 2), ("nested", 4), ("nested", 8), ("leaders", 4), ("leaders", 8), ("leaders", 16), ("leaders", 32))
+DEGREES = ("kary", "knomial", "nested", "leaders")  # trees that have one
 
 # Broadcasts by messages, as paper 04 has them.
 MESSAGES = ("k-nomial", "chain", "binary pipelined")
 
 
 def tree_text(tree, degree):
-    return f"{tree} {degree}" if tree in ("kary", "knomial") else tree
+    return f"{tree} {degree}" if tree in DEGREES else tree
 
 
 class Prediction:
@@ -63,10 +64,15 @@ class Prediction:
                 for size, form, queue_ns, messages, limit in zip(self.sizes, forms, self.queue_ns(self.sizes, forms), self.messages_ns(self.sizes), self.limits)]
 
     def recommended(self):
-        """For the longest message: as settings of bcast/queue are written."""
-        row, (tree, degree) = self.rows[-1], self.best
-        degree = f" degree={degree}" if tree in ("kary", "knomial") else ""
-        return f"tree={tree}{degree} fragment={row['fragment']:.0f} buffers={row['buffers']:.0f}"
+        """
+        For the longest message: as settings of bcast/queue are written; s = b / f where nobody says (cost/queue.h).
+
+        The rows' s holds one message, which finds the queue empty.  Calls that follow each other find in it what the ones before left: when a set of buffers begins, the root waits until all have
+        left it, once in s / q buffers (paper 01: that loss is s times smaller than at s = 1).  A queue of one buffer is drained by each call.
+        """
+        row, (tree, degree), o = self.rows[-1], self.best, self.options
+        degree = f" degree={degree}" if tree in DEGREES else ""
+        return f"tree={tree}{degree} fragment={row['fragment']:.0f} buffers={o.buffers or max(2, o.queue // int(row['fragment']))}"
 
     def as_json(self):
         answer = {"predicted": True, "collective": self.options.collective, "ranks": self.ranks, "map": self.options.map, "machine": self.name, "doubt": self.doubt, "node": self.node,

@@ -61,41 +61,88 @@ static double byte_ns(const struct predict_ranks *r)
     return 1 / slowest;
 }
 
-/* Until what a rank posts can be seen: its children have copies of the line, which go first. */
-static double posted_ns(const struct predict_ranks *r, const struct shape_tree *t, int rank)
-{
-    const struct machine_lines *lines = &r->machine->lines;
-    double revoked_ns = 0;
+/* ---- along a tree: as lines.h has it ---- */
 
-    for (int i = 0, child; (child = hud_shape_child(t, rank, i)) >= 0; i++)
-        revoked_ns = fmax(revoked_ns, lines->revoke_ns[class_of(r, rank, child)]);
-    return lines->post_ns + revoked_ns;
+/* Has what was posted, and serves those who ask for it, one after the other. */
+struct holder {
+    int rank; /* -1: nobody here has it yet */
+    double free_ns;
+};
+
+/* Of a tree: for each rank but the root, from the time at which its parent knows until it does. */
+struct telling {
+    const struct predict_ranks *ranks;
+    struct shape_tree tree;
+    double *edge_ns;       /* [ranks] */
+    struct holder *holder; /* by units of the shared cache */
+};
+
+static struct holder *holder_of(const struct telling *t, int rank)
+{
+    return &t->holder[1 + unit_of(t->ranks, t->ranks->machine->caches.shared_level, rank)]; /* -1: outside of all */
 }
 
-/* When a rank knows: its parent does, its elder siblings have been served, the line has come. */
-static double known_ns(const struct predict_ranks *r, const struct shape_tree *t, int rank)
+/* What the farthest of a rank's children adds to a post, as they have copies of its line: until it can be seen, and until anybody has. */
+static void post(const struct telling *t, int rank, double *seen_ns, double *settled_ns)
 {
-    const struct machine_lines *lines = &r->machine->lines;
-    double ns = 0;
+    const struct machine_lines *lines = &t->ranks->machine->lines;
+    int class = MACHINE_OWN;
 
-    for (int above; (above = hud_shape_parent(t, rank)) >= 0; rank = above) {
-        for (int i = 0, child; (child = hud_shape_child(t, above, i)) >= 0 && child != rank; i++)
-            ns += lines->serve_ns[class_of(r, above, child)];
-        ns += posted_ns(r, t, above) + lines->transfer_ns[class_of(r, above, rank)];
+    for (int i = 0, child; (child = hud_shape_child(&t->tree, rank, i)) >= 0; i++)
+        class = class_of(t->ranks, rank, child) > class ? class_of(t->ranks, rank, child) : class;
+    *seen_ns = lines->post_ns + lines->revoke_ns[class];
+    *settled_ns = lines->post_ns + fmax(lines->revoke_ns[class], lines->transfer_ns[class]);
+}
+
+/* All children poll.  The rank serves those in its own shared cache and one in each other, which serves the rest there; elder ones first. */
+static void tell(const struct telling *t, int rank)
+{
+    const struct machine_lines *lines = &t->ranks->machine->lines;
+    struct holder *own = holder_of(t, rank);
+    double seen_ns, settled_ns;
+
+    for (int i = 0, child; (child = hud_shape_child(&t->tree, rank, i)) >= 0; i++)
+        holder_of(t, child)->rank = -1;
+    post(t, rank, &seen_ns, &settled_ns);
+    *own = (struct holder){ rank, seen_ns };
+    for (int i = 0, child; (child = hud_shape_child(&t->tree, rank, i)) >= 0; i++) {
+        struct holder *near = holder_of(t, child), *from = near->rank < 0 ? own : near;
+        int class = class_of(t->ranks, from->rank, child);
+        t->edge_ns[child] = fmax(from->free_ns + lines->transfer_ns[class], settled_ns);
+        from->free_ns += lines->serve_ns[class];
+        if (from != near)
+            *near = (struct holder){ child, t->edge_ns[child] };
     }
-    return ns;
+}
+
+/* When the last rank knows. */
+static double notify_ns(const struct predict_ranks *r, enum shape_kind tree, int degree)
+{
+    struct telling t = { .ranks = r, .tree = { tree, degree, r->ranks, 0, r->groups } };
+    double last_ns = 0;
+
+    t.edge_ns = hud_must(calloc((size_t)r->ranks, sizeof *t.edge_ns));
+    t.holder = hud_must(calloc((size_t)r->machine->cores + 1, sizeof *t.holder));
+    for (int rank = 0; rank < r->ranks; rank++)
+        tell(&t, rank);
+    for (int rank = 0; rank < r->ranks; rank++) {
+        double ns = 0;
+        for (int below = rank; below > 0; below = hud_shape_parent(&t.tree, below))
+            ns += t.edge_ns[below];
+        last_ns = fmax(last_ns, ns);
+    }
+    free(t.edge_ns);
+    free(t.holder);
+    return last_ns;
 }
 
 void hud_predict_queue(const struct predict_ranks *ranks, enum shape_kind tree, int degree, struct cost_queue *c)
 {
     const struct machine_lines *lines = &ranks->machine->lines;
-    const struct shape_tree t = { tree, degree, ranks->ranks, 0, ranks->groups };
 
-    *c = (struct cost_queue){ .byte_ns = byte_ns(ranks), .leave_ns = lines->post_ns };
-    for (int rank = 1; rank < ranks->ranks; rank++) {
-        c->notify_ns = fmax(c->notify_ns, known_ns(ranks, &t, rank));
+    *c = (struct cost_queue){ .byte_ns = byte_ns(ranks), .notify_ns = notify_ns(ranks, tree, degree), .leave_ns = lines->post_ns };
+    for (int rank = 1; rank < ranks->ranks; rank++)
         c->enter_ns += lines->gap_ns[class_of(ranks, 0, rank)];
-    }
     if (ranks->ranks > 1)
         c->enter_ns += lines->transfer_ns[farthest(ranks)] - lines->gap_ns[farthest(ranks)];
 }

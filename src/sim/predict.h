@@ -24,7 +24,8 @@ struct predict_ranks {
  * A broadcast through the queue of rank 0 that is announced along a tree:
  *   t    a byte's copy by the slowest reader: from the root's cache at its distance; or its share of the root's shared cache, which serves the readers of the
  *        root's unit and one for each other unit; or its unit's share of the link between sockets
- *   t_w  along the tree: for each edge a post, whose line others had, its transfer, and a gap for each sibling served before; until the last rank knows
+ *   t_w  along the tree: for each edge a post, whose line others had, its transfer, and serve_ns for each elder sibling served by the same holder, as lines.h
+ *        shares it: the poster serves its own shared cache and one rank in each other, which serves the others there; until the last rank knows
  *   t_wo a look at all ranks' lines one after the other, whose misses overlap: one transfer, from the farthest, then a gap each
  *   t_a  a store
  */

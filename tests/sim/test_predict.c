@@ -103,15 +103,21 @@ static void a_queue_over_two_sockets(void **state)
     make(&t, 8);
     hud_predict_queue(&t.of, SHAPE_FLAT, 2, &c);
     assert_near(c.byte_ns, 1 / 4.);
-    assert_near(c.notify_ns, 3 + 100 + 3 * 1 + 3 * 20);
+    assert_near(c.notify_ns, 3 + 3 * 1 + 100 + 10 + 2 * 1); /* rank 4 after the root's three, and out of its shared cache the rest */
     assert_near(c.enter_ns, 100 + 3 * 2 + 3 * 30);
+    hud_predict_queue(&t.of, SHAPE_KARY, 2, &c); /* 0, 1, 3, 7: rank 3 knows no sooner than rank 4's copy of the line has gone */
+    assert_near(c.notify_ns, (3 + 10) + (3 + 100) + (3 + 100));
     hud_predict_queue(&t.of, SHAPE_GROUPED, 2, &c); /* rank 4 first, which tells three more */
     assert_near(c.notify_ns, 3 + 100 + 3 + 10 + 2 * 1);
     t.machine->links.socket_gbps = 2;
     hud_predict_queue(&t.of, SHAPE_GROUPED, 2, &c);
     assert_near(c.byte_ns, 1 / 2.);
+    hud_predict_queue(&t.of, SHAPE_LEADERS, 2, &c); /* ranks 4, 5, 6 */
+    assert_near(c.notify_ns, (3 + 100) + (3 + 10) + (3 + 10));
     t.machine->caches.shared_level = -1; /* one cache for all: half of it in each socket, and so a link has half a stream */
     t.machine->links.socket_gbps = 1;
+    hud_predict_queue(&t.of, SHAPE_FLAT, 2, &c);
+    assert_near(c.notify_ns, 3 + 3 * 1 + 3 * 20 + 100); /* which the root serves alone */
     hud_predict_queue(&t.of, SHAPE_GROUPED, 2, &c);
     assert_near(c.byte_ns, 1 / 2.);
     unmake(&t);
