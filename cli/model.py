@@ -79,7 +79,7 @@ def show(p):
         show_limits(p)
     if p.options.collective == "bcast":
         best = p.recommended()
-        print(f"  recommended for messages up to {bytes_text(p.sizes[-1])}: {best}")
+        print(f"  recommended for messages up to {bytes_text(p.sizes[-1])}, of calls that follow each other (as many buffers as the queue holds): {best}")
     for note in p.notes:
         print(f"  {note}")
 
@@ -131,6 +131,8 @@ def main(options, _command, layout):
     places.check("--plot", options.plot)
     if options.plot and bench_chart.missing():
         raise Trouble(f"--plot {options.plot}: {bench_chart.missing()}")
+    if options.plot and options.collective == "barrier":
+        raise Trouble("--plot: a barrier has one time, no curve (accepted: of collectives with bytes)", 2)
     check_queue(options, layout)
     if options.fit:
         return fit(options, layout)

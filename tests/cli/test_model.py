@@ -238,6 +238,7 @@ class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
         for words, said in ((("--machine", "nothing"), "accepted: "), (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes"),
                             (("--machine", "kunpeng-920", "--ranks", "1"), "--ranks: 1 (accepted: 2 to 128, "), (("--machine", "kunpeng-920", "--plot", ""), "huddle: "),
+                            (("barrier", "--machine", "kunpeng-920", "--plot", "x.png"), "--plot: a barrier has one time, no curve (accepted: "),
                             (("--machine", "kunpeng-920", "--measure"), "--measure: kunpeng-920 is not at hand"), (("reduce", "--fit"), "accepted: "), (("--fit", "--ranks", "1"), "--ranks 1")):
             answered = model(*words)
             self.assertNotEqual(0, answered.returncode)
