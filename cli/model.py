@@ -79,7 +79,7 @@ def show(p):
         show_limits(p)
     if p.options.collective == "bcast":
         best = p.recommended()
-        print(f"  recommended for messages up to {bytes_text(p.sizes[-1])}, of calls that follow each other (as many buffers as the queue holds): {best}")
+        print(f"  recommended for messages up to {bytes_text(p.sizes[-1])}, of calls that follow each other (as many buffers as the queue holds, at least two): {best}")
     for note in p.notes:
         print(f"  {note}")
 

@@ -72,7 +72,8 @@ class Prediction:
         """
         row, (tree, degree), o = self.rows[-1], self.best, self.options
         degree = f" degree={degree}" if tree in DEGREES else ""
-        return f"tree={tree}{degree} fragment={row['fragment']:.0f} buffers={o.buffers or max(2, o.queue // int(row['fragment']))}"
+        fragment = int(row["fragment"]) if o.fragment or o.buffers else min(int(row["fragment"]), max(PAGE, o.queue // 2 // PAGE * PAGE))
+        return f"tree={tree}{degree} fragment={fragment} buffers={o.buffers or max(2, o.queue // fragment)}"
 
     def as_json(self):
         answer = {"predicted": True, "collective": self.options.collective, "ranks": self.ranks, "map": self.options.map, "machine": self.name, "doubt": self.doubt, "node": self.node,

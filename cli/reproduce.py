@@ -16,7 +16,7 @@ from .text import heading, table
 # number -> module: TITLE, and reproduce(lab) -> Result
 PAPERS = {"01": reproduce_01, "02": reproduce_02, "03": reproduce_03, "04": reproduce_04, "05": reproduce_05, "own": reproduce_own, "this": reproduce_this}
 
-NEEDS = ("Papers and own together take three to six minutes of one core, 05, own and 01 most of it; this less than a minute of two cores that nobody else uses, where others do at most four: some 30 s of measuring for each of seven collectives, until figures agree. "
+NEEDS = ("Papers and own together take three to eight minutes of one core, 05, own and 01 most of it; this less than a minute of two cores that nobody else uses, where others do at most four: some 30 s of measuring for each of seven collectives, until figures agree. "
          "The simulator must have been built (Boost's context); pictures need matplotlib; what 04 gives by SimGrid needs Debian's libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun): without it 04 has its functions.")
 
 

@@ -16,8 +16,8 @@ MEANS = {  # who gives a figure, as rows name it
     "SimGrid": "send and receive of `bench/messages.c` on a simulated network",
 }
 AGREES = """*Agrees* says by which criterion: of formulas within so many per cent; of simulated figures the same for all papers: a time within a factor of 1.5, a ratio of two times on the same side of 1 and within 1.25, a gain in per cent
-of the same sign and within a factor of 2; of a best parameter that the printed one is as good here, within 2 %, where not all that were tried are; of an order the same. A row without it is compared with nothing. A row with
-nothing printed beside it that has one is a check of our own, counted apart. Below a table stands what does not come out, by how much, and what in the model would explain it.
+of the same sign and within a factor of 2; of a best parameter that the printed one is as good here, within 2 %, where not all that were tried are; of an order the same. A row without it is compared with nothing, or all that were
+tried are as good. A row with nothing printed beside it that has one is a check of our own, counted apart. Below a table stands what does not come out, by how much, and what in the model would explain it.
 """
 
 

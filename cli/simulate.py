@@ -136,7 +136,8 @@ class Asked:
     def resolve(self, name, size):
         """What the library would do there: {"algorithm", "parameters", "slot_bytes"}; None: it leaves that call to the MPI."""
         asked = 0 if self.collective == "alltoallv" else size
-        answer = self.layout.ask("explain", self.collective, str(asked), str(self.ranks), self.options.map, self.machine["topology"], **self.environment(name))
+        elsewhere = {} if self.options.machine == machines.THIS or "HUDDLE_TUNING" in self.settings else {"HUDDLE_TUNING": "off"}  # a tuning file is of this machine
+        answer = self.layout.ask("explain", self.collective, str(asked), str(self.ranks), self.options.map, self.machine["topology"], **elsewhere, **self.environment(name))
         if answer["error"]:
             raise Trouble(self.as_said(name, answer["error"]), 2)
         self.why = answer["why"]["by"]  # of the latest; shown where none is taken

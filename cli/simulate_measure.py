@@ -11,6 +11,7 @@ import os
 from . import jobs, machines, simulated, steady
 from .layout import Trouble
 from .progress import Progress
+from .simulate_calls import RING
 from .text import bytes_text, heading, table
 
 LIMIT_S, FIGURE_MS, NOTHING = 600, 60, "nothing"
@@ -38,7 +39,7 @@ def prepare(options, asked):
 
 def bench_team(asked, collectives, sizes, figure_ms, environment):
     """What the measuring program says."""
-    loop = ["--loop", str(asked.options.repetitions)] if asked.options.method == "loop" else []
+    loop = ["--loop", str(asked.options.repetitions or RING)] if asked.options.method == "loop" else []
     words = ["--ranks", str(asked.ranks), "--bind", "core", "--coll", collectives, "--bytes", ",".join(map(str, sizes)), "--root", str(asked.options.root or 0), "--figure-ms", str(figure_ms), *loop]
     try:
         return json.loads(jobs.run([os.path.join(asked.layout.tools, "bench-team"), *words], environment, limit_s=LIMIT_S))
@@ -74,12 +75,12 @@ class Measured:
                 if sizes:
                     self.measure(name, sizes)
                 progress.step()
-        self.notes += [f"{len(self.others)} figures do not count: a line took {min(self.others):.0f} to {max(self.others):.0f} ns then, not as described"] if self.others else []
-        self.notes += [f"while it was measured {others}: what is measured may be too long"] if others else []
+        self.notes += [f"figures that do not count, since it was another machine then: {len(self.others)}; a line took {min(self.others):.0f} to {max(self.others):.0f} ns"] if self.others else []
+        self.notes += [f"while it was measured {others}: what is measured may be too long, or, where a call of nothing was longer, too short"] if others else []
 
     def launch(self, name, sizes):
         """[(size or NOTHING, figure)]; what huddle leaves to an MPI is not there."""
-        said = bench_team(self.asked, f"{self.asked.collective},{NOTHING}", sizes, FIGURE_MS, {"HUDDLE_TUNING": "off", **self.asked.environment(name)})
+        said = bench_team(self.asked, f"{self.asked.collective},{NOTHING}", sizes, FIGURE_MS, self.asked.environment(name))
         figures = [figure for figure in said["figures"] if figure["refused"] == 0]
         self.lines += [ns for figure in figures for ns in (figure["line_before_ns"], figure["line_after_ns"]) if ns >= 0]
         return [(NOTHING if figure["collective"] == NOTHING else figure["bytes"], figure) for figure in figures]
@@ -87,7 +88,7 @@ class Measured:
     def holds(self, figure):
         """A virtual machine's processors wander: only while a line takes about as long as described is it the machine that is described."""
         described = self.asked.machine["lines"]["transfer_ns"].values()
-        lines = [max(figure[when], 0.001) for when in ("line_before_ns", "line_after_ns")]
+        lines = [figure[when] for when in ("line_before_ns", "line_after_ns") if figure[when] > 0]  # below: not measured
         far = [ns for ns in lines if not any(1 / LINE_FACTOR <= ns / transfer_ns <= LINE_FACTOR for transfer_ns in described)]
         self.others += far[:1] if steady.usable(figure) else []
         return steady.usable(figure) and not far

@@ -150,7 +150,7 @@ class Steady(unittest.TestCase):
     def test_only_the_machine_that_is_described_is_measured(self):
         """Another line transfer is another machine: processors have wandered."""
         beside = simulate_measure.Measured(argparse.Namespace(names=[], sizes=[], machine={"lines": {"transfer_ns": {"machine": 60}}}), {})
-        for before_ns, line_ns, holds in ((50, 80, True), (50, 20, False), (20, 20, False), (300, 300, False), (60, 149, False)):
+        for before_ns, line_ns, holds in ((-1, 54, True), (54, -1, True), (-1, 20, False), (50, 80, True), (50, 20, False), (20, 20, False), (300, 300, False), (60, 149, False)):
             self.assertEqual(holds, beside.holds({**figure(1000, line_ns), "line_before_ns": before_ns}), (before_ns, line_ns))
 
     def test_what_is_not_believed_has_no_figure(self):

@@ -177,6 +177,22 @@ CALL = {"collective": "bcast", "algorithm": "x", "parameters": {"fragment": 4096
 ASKED = types.SimpleNamespace(collective="bcast", names=["x"], sizes=[8192], words=lambda: "2 ranks, on paper", options=types.SimpleNamespace(method="single"))
 
 
+class Begun(unittest.TestCase):
+    def test_a_start_is_taken_off_and_calls_are_drawn(self):
+        asked = simulate_command.Asked.__new__(simulate_command.Asked)
+        asked.options = types.SimpleNamespace(repetitions=None, warmup=None, map="core", root=None, method="single", skew=20, seed=1, machine="this")
+        asked.collective, asked.ranks, asked.machine, asked.settings, asked.traced, asked.start_ns, asked.small_calls, requests = "bcast", 2, {}, {}, False, 14, 256, []
+        asked.resolve = lambda name, size: {"algorithm": "inline", "parameters": {}, "slot_bytes": 4096}
+
+        def run(request):
+            requests.append(request)
+            return {"call": {"checker": {"clean": True}, "times": {"time_ns": 114, "least_ns": 100, "most_ns": 120}}}
+        asked.run_program = run
+        self.assertEqual({"time_ns": 100, "least_ns": 86, "most_ns": 106}, asked.call("inline", 8)["times"])
+        asked.call("inline", 65536)
+        self.assertEqual([(256, 20), (5, 20)], [(request["repetitions"], request["skew_ns"]) for request in requests])
+
+
 class Shown(unittest.TestCase):
     def text(self):
         out = io.StringIO()

@@ -128,7 +128,7 @@ def judge_statistics(case, job, text):
     left = sum(stats["collectives"][name].get("passed", {}).get(why, 0) for name in case.collectives for why in case.leaves)
     told = re.search(r"^(\d+) calls are left to the MPI$", text, re.MULTILINE)
     least = int(told[1]) if told else 0
-    most = 2 * least if peers.abi(job.mpi) == "openmpi" else least  # whose reductions may call another of the communicator's
+    most = 3 * least if peers.abi(job.mpi) == "openmpi" else least  # whose reductions may call another of the communicator's; 5, without Fortran, has others on MPI_REAL16 besides
     if case.leaves and not least <= left <= most:
         yield f"{left} calls passed for {case.leaves}; the program: {told[0] if told else 'none'}"
     for name, one in stats["collectives"].items():
