@@ -140,9 +140,11 @@ static bool wait_for(const struct shots *s, int64_t when_ns)
     return late;
 }
 
-static int rising(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
 }
 
 /* Of short batches the median: other work that takes the processor meanwhile spoils few of them. */
@@ -157,7 +159,7 @@ double shots_start_ns(void)
             now = clock_ns();
         ns[b] = (double)(now - begin) / READINGS;
     }
-    qsort(ns, BATCHES, sizeof *ns, rising);
+    qsort(ns, BATCHES, sizeof *ns, by_value);
     return ns[BATCHES / 2];
 }
 
@@ -271,13 +273,6 @@ static bool take(struct shots *s, const struct shots_plan *plan, const struct sh
         f->cpu_ns += (double)value[CPU] / s->ranks;
     }
     return !value[LATE];
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 void shots_compare(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,

@@ -21,13 +21,9 @@ Ratio = namedtuple("Ratio", "value low high")
 Row = namedtuple("Row", "ranks bind collective bytes line line_ns cells best ratios")
 
 
-def class_at(line_ns):
-    return next(name for name, below in CLASSES if line_ns < below)
-
-
 def class_of(figure):
     """None: not measured, or the processors moved between before and after."""
-    seen = {class_at(ns) for ns in (figure["line_before_ns"], figure["line_after_ns"]) if ns >= 0}
+    seen = {next(name for name, below in CLASSES if ns < below) for ns in (figure["line_before_ns"], figure["line_after_ns"]) if ns >= 0}
     return seen.pop() if len(seen) == 1 else None
 
 

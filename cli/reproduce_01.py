@@ -8,7 +8,7 @@ schemes of MVAPICH (bcast/slots) and Open MPI's coll/sm (bcast/banks).  Fresh da
 p ranks; a rank's queue has s buffers of f bytes, b = f s in all, refilled in q sets.  The model: t, ns a byte copied; t_w, until a fragment's announcement has reached the last
 rank; t_wo and t_a, to enter a set of buffers and to leave it; f* is the best f by it.
 """
-from .reproduce_rows import GAIN, Figure, Result, Row, good_as_printed, factor, found, within
+from .reproduce_rows import GAIN, Figure, Result, Row, factor, found, good_as_printed, within
 from .text import bytes_text
 
 TITLE = "shared-memory broadcast for NUMA nodes"

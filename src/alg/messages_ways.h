@@ -15,9 +15,7 @@ static const struct alg_param messages_params[] = {
     [MESSAGES_FRAGMENT] = { "fragment", "B", "f, bytes of a message that go at once", HUD_ELEMENT_MOST, 1 << 20, HUD_ELEMENT_MOST, NULL },
     [MESSAGES_CELLS] = { "cells", "1", "of a pair's queue; fewer where the lease holds fewer", 1, 256, 4, NULL },
     [MESSAGES_TREE] = { "tree", "", "who sends to whom", 0, SHAPE_KINDS - 1, SHAPE_KNOMIAL, hud_shape_names, .per_call = true },
-    [MESSAGES_DEGREE] = { "degree", "1",
-                          "children of a rank in the trees kary, balanced and knomial, in a group of nested, of a leader among leaders", 2,
-                          64, 2, NULL, .per_call = true },
+    [MESSAGES_DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 2, NULL, .per_call = true },
     { .name = NULL },
 };
 

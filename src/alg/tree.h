@@ -25,9 +25,7 @@ static const struct alg_param tree_params[] = {
     [TREE_BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24, 96 << 10, NULL },
     [TREE_KIND] = { "tree", "", "who reads whose sums", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names, .per_call = true,
                     .tune = "nested,flat,knomial,balanced" },
-    [TREE_DEGREE] = { "degree", "1",
-                      "children of a rank in the trees kary, balanced and knomial, in a group of nested, of a leader among leaders", 2, 64,
-                      4, NULL, .per_call = true, .tune = "2,8" },
+    [TREE_DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 4, NULL, .per_call = true, .tune = "2,8" },
     { .name = NULL },
 };
 

@@ -108,6 +108,9 @@ enum shape_kind {
     SHAPE_KINDS
 };
 
+/* Of a parameter that is the degree, for users. */
+#define SHAPE_DEGREE_DOC "children of a rank in the trees kary, balanced and knomial, in a group of nested, of a leader among leaders"
+
 /* Trees of such a kind cannot be without groups. */
 static inline bool shape_by_groups(enum shape_kind kind)
 {

@@ -100,6 +100,16 @@ class Programs(unittest.TestCase):
                 self.assertEqual((0, ""), (answer.returncode, answer.stderr))
                 self.check(json.loads(answer.stdout), ["barrier", "bcast", "bare_barrier", "bare_bcast"], [8, 3000])
 
+    def test_a_result_of_fewer_numbers_than_ranks_is_cut_all_the_same(self):
+        """Each call has a number to add, not none for each rank."""
+        with tempfile.TemporaryDirectory() as folder:
+            stats = os.path.join(folder, "stats.json")
+            answer = json.loads(call(TEAM, "--coll", "reduce_scatter", "--bytes", "8", *FEW, HUDDLE_STATS=f"json:{stats}").stdout)
+            with open(stats, encoding="utf-8") as file:
+                counted = json.load(file)["collectives"]["reduce_scatter"]
+        self.check(answer, ["reduce_scatter"], [8])
+        self.assertEqual(8 * counted["calls"], counted["bytes"])
+
     def test_late_ranks_cost_processor_time_not_time(self):
         figures = json.loads(call(TEAM, "--coll", "barrier", *FEW, "--late-us", "3000").stdout)["figures"]
         self.assertTrue(figures[0]["cpu_ns"] > 0 and figures[0]["shots"] == 4, figures)

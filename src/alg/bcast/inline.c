@@ -24,9 +24,7 @@ enum param { KIND, DEGREE };
 
 static const struct alg_param params[] = {
     [KIND] = { "tree", "", "who reads whose line", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names, .tune = "leaders,flat" },
-    [DEGREE] = { "degree", "1",
-                 "children of a rank in the trees kary, balanced and knomial, in a group of nested, of a leader among leaders", 2, 64, 8,
-                 NULL, .tune = "32" },
+    [DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 8, NULL, .tune = "32" },
     { .name = NULL },
 };
 

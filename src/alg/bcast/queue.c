@@ -37,9 +37,7 @@ static const struct alg_param params[] = {
     [MESSAGE] = { "message", "B", "m, the longest message that shall fit the queue; 0: not known", 0, 1 << 24, 0, NULL },
     [TREE] = { "tree", "", "who announces fragments to whom", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names, .per_call = true,
                .tune = "flat,chain,knomial" },
-    [DEGREE] = { "degree", "1",
-                 "children of a rank in the trees kary, balanced and knomial, in a group of nested, of a leader among leaders", 2, 64, 2,
-                 NULL, .per_call = true },
+    [DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 2, NULL, .per_call = true },
     { .name = NULL },
 };
 

@@ -30,9 +30,7 @@ static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes of a cell", 512, 1 << 16, 8192, NULL },
     [CELLS] = { "cells", "1", "w, cells of the one ring; fewer where the lease holds fewer", 1, RING_UNITS_MOST, 4, NULL },
     [TREE] = { "tree", "", "who releases, and gathers from, whom", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names },
-    [DEGREE] = { "degree", "1",
-                 "children of a rank in the trees kary, balanced and knomial, in a group of nested, of a leader among leaders", 2, 64, 2,
-                 NULL },
+    [DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 2, NULL },
     { .name = NULL },
 };
 
