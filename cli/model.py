@@ -129,10 +129,10 @@ def main(options, _command, layout):
         machines.show(layout)
         return 0
     places.check("--plot", options.plot)
-    if options.plot and bench_chart.missing():
-        raise Trouble(f"--plot {options.plot}: {bench_chart.missing()}")
     if options.plot and options.collective == "barrier":
         raise Trouble("--plot: a barrier has one time, no curve (accepted: of collectives with bytes)", 2)
+    if options.plot and bench_chart.missing():
+        raise Trouble(f"--plot {options.plot}: {bench_chart.missing()}")
     check_queue(options, layout)
     if options.fit:
         return fit(options, layout)
