@@ -29,10 +29,12 @@ extern "C" {
 
 enum hud_status {
     HUD_OK = 0,
-    HUD_PASS,         /* not taken; the same on every rank of the team: use your own collective */
-    HUD_ERR_TRUNCATE, /* the sender sent more bytes than this rank's view holds; the view is filled, the team remains usable */
+    HUD_PASS, /* not taken; the same on every rank of the team: use your own collective */
+    HUD_ERR_TRUNCATE, /* the sender sent more bytes than this rank's view holds; the view is filled, the team remains usable (but see hud_alltoall) */
     HUD_ERR_ARGUMENT, /* a null pointer, a root outside 0..size-1, an unknown topic; nothing was touched */
-    HUD_ERR_MEMORY    /* out of private memory; nothing was touched */
+    HUD_ERR_MEMORY,   /* out of private memory; nothing was touched */
+    HUD_ERR_UNLIKE,   /* members make different calls, as a line says; buffers are undefined; later calls on the team: HUD_PASS */
+    HUD_ERR_FAILED    /* a member's process has ended, or the host has interrupted the call; buffers are undefined; later calls: HUD_PASS */
 };
 
 struct hud_context;
@@ -49,7 +51,9 @@ struct hud_host {
     int local_ranks;             /* ranks of the job on this node; 0: unknown, the team's size serves */
     int threads;                 /* nonzero: several threads may call at once */
     void (*progress)(void *arg); /* called now and then inside every wait (MPI's progress rule); NULL: none */
-    void *arg;                   /* for progress */
+    void *arg;                   /* for the callbacks */
+    void (*abort)(void *arg);    /* ends the job (HUDDLE_ON_DEATH=abort); NULL: abort() */
+    int fault_tolerant; /* nonzero: a call during which a member's process ends fails with HUD_ERR_FAILED; 0: it waits, as most MPIs do */
     const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that win over the environment; NULL: none */
 };
 
@@ -77,6 +81,7 @@ struct hud_exchange {
     int (*world_rank)(void *arg, int rank); /* a member's rank in the job, -1: not of this job; NULL: all members are known to use huddle */
     void *arg;
     void (*name)(void *arg, char *name, size_t bytes); /* what a user calls the communicator, for messages; "": nothing; NULL: nothing */
+    int (*interrupted)(void *arg); /* asked in long waits: nonzero: the call fails (a revoked communicator); NULL: never */
 };
 
 /* Local and cheap: no communication, no shared memory.  The exchange is copied; its arg must stay valid until the team is freed. */
@@ -189,7 +194,8 @@ HUD_API int hud_reduce_scatter(hud_team *team, const struct hud_view *in, const 
 
 /*
  * Block i of `in` goes to member i, where it becomes the block of its sender.  in->bytes == out->bytes, `size` equal blocks.  in->base == out->base: in place.
- * HUD_OK, HUD_PASS, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.
+ * HUD_OK, HUD_PASS, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.  A member whose in->bytes and out->bytes differ says so in a line; the call fails with
+ * HUD_ERR_TRUNCATE on every member, and later calls on the team are HUD_PASS.
  */
 HUD_API int hud_alltoall(hud_team *team, const struct hud_view *in, const struct hud_view *out);
 /* The same with a view for, and from, each member: in[size], out[size].  in[i].bytes is what member i has in its out for the caller.  in == out: in place.

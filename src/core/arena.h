@@ -12,17 +12,19 @@
 #define HUD_ARENA_H
 
 #include "core/descriptor.h"
+#include "core/member.h"
 #include "core/stats.h"
-#include "mem/mem.h"
 
 enum { ARENA_NONCE = 16 };
 
-/* The first page of every arena. */
+/* The first pages of every arena. */
 struct arena_head {
     struct mem_home home;
     unsigned char nonce[ARENA_NONCE]; /* tells this arena from a file that happens to have its descriptor's number */
     mem_counter holders;              /* contexts of the owner's process that use its mapping; the last one unmaps it */
+    mem_counter obituary;             /* see member.h, as note */
     _Alignas(HUD_LINE) struct stats stats;
+    _Alignas(HUD_LINE) struct mem_note note[NOTE_COUNT];
 };
 
 struct extent;

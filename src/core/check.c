@@ -2,6 +2,7 @@
 /* check.c - HUDDLE_CHECK: the roll call before each collective, and what the watch sees of it. */
 #include "core/check.h"
 #include "core/clock.h"
+#include "core/longwait.h"
 #include "core/watch.h"
 
 #include <stdio.h>
@@ -187,7 +188,10 @@ void hud_check_start(struct hud_team *team, const struct peer_card *cards)
 
     lock(team);
     check->stage = CHECK_IDLE;
+    check->policy = team->policy;
+    check->policy.watch = hud_longwait_report;
     check->mem = team->mem;
+    check->mem.policy = &check->policy;
     check->mem.offset = team->plan->roll_offset;
     check->eyes = check->mem;
     for (int r = 0; r < team->size; r++)

@@ -24,11 +24,12 @@ enum { CHECK_NAME = 128 };
 
 struct check {
     /* Of the thread that makes the call: */
-    struct mem mem; /* the team's, for the lines of the roll call */
-    int depth;      /* calls inside each other: an MPI's collective may use another one of the same communicator */
-    bool entered;   /* the outermost call is of those that are checked, and has not been left */
-    bool alike;     /* all members make the same outermost call, as far as is known */
-    bool said;      /* a difference has been: one line a team is enough */
+    struct mem mem;           /* the team's, for the lines of the roll call */
+    struct mem_policy policy; /* of mem: waits in the roll call are outside of the algorithm's guard */
+    int depth;                /* calls inside each other: an MPI's collective may use another one of the same communicator */
+    bool entered;             /* the outermost call is of those that are checked, and has not been left */
+    bool alike;               /* all members make the same outermost call, as far as is known */
+    bool said;                /* a difference has been: one line a team is enough */
     /* Under the lock of the context's watch: */
     struct check *prev, *next; /* in the watch's list */
     const struct hud_team *team;

@@ -13,6 +13,12 @@ static inline bool coll_reduces(int kind)
     return kind == COLL_REDUCE || kind == COLL_ALLREDUCE || kind == COLL_REDUCE_SCATTER;
 }
 
+/* One that has a root. */
+static inline bool coll_rooted(int kind)
+{
+    return kind == COLL_BCAST || kind == COLL_REDUCE;
+}
+
 extern const char *const hud_coll_names[COLL_KINDS]; /* as in alg.def and in statistics */
 int hud_coll_kind(const char *name);                 /* -1: none of that name */
 
@@ -31,6 +37,7 @@ int hud_coll_kind(const char *name);                 /* -1: none of that name */
     R(LEASE, "no lease")                                                                                                                   \
     R(EXCHANGE, "set-up failed")                                                                                                           \
     R(PRIVATE, "out of private memory")                                                                                                    \
+    R(BROKEN, "given up after an error")                                                                                                   \
     R(EARLY, "before HUDDLE_FIRST")                                                                                                        \
     R(FORCED, "left to the MPI")                                                                                                           \
     R(REFUSED, "no algorithm")                                                                                                             \

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* complain.c - the lines of HUDDLE_CHECK: who calls what, and who has not come. */
-#define _GNU_SOURCE
 #include "core/check.h"
 #include "core/log.h"
+#include "core/process.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { MOST_CALLS = 6, MOST_MISSING = 6 };
 
@@ -119,30 +115,12 @@ static void add_calls(struct line *line, const struct check *check)
     }
 }
 
-/* The process has ended, reaped or not.  False where the kernel cannot tell. */
-static bool has_ended(int pid)
-{
-    if (pid == 0)
-        return false;
-#ifdef SYS_pidfd_open
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (fd < 0)
-        return errno == ESRCH;
-    struct pollfd end = { .fd = fd, .events = POLLIN };
-    bool ended = poll(&end, 1, 0) == 1;
-    close(fd);
-    return ended;
-#else
-    return false;
-#endif
-}
-
 static void add_missing(struct line *line, struct check *check, int rank, uint64_t now_ns)
 {
     struct roll_record last;
 
     add(line, "rank %d (", rank);
-    if (has_ended(check->member[rank].pid))
+    if (hud_process_ended(check->member[rank].pid, 0))
         add(line, "process %d has ended; ", check->member[rank].pid);
     if (check->call < 2 || !hud_shm_roll_look(&check->eyes, check->call - 1, rank, &last)) {
         add(line, "no call yet)");

@@ -34,6 +34,7 @@ struct row {
 static const char *const words_switch[] = { "off", "on", NULL };
 static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive", NULL }; /* as enum mem_way */
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
+static const char *const words_death[] = { "wait", "abort", NULL }; /* as enum config_death */
 static const char *const words_order[] = { "any", "fixed", NULL };
 static const char *words_barrier[SET_ALGS + 3], *words_bcast[SET_ALGS + 3], *words_reduce[SET_ALGS + 3], *words_allreduce[SET_ALGS + 3],
     *words_reduce_scatter[SET_ALGS + 3], *words_alltoall[SET_ALGS + 3], *words_alltoallv[SET_ALGS + 3];

@@ -41,6 +41,7 @@ enum { SET_MOST = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256 };
 
 enum config_switch { SWITCH_OFF, SWITCH_ON };
 enum config_order { ORDER_ANY, ORDER_FIXED };
+enum config_death { DEATH_WAIT, DEATH_ABORT };
 enum config_log { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 enum config_choice { CHOICE_AUTO, CHOICE_MPI, CHOICE_FIRST }; /* then the collective's algorithms in the order of alg.def */
 

@@ -2,6 +2,7 @@
 /* peers.c - opening and mapping the other ranks' arenas. */
 #define _GNU_SOURCE
 #include "core/direct.h"
+#include "core/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -104,6 +105,7 @@ static void fill_card(struct peers *p, const struct arena *own, struct peer_card
     card->pid_namespace = inode_of("/proc/self/ns/pid");
     card->user_namespace = inode_of("/proc/self/ns/user");
     card->pid = (int32_t)getpid();
+    card->started = hud_process_started(card->pid);
     card->fd = own->file.fd;
     card->uid = (uint32_t)geteuid();
     card->by_proc = opens_by_proc(own, card);

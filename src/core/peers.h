@@ -19,6 +19,7 @@ struct peer_card {
     uint64_t bytes, address;                /* address: for ranks that are threads of one process */
     uint64_t process;                       /* random, per process image */
     uint64_t pid_namespace, user_namespace; /* inode numbers; 0: not known */
+    uint64_t started;                       /* hud_process_started of pid */
     int32_t pid, fd;
     uint32_t uid;
     uint32_t by_proc;           /* nonzero: it could open its own descriptor by /proc/PID/fd */

@@ -7,13 +7,14 @@
  *
  * A slice holds, in this order, the same in every member's slice:
  *
- *   slice_head | place_table (filled in rank 0's slice only) | roll_slot (only with HUDDLE_CHECK) | slot of each algorithm in use, windows last
+ *   slice_head | member | place_table (filled in rank 0's slice only) | roll_slot (only with HUDDLE_CHECK) | slot of each algorithm in use, windows last
  *
  * Rules that name the same algorithm, or one of the same family, share its slot unless they differ in a parameter that shapes it (alg_param.per_call).
  */
 #ifndef HUD_PLAN_H
 #define HUD_PLAN_H
 
+#include "core/member.h"
 #include "core/rollcall.h"
 #include "core/rules.h"
 #include "core/vacate.h"
@@ -37,7 +38,11 @@ struct place_table {
     int16_t unit[]; /* [level * ranks + rank] */
 };
 
-enum { PLACE_OFFSET = (sizeof(struct slice_head) + HUD_LINE - 1) / HUD_LINE * HUD_LINE };
+enum {
+    MEMBER_OFFSET = (sizeof(struct slice_head) + HUD_LINE - 1) / HUD_LINE * HUD_LINE,
+    PLACE_OFFSET = (MEMBER_OFFSET + sizeof(struct member_state) + HUD_LINE - 1) / HUD_LINE * HUD_LINE
+};
+_Static_assert((int)MEMBER_SLOTS == (int)PLAN_SLOTS, "a member counts the calls of each slot");
 
 /* What rules may ask of a team. */
 struct plan_facts {

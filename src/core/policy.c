@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* policy.c - how a team's ranks wait, from what the first round has told about their processors. */
 #include "core/policy.h"
+#include "core/longwait.h"
 
 #include <limits.h>
 #include <string.h>
@@ -63,6 +64,8 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
                                         .sleep_ns = SLEEP_NS,
                                         .progress = c->host.progress,
                                         .arg = c->host.arg,
+                                        .watch = hud_longwait_watch,
+                                        .watch_arg = team,
                                         .stream_bytes = stream_bytes(&c->config, team->size),
                                         .move_bytes = move_bytes(&c->config) };
 }

@@ -13,6 +13,7 @@
 #include "core/setup.h"
 #include "core/check.h"
 #include "core/log.h"
+#include "core/longwait.h"
 #include "core/policy.h"
 #include "core/presence.h"
 
@@ -187,6 +188,7 @@ static void take_up(struct setup *s)
     team->offset = s->offset;
     read_place(s);
     take_plan(s);
+    hud_longwait_begin(team, s->card, s->reply[0].offset);
     hud_policy_make(team, s->hello);
     team->mem = (struct mem){ .rank = team->rank, .size = team->size, .slices = team->slices, .home_mask = mask, .policy = &team->policy };
     team->mem.pids = s->direct ? team->pids : NULL;
@@ -310,9 +312,12 @@ static bool allocate(struct setup *s)
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
     free(s->team->pids);
     s->team->pids = calloc(ranks, sizeof *s->team->pids);
+    free(s->team->process);
+    s->team->process = calloc(ranks, sizeof *s->team->process);
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
     bool checked = s->team->check || !hud_checks(c);
-    if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->plan && s->team->slices && s->team->pids && checked)
+    if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->plan && s->team->slices && s->team->pids &&
+        s->team->process && checked)
         return true;
     s->poor = true;
     if (!s->hello && c->spare && s->team->size <= c->host.world_size && s->team->size <= SPARE_RANKS && local_claim(&c->spare_used))

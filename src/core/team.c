@@ -2,9 +2,12 @@
 /* team.c - the public calls on a team: set up at the first collective, choose, run, count. */
 #include "core/check.h"
 #include "core/clock.h"
+#include "core/guard.h"
 #include "core/log.h"
+#include "core/longwait.h"
 #include "core/presence.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -33,11 +36,12 @@ void hud_team_free(hud_team *team)
     if (!team || team->context->pid != getpid())
         return;
     hud_check_free(team);
-    if (team->state == TEAM_READY)
+    if (team->state == TEAM_READY || team->state == TEAM_BROKEN)
         hud_team_leave(team);
     hud_shape_groups_free(&team->groups);
     free(team->slices);
     free(team->pids);
+    free(team->process);
     free(team);
 }
 
@@ -67,9 +71,8 @@ static enum reason untaken(const struct hud_team *team, enum coll_kind kind, con
 /* With HUDDLE_CHECK: all ranks of the team make this call. */
 static bool agree(struct hud_team *team, enum coll_kind kind, const struct coll *call)
 {
-    bool rooted = kind == COLL_BCAST || kind == COLL_REDUCE;
     const struct hud_call what = { .name = hud_coll_names[kind],
-                                   .root = rooted ? call->root : -1,
+                                   .root = coll_rooted((int)kind) ? call->root : -1,
                                    .bytes = kind == COLL_BARRIER || kind == COLL_ALLTOALLV ? HUD_ANY_BYTES : call->bytes,
                                    .detail = call->reduction ? call->reduction->name : NULL };
 
@@ -111,6 +114,15 @@ static const struct plan_entry *find(const struct hud_team *team, enum coll_kind
     return NULL;
 }
 
+/* This member makes no further calls on the team, nor do the others once they know. */
+static int give_up(struct hud_team *team, int status)
+{
+    hud_longwait_give_up(team, status);
+    team->state = TEAM_BROKEN;
+    team->reason = REASON_BROKEN;
+    return status;
+}
+
 /* Runs a call that every rank of the team makes alike. */
 static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
 {
@@ -130,18 +142,22 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     }
     uint64_t start = team->context->timed ? clock_ns() : 0;
     const struct plan_slot *slot = &team->plan->slot[entry->slot];
-    call->op = ++team->op[entry->slot];
+    call->op = mem_count_step(&team->made[entry->slot]);
     call->groups = &team->groups;
     call->param = entry->param;
     call->slot_bytes = slot->bytes;
     call->cache_bytes = team->cache_bytes;
     team->mem.offset = slot->offset;
     team->mem.truncated = false;
-    hud_shm_algs[entry->row]->run(&team->mem, call);
+    team->entry = entry;
+    team->call = call;
+    int status = hud_guard_run(hud_shm_algs[entry->row]->run, &team->mem, call);
     if (team->context->timed)
         mem_count(&hud_context_stats(team->context)->coll[kind].ns, clock_ns() - start, team->context->host.threads != 0);
     if (__builtin_expect(team->check != NULL, 0))
         hud_check_exit(team);
+    if (__builtin_expect(status != 0, 0))
+        return give_up(team, status);
     return team->mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }
 
@@ -221,10 +237,41 @@ int hud_reduce_scatter(hud_team *team, const struct hud_view *in, const struct h
     return run(team, COLL_REDUCE_SCATTER, &call);
 }
 
+/*
+ * This member sends blocks of another size than it receives, which no MPI finds out by the arguments of one rank; so the others are in the call.  It
+ * tells them by giving the team up.  With HUDDLE_CHECK the roll call tells them, and all go to the host's own collective.
+ */
+static int fail_unequal(struct hud_team *team, const struct hud_view *in, const struct hud_view *out)
+{
+    size_t ranks = (size_t)team->size;
+    struct coll call = { .bytes = out->bytes / ranks };
+    char detail[64], name[64];
+    enum reason why;
+
+    if (team->state <= TEAM_EARLY)
+        hud_team_setup(team);
+    if (team->check) {
+        snprintf(detail, sizeof detail, "%zu bytes sent, %zu received", in->bytes / ranks, out->bytes / ranks);
+        hud_check_enter(team, &(struct hud_call){ .name = "alltoall", .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail });
+        return HUD_PASS;
+    }
+    if (!find(team, COLL_ALLTOALL, &call, &why))
+        return HUD_PASS;
+    hud_longwait_name(team, name, sizeof name);
+    if (hud_longwait_says(team))
+        hud_log(&team->context->config, LOG_ERROR,
+                "alltoall of %s (%d ranks): rank %d sends %zu bytes to each rank and receives %zu; the call fails, later ones are %s's own",
+                name, team->size, team->rank, in->bytes / ranks, out->bytes / ranks, team->context->owner);
+    count(team, COLL_ALLTOALL, call.bytes, REASON_BROKEN);
+    return give_up(team, HUD_ERR_TRUNCATE);
+}
+
 int hud_alltoall(hud_team *team, const struct hud_view *in, const struct hud_view *out)
 {
-    if (!team || !in || !out || in->bytes != out->bytes || in->bytes % (size_t)team->size != 0)
+    if (!team || !in || !out || in->bytes % (size_t)team->size != 0 || out->bytes % (size_t)team->size != 0)
         return HUD_ERR_ARGUMENT;
+    if (in->bytes != out->bytes)
+        return fail_unequal(team, in, out);
     if (in->bytes == 0)
         return end_empty(team, COLL_ALLTOALL);
     struct coll call = { .bytes = in->bytes / (size_t)team->size, .in = *in, .out = *out };

@@ -6,7 +6,7 @@
 #include "core/context.h"
 #include "core/plan.h"
 
-enum team_state { TEAM_NEW, TEAM_EARLY, TEAM_READY, TEAM_REFUSED };
+enum team_state { TEAM_NEW, TEAM_EARLY, TEAM_READY, TEAM_REFUSED, TEAM_BROKEN /* was READY: an error ended its calls */ };
 
 struct hud_team {
     struct hud_context *context;
@@ -15,21 +15,36 @@ struct hud_team {
     enum team_state state;
     enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
     long calls;         /* so far, while it is new or early */
-    enum reason reason; /* TEAM_EARLY, TEAM_REFUSED: why, the same on all ranks */
-    /* TEAM_READY: */
+    enum reason reason; /* TEAM_EARLY, TEAM_REFUSED, TEAM_BROKEN: why, the same on all ranks */
+    /* TEAM_READY, TEAM_BROKEN: */
     struct mem mem;
     struct mem_policy policy;
-    char **slices;           /* [size] where this process maps them */
-    int *pids;               /* [size] */
+    char **slices; /* [size] where this process maps them */
+    int *pids;     /* [size] */
+    struct team_process {
+        int pid;          /* in this process's PID namespace; 0: not known here */
+        uint64_t started; /* hud_process_started; 0: not known */
+        bool ended;
+    } * process;             /* [size] of the members */
+    uint64_t number;         /* names the team, alike on all members */
     size_t offset, bytes;    /* of the own slice in the own arena */
     const struct plan *plan; /* the context's: teams alike share one */
-    uint64_t op[PLAN_SLOTS]; /* operations that each slot of the plan has seen in this team */
+    mem_counter *made;       /* [PLAN_SLOTS] calls of each slot of the plan in this team; in its own slice, for others to read */
+    /* Of the call that is running, or ran last: */
+    const struct plan_entry *entry;
+    const struct coll *call;
     struct shape_groups groups;
     size_t cache_bytes;                       /* a rank's share of the largest cache that ranks share, 0: not known */
     int levels;                               /* of place_name */
     char place_name[SHAPE_LEVELS][TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
     struct check *check;                      /* check.h; NULL: calls are not checked */
 };
+
+/* What a member publishes of itself. */
+static inline struct member_state *team_member(const struct hud_team *team, int rank)
+{
+    return (struct member_state *)(void *)(team->slices[rank] + MEMBER_OFFSET);
+}
 
 /* All members use huddle on this node, or nobody can tell.  Local; looked up once: the same on every rank. */
 bool hud_team_is_present(struct hud_team *team);

@@ -28,6 +28,29 @@ static inline void mem_count(mem_counter *c, uint64_t by, bool threads)
         atomic_store_explicit(&c->value, mem_count_read(c) + by, memory_order_relaxed);
 }
 
+/*
+ * A counter of events that others follow: one thread steps it, and whoever observes a step sees all that its owner has counted in this way before.
+ * Returns the new value.
+ */
+static inline uint64_t mem_count_step(mem_counter *c)
+{
+    uint64_t next = mem_count_read(c) + 1;
+
+    atomic_store_explicit(&c->value, next, memory_order_release);
+    return next;
+}
+
+static inline uint64_t mem_count_observe(const mem_counter *c)
+{
+    return atomic_load_explicit(&c->value, memory_order_acquire);
+}
+
+/* True for the first caller, of all processes. */
+static inline bool mem_count_claim(mem_counter *c)
+{
+    return atomic_exchange_explicit(&c->value, 1, memory_order_relaxed) == 0;
+}
+
 /* What one counter has goes to another; nothing that others count meanwhile is lost. */
 static inline void mem_count_move(mem_counter *from, mem_counter *to)
 {

@@ -4,6 +4,25 @@
 
 enum mem_way { MEM_POLL, MEM_YIELD, MEM_SLEEP, MEM_ADAPTIVE };
 
+/* A wait that has lasted long, as hud_mem_wait tells of it.  file, line: of the call in the source that waits. */
+struct mem_wait {
+    struct mem *m;
+    mem_flag *flag;
+    uint64_t least;
+    const char *file;
+    int line;
+    int64_t begin_ns, now_ns; /* CLOCK_MONOTONIC */
+    unsigned looks;           /* so far, this one included */
+    void *state;              /* the observer's, NULL at first */
+};
+
+/*
+ * Looks at a long wait: first after MEM_WATCH_NS, then as often, at last when the wait has ended (over).  May leave the collective by a non-local exit,
+ * unless it is over.
+ */
+typedef void mem_watch(struct mem_wait *wait, bool over, void *arg);
+enum { MEM_WATCH_NS = 50000000 };
+
 /* How this rank waits. */
 struct mem_policy {
     unsigned polls;              /* looks with PAUSE before anything else; 0: somebody else needs the processor */
@@ -11,6 +30,8 @@ struct mem_policy {
     unsigned sleep_ns;           /* of one sleep, at most 1 ms */
     void (*progress)(void *arg); /* the host's, or NULL */
     void *arg;
+    mem_watch *watch; /* NULL: nobody looks at long waits */
+    void *watch_arg;
     size_t stream_bytes; /* messages from here on are copied out past the caches; 0: none */
     size_t move_bytes;   /* the same of moves, which no ring in the caches feeds */
 };
@@ -41,7 +62,8 @@ struct mem {
     bool truncated;  /* a mem_out or mem_pull of this call went past its view */
 };
 
-void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least); /* yields, progresses, sleeps until it is there */
+/* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long waits. */
+void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least, const char *file, int line);
 void hud_mem_wake(mem_flag *f);                                /* wakes whoever sleeps on it */
 void hud_mem_stream(void *dst, const void *src, size_t bytes); /* memcpy past the caches, where the processor can; complete on return */
 
@@ -93,7 +115,7 @@ MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v)
         hud_mem_wake(f);
 }
 
-MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least)
+MEM_FN uint64_t mem_await_at(struct mem *m, mem_flag *f, uint64_t least, const char *file, int line)
 {
     for (unsigned left = m->policy->polls + 1; left != 0; left--) {
         uint64_t seen = mem_peek(m, f);
@@ -101,8 +123,13 @@ MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least)
             return seen;
         mem_pause();
     }
-    hud_mem_wait(m, f, least);
+    hud_mem_wait(m, f, least, file, line);
     return mem_peek(m, f);
+}
+
+MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least)
+{
+    return mem_await_at(m, f, least, "", 0);
 }
 
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)
@@ -254,3 +281,6 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 {
     return bytes == 0 ? 0 : hud_mem_write(m->pids[rank], exposed + offset_bytes, mem_span_at(from), bytes);
 }
+
+/* A wait knows its place in the source; the two constants are loaded only once it has become slow. */
+#define mem_await(m, f, least) mem_await_at(m, f, least, __FILE__, __LINE__)

@@ -150,9 +150,22 @@ static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
     habit->losses += habit->losses < LOSSES_MOST;
 }
 
-void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least)
+/* Lets the observer look.  Returns when it wants to look again. */
+static int64_t show(struct mem_wait *wait, int64_t now, bool over)
 {
-    int64_t begin = now_ns(), now = begin;
+    const struct mem_policy *policy = wait->m->policy;
+
+    wait->now_ns = now;
+    wait->looks++;
+    if (policy->watch)
+        policy->watch(wait, over, policy->watch_arg);
+    return now + MEM_WATCH_NS;
+}
+
+void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least, const char *file, int line)
+{
+    int64_t begin = now_ns(), now = begin, due = begin + MEM_WATCH_NS;
+    struct mem_wait wait = { .m = m, .flag = f, .least = least, .file = file, .line = line, .begin_ns = begin };
 
     for (unsigned n = 0; !look(m, f, least); n++) {
         enum mem_way way = choose(m, begin, now, n);
@@ -162,7 +175,11 @@ void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least)
         now = now_ns();
         if (way == MEM_YIELD)
             judge(&m->habit, now, now - before);
+        if (__builtin_expect(now >= due, 0))
+            due = show(&wait, now, false);
     }
+    if (__builtin_expect(due != begin + MEM_WATCH_NS, 0))
+        show(&wait, now, true);
     learn(&m->habit, now - begin);
 }
 

@@ -51,6 +51,7 @@ class Case:
     leaves: Sequence[str] = ()                        # reasons for which as many calls were passed on as the program says, if it says so
     collectives: Sequence[str] = ("barrier", "bcast")
     says: Sequence[str] = ()                          # the "huddle: " lines, one each
+    may_say: Sequence[str] = ()                       # further ones that are no fault, one each
     says_each: bool = False                           # each rank may say them
     prints: Sequence[str] = ()
     fails: Optional[bool] = False                     # None: as the MPI likes
@@ -90,6 +91,17 @@ def kill_one_rank(job):
     job.process.wait(30)
 
 
+def until_it_says(pattern):
+    """Waits for a line, which must come; then the launcher is killed, as a user does whose job hangs."""
+    def wait(job):
+        until = time.monotonic() + 60
+        while time.monotonic() < until and job.process.poll() is None and not re.search(pattern, job.text()):
+            time.sleep(0.1)
+        if job.process.poll() is None:
+            os.killpg(job.process.pid, signal.SIGKILL)
+    return wait
+
+
 def bad_setting(name, value, accepted):
     return Case("settings", f"{name}={value}", BOTH, 2, env={name: value}, taken=False, passed="bad setting",
                 says=[f"{name}.*{value}.*{accepted}.*own collectives"])
@@ -124,6 +136,29 @@ def fixed(name, mpis, ranks, env=None, **more):
 def unlike(word, difference, mpis=ALL, call="139 of MPI_COMM_WORLD", **more):
     """Of four ranks one makes another call; tests/mpi/unlike.c has 138 calls before that in which all agree."""
     return Case("check", word, mpis, 4, ["{bin}/unlike", word], env=DIFFERENCES, fails=None, says=[rf"check: call {call} \(4 ranks\): " + difference], **more)
+
+
+DIED = r"rank 1 of MPI_COMM_WORLD \(4 ranks\), process \d+ on \S+, has ended; rank \d has waited in {call} for [0-9.]+ s"
+# Launchers that go on when a rank is killed.
+GO_ON = {"ompi4": ["--enable-recovery"], "ompi5": ["--with-ft", "ulfm"]}
+
+
+def dies(collective, name, mpi, **more):
+    line = DIED.format(call=collective)
+    return Case("death", f"{collective}, {name}", (mpi,), 4, ["{bin}/death", collective], launch=GO_ON, fails=None, says=[line + more.pop("tail", "")], **more)
+
+
+# What a call whose counts do not match may say: under Open MPI nothing, where Open MPI itself finds out; nothing either, where what was sent fits.
+UNEQUAL = r"alltoall of MPI_COMM_WORLD \(4 ranks\): rank 1 sends \d+ bytes to each rank and receives 40; the call fails, later ones are .* own"
+DIFFERENT = r"ranks of MPI_COMM_WORLD \(4 ranks\) call differently: rank \d makes \w+ of \d+ bytes.*, rank \d .*; the call fails, later ones are .* own"
+
+
+def mismatch(call, sent, received, mpis, **more):
+    """Ends in time, with an error on some ranks or none, and then all ranks are through."""
+    words = ["{bin}/mismatch", call, str(sent), str(received)]
+    return [Case("mismatch", " ".join(words[1:]), mpis, 4, words, fails=None, seconds=40, **more),
+            Case("mismatch", " ".join(words[1:]) + ", errors returned", mpis, 4, [*words, "--go-on"], fails=None, seconds=40,
+                 prints=[f"rank {r} is through" for r in range(4)], **more)]
 
 
 NODES = as_node() or {}
@@ -189,6 +224,23 @@ CASES = [
     Case("programs", "killed", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60"], during=kill_one_rank, fails=True),
     *[Case("programs", f"killed in {program}", BOTH, 4, ["{bin}/" + program, "--seconds", "60"], during=kill_one_rank, fails=True)
       for program in ("reductions", "exchanges")],
+
+    # A rank's process ends, and the launcher goes on: one line; with ULFM an error of the collective.
+    *[dies(collective, "recovery", "ompi4", during=until_it_says("has ended")) for collective in ("barrier", "bcast", "reduce", "allreduce", "alltoall")],
+    dies("allreduce", "abort", "ompi4", env={"HUDDLE_ON_DEATH": "abort"}, tail=r"; aborting \(HUDDLE_ON_DEATH=abort\)"),
+    # (Open MPI 5 itself does not always come back from MPI_Finalize after such a recovery, without huddle either)
+    *[Case("death", f"{collective}, ULFM", ("ompi5",), 4, ["{bin}/death", collective, "--recover"], launch=GO_ON, fails=None,
+           during=until_it_says(r"(?s)(recovered: 3 survivors.*){3}"), says=[DIED.format(call=collective)],
+           prints=[f"rank {r} recovered: 3 survivors" for r in (0, 2, 3)]) for collective in ("barrier", "bcast", "reduce", "allreduce", "alltoall")],
+
+    # Counts that do not match.
+    *mismatch("alltoall", 20, 10, MPICH, says=[UNEQUAL]),
+    *mismatch("alltoall", 5, 10, ("mpich4",), says=[UNEQUAL]),
+    # (Open MPI itself refuses these on the rank that is wrong; where errors are returned the others wait for it, as without huddle)
+    mismatch("alltoall", 20, 10, OPEN)[0],
+    *mismatch("alltoall", 20000, 20000, BOTH, says=[DIFFERENT]),
+    *[case for call in ("bcast", "allreduce", "reduce") for case in mismatch(call, 100000, 0, BOTH, says=[DIFFERENT])],
+    *[case for call in ("bcast", "allreduce", "reduce") for count in (5, 20) for case in mismatch(call, count, 0, BOTH, may_say=[DIFFERENT])],
 
     # Communicators that come and go, and as many as there can be (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
     Case("communicators", "10,000 cycles", ALL, 2, ["{bin}/dups", "--cycles", "10000"], bind=True, taken=True),

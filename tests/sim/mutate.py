@@ -16,8 +16,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALGORITHMS = ROOT / "src" / "alg"
-sys.path.insert(0, str(ROOT / "tests" / "lint"))
-from lint_edges import labelled_files, read  # noqa: E402
+sys.path.insert(0, str(ALGORITHMS))
+from edges import files, read  # noqa: E402
 
 CLEAN, FOUND = 0, 1
 
@@ -54,7 +54,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=15)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
-    jobs = [(args.checker, args.seeds, path, site, label) for path in [p.resolve() for p in args.files] or labelled_files() for site, label in mutations(path)]
+    jobs = [(args.checker, args.seeds, path, site, label) for path in [p.resolve() for p in args.files] or files(ROOT / "src") for site, label in mutations(path)]
     surviving = []
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for (_, _, path, site, label), (status, report) in zip(jobs, pool.map(lambda job: run(*job), jobs)):

@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lint"))
-from lint_edges import complaints, labelled_files, read  # noqa: E402
+from lint_edges import complaints, files, read  # noqa: E402
 
 HEAD = "/* SPDX-License-Identifier: BSD-3-Clause */\n/*\n * made/up.c\n *\n * Edges  R1 -> A1  this\n{more} */\n"
 
@@ -53,7 +53,7 @@ class Mutate(unittest.TestCase):
     def test_survivors_are_named(self):
         status, out = self.run_with("true")
         self.assertEqual(status, 1)
-        for path in labelled_files():
+        for path in files(ROOT / "src"):
             for site in read(path)[1]:
                 for label in site.labels:
                     self.assertIn(f"not found: {path.relative_to(ROOT)}:{site.line} {label}", out)

@@ -216,7 +216,6 @@ static void alone(struct rank *r)
         hud_alltoall(NULL, &in, &out),
         hud_alltoall(t, NULL, &out),
         hud_alltoall(t, &in, NULL),
-        hud_alltoall(t, &in, &small),
         hud_alltoallv(NULL, &in, &out),
         hud_alltoallv(t, NULL, &out),
         hud_alltoallv(t, &in, NULL),

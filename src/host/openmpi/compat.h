@@ -38,9 +38,18 @@ static inline bool compat_on_device(const void *buffer)
     return opal_cuda_check_bufs != NULL && opal_cuda_check_bufs((char *)(uintptr_t)buffer, (char *)(uintptr_t)buffer);
 }
 
-/* 4.1 knows no fault tolerance that goes on without a rank. */
+/* 4.1 knows no fault tolerance that goes on without a rank: no call fails for it. */
+#define COMPAT_ERR_PROC_FAILED MPI_ERR_OTHER
+#define COMPAT_ERR_REVOKED MPI_ERR_OTHER
+
 static inline bool compat_fault_tolerant(void)
 {
+    return false;
+}
+
+static inline bool compat_revoked(ompi_communicator_t *comm)
+{
+    (void)comm;
     return false;
 }
 
@@ -50,6 +59,8 @@ static inline bool compat_fault_tolerant(void)
 #include "opal/mca/accelerator/accelerator.h"
 
 #define COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#define COMPAT_ERR_PROC_FAILED MPI_ERR_PROC_FAILED
+#define COMPAT_ERR_REVOKED MPI_ERR_REVOKED
 
 static inline bool compat_on_device(const void *buffer)
 {
@@ -60,10 +71,17 @@ static inline bool compat_on_device(const void *buffer)
 
 /* Absent where Open MPI was built without ULFM. */
 extern bool ompi_ftmpi_enabled __attribute__((weak));
+extern int PMPIX_Comm_is_revoked(MPI_Comm comm, int *revoked) __attribute__((weak));
 
 static inline bool compat_fault_tolerant(void)
 {
     return &ompi_ftmpi_enabled != NULL && ompi_ftmpi_enabled;
+}
+
+static inline bool compat_revoked(ompi_communicator_t *comm)
+{
+    int revoked = 0;
+    return PMPIX_Comm_is_revoked != NULL && PMPIX_Comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked;
 }
 
 #else

@@ -8,9 +8,11 @@
  *             ranks have stopped counting.
  * Collective  Nothing here: a team is set up in the first collective that uses it.
  * Stepping aside
- *             Inter-communicators and single ranks are not taken.  Nothing is where fault tolerance is on, where MPI_Init does not wait for
- *             all ranks, or where Open MPI's objects are not laid out as in the headers (living.c).  All of this is the same on every
- *             rank of a job.
+ *             Inter-communicators and single ranks fall back.  Everything does where MPI_Init does not wait for all ranks, or where Open MPI's
+ *             objects are not laid out as in the headers (living.c).  All of this is the same on every rank of a job.
+ * Fault tolerance
+ *             Where it is on (ULFM), a collective during which a process ends fails with MPI_ERR_PROC_FAILED, on a revoked communicator with
+ *             MPI_ERR_REVOKED; later ones of that communicator are Open MPI's own.
  */
 #include "component.h"
 
@@ -58,8 +60,6 @@ static int component_register(void)
 /* Why no communicator of this process is taken, the same on every rank of the job; NULL: they may be. */
 static const char *reason_to_stay_out(void)
 {
-    if (compat_fault_tolerant())
-        return "fault tolerance is on";
     if (ompi_async_mpi_init)
         return "MPI_Init does not wait for all ranks (async_mpi_init)"; /* some may not have announced themselves */
     return NULL;
@@ -100,6 +100,12 @@ static void progress(void *arg)
     opal_progress();
 }
 
+static void abort_job(void *arg)
+{
+    (void)arg;
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
 /* "Open MPI 4.1.4" of "Open MPI v4.1.4, package: ..." */
 static void name_library(char name[64])
 {
@@ -124,6 +130,8 @@ static void create_context(void)
         .local_ranks = (int)ompi_process_info.num_local_peers + 1,
         .threads = ompi_mpi_thread_multiple,
         .progress = progress,
+        .abort = abort_job,
+        .fault_tolerant = compat_fault_tolerant(),
         .settings = hud_openmpi_settings_given(),
     };
     hud_context_create(&host, &context);

@@ -41,6 +41,12 @@ static void exchange_name(void *arg, char *name, size_t bytes)
     snprintf(name, bytes, "%s", ((hud_module *)arg)->comm->c_name);
 }
 
+/* Of a communicator that was revoked no rank comes to a collective any more. */
+static int exchange_interrupted(void *arg)
+{
+    return compat_revoked(((hud_module *)arg)->comm);
+}
+
 /* From the group alone: names no process that Open MPI has not met yet. */
 static int exchange_world_rank(void *arg, int rank)
 {
@@ -122,6 +128,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         .world_rank = exchange_world_rank,
         .arg = m,
         .name = exchange_name,
+        .interrupted = compat_fault_tolerant() ? exchange_interrupted : NULL,
     };
 
     if (table->coll_allgather == NULL)

@@ -14,7 +14,15 @@ static const int to_mpi[] = {
     [HUD_ERR_TRUNCATE] = MPI_ERR_TRUNCATE,
     [HUD_ERR_ARGUMENT] = MPI_ERR_ARG,
     [HUD_ERR_MEMORY] = MPI_ERR_NO_MEM,
+    [HUD_ERR_UNLIKE] = MPI_ERR_OTHER,
+    [HUD_ERR_FAILED] = COMPAT_ERR_PROC_FAILED,
 };
+
+/* What the caller gets.  A call fails on a communicator whose process has failed, or that was revoked: the latter is told by its own code. */
+static int answer(COMM *comm, int status)
+{
+    return status == HUD_ERR_FAILED && compat_revoked(comm) ? COMPAT_ERR_REVOKED : to_mpi[status];
+}
 
 static int take_barrier(COMM *comm, hud_module *m)
 {
@@ -143,24 +151,12 @@ static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE 
 
 /* ---- exchanges ------------------------------------------------------------------------------------------------------ */
 
-/* A member that sends other blocks than it receives: an error, and not huddle's to serve.  HUDDLE_CHECK hears of it. */
-static int unequal(hud_module *m, size_t sent_bytes, size_t received_bytes)
-{
-    char detail[64];
-
-    snprintf(detail, sizeof detail, "%zu bytes sent, %zu received", sent_bytes, received_bytes);
-    hud_module_enter(m, "alltoall", -1, HUD_ANY_BYTES, detail);
-    return HUD_PASS;
-}
-
 static int take_alltoall(const void *in, int ins, TYPE *in_type, void *out, int outs, TYPE *out_type, COMM *comm, hud_module *m)
 {
     bool in_place = in == MPI_IN_PLACE;
     size_t ranks = (size_t)ompi_comm_size(comm);
     struct buffer from, to;
 
-    if (!in_place && bytes_of(ins, in_type) != bytes_of(outs, out_type))
-        return unequal(m, bytes_of(ins, in_type), bytes_of(outs, out_type));
     open_buffer(&from, in_place ? out : in, (size_t)(in_place ? outs : ins) * ranks, in_place ? out_type : in_type);
     open_buffer(&to, out, (size_t)outs * ranks, out_type);
     return close_buffer(&to, close_buffer(&from, hud_alltoall(m->team, &from.view, &to.view)));
@@ -239,7 +235,7 @@ static int take_alltoallw(const void *in, const int *ins, const int *from, TYPE 
     {                                                                                                                                      \
         hud_module *m = (hud_module *)module;                                                                                              \
         int status = m->setting_up ? HUD_PASS : take_##name(OPEN arguments m);                                                             \
-        return status != HUD_PASS ? to_mpi[status] : hud_module_leave(m, m->below.name(OPEN arguments m->below.name##_module));            \
+        return status != HUD_PASS ? answer(comm, status) : hud_module_leave(m, m->below.name(OPEN arguments m->below.name##_module));      \
     }
 #include "collectives.def"
 

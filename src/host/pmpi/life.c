@@ -80,6 +80,12 @@ static void progress(void *arg)
         local_release(&progressing);
 }
 
+static void abort_job(void *arg)
+{
+    (void)arg;
+    real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
 /* ---- end ---- */
 
 static int finish(MPI_Comm self, int key, void *attribute, void *extra)
@@ -140,7 +146,7 @@ static int number_of(const char *variable)
 
 static hud_context *create(void)
 {
-    struct hud_host host = { .name = mpi_name, .progress = progress, .local_ranks = number_of("MPI_LOCALNRANKS") };
+    struct hud_host host = { .name = mpi_name, .progress = progress, .abort = abort_job, .local_ranks = number_of("MPI_LOCALNRANKS") };
     hud_context *created = NULL;
     int level;
 

@@ -18,7 +18,12 @@ static int came_back(MPI_Comm handle, int code)
 /* The MPI's codes for what huddle itself found wrong. */
 static int fail(struct comm *comm, int status)
 {
-    int code = status == HUD_ERR_TRUNCATE ? MPI_ERR_TRUNCATE : status == HUD_ERR_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
+    static const int codes[] = { [HUD_ERR_TRUNCATE] = MPI_ERR_TRUNCATE,
+                                 [HUD_ERR_ARGUMENT] = MPI_ERR_ARG,
+                                 [HUD_ERR_MEMORY] = MPI_ERR_NO_MEM,
+                                 [HUD_ERR_UNLIKE] = MPI_ERR_OTHER,
+                                 [HUD_ERR_FAILED] = MPI_ERR_OTHER };
+    int code = codes[status];
 
     real.Comm_call_errhandler(comm->handle, code);
     return code;
@@ -27,10 +32,11 @@ static int fail(struct comm *comm, int status)
 static int wrap_barrier(MPI_Comm handle)
 {
     struct comm *comm = hud_comm_find(handle);
+    int status = comm && comm->team ? hud_barrier(comm->team) : HUD_PASS;
 
-    if (comm && comm->team && hud_barrier(comm->team) == HUD_OK)
+    if (__builtin_expect(status == HUD_OK, 1))
         return MPI_SUCCESS;
-    return came_back(handle, real.Barrier(handle));
+    return status == HUD_PASS ? came_back(handle, real.Barrier(handle)) : fail(comm, status);
 }
 
 /* mpi_f08's barrier does not pass through C; its communicator is a structure of one integer. */

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* longwait.c - long waits: the note, and the reasons for which a call can never end. */
+#define _GNU_SOURCE
+#include "core/longwait.h"
+#include "core/guard.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { LOOKS_PER_DEATH = 4 }; /* looks from one question about processes to the next: 200 ms */
+
+static struct arena_head *head_of(const struct hud_team *team, int rank)
+{
+    return (struct arena_head *)((uintptr_t)team->slices[rank] & team->mem.home_mask);
+}
+
+static uint64_t calls_of(const struct member_state *member)
+{
+    uint64_t sum = 0;
+
+    for (int s = 0; s < MEMBER_SLOTS; s++)
+        sum += mem_count_observe(&member->calls[s]);
+    return sum;
+}
+
+void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes)
+{
+    const struct hud_exchange *x = &team->exchange;
+
+    name[0] = '\0';
+    if (x->name)
+        x->name(x->arg, name, bytes);
+    if (name[0] == '\0')
+        snprintf(name, bytes, x->world_rank ? "a communicator" : "a team");
+}
+
+bool hud_longwait_says(struct hud_team *team)
+{
+    return mem_count_claim(&team_member(team, 0)->said);
+}
+
+void hud_longwait_begin(struct hud_team *team, const struct peer_card *cards, uint64_t offset)
+{
+    uint64_t space = cards[team->rank].pid_namespace, number = hash_number(HASH_START, offset);
+
+    for (size_t i = 0; i < ARENA_NONCE; i++)
+        number = hash_number(number, cards[0].nonce[i]);
+    team->number = number;
+    team->made = team_member(team, team->rank)->calls;
+    for (int r = 0; r < team->size; r++) {
+        bool known = space != 0 && cards[r].pid_namespace == space; /* elsewhere its number means another process */
+        team->process[r] = (struct team_process){ .pid = known ? cards[r].pid : 0, .started = known ? cards[r].started : 0 };
+    }
+}
+
+/* ---- the note ---- */
+
+static void put(char *to, size_t bytes, const char *from)
+{
+    snprintf(to, bytes, "%s", from);
+}
+
+/* The rank in whose slice the flag lies. */
+static int owner_of(const struct hud_team *team, const mem_flag *flag)
+{
+    int r = 0;
+
+    while (r < team->size && ((const char *)flag < team->slices[r] || (const char *)flag >= team->slices[r] + team->bytes))
+        r++;
+    return r < team->size ? r : -1;
+}
+
+/* Reads what another member waits for, in this team; false: it is in no long wait of it. */
+static bool read_note(const struct hud_team *team, int rank, union wait_words *words)
+{
+    const struct arena_head *head = head_of(team, rank);
+
+    for (int i = 0; i < NOTE_COUNT; i++)
+        if (mem_note_read(&head->note[i], words->word) && words->is.team == team->number)
+            return true;
+    return false;
+}
+
+/* inside: of a call; otherwise of the roll call before it. */
+static void describe(const struct hud_team *team, const struct mem_wait *wait, bool inside, struct wait_note *note)
+{
+    const struct alg *alg = inside ? hud_shm_algs[team->entry->row] : NULL;
+    union wait_words other;
+
+    note->team = team->number;
+    note->call = calls_of(team_member(team, team->rank));
+    note->since_ns = (uint64_t)wait->begin_ns;
+    note->world_rank = team->context->host.world_rank;
+    note->rank = team->rank;
+    note->size = team->size;
+    note->owner = owner_of(team, wait->flag);
+    note->line = wait->line;
+    note->root = -1;
+    if (alg) {
+        note->bytes = team->call->bytes;
+        note->root = coll_rooted(hud_coll_kind(alg->coll)) ? team->call->root : -1;
+        put(note->collective, sizeof note->collective, alg->coll);
+        put(note->algorithm, sizeof note->algorithm, alg->name);
+    } else {
+        put(note->collective, sizeof note->collective, "roll call");
+    }
+    put(note->file, sizeof note->file, wait->file);
+    put(note->label, sizeof note->label, hud_edge_label(wait->file, wait->line));
+    hud_longwait_name(team, note->communicator, sizeof note->communicator);
+    for (int r = 0; r < team->size; r++) {
+        if (r == team->rank || read_note(team, r, &other))
+            continue;
+        if (note->missing < NOTE_MISSING) {
+            note->absent[note->missing].rank = r;
+            note->absent[note->missing].pid = team->process[r].pid;
+        }
+        note->missing++;
+    }
+}
+
+static void publish(struct mem_wait *wait, struct arena_head *head, const struct wait_note *note)
+{
+    union wait_words words = { .word = { 0 } };
+
+    if (!wait->state)
+        wait->state = mem_note_claim(head->note, NOTE_COUNT);
+    if (!wait->state)
+        return;
+    words.is = *note;
+    mem_note_write(wait->state, words.word);
+}
+
+static void withdraw(struct mem_wait *wait)
+{
+    if (wait->state)
+        mem_note_drop(wait->state);
+    wait->state = NULL;
+}
+
+/* ---- calls that differ ---- */
+
+/*
+ * A member has made at least as many calls as this one, and fewer of some slot: so one of them was another call.  Its slots are read after its sum, so
+ * that what is missing from a slot was not in one of the calls that the sum counts.
+ */
+static bool went_elsewhere(const struct member_state *mine, const struct member_state *theirs)
+{
+    bool fewer = false;
+
+    if (calls_of(theirs) < calls_of(mine))
+        return false;
+    for (int s = 0; s < MEMBER_SLOTS; s++)
+        fewer = fewer || mem_count_observe(&theirs->calls[s]) < mem_count_observe(&mine->calls[s]);
+    return fewer;
+}
+
+/* A broadcast's receivers learn its size from the root, and report a truncation themselves. */
+static bool same_call(const struct wait_note *a, const struct wait_note *b)
+{
+    bool sized = strcmp(a->collective, hud_coll_names[COLL_BCAST]) != 0;
+
+    return strcmp(a->collective, b->collective) == 0 && strcmp(a->algorithm, b->algorithm) == 0 && a->root == b->root &&
+           (a->bytes == b->bytes || !sized);
+}
+
+static void describe_call(const struct wait_note *note, char *text, size_t bytes)
+{
+    int used = snprintf(text, bytes, "%s", note->collective);
+
+    if (note->bytes != 0 && used > 0 && (size_t)used < bytes)
+        used += snprintf(text + used, bytes - (size_t)used, " of %llu bytes", (unsigned long long)note->bytes);
+    if (note->root >= 0 && used > 0 && (size_t)used < bytes)
+        snprintf(text + used, bytes - (size_t)used, " with root %d", note->root);
+}
+
+static void say_difference(struct hud_team *team, const struct wait_note *mine, int rank, const struct wait_note *theirs)
+{
+    char own[96], other[96] = "another call, or one of another size";
+
+    if (!hud_longwait_says(team))
+        return;
+    describe_call(mine, own, sizeof own);
+    if (theirs)
+        describe_call(theirs, other, sizeof other);
+    hud_log(&team->context->config, LOG_ERROR,
+            "ranks of %s (%d ranks) call differently: rank %d makes %s, rank %d %s; the call fails, later ones are %s's own "
+            "(HUDDLE_CHECK=1 tells "
+            "more)",
+            mine->communicator, team->size, team->rank, own, rank, other, team->context->owner);
+}
+
+/* The status of a call in which the members differ; 0: none is known to. */
+static int compare_calls(struct hud_team *team, const struct wait_note *mine)
+{
+    const struct member_state *own = team_member(team, team->rank);
+    union wait_words theirs;
+
+    for (int r = 0; r < team->size; r++) {
+        bool waits = r != team->rank && read_note(team, r, &theirs) && theirs.is.call == mine->call;
+        if (r == team->rank || (waits ? same_call(mine, &theirs.is) : !went_elsewhere(own, team_member(team, r))))
+            continue;
+        say_difference(team, mine, r, waits ? &theirs.is : NULL);
+        return !waits || strcmp(mine->collective, theirs.is.collective) != 0 || mine->root != theirs.is.root ? HUD_ERR_UNLIKE
+                                                                                                             : HUD_ERR_TRUNCATE;
+    }
+    return 0;
+}
+
+/* ---- processes that end ---- */
+
+static void say_death(struct hud_team *team, int rank, const struct mem_wait *wait, const struct wait_note *mine)
+{
+    char host[64] = "this node";
+    bool aborts = team->context->config.number[SET_ON_DEATH] == DEATH_ABORT;
+
+    if (!mem_count_claim(&head_of(team, rank)->obituary))
+        return;
+    gethostname(host, sizeof host - 1);
+    hud_log(&team->context->config, LOG_ERROR,
+            "rank %d of %s (%d ranks), process %d on %s, has ended; rank %d has waited in %s for %.1f s%s", rank, mine->communicator,
+            team->size, team->process[rank].pid, host, team->rank, mine->collective, (double)(wait->now_ns - wait->begin_ns) * 1e-9,
+            aborts ? "; aborting (HUDDLE_ON_DEATH=abort)" : "");
+}
+
+static void abort_job(struct hud_team *team)
+{
+    const struct hud_host *host = &team->context->host;
+
+    if (host->abort)
+        host->abort(host->arg);
+    abort();
+}
+
+/*
+ * Members whose processes have ended without leaving the team: a member that has left it may end.  `left` counts those, not by name; so none is said to
+ * have died while all that ended may have left.
+ */
+static bool find_deaths(struct hud_team *team, const struct mem_wait *wait, const struct wait_note *mine)
+{
+    struct slice_head *slice = (struct slice_head *)(void *)team->slices[team->rank];
+    uint64_t left = mem_peek(&team->mem, &slice->left), ended = 0;
+
+    for (int r = 0; r < team->size; r++) {
+        team->process[r].ended = team->process[r].ended || hud_process_ended(team->process[r].pid, team->process[r].started);
+        ended += team->process[r].ended;
+    }
+    for (int r = 0; ended > left && r < team->size; r++)
+        if (team->process[r].ended)
+            say_death(team, r, wait, mine);
+    if (ended > left && team->context->config.number[SET_ON_DEATH] == DEATH_ABORT)
+        abort_job(team);
+    return ended > left;
+}
+
+/* ---- the look ---- */
+
+/* The status with which this call must end; 0: it may still end well. */
+static int find_end(struct hud_team *team, const struct mem_wait *wait, const struct wait_note *mine)
+{
+    if (team->exchange.interrupted && team->exchange.interrupted(team->exchange.arg))
+        return HUD_ERR_FAILED;
+    for (int r = 0; r < team->size; r++) {
+        uint64_t gave_up = mem_count_read(&team_member(team, r)->gave_up);
+        if (gave_up != 0)
+            return (int)gave_up - 1;
+    }
+    int status = compare_calls(team, mine);
+    if (status != 0 || wait->looks % LOOKS_PER_DEATH != 1 || !find_deaths(team, wait, mine))
+        return status;
+    return team->context->host.fault_tolerant ? HUD_ERR_FAILED : 0;
+}
+
+static struct wait_note look(const struct hud_team *team, struct mem_wait *wait, bool inside)
+{
+    struct wait_note mine = { .team = 0 };
+
+    describe(team, wait, inside, &mine);
+    publish(wait, head_of(team, team->rank), &mine);
+    return mine;
+}
+
+void hud_longwait_report(struct mem_wait *wait, bool over, void *arg)
+{
+    struct hud_team *team = arg;
+
+    if (over) {
+        withdraw(wait);
+        return;
+    }
+    const struct wait_note mine = look(team, wait, false);
+    if (wait->looks % LOOKS_PER_DEATH == 1)
+        find_deaths(team, wait, &mine);
+}
+
+void hud_longwait_watch(struct mem_wait *wait, bool over, void *arg)
+{
+    struct hud_team *team = arg;
+
+    if (over) {
+        withdraw(wait);
+        return;
+    }
+    const struct wait_note mine = look(team, wait, true);
+    int status = find_end(team, wait, &mine);
+    if (status == 0)
+        return;
+    withdraw(wait);
+    hud_guard_leave(status);
+}
+
+void hud_longwait_give_up(struct hud_team *team, int status)
+{
+    mem_count(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status, false);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * note.h - a short record in shared memory that one thread writes and any process may read at any time.
+ *
+ * A note is free (turn 0), being written (odd turn) or complete (even turn).  The writer makes the turn odd, writes the words and makes it even;
+ * a reader copies the words and takes them only if the turn was even before and is the same after.  Readers never write: a read-only mapping serves.
+ *
+ * Claim     The exchange of `owned` gives a free note to one thread of the process.
+ * Order     The release fence after the odd turn comes before the words, and the release store of the even turn after them.  The reader's acquire
+ *           load of the turn pairs with that store, its acquire fence with that fence: so words of two records never mix unnoticed.
+ */
+#ifndef HUD_NOTE_H
+#define HUD_NOTE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MEM_NOTE_WORDS = 64 };
+
+struct mem_note {
+    _Atomic uint64_t owned; /* nonzero: by a thread of the process that owns the memory */
+    _Atomic uint64_t turn;
+    _Atomic uint64_t word[MEM_NOTE_WORDS];
+};
+
+/* A free note of notes[count], now the caller's; NULL: all are in use. */
+static inline struct mem_note *mem_note_claim(struct mem_note *notes, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (atomic_exchange_explicit(&notes[i].owned, 1, memory_order_acquire) == 0)
+            return &notes[i];
+    return NULL;
+}
+
+static inline void mem_note_write(struct mem_note *note, const uint64_t word[MEM_NOTE_WORDS])
+{
+    uint64_t turn = atomic_load_explicit(&note->turn, memory_order_relaxed);
+
+    atomic_store_explicit(&note->turn, turn | 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    for (int i = 0; i < MEM_NOTE_WORDS; i++)
+        atomic_store_explicit(&note->word[i], word[i], memory_order_relaxed);
+    atomic_store_explicit(&note->turn, (turn | 1) + 1, memory_order_release);
+}
+
+/* Gives a claimed note back. */
+static inline void mem_note_drop(struct mem_note *note)
+{
+    atomic_store_explicit(&note->turn, 0, memory_order_relaxed);
+    atomic_store_explicit(&note->owned, 0, memory_order_release);
+}
+
+/* False: the note is free, or was written meanwhile. */
+static inline bool mem_note_read(const struct mem_note *note, uint64_t word[MEM_NOTE_WORDS])
+{
+    uint64_t turn = atomic_load_explicit(&note->turn, memory_order_acquire);
+
+    if (turn == 0 || turn % 2 != 0)
+        return false;
+    for (int i = 0; i < MEM_NOTE_WORDS; i++)
+        word[i] = atomic_load_explicit(&note->word[i], memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&note->turn, memory_order_relaxed) == turn;
+}
+
+#endif
