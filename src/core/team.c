@@ -97,7 +97,8 @@ static void tell_order(struct hud_team *team, enum coll_kind kind, enum reason w
 }
 
 /* Where a call is looked up, and NULL: nowhere, for reasons that all ranks share. */
-static const struct plan_entry *find(const struct hud_team *team, enum coll_kind kind, const struct coll *call, enum reason *why)
+static inline __attribute__((always_inline)) const struct plan_entry *find(const struct hud_team *team, enum coll_kind kind,
+                                                                           const struct coll *call, enum reason *why)
 {
     const struct hud_op *reduction = call->reduction;
 
@@ -161,10 +162,19 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     return team->mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }
 
+/* The fields that run() looks at.  The others are undefined, but for those that the collective's algorithms read: small calls are short. */
+static inline void begin(struct coll *call, size_t bytes, int root, const struct hud_op *reduction)
+{
+    call->bytes = bytes;
+    call->root = root;
+    call->reduction = reduction;
+}
+
 int hud_barrier(hud_team *team)
 {
-    struct coll call = { .root = 0 };
+    struct coll call;
 
+    begin(&call, 0, 0, NULL);
     return team ? run(team, COLL_BARRIER, &call) : HUD_ERR_ARGUMENT;
 }
 
@@ -186,7 +196,9 @@ int hud_bcast(hud_team *team, const struct hud_view *view, int root)
         return HUD_ERR_ARGUMENT;
     if (view->bytes == 0)
         return end_empty(team, COLL_BCAST);
-    struct coll call = { .bytes = view->bytes, .buf = *view, .root = root };
+    struct coll call;
+    begin(&call, view->bytes, root, NULL);
+    call.buf = *view;
     return run(team, COLL_BCAST, &call);
 }
 
@@ -201,7 +213,10 @@ int hud_allreduce(hud_team *team, const struct hud_view *in, const struct hud_vi
         return HUD_ERR_ARGUMENT;
     if (in->bytes == 0)
         return end_empty(team, COLL_ALLREDUCE);
-    struct coll call = { .bytes = in->bytes, .in = *in, .out = *out, .reduction = op };
+    struct coll call;
+    begin(&call, in->bytes, 0, op);
+    call.in = *in;
+    call.out = *out;
     return run(team, COLL_ALLREDUCE, &call);
 }
 
