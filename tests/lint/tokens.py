@@ -5,7 +5,7 @@ import re
 import tree
 
 ROOMS = r"^(src|include|cli|bench)/.*\.(c|h|cpp|def)$"
-ATOMIC = r"^src/mem/|^src/core/local\.h$|^bench/(line\.h|pinned\.[ch]|(shots|bare|fit|machine_lines)\.c)$"
+ATOMIC = r"^src/mem/|^src/core/local\.h$|^bench/(line\.h|pinned\.[ch]|(shots|bare|fit|instructions|machine_lines)\.c)$"
 
 # (what it is, pattern, paths where it is looked for, paths where it is allowed, files that are exempt by what they contain, comments count)
 RULES = (
