@@ -49,8 +49,14 @@ struct hud_host {
     int local_ranks;             /* ranks of the job on this node; 0: unknown, the team's size serves */
     int threads;                 /* nonzero: several threads may call at once */
     void (*progress)(void *arg); /* called now and then inside every wait (MPI's progress rule); NULL: none */
-    void *arg;                   /* for progress */
+    void *arg;                   /* for progress and present */
     const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that win over the environment; NULL: none */
+    /*
+     * Nonzero: that rank of the job uses huddle on this node, with HUDDLE_CHECK as this one.  Asked for members of teams (hud_exchange.world_rank), this
+     * rank included, and must be common knowledge: what one member is told of a rank, all are told, at any time.  NULL: the environment of known
+     * launchers tells, where a front end of huddle's has announced the process; else all members are taken to use huddle.
+     */
+    int (*present)(void *arg, int world_rank);
 };
 
 /*

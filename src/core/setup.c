@@ -43,7 +43,7 @@ static bool is_present(const struct hud_team *team, int rank)
 {
     int world = team->exchange.world_rank(team->exchange.arg, rank);
 
-    return world >= 0 && (!hud_presence_known() || (rank == team->rank ? hud_presence_is(world) : hud_presence_of(world)));
+    return world >= 0 && hud_context_present(team->context, world);
 }
 
 /* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer: known without asking them. */
@@ -59,21 +59,26 @@ bool hud_team_is_present(struct hud_team *team)
     return team->presence == PRESENCE_ALL;
 }
 
-/* Where all of the job's ranks are on this node, an absent one is worth a line, by the first that is there. */
+/* Where all of the job's ranks are on this node, an absent one is worth a line, by the first that is there.  Elsewhere nobody asks for them all. */
 static void explain_absence(struct hud_team *team)
 {
-    const struct hud_host *host = &team->context->host;
+    struct hud_context *c = team->context;
+    const char *trouble = c->host.present ? NULL : hud_presence_trouble();
+    bool all_here = c->host.local_ranks == c->host.world_size;
     int absent = 0, present = 0;
     char line[SET_TEXT];
 
+    if (trouble || !all_here) {
+        hud_context_say(c, REASON_ABSENT, trouble && c->host.world_rank == 0 ? trouble : NULL);
+        return;
+    }
     while (is_present(team, absent))
         absent++;
     while (present < team->rank && !is_present(team, present))
         present++;
     int world = team->exchange.world_rank(team->exchange.arg, absent);
-    snprintf(line, sizeof line, "rank %d runs without huddle%s", world, hud_presence_checked() ? ", or without HUDDLE_CHECK" : "");
-    bool ours = world >= 0 && present == team->rank && host->local_ranks == host->world_size;
-    hud_context_say(team->context, REASON_ABSENT, ours ? line : NULL);
+    snprintf(line, sizeof line, "rank %d runs without huddle%s", world, c->announced_checks ? ", or without HUDDLE_CHECK" : "");
+    hud_context_say(c, REASON_ABSENT, world >= 0 && present == team->rank ? line : NULL);
 }
 
 /* Units get the number of the first rank in them: fewer than there are ranks, whatever the machine calls them. */
