@@ -27,6 +27,8 @@ static int reset(void **state)
         hellos[r].is.host_id = 5;
         hellos[r].is.boot_id = 9;
         hellos[r].is.offer_bytes = 4096u * (unsigned)(r + 2);
+        hellos[r].is.card.bytes = 1 << 20;
+        hellos[r].is.card.pid = 1;
     }
     return 0;
 }
