@@ -35,7 +35,7 @@ def settings_of(pairs, layout):
 def preloaded(variables, layout):
     """The variables, and those that bring huddle into a job."""
     before = os.environ.get("LD_PRELOAD")
-    return {**variables, "LD_PRELOAD": f"{layout.loader}:{before}" if before else layout.loader, "HUDDLE_JOB": secrets.token_hex(8)}
+    return {**variables, "LD_PRELOAD": f"{layout.loader}:{before}" if before else layout.loader, "HUDDLE_JOB": secrets.token_hex(16)}
 
 
 def check_loader(layout):

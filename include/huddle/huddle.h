@@ -55,6 +55,12 @@ struct hud_host {
     void (*abort)(void *arg);    /* ends the job (HUDDLE_ON_DEATH=abort); NULL: abort() */
     int fault_tolerant; /* nonzero: a call during which a member's process ends fails with HUD_ERR_FAILED; 0: it waits, as most MPIs do */
     const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that win over the environment; NULL: none */
+    /*
+     * Nonzero: that rank of the job uses huddle on this node, with HUDDLE_CHECK as this one.  Asked for members of teams (hud_exchange.world_rank), this
+     * rank included, and must be common knowledge: what one member is told of a rank, all are told, at any time.  NULL: the environment of known
+     * launchers tells, where a front end of huddle's has announced the process; else all members are taken to use huddle.
+     */
+    int (*present)(void *arg, int world_rank);
 };
 
 /*

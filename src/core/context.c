@@ -71,6 +71,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->arena.file.fd = -1;
     local_set(&c->stats, &c->early);
     hud_config_read(c->host.settings, &c->config);
+    c->announced_checks = c->host.present ? hud_config_checks(c->host.settings) : hud_presence_checked();
     c->host.settings = NULL;
     if (hud_checks(c))
         c->config.number[SET_FIRST] = 1; /* a call before the set-up would not be checked */
@@ -83,7 +84,8 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     identify_node(c);
     c->quota = hud_topo_cpu_quota();
     c->spare = calloc((size_t)(c->host.world_size < SPARE_RANKS ? c->host.world_size : SPARE_RANKS), HELLO_BYTES);
-    hud_presence_look(c->host.world_size);
+    if (!c->host.present)
+        hud_presence_look(c->host.world_size);
     prepare(c);
     *out = c;
     return HUD_OK;
@@ -91,7 +93,14 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
 
 int hud_context_checks(const hud_context *c)
 {
-    return c && (c->config.number[SET_CHECK] == SWITCH_ON || hud_presence_checked());
+    return c && (c->config.number[SET_CHECK] == SWITCH_ON || c->announced_checks);
+}
+
+bool hud_context_present(const struct hud_context *c, int world_rank)
+{
+    if (c->host.present)
+        return c->host.present(c->host.arg, world_rank) != 0;
+    return !hud_presence_known() || hud_presence_of(world_rank);
 }
 
 void hud_context_destroy(hud_context *c)

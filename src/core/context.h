@@ -41,7 +41,11 @@ struct hud_context {
     struct stats early;      /* what another thread counts here while the arena is made is added when statistics are printed */
     struct watch watch;      /* of its teams' calls, with HUDDLE_CHECK */
     bool timed;              /* statistics are wanted: measure */
+    bool announced_checks;   /* ranks that are present to this one have HUDDLE_CHECK, as it has itself */
 };
+
+/* The job's rank is known to use huddle on this node, as this one, or nobody can tell: the same answer on every rank of a team that is asked for its members. */
+bool hud_context_present(const struct hud_context *context, int world_rank);
 
 /* Where this rank counts. */
 struct stats *hud_context_stats(struct hud_context *context);

@@ -83,6 +83,21 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     }
 }
 
+/* What a rank offers: an arena that can be, room in it, a node, and names that end.  What it says of itself beyond that is found out. */
+static bool can_be(const union hello *h)
+{
+    const struct peer_card *card = &h->is.card;
+
+    return card->bytes >= 2 * HELLO_PAGE && card->bytes % HELLO_PAGE == 0 && card->bytes <= HELLO_ARENA_MOST &&
+           h->is.offer_bytes <= card->bytes && memchr(card->socket, '\0', HANDOVER_NAME) && card->pid > 0 && h->is.node >= -1;
+}
+
+/* The rank's words can be read, and, where it takes part, believed. */
+static bool makes_sense(const union hello *h)
+{
+    return h->is.reason < REASON_COUNT && memchr(h->is.values, '\0', HELLO_VALUES) && (h->is.reason != REASON_NONE || can_be(h));
+}
+
 enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who)
 {
     uint64_t boot = 0; /* of the first that can tell */
@@ -98,6 +113,11 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
     }
     for (int r = 0; r < ranks; r++) {
         *who = r;
+        if (!makes_sense(&all[r]))
+            return REASON_EXCHANGE;
+    }
+    for (int r = 0; r < ranks; r++) {
+        *who = r;
         if (all[r].is.reason != REASON_NONE && all[r].is.reason != REASON_EARLY)
             return (enum reason)all[r].is.reason;
     }
@@ -110,4 +130,19 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
     if (all[0].is.reason == REASON_EARLY) /* as all, whose settings are the same */
         return REASON_EARLY;
     return *bytes != 0 ? REASON_NONE : REASON_LEASE;
+}
+
+enum reason hud_reply_verdict(const struct reply *all, const union hello *hello, int ranks, size_t bytes, int *who)
+{
+    for (int r = 0; r < ranks; r++) {
+        uint64_t arena = hello[r].is.card.bytes, offset = all[r].offset;
+        *who = r;
+        if (all[r].reason >= REASON_COUNT)
+            return REASON_EXCHANGE;
+        if (all[r].reason != REASON_NONE)
+            return (enum reason)all[r].reason;
+        if (offset < sizeof(struct arena_head) || offset % HUD_LINE != 0 || offset > arena || bytes > arena - offset)
+            return REASON_EXCHANGE;
+    }
+    return REASON_NONE;
 }

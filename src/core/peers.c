@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers.c - opening and mapping the other ranks' arenas. */
+/* peers.c - mapping the other ranks' arenas: those of this process, those that /proc leads to, and those that must be sent (arrivals.c). */
 #define _GNU_SOURCE
 #include "core/direct.h"
 #include "core/process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { WAIT_SECONDS = 10 }; /* for descriptors, see hud_peers_map */
+/* The contexts of this process that have told a card: an address is taken from here, never from a card. */
+static pthread_mutex_t here_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct peers *here;
 
 /* The same for all contexts of a process; a forked child has another pid. */
 static uint64_t process_token(void)
@@ -40,12 +40,29 @@ static uint64_t inode_of(const char *path)
 
 int hud_peers_init(struct peers *p)
 {
-    *p = (struct peers){ .sock.fd = -1 };
+    memset(p, 0, sizeof *p);
+    p->sock.fd = -1;
+    for (int i = 0; i < PEERS_EARLY; i++)
+        p->early[i].file.fd = -1;
     return pthread_mutex_init(&p->lock, NULL) == 0 ? 0 : -1;
+}
+
+/* Its arena is no longer to be had by other contexts of the process; those that have it hold it. */
+static void leave_here(struct peers *p)
+{
+    pthread_mutex_lock(&here_lock);
+    for (struct peers **at = &here; *at; at = &(*at)->next_here)
+        if (*at == p) {
+            *at = p->next_here;
+            break;
+        }
+    pthread_mutex_unlock(&here_lock);
 }
 
 void hud_peers_destroy(struct peers *p)
 {
+    leave_here(p);
+    hud_arrivals_drop(p);
     for (struct peer *peer = p->first, *next; peer; peer = next) {
         next = peer->next;
         if (peer->head && peer->borrowed)
@@ -61,13 +78,15 @@ void hud_peers_destroy(struct peers *p)
 static int open_by_proc(const struct peer_card *card)
 {
     char path[64];
+    struct stat st;
 
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)card->pid, (int)card->fd);
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* opening something else may do something */
+        return -1;
     return open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* Maps fd if it is the card's arena and can neither shrink nor grow.  Closes fd.  NULL: it is not, or there is no address space. */
-static struct arena_head *map_checked(int fd, const unsigned char *nonce, size_t bytes)
+struct arena_head *hud_peers_map_file(int fd, const unsigned char *nonce, size_t bytes)
 {
     struct arena_head *head = NULL;
     struct stat st;
@@ -88,7 +107,7 @@ static bool opens_by_proc(const struct arena *own, const struct peer_card *card)
 {
     /* others may not look into a process that must not be dumped */
     int fd = card->pid_namespace != 0 && prctl(PR_GET_DUMPABLE) == 1 ? open_by_proc(card) : -1;
-    struct arena_head *head = fd >= 0 ? map_checked(fd, card->nonce, own->bytes) : NULL;
+    struct arena_head *head = fd >= 0 ? hud_peers_map_file(fd, card->nonce, own->bytes) : NULL;
 
     if (head)
         munmap(head, own->bytes);
@@ -104,12 +123,18 @@ static void fill_card(struct peers *p, const struct arena *own, struct peer_card
     card->process = process_token();
     card->pid_namespace = inode_of("/proc/self/ns/pid");
     card->user_namespace = inode_of("/proc/self/ns/user");
+    card->net_namespace = inode_of("/proc/self/ns/net");
     card->pid = (int32_t)getpid();
     card->started = hud_process_started(card->pid);
     card->fd = own->file.fd;
     card->uid = (uint32_t)geteuid();
     card->by_proc = opens_by_proc(own, card);
     p->sock = hud_handover_open(card->socket);
+    p->own = own->head;
+    pthread_mutex_lock(&here_lock);
+    p->next_here = here;
+    here = p;
+    pthread_mutex_unlock(&here_lock);
 }
 
 void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *card)
@@ -125,8 +150,7 @@ void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *
     pthread_mutex_unlock(&p->lock);
 }
 
-/* The lock is held. */
-static struct peer *find(struct peers *p, const unsigned char *nonce)
+struct peer *hud_peers_find(struct peers *p, const unsigned char *nonce)
 {
     struct peer *peer = p->first;
 
@@ -135,10 +159,9 @@ static struct peer *find(struct peers *p, const unsigned char *nonce)
     return peer;
 }
 
-/* The lock is held.  The peer of that nonce, made if it is new; NULL: out of memory. */
-static struct peer *find_or_add(struct peers *p, const unsigned char *nonce)
+struct peer *hud_peers_find_or_add(struct peers *p, const unsigned char *nonce)
 {
-    struct peer *peer = find(p, nonce);
+    struct peer *peer = hud_peers_find(p, nonce);
 
     if (!peer && (peer = calloc(1, sizeof *peer)) != NULL) {
         memcpy(peer->nonce, nonce, ARENA_NONCE);
@@ -148,11 +171,10 @@ static struct peer *find_or_add(struct peers *p, const unsigned char *nonce)
     return peer;
 }
 
-/* Records a mapping; another thread may have been faster, then the new one goes. */
-static void record(struct peers *p, const unsigned char *nonce, struct arena_head *head, size_t bytes, bool borrowed)
+void hud_peers_record(struct peers *p, const unsigned char *nonce, struct arena_head *head, size_t bytes, bool borrowed)
 {
     pthread_mutex_lock(&p->lock);
-    struct peer *peer = find_or_add(p, nonce);
+    struct peer *peer = hud_peers_find_or_add(p, nonce);
     if (peer && !peer->head) {
         peer->head = head;
         peer->bytes = bytes;
@@ -169,36 +191,10 @@ static void record(struct peers *p, const unsigned char *nonce, struct arena_hea
 static struct arena_head *known(struct peers *p, const unsigned char *nonce)
 {
     pthread_mutex_lock(&p->lock);
-    struct peer *peer = find(p, nonce);
+    struct peer *peer = hud_peers_find(p, nonce);
     struct arena_head *head = peer ? peer->head : NULL;
     pthread_mutex_unlock(&p->lock);
     return head;
-}
-
-/* First time only: marks our descriptor as sent to that peer. */
-static bool must_send(struct peers *p, const unsigned char *nonce)
-{
-    pthread_mutex_lock(&p->lock);
-    struct peer *peer = find_or_add(p, nonce);
-    bool first = peer && !peer->sent;
-    pthread_mutex_unlock(&p->lock);
-    return first;
-}
-
-static void mark_sent(struct peers *p, const unsigned char *nonce)
-{
-    pthread_mutex_lock(&p->lock);
-    struct peer *peer = find(p, nonce);
-    if (peer)
-        peer->sent = true;
-    pthread_mutex_unlock(&p->lock);
-}
-
-static void give_up(struct peers *p)
-{
-    pthread_mutex_lock(&p->lock);
-    p->lost = true;
-    pthread_mutex_unlock(&p->lock);
 }
 
 bool hud_peers_lost(struct peers *p)
@@ -209,87 +205,21 @@ bool hud_peers_lost(struct peers *p)
     return lost;
 }
 
-/* Takes one descriptor that arrived; false: none is waiting.  It is believed if its sender has our uid or knows a nonce that this team expects. */
-static bool receive(struct peers *p, const struct peer_card *cards, int ranks)
+void hud_peers_send_again(struct peers *p, const struct peer_card *cards, int ranks)
 {
-    struct arrival a;
-
-    if (!hud_handover_receive(&p->sock, &a))
-        return false;
-    bool trusted = a.same_user;
-    for (int r = 0; r < ranks; r++)
-        trusted = trusted || memcmp(cards[r].nonce, a.message.nonce, ARENA_NONCE) == 0;
-    if (!trusted || !a.whole) {
-        if (a.fd >= 0)
-            close(a.fd);
-        return true;
+    pthread_mutex_lock(&p->lock);
+    for (int r = 0; r < ranks; r++) {
+        struct peer *peer = hud_peers_find(p, cards[r].nonce);
+        if (peer)
+            peer->sent = false;
     }
-    struct arena_head *head = a.fd >= 0 ? map_checked(a.fd, a.message.nonce, a.message.bytes) : NULL;
-    if (head)
-        record(p, a.message.nonce, head, a.message.bytes, false);
-    else
-        give_up(p); /* out of descriptors or of address space: it will not come again */
-    return true;
+    pthread_mutex_unlock(&p->lock);
 }
 
-/* One try for each peer that has not got our descriptor yet; false: some queue was full. */
-static bool send_to_all(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me)
-{
-    bool all = true;
-
-    for (int i = 1; i < ranks; i++) {
-        const struct peer_card *card = &cards[(me + i) % ranks];
-        int sent = must_send(p, card->nonce) ? hud_handover_send(&p->sock, own, card->socket) : 0;
-        if (sent > 0)
-            mark_sent(p, card->nonce);
-        all = all && (sent != 0 || !must_send(p, card->nonce));
-    }
-    return all;
-}
-
-static bool all_known(struct peers *p, const struct peer_card *cards, int ranks, int me)
-{
-    bool all = true;
-
-    for (int r = 0; all && r < ranks; r++)
-        all = r == me || known(p, cards[r].nonce);
-    return all;
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Everybody sends to everybody and receives from everybody; all members are here at the same time, so no queue stays full. */
-static void exchange_descriptors(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me,
-                                 void (*progress)(void *arg), void *arg)
-{
-    double until = seconds() + WAIT_SECONDS;
-    bool sent, got;
-
-    do {
-        sent = send_to_all(p, own, cards, ranks, me);
-        while (receive(p, cards, ranks))
-            ;
-        got = all_known(p, cards, ranks, me);
-        if (progress)
-            progress(arg);
-        struct pollfd ready = { .fd = p->sock.fd, .events = POLLIN };
-        if (!sent || !got)
-            poll(&ready, 1, 1);
-    } while ((!sent || !got) && !hud_peers_lost(p) && seconds() < until);
-    if (!got)
-        give_up(p);
-}
-
-/* All members see one /proc and may use it. */
+/* All members see one /proc and may use it, as one user.  Known as one: the uid of all whom a namespace does not map is not one user's. */
 static bool proc_serves(const struct peer_card *cards, int ranks)
 {
-    bool serves = true;
+    bool serves = hud_handover_is_user((uid_t)cards[0].uid);
 
     for (int r = 0; r < ranks; r++)
         serves = serves && cards[r].by_proc && cards[r].pid_namespace == cards[0].pid_namespace &&
@@ -297,22 +227,40 @@ static bool proc_serves(const struct peer_card *cards, int ranks)
     return serves;
 }
 
-static void map_one(struct peers *p, const struct peer_card *own, const struct peer_card *card, bool by_proc)
+static bool same_process(const struct peer_card *one, const struct peer_card *other)
+{
+    return one->process == other->process && one->pid == other->pid && one->pid_namespace == other->pid_namespace &&
+           one->user_namespace == other->user_namespace;
+}
+
+/* The arena of another context of this process, held; NULL: there is none of that nonce and size. */
+static struct arena_head *borrow(const struct peer_card *card)
 {
     struct arena_head *head = NULL;
 
-    if (card->process == own->process && card->pid == own->pid && card->pid_namespace == own->pid_namespace) {
-        head = (struct arena_head *)(uintptr_t)card->address;
-        mem_hold(&head->holders);
-        record(p, card->nonce, head, card->bytes, true);
-        return;
-    }
-    int fd = by_proc ? open_by_proc(card) : -1;
-    if (fd >= 0)
-        head = map_checked(fd, card->nonce, card->bytes);
+    pthread_mutex_lock(&here_lock);
+    for (struct peers *p = here; p && !head; p = p->next_here)
+        if (memcmp(p->card.nonce, card->nonce, ARENA_NONCE) == 0 && p->card.bytes == card->bytes)
+            head = p->own;
     if (head)
-        record(p, card->nonce, head, card->bytes, false);
-    if (!head && by_proc) {
+        mem_hold(&head->holders);
+    pthread_mutex_unlock(&here_lock);
+    return head;
+}
+
+static void map_one(struct peers *p, const struct peer_card *own, const struct peer_card *card, bool by_proc)
+{
+    bool ours = same_process(own, card);
+    struct arena_head *head = NULL;
+    int fd = !ours && by_proc ? open_by_proc(card) : -1;
+
+    if (ours)
+        head = borrow(card);
+    else if (fd >= 0)
+        head = hud_peers_map_file(fd, card->nonce, card->bytes);
+    if (head)
+        hud_peers_record(p, card->nonce, head, card->bytes, ours);
+    if (!head && !ours && by_proc) {
         pthread_mutex_lock(&p->lock);
         p->proc_failed = true;
         pthread_mutex_unlock(&p->lock);
@@ -328,10 +276,10 @@ int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_ca
     for (int r = 0; r < ranks; r++) {
         if (r != me && !known(p, cards[r].nonce))
             map_one(p, &cards[me], &cards[r], by_proc);
-        threads = threads && cards[r].process == cards[me].process && cards[r].pid == cards[me].pid;
+        threads = threads && same_process(&cards[me], &cards[r]);
     }
     if (!by_proc && !threads)
-        exchange_descriptors(p, own, cards, ranks, me, progress, arg);
+        hud_arrivals_exchange(p, own, cards, ranks, me, progress, arg);
     for (int r = ranks - 1; r >= 0; r--) {
         base[r] = r == me ? (char *)own->head : (char *)known(p, cards[r].nonce);
         if (!base[r])
@@ -343,7 +291,7 @@ int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_ca
 static bool reads(struct peers *p, const struct peer_card *own, const struct peer_card *card)
 {
     pthread_mutex_lock(&p->lock);
-    struct peer *peer = find(p, card->nonce); /* stays: it is mapped */
+    struct peer *peer = hud_peers_find(p, card->nonce); /* stays: it is mapped */
     bool unknown = peer->direct == DIRECT_UNKNOWN, yes = peer->direct == DIRECT_YES;
     pthread_mutex_unlock(&p->lock);
     if (unknown) {

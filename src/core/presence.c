@@ -1,150 +1,93 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* presence.c - a named abstract socket per process: bound while it lives, gone with it. */
-#define _GNU_SOURCE
+/* presence.c - one way for this process, and what it found, remembered. */
 #include "core/presence.h"
-#include "core/descriptor.h"
-#include "core/hash.h"
 #include "core/local.h"
+#include "core/presence_way.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-/*
- * Where launchers say which job and which rank this is.  Hydra names no job, but all ranks of a node inherit one socket to its proxy, and the
- * socket's inode is unique.
- */
-static const struct launcher {
-    const char *job, *step, *rank;
-    bool is_socket; /* job is the number of a descriptor */
-    bool pmix;      /* serves Open MPI too */
-} launchers[] = {
-    { "HYDI_CONTROL_FD", NULL, "PMI_RANK", true, false },          /* MPICH's Hydra */
-    { "HYDRA_BSTRAP_UPSTREAM_FD", NULL, "PMI_RANK", true, false }, /* Intel's */
-    { "PMIX_NAMESPACE", NULL, "PMIX_RANK", false, true },
-    { "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", false, true },
-    { "HUDDLE_JOB", NULL, "PMI_RANK", false, false },
-};
+/* Where launchers say which rank this is. */
+static const char *const rank_names[] = { "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "PMI_ID" };
 
-enum { RANKS_MOST = 1 << 20 }; /* of a job; a higher rank counts as absent */
+static const struct presence_way *const ways[] = { &hud_presence_by_lock, &hud_presence_by_name };
 
-static char job[80];
-static bool with_check;                        /* as announced */
-static int own_rank = -1;                      /* as announced; -1: the name could not be bound */
-static struct descriptor probe = { .fd = -1 }; /* asks for names; there from the start, so that no later shortage changes an answer */
+static bool called, with_check;
+static const struct presence_way *way; /* NULL: none serves */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned char asked[RANKS_MOST / 8], there[RANKS_MOST / 8]; /* a bit per rank */
+static unsigned char asked[PRESENCE_RANKS / 8], there[PRESENCE_RANKS / 8]; /* a bit per rank */
 
-static socklen_t address_of(int rank, struct sockaddr_un *address)
+/* -1: no launcher says it. */
+static int launched_as(void)
 {
-    memset(address, 0, sizeof *address);
-    address->sun_family = AF_UNIX;
-    int n = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "huddle.%s.%d", job, rank);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
-}
-
-/* The job's name, with the name of the run if 'huddle run' started it; a hash keeps long names apart, as an address has 107 bytes. */
-static bool name_job(const struct launcher *l)
-{
-    const char *name = getenv(l->job), *step = l->step ? getenv(l->step) : "", *run = getenv("HUDDLE_JOB");
-    char inode[32];
-    struct stat st;
-
-    if (!name || !*name || !step)
-        return false;
-    if (l->is_socket) {
-        if (fstat(atoi(name), &st) != 0 || !S_ISSOCK(st.st_mode))
-            return false;
-        snprintf(inode, sizeof inode, "%llu", (unsigned long long)st.st_ino);
-        name = inode;
+    for (size_t i = 0; i < sizeof rank_names / sizeof rank_names[0]; i++) {
+        const char *text = getenv(rank_names[i]);
+        char *end = NULL;
+        long rank = text ? strtol(text, &end, 10) : -1;
+        if (text && end != text && *end == '\0' && rank >= 0 && rank < PRESENCE_RANKS)
+            return (int)rank;
     }
-    uint64_t whole = hash_text(hash_text(hash_text(HASH_START, name), step), run ? run : "");
-    whole = with_check ? hash_text(whole, "check") : whole;
-    snprintf(job, sizeof job, "%.40s.%llx.%.20s", name, (unsigned long long)whole, step);
-    return true;
+    return -1;
 }
 
-static int new_socket(void)
-{
-    return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
-
-static void bind_rank(int rank)
-{
-    struct sockaddr_un address;
-    socklen_t bytes = address_of(rank, &address);
-    int fd = new_socket();
-
-    probe = descriptor_of(new_socket());
-    if (fd >= 0 && probe.fd >= 0 && bind(fd, (struct sockaddr *)&address, bytes) == 0)
-        own_rank = rank;
-    else if (fd >= 0)
-        close(fd);
-}
-
-void hud_presence_announce(enum hud_launchers which, bool checked)
+void hud_presence_announce(bool checked)
 {
     static atomic_flag once = ATOMIC_FLAG_INIT;
+    int rank = launched_as();
 
     if (!local_claim(&once))
         return;
+    called = true;
     with_check = checked;
-    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
-        const struct launcher *l = &launchers[i];
-        const char *rank = getenv(l->rank);
-        if ((which == HUD_LAUNCHERS_HYDRA || l->pmix) && rank && *rank && name_job(l)) {
-            bind_rank(atoi(rank));
-            return;
-        }
-    }
+    for (size_t i = 0; rank >= 0 && !way && i < sizeof ways / sizeof ways[0]; i++)
+        if (ways[i]->announce(rank, checked))
+            way = ways[i];
 }
 
 bool hud_presence_known(void)
 {
-    return job[0] != '\0';
+    return called;
 }
 
 bool hud_presence_checked(void)
 {
-    return with_check && hud_presence_known();
+    return called && with_check;
 }
 
-bool hud_presence_is(int rank)
+const char *hud_presence_trouble(void)
 {
-    return rank >= 0 && rank == own_rank;
+    const char *secret = getenv("HUDDLE_JOB");
+
+    if (!called || way)
+        return NULL;
+    return secret && *secret
+               ? "the launcher does not tell a process its rank before MPI_Init"
+               : "which ranks use huddle cannot be told; set HUDDLE_JOB=<random text, the same on all ranks, new for each start>";
 }
 
-/* Connecting a datagram socket succeeds just when the name is bound. */
-static bool is_bound(int rank)
+/* The lock is held. */
+static void found(int rank)
 {
-    struct sockaddr_un address;
-    socklen_t bytes = address_of(rank, &address);
-    int rc;
+    there[rank / 8] |= (unsigned char)(1u << rank % 8);
+}
 
-    if (!descriptor_is_ours(&probe))
-        return false;
-    do
-        rc = connect(probe.fd, (struct sockaddr *)&address, bytes);
-    while (rc != 0 && errno == EINTR);
-    return rc == 0;
+/* The lock is held. */
+static void ask(int first, int end)
+{
+    if (way)
+        way->look(first, end, found);
+    for (int r = first; r < end; r++)
+        asked[r / 8] |= (unsigned char)(1u << r % 8);
 }
 
 bool hud_presence_of(int rank)
 {
-    if (rank < 0 || rank >= RANKS_MOST || own_rank < 0)
+    if (rank < 0 || rank >= PRESENCE_RANKS)
         return false;
     unsigned char bit = (unsigned char)(1u << rank % 8);
     pthread_mutex_lock(&lock);
-    if (!(asked[rank / 8] & bit) && is_bound(rank))
-        there[rank / 8] |= bit;
-    asked[rank / 8] |= bit;
+    if (!(asked[rank / 8] & bit))
+        ask(rank, rank + 1);
     bool is = there[rank / 8] & bit;
     pthread_mutex_unlock(&lock);
     return is;
@@ -153,7 +96,12 @@ bool hud_presence_of(int rank)
 void hud_presence_look(int world_size)
 {
     enum { LOOK_MOST = 4096 };
+    static bool looked;
 
-    for (int r = 0; r < world_size && r < LOOK_MOST; r++)
-        (void)hud_presence_of(r);
+    pthread_mutex_lock(&lock);
+    if (called && !looked) {
+        ask(0, world_size < LOOK_MOST ? world_size : LOOK_MOST);
+        looked = true;
+    }
+    pthread_mutex_unlock(&lock);
 }

@@ -14,6 +14,7 @@
 #include "core/check.h"
 #include "core/log.h"
 #include "core/longwait.h"
+#include "core/place.h"
 #include "core/policy.h"
 #include "core/presence.h"
 
@@ -26,13 +27,15 @@ struct setup {
     struct peer_card *card; /* [size] */
     struct reply *reply;    /* [size] */
     int *unit, *groups;     /* memory for read_place */
-    struct plan *plan;      /* memory for the team's */
-    char **base;            /* [size] arenas */
-    size_t bytes, offset;   /* of the slice */
-    bool direct;            /* this rank can read the others' memory; at last, all can */
-    union hello *spare;     /* in use as hello, or NULL */
-    bool poor;              /* no private memory: hello is the context's spare, to say no in the first round */
-    int who;                /* the rank that a refusal is about */
+    struct place_table *place;
+    struct plan *plan;    /* memory for the team's */
+    char **base;          /* [size] arenas */
+    size_t bytes, offset; /* of the slice */
+    bool direct;          /* this rank can read the others' memory; at last, all can */
+    union hello *spare;   /* in use as hello, or NULL */
+    bool poor;            /* no private memory: hello is the context's spare, to say no in the first round */
+    int who;              /* the rank that a refusal is about */
+    bool garbled;         /* REASON_EXCHANGE: what that rank said, not the exchange itself */
 };
 
 static struct place_table *place_of(char *slice)
@@ -44,7 +47,7 @@ static bool is_present(const struct hud_team *team, int rank)
 {
     int world = team->exchange.world_rank(team->exchange.arg, rank);
 
-    return world >= 0 && (!hud_presence_known() || (rank == team->rank ? hud_presence_is(world) : hud_presence_of(world)));
+    return world >= 0 && hud_context_present(team->context, world);
 }
 
 /* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer: known without asking them. */
@@ -60,66 +63,35 @@ bool hud_team_is_present(struct hud_team *team)
     return team->presence == PRESENCE_ALL;
 }
 
-/* Where all of the job's ranks are on this node, an absent one is worth a line, by the first that is there. */
+/* Where all of the job's ranks are on this node, an absent one is worth a line, by the first that is there.  Elsewhere nobody asks for them all. */
 static void explain_absence(struct hud_team *team)
 {
-    const struct hud_host *host = &team->context->host;
+    struct hud_context *c = team->context;
+    const char *trouble = c->host.present ? NULL : hud_presence_trouble();
+    bool all_here = c->host.local_ranks == c->host.world_size;
     int absent = 0, present = 0;
     char line[SET_TEXT];
 
+    if (trouble || !all_here) {
+        hud_context_say(c, REASON_ABSENT, trouble && c->host.world_rank == 0 ? trouble : NULL);
+        return;
+    }
     while (is_present(team, absent))
         absent++;
     while (present < team->rank && !is_present(team, present))
         present++;
     int world = team->exchange.world_rank(team->exchange.arg, absent);
-    snprintf(line, sizeof line, "rank %d runs without huddle%s", world, hud_presence_checked() ? ", or without HUDDLE_CHECK" : "");
-    bool ours = world >= 0 && present == team->rank && host->local_ranks == host->world_size;
-    hud_context_say(team->context, REASON_ABSENT, ours ? line : NULL);
-}
-
-/* Units get the number of the first rank in them: fewer than there are ranks, whatever the machine calls them. */
-static void number_units(const int *unit, int ranks, int16_t *numbered)
-{
-    for (int r = 0; r < ranks; r++) {
-        int first = 0;
-        while (unit[first] != unit[r])
-            first++;
-        numbered[r] = (int16_t)(unit[r] < 0 || first > INT16_MAX ? -1 : first);
-    }
-}
-
-/* Rank 0 writes the placement of all into its slice. */
-static void write_place(struct setup *s, char *slice)
-{
-    struct hud_team *team = s->team;
-    struct place_table *table = place_of(slice);
-    const struct topo *machine = hud_context_topo(team->context);
-    const char *off = team->context->config.text[SET_LEVELS_OFF];
-    struct topo_cpus *cpus = malloc((size_t)team->size * sizeof *cpus);
-    struct shape_place place = { .unit = NULL };
-
-    table->levels = 0;
-    table->crowded = hud_policy_crowded(team, s->hello);
-    for (int r = 0; cpus && r < team->size; r++)
-        cpus[r] = s->hello[r].is.cpus;
-    table->cache_bytes = machine && cpus ? (int64_t)hud_topo_cache_share(machine, cpus, team->size) : 0;
-    if (machine && cpus && hud_topo_place(machine, cpus, team->size, off, &place) == 0) {
-        int levels = place.levels < SHAPE_LEVELS ? place.levels : SHAPE_LEVELS;
-        hud_topo_kept(machine, off, table->name);
-        for (int i = 0; i < levels; i++)
-            number_units(place.unit + i * team->size, team->size, table->unit + i * team->size);
-        table->levels = levels;
-    }
-    free((void *)(uintptr_t)place.unit);
-    free(cpus);
+    snprintf(line, sizeof line, "rank %d runs without huddle%s", world, c->announced_checks ? ", or without HUDDLE_CHECK" : "");
+    hud_context_say(c, REASON_ABSENT, world >= 0 && present == team->rank ? line : NULL);
 }
 
 /* All ranks read rank 0's table, into memory that was there before the rounds: nothing can fail any more. */
 static void read_place(struct setup *s)
 {
     struct hud_team *team = s->team;
-    const struct place_table *table = place_of(team->slices[0]);
+    struct place_table *table = s->place;
 
+    hud_place_read(place_of(team->slices[0]), team->size, table);
     team->levels = table->levels;
     team->cache_bytes = (size_t)table->cache_bytes;
     memcpy(team->place_name, table->name, sizeof team->place_name);
@@ -159,7 +131,7 @@ static enum reason prepare(struct setup *s)
         return REASON_LEASE;
     }
     if (team->rank == 0)
-        write_place(s, s->base[0] + s->offset);
+        hud_place_write(team, s->hello, place_of(s->base[0] + s->offset));
     return REASON_NONE;
 }
 
@@ -168,10 +140,9 @@ static void take_plan(struct setup *s)
 {
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
-    const struct place_table *table = place_of(team->slices[0]);
-    struct plan_facts facts = { .ranks = team->size, .crowded = table->crowded != 0, .direct = s->direct };
+    struct plan_facts facts = { .ranks = team->size, .crowded = s->place->crowded != 0, .direct = s->direct };
 
-    hud_plan_within(table, team->size, facts.within);
+    hud_plan_within(s->place, team->size, facts.within);
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
     if (team->rank == 0)
         hud_context_say_plan(c, team->plan);
@@ -213,18 +184,23 @@ static enum reason run_rounds(struct setup *s)
     if (!gather(team, &own, sizeof own, s->hello))
         return REASON_EXCHANGE;
     enum reason reason = hud_hello_verdict(s->hello, team->size, &s->bytes, &s->who);
+    s->garbled = reason == REASON_EXCHANGE;
     if (reason != REASON_NONE)
         return reason;
     mine = (struct reply){ .reason = prepare(s) };
     mine.offset = s->offset;
     mine.direct = s->direct;
     if (!gather(team, &mine, sizeof mine, s->reply))
-        reason = REASON_EXCHANGE;
-    for (int r = 0; reason == REASON_NONE && r < team->size; r++) {
-        reason = (enum reason)s->reply[r].reason;
+        return REASON_EXCHANGE;
+    reason = hud_reply_verdict(s->reply, s->hello, team->size, team->bytes, &s->who);
+    s->garbled = reason == REASON_EXCHANGE;
+    bool out_of_reach = false;
+    for (int r = 0; r < team->size; r++) {
         s->direct = s->direct && s->reply[r].direct;
-        s->who = r;
+        out_of_reach = out_of_reach || s->reply[r].reason == REASON_REACH;
     }
+    if (out_of_reach)
+        hud_peers_send_again(&team->context->peers, s->card, team->size);
     if (reason == REASON_NONE)
         take_up(s);
     return reason;
@@ -290,6 +266,8 @@ static void explain(const struct setup *s, enum reason reason)
         snprintf(line, sizeof line, "rank %d cannot reach the shared memory of others", team->rank);
     else if (reason == REASON_PRIVATE && ours)
         snprintf(line, sizeof line, "rank %d is out of private memory", team->rank);
+    else if (reason == REASON_EXCHANGE && first && s->garbled)
+        snprintf(line, sizeof line, "what rank %d says of itself cannot be", s->who);
     else if (reason == REASON_VERSION && first)
         snprintf(line, sizeof line, "ranks 0 and %d run different versions of huddle", s->who);
     hud_context_say(c, reason, line[0] != '\0' ? line : NULL);
@@ -305,6 +283,7 @@ static bool allocate(struct setup *s)
     s->card = calloc(ranks, sizeof *s->card);
     s->reply = calloc(ranks, sizeof *s->reply);
     s->base = calloc(ranks, sizeof *s->base);
+    s->place = calloc(1, place_bytes(s->team->size));
     s->unit = calloc(SHAPE_LEVELS * ranks, sizeof *s->unit);
     s->groups = calloc(hud_shape_groups_ints(s->team->size, s->team->size), sizeof *s->groups);
     s->plan = malloc(sizeof *s->plan);
@@ -316,7 +295,7 @@ static bool allocate(struct setup *s)
     s->team->process = calloc(ranks, sizeof *s->team->process);
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
     bool checked = s->team->check || !hud_checks(c);
-    if (s->hello && s->card && s->reply && s->base && s->unit && s->groups && s->plan && s->team->slices && s->team->pids &&
+    if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan && s->team->slices && s->team->pids &&
         s->team->process && checked)
         return true;
     s->poor = true;
@@ -335,6 +314,7 @@ static void release(struct setup *s)
     free(s->card);
     free(s->reply);
     free(s->base);
+    free(s->place);
     free(s->unit);
     free(s->groups);
     free(s->plan);

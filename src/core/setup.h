@@ -9,6 +9,10 @@
 
 enum { HELLO_BYTES = 1280, HELLO_VALUES = 512, SPARE_RANKS = 4096 };
 
+/* Arenas are whole pages, of this size or a multiple of it, and fit into an address space. */
+#define HELLO_PAGE ((uint64_t)4096)
+#define HELLO_ARENA_MOST ((uint64_t)1 << 46)
+
 /* First round: presence, arena, bytes on offer, affinity, settings.  From the first release on its size never changes, so that versions can tell each other apart. */
 union hello {
     struct {
@@ -37,7 +41,12 @@ struct reply {
 
 void hud_hello_make(struct hud_team *team, union hello *hello);
 
-/* Pure: every rank gets the same answer from the same hellos.  *bytes: of the slice; *who: the rank that a refusal is about. */
+/*
+ * Pure: every rank gets the same answer from the same hellos.  *bytes: of the slice; *who: the rank that a refusal is about.  REASON_EXCHANGE: what that rank
+ * says cannot be.
+ */
 enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who);
+/* The same of replies: bytes, of a slice, must fit into each arena where its owner says. */
+enum reason hud_reply_verdict(const struct reply *all, const union hello *hello, int ranks, size_t bytes, int *who);
 
 #endif

@@ -5,7 +5,6 @@
 #include "core/guard.h"
 #include "core/log.h"
 #include "core/longwait.h"
-#include "core/presence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -312,7 +311,7 @@ int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_vi
  */
 static bool begins_with_any_call(const struct hud_team *team)
 {
-    return team->exchange.world_rank ? hud_presence_checked() : team->context->config.number[SET_CHECK] == SWITCH_ON;
+    return team->exchange.world_rank ? team->context->announced_checks : team->context->config.number[SET_CHECK] == SWITCH_ON;
 }
 
 int hud_team_enter(hud_team *team, const struct hud_call *call)

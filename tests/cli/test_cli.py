@@ -39,7 +39,7 @@ class Run(unittest.TestCase):
     def test_sets_the_loader_and_a_job_of_its_own(self):
         first, second = seen_by_command(), seen_by_command()
         self.assertTrue(os.path.isfile(first["LD_PRELOAD"]))
-        self.assertRegex(first["HUDDLE_JOB"], r"^[0-9a-f]{16}$")
+        self.assertRegex(first["HUDDLE_JOB"], r"^[0-9a-f]{32}$")
         self.assertNotEqual(first["HUDDLE_JOB"], second["HUDDLE_JOB"])
         self.assertEqual({"LD_PRELOAD", "HUDDLE_JOB"}, {k for k in first if k.startswith("HUDDLE") or k == "LD_PRELOAD"})
 

@@ -354,8 +354,7 @@ CASES = [
          launch=TCP),
     Case("namespaces", "user on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--user", "--map-root-user"]), taken=True, env=NO_CMA),
     Case("namespaces", "user on every rank", BOTH, 3, each=namespaces(["--user", "--map-root-user"], "true"), taken=True, env=NO_CMA),
-    Case("namespaces", "network on one rank", ("mpich4", "mpich5"), 3, each=one_namespace("-eq 1", ["--net"], "ip link set lo up"), passed="ranks without huddle here",
-         command=["{bin}/differential", "--brief"], says=["rank . runs without huddle"], says_each=True),
+    Case("namespaces", "network on one rank", ("mpich4", "mpich5"), 3, each=one_namespace("-eq 1", ["--net"], "ip link set lo up"), taken=True),
     Case("namespaces", "host name on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--uts"], "hostname elsewhere"), passed="spans nodes"),
 
     # Ranks that do not use huddle.

@@ -1,81 +1,403 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_presence.c - a rank is there while its process lives, under its job's name only. */
+/*
+ * test_presence.c - who is announced, asked of processes that announce themselves in each way: the answer is one for all, whoever holds a name or floods a socket.
+ *
+ * Announcing is done once in a process: so every rank, the one that asks included, is a process of its own.
+ */
+#define _GNU_SOURCE
+#include "core/blake2s.h"
 #include "core/presence.h"
+#include "core/presence_way.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-/* A process that announces itself as `rank` of `job` and lives until the pipe is closed; returns when it has. */
-static pid_t start(const char *job, const char *rank, bool checked, int *end)
-{
-    int ready[2], stay[2];
-    char byte;
+enum { RANKS = 5, UNKNOWN = 1 << 16, TROUBLE = 1 << 17 };
 
-    if (pipe(ready) != 0 || pipe(stay) != 0)
-        abort();
-    pid_t child = fork();
-    if (child == 0) {
-        close(stay[1]);
-        setenv("HUDDLE_JOB", job, 1);
-        setenv("PMI_RANK", rank, 1);
-        hud_presence_announce(HUD_LAUNCHERS_HYDRA, checked);
-        byte = hud_presence_known() ? 'y' : 'n';
-        if (write(ready[1], &byte, 1) != 1 || read(stay[0], &byte, 1) > 0)
-            _exit(1);
-        _exit(0);
-    }
-    close(stay[0]);
-    *end = stay[1];
-    if (read(ready[0], &byte, 1) != 1 || byte != 'y')
-        abort();
-    close(ready[0]);
-    close(ready[1]);
-    return child;
+/* A rank of a job. */
+struct member {
+    const char *rank, *job; /* in its environment; NULL: not there */
+    bool checked, proxy;    /* proxy: it has inherited the socket to one */
+    void (*before)(void), (*after)(void);
+    pid_t pid;
+    int to, from;
+};
+
+static int proxy[2] = { -1, -1 };
+
+static void set(const char *name, const char *value)
+{
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
 }
 
-static void ranks_are_there_while_they_live(void **state)
+/* The member's own process: announces itself, and answers with the ranks that it finds, a bit each, whenever it is asked. */
+static void serve(const struct member *m, int in, int out)
 {
-    int end3, end4, end5, status;
-    pid_t rank3 = start("test-job", "3", false, &end3), other = start("another-job", "4", false, &end4);
-    pid_t checks = start("test-job", "5", true, &end5);
+    char number[16], byte = 'a';
+
+    snprintf(number, sizeof number, "%d", proxy[0]);
+    set("PMI_RANK", m->rank);
+    set("HUDDLE_JOB", m->job);
+    set("HYDI_CONTROL_FD", m->proxy ? number : NULL);
+    if (m->before)
+        m->before();
+    hud_presence_announce(m->checked);
+    if (m->after)
+        m->after();
+    if (write(out, &byte, 1) != 1)
+        _exit(1);
+    while (read(in, &byte, 1) == 1 && byte == '?') {
+        int found = (hud_presence_known() ? 0 : UNKNOWN) | (hud_presence_trouble() ? TROUBLE : 0);
+        hud_presence_look(RANKS);
+        for (int r = 0; r < RANKS; r++)
+            found |= hud_presence_of(r) ? 1 << r : 0;
+        if (hud_presence_of(-1) || hud_presence_of(PRESENCE_RANKS) || write(out, &found, sizeof found) != sizeof found)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+static void start(struct member *m)
+{
+    int to[2], from[2];
+    char byte;
+
+    assert_int_equal(pipe2(to, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(from, O_CLOEXEC), 0);
+    m->pid = fork();
+    if (m->pid == 0) {
+        close(to[1]);
+        serve(m, to[0], from[1]);
+    }
+    close(to[0]);
+    close(from[1]);
+    m->to = to[1];
+    m->from = from[0];
+    assert_int_equal(read(m->from, &byte, 1), 1);
+}
+
+static int asked(const struct member *m)
+{
+    int found = -1;
+
+    assert_int_equal(write(m->to, "?", 1), 1);
+    assert_int_equal(read(m->from, &found, sizeof found), sizeof found);
+    return found;
+}
+
+static void end(struct member *m)
+{
+    int status;
+
+    assert_int_equal(write(m->to, "q", 1), 1); /* members that were forked later have this pipe too */
+    close(m->to);
+    close(m->from);
+    waitpid(m->pid, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+static int new_proxy(void **state)
+{
+    (void)state;
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, proxy);
+}
+
+static int drop_proxy(void **state)
+{
+    (void)state;
+    close(proxy[0]);
+    close(proxy[1]);
+    return 0;
+}
+
+/* Ranks 0 and 3 are one job; 1 is nobody, 2 of another job, 4 has HUDDLE_CHECK: each member's answer. */
+static void one_job(bool by_proxy, const char *secret)
+{
+    struct member m[] = {
+        { .rank = "0", .job = secret, .proxy = by_proxy },
+        { .rank = "3", .job = secret, .proxy = by_proxy },
+        { .rank = "2", .job = "other", .proxy = false },
+        { .rank = "4", .job = secret, .proxy = by_proxy, .checked = true },
+    };
+
+    for (size_t i = 0; i < 4; i++)
+        start(&m[i]);
+    assert_int_equal(asked(&m[0]), 1 << 0 | 1 << 3);
+    assert_int_equal(asked(&m[1]), 1 << 0 | 1 << 3);
+    assert_int_equal(asked(&m[2]), 1 << 2);
+    assert_int_equal(asked(&m[3]), 1 << 4);
+    end(&m[1]);
+    assert_int_equal(asked(&m[0]), 1 << 0 | 1 << 3); /* once there, part of the job */
+    end(&m[0]);
+    end(&m[2]);
+    end(&m[3]);
+}
+
+static void names_tell(void **state)
+{
+    (void)state;
+    one_job(false, "a secret");
+}
+
+static void locks_tell(void **state)
+{
+    (void)state;
+    one_job(true, NULL);
+}
+
+/* Whoever has not inherited this socket sees nothing of the job: not by a socket of its own, nor by the secret. */
+static void locks_are_for_those_who_have_the_socket(void **state)
+{
+    struct member in = { .rank = "1", .job = "a secret", .proxy = true }, out = { .rank = "2", .job = "a secret" };
+    struct member far = { .rank = "3", .job = "a secret", .proxy = true };
+    int kept[2] = { proxy[0], proxy[1] };
 
     (void)state;
-    setenv("HUDDLE_JOB", "test-job", 1);
-    setenv("PMI_RANK", "0", 1);
-    hud_presence_announce(HUD_LAUNCHERS_HYDRA, false);
-    assert_true(hud_presence_known());
-    assert_true(hud_presence_of(0));
-    assert_true(hud_presence_is(0) && !hud_presence_is(3));
-    assert_false(hud_presence_of(1));
-    assert_false(hud_presence_of(4)); /* of another job */
-    assert_false(hud_presence_of(5)); /* with HUDDLE_CHECK, this one without */
-    assert_false(hud_presence_of(-1));
-    assert_true(hud_presence_of(3));
-    close(end3);
-    close(end4);
-    close(end5);
-    waitpid(rank3, &status, 0);
-    assert_int_equal(status, 0);
-    waitpid(other, &status, 0);
-    assert_int_equal(status, 0);
-    waitpid(checks, &status, 0);
-    assert_int_equal(status, 0);
-    assert_true(hud_presence_of(3)); /* once there, part of the job */
+    start(&in);
+    start(&out);
+    assert_int_equal(new_proxy(NULL), 0);
+    start(&far);
+    assert_int_equal(asked(&in), 1 << 1);
+    assert_int_equal(asked(&out), 1 << 2);
+    assert_int_equal(asked(&far), 1 << 3);
+    end(&in);
+    end(&out);
+    end(&far);
+    drop_proxy(NULL);
+    proxy[0] = kept[0];
+    proxy[1] = kept[1];
+}
+
+static void close_all(void)
+{
+    for (int fd = 3; fd < 64; fd++) {
+        struct stat st;
+        if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+            close(fd);
+    }
+}
+
+/* A rank that has lost its descriptor before anybody looked has lost its announcement too: it finds that out as the others do. */
+static void a_lost_descriptor_is_lost_for_all(void **state)
+{
+    struct member loses = { .rank = "0", .proxy = true, .after = close_all }, keeps = { .rank = "1", .proxy = true };
+
+    (void)state;
+    start(&loses);
+    start(&keeps);
+    assert_int_equal(asked(&keeps), 1 << 1);
+    assert_int_equal(asked(&loses), 0);
+    end(&loses);
+    end(&keeps);
+}
+
+/* Two processes as one rank: the others find it, and so does each of them. */
+static void a_rank_that_is_there_twice(void **state)
+{
+    struct member first = { .rank = "0", .proxy = true }, second = first, other = { .rank = "1", .proxy = true };
+
+    (void)state;
+    start(&first);
+    start(&second);
+    start(&other);
+    assert_int_equal(asked(&first), 3);
+    assert_int_equal(asked(&second), 3);
+    assert_int_equal(asked(&other), 3);
+    end(&first);
+    end(&second);
+    end(&other);
+}
+
+static void no_descriptors(void)
+{
+    struct rlimit none = { 0, 0 };
+
+    setrlimit(RLIMIT_NOFILE, &none);
+}
+
+/* A rank that could not announce itself, in either way: all find nothing of it, itself included. */
+static void a_rank_that_cannot_is_absent_to_all(void **state)
+{
+    (void)state;
+    for (int by_proxy = 0; by_proxy < 2; by_proxy++) {
+        struct member cannot = { .rank = "0", .job = "a secret", .proxy = by_proxy, .before = no_descriptors };
+        struct member can = { .rank = "1", .job = "a secret", .proxy = by_proxy };
+        start(&cannot);
+        start(&can);
+        assert_int_equal(asked(&cannot), 0);
+        assert_int_equal(asked(&can), 1 << 1);
+        end(&cannot);
+        end(&can);
+    }
+}
+
+static void without_a_secret_none_is_present(void **state)
+{
+    struct member m[] = { { .rank = "0" }, { .rank = "1", .job = "" }, { .job = "a secret" } };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        start(&m[i]);
+        assert_int_equal(asked(&m[i]), TROUBLE);
+    }
+    for (size_t i = 0; i < 3; i++)
+        end(&m[i]);
+}
+
+static socklen_t address_of(const char *name, struct sockaddr_un *address)
+{
+    *address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    memcpy(address->sun_path + 1, name, strlen(name));
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+}
+
+/* Names are of 128 bits that differ in everything, and none of them holds the rank, the job or the secret. */
+static void names_tell_nothing(void **state)
+{
+    char name[64][PRESENCE_NAME];
+
+    (void)state;
+    setenv("HUDDLE_JOB", "a secret", 1);
+    for (int r = 0; r < 64; r++) {
+        int common = 0;
+        assert_true(hud_presence_name_job(false));
+        hud_presence_name(r, name[r]);
+        assert_int_equal(strlen(name[r]), strlen("huddle.") + 32);
+        for (int b = 7; r > 0 && b < 39; b++)
+            common += name[r][b] == name[r - 1][b];
+        assert_true(common < 16); /* of 32 digits two are the same by chance */
+    }
+    setenv("HUDDLE_JOB", "a secrez", 1);
+    assert_true(hud_presence_name_job(false));
+    hud_presence_name(0, name[1]);
+    assert_string_not_equal(name[0], name[1]);
+    setenv("SLURM_STEP_ID", "7", 1);
+    assert_true(hud_presence_name_job(false));
+    hud_presence_name(0, name[2]);
+    assert_string_not_equal(name[1], name[2]);
+    unsetenv("SLURM_STEP_ID");
+}
+
+/* A stranger that has a rank's name already (who knew the secret), in any type of socket, and one that fills the queue of one that is bound. */
+static void a_taken_name_means_one_thing_to_all(void **state)
+{
+    struct member taken = { .rank = "0", .job = "a secret" }, other = { .rank = "1", .job = "a secret" };
+    int types[] = { SOCK_DGRAM, SOCK_STREAM }; /* which have names of their own */
+    char name[PRESENCE_NAME];
+    struct sockaddr_un address;
+
+    (void)state;
+    setenv("HUDDLE_JOB", "a secret", 1);
+    hud_presence_name_job(false);
+    hud_presence_name(0, name);
+    socklen_t bytes = address_of(name, &address);
+    for (int i = 0; i < 2; i++) {
+        int fd = socket(AF_UNIX, types[i] | SOCK_CLOEXEC, 0);
+        assert_int_equal(bind(fd, (struct sockaddr *)&address, bytes), 0);
+        start(&taken);
+        start(&other);
+        assert_int_equal(asked(&taken), 3);
+        assert_int_equal(asked(&other), 3);
+        end(&taken);
+        end(&other);
+        close(fd);
+    }
+}
+
+static void floods_change_nothing(void **state)
+{
+    struct member m[] = { { .rank = "0", .job = "a secret" }, { .rank = "1", .job = "a secret" } };
+    char name[PRESENCE_NAME];
+    struct sockaddr_un address;
+
+    (void)state;
+    setenv("HUDDLE_JOB", "a secret", 1);
+    hud_presence_name_job(false);
+    start(&m[0]);
+    start(&m[1]);
+    for (int r = 0; r < 2; r++) {
+        int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+        hud_presence_name(r, name);
+        socklen_t bytes = address_of(name, &address);
+        while (sendto(fd, "flood", 5, 0, (struct sockaddr *)&address, bytes) == 5)
+            ;
+        assert_int_equal(errno, EAGAIN);
+        close(fd);
+    }
+    assert_int_equal(asked(&m[0]), 3);
+    assert_int_equal(asked(&m[1]), 3);
+    end(&m[0]);
+    end(&m[1]);
+}
+
+/* RFC 7693, appendix B, and the reference implementation's of an empty text, of one block, and of bytes 0, 1, ..., 254, in pieces. */
+static void the_hash_is_blake2s(void **state)
+{
+    static const struct {
+        size_t bytes;
+        const char *text, *sum;
+    } known[] = {
+        { 3, "abc", "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982" },
+        { 0, "", "69217a3079908094e11121d042354a7c1f55b6482ca1a51e1b250dfd1ed0eef9" },
+        { 64, NULL, "56f34e8b96557e90c1f24b52d0c89d51086acf1b00f634cf1dde9233b8eaaa3e" },
+        { 255, NULL, "f03f5789d3336b80d002d59fdf918bdb775b00956ed5528e86aa994acb38fe2d" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        unsigned char sum[BLAKE2S_BYTES], count[255];
+        char text[2 * BLAKE2S_BYTES + 1];
+        struct blake2s hash;
+        for (int b = 0; b < 255; b++)
+            count[b] = (unsigned char)b;
+        const char *from = known[i].text ? known[i].text : (const char *)count;
+        hud_blake2s_start(&hash);
+        hud_blake2s_add(&hash, from, known[i].bytes / 3);
+        hud_blake2s_add(&hash, from + known[i].bytes / 3, known[i].bytes - known[i].bytes / 3);
+        hud_blake2s_end(&hash, sum);
+        for (int b = 0; b < BLAKE2S_BYTES; b++)
+            snprintf(text + (ptrdiff_t)2 * b, 3, "%02x", sum[b]);
+        assert_string_equal(text, known[i].sum);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(ranks_are_there_while_they_live) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_tell),
+        cmocka_unit_test_setup_teardown(locks_tell, new_proxy, drop_proxy),
+        cmocka_unit_test_setup_teardown(locks_are_for_those_who_have_the_socket, new_proxy, drop_proxy),
+        cmocka_unit_test_setup_teardown(a_lost_descriptor_is_lost_for_all, new_proxy, drop_proxy),
+        cmocka_unit_test_setup_teardown(a_rank_that_is_there_twice, new_proxy, drop_proxy),
+        cmocka_unit_test_setup_teardown(a_rank_that_cannot_is_absent_to_all, new_proxy, drop_proxy),
+        cmocka_unit_test(without_a_secret_none_is_present),
+        cmocka_unit_test(names_tell_nothing),
+        cmocka_unit_test(a_taken_name_means_one_thing_to_all),
+        cmocka_unit_test(floods_change_nothing),
+        cmocka_unit_test(the_hash_is_blake2s),
+    };
+    static const char *const foreign[] = { "PMIX_NAMESPACE", "PMIX_RANK",    "HYDI_CONTROL_FD", "HYDRA_BSTRAP_UPSTREAM_FD",
+                                           "SLURM_JOB_ID",   "SLURM_PROCID", "PMI_ID",          "PMI_PORT",
+                                           "SLURM_STEP_ID",  "PMI_SPAWNED" };
 
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("HYDI_CONTROL_FD");
-    unsetenv("HYDRA_BSTRAP_UPSTREAM_FD");
-    unsetenv("SLURM_JOB_ID");
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        unsetenv(foreign[i]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

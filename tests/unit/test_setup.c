@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_setup.c - the verdict over all ranks' hellos, and reaching arenas of other processes by /proc and by sockets. */
 #include "core/direct.h"
-#include "core/setup.h"
+#include "core/place.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,6 +27,8 @@ static int reset(void **state)
         hellos[r].is.host_id = 5;
         hellos[r].is.boot_id = 9;
         hellos[r].is.offer_bytes = 4096u * (unsigned)(r + 2);
+        hellos[r].is.card.bytes = 1 << 20;
+        hellos[r].is.card.pid = 1;
     }
     return 0;
 }
@@ -68,6 +70,83 @@ static void early_ranks_agree(void **state)
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_DIFFER);
     hellos[2].is.reason = REASON_OFF;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_OFF);
+}
+
+/* What no rank can have said: refused by all alike, and nothing of it is used. */
+static void nonsense_is_refused(void **state)
+{
+    enum { CASES = 10 };
+
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        reset(NULL);
+        union hello *h = &hellos[1];
+        h->is.card.bytes = i == 0 ? 0 : i == 1 ? 4097 : i == 2 ? HELLO_ARENA_MOST + 4096 : i == 3 ? 4096 : 1 << 20;
+        h->is.offer_bytes = i == 4 ? (1 << 20) + 1 : 8192;
+        h->is.reason = i == 5 ? REASON_COUNT : i == 6 ? UINT32_MAX : REASON_NONE;
+        h->is.node = i == 7 ? -2 : 0;
+        memset(h->is.card.socket, i == 8 ? 'x' : 0, HANDOVER_NAME);
+        memset(h->is.values, i == 9 ? 'x' : 0, HELLO_VALUES);
+        assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EXCHANGE);
+        assert_int_equal(who, 1);
+    }
+    reset(NULL);
+    hellos[2].is.card.pid = 0;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EXCHANGE);
+    memset(&hellos[2].is.card, 0, sizeof hellos[2].is.card); /* one that does not take part has none */
+    hellos[2].is.reason = REASON_ARENA;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
+}
+
+static void slices_lie_in_arenas(void **state)
+{
+    enum { ARENA = 1 << 20, SLICE = 8192 };
+    static const struct {
+        uint64_t offset;
+        enum reason reason, verdict;
+    } cases[] = {
+        { 4096, REASON_NONE, REASON_NONE },
+        { ARENA - SLICE, REASON_NONE, REASON_NONE },
+        { ARENA - SLICE + HUD_LINE, REASON_NONE, REASON_EXCHANGE },
+        { ARENA, REASON_NONE, REASON_EXCHANGE },
+        { 0, REASON_NONE, REASON_EXCHANGE },
+        { 4097, REASON_NONE, REASON_EXCHANGE },
+        { UINT64_MAX - HUD_LINE + 1, REASON_NONE, REASON_EXCHANGE },
+        { 0, REASON_LEASE, REASON_LEASE },
+        { 0, REASON_COUNT, REASON_EXCHANGE },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct reply replies[RANKS] = { { .offset = 4096 }, { .offset = cases[i].offset, .reason = cases[i].reason }, { .offset = 4096 } };
+        assert_int_equal(hud_reply_verdict(replies, hellos, RANKS, SLICE, &who), cases[i].verdict);
+        assert_int_equal(who, cases[i].verdict == REASON_NONE ? RANKS - 1 : 1);
+    }
+}
+
+/* Rank 0's table is in memory that all can write: whatever it holds, what is made of it is in range. */
+static void a_broken_table_is_one_without_levels(void **state)
+{
+    _Alignas(struct place_table) char memory[2][512];
+    struct place_table *table = (void *)memory[0], *copy = (void *)memory[1];
+
+    (void)state;
+    assert_true(place_bytes(RANKS) <= sizeof memory[0]);
+    for (int i = 0; i < 9; i++) {
+        memset(memory, 0, sizeof memory);
+        *table = (struct place_table){ .levels = 2, .crowded = 1, .cache_bytes = 5, .name = { "l3", "numa" } };
+        memcpy(table->unit, ((int16_t[]){ 0, 0, -1, 0, 1, 1 }), 2 * RANKS * sizeof(int16_t));
+        table->levels = i == 1 ? -1 : i == 2 ? SHAPE_LEVELS + 1 : i == 3 ? INT32_MAX : 2;
+        table->cache_bytes = i == 4 ? -1 : 5;
+        memset(table->name[1], i == 5 ? 'x' : 0, TOPO_NAME);
+        table->unit[5] = i == 6 ? 3 : i == 7 ? -2 : i == 8 ? 2 : 1;
+        table->unit[4] = i == 8 ? 0 : 1;
+        hud_place_read(table, RANKS, copy);
+        bool good = i == 0 || i == 8; /* 8: each a unit of its own, or of a rank before */
+        assert_int_equal(copy->levels, good ? 2 : 0);
+        assert_int_equal(copy->cache_bytes, good ? 5 : 0);
+        assert_int_equal(copy->crowded, 1);
+    }
 }
 
 /* Two processes swap cards over a shared page and map each other's arena; each reads what the other wrote. */
@@ -156,6 +235,39 @@ static void a_wrong_file_is_refused(void **state)
     hud_arena_destroy(&other);
 }
 
+/* An address on a card is never used: an arena of this process is known by its nonce, and its size. */
+static void cards_that_claim_this_process(void **state)
+{
+    struct arena own, other;
+    struct peers peers, others;
+    const char *why;
+    struct peer_card cards[2];
+    char *base[2];
+
+    (void)state;
+    assert_int_equal(hud_peers_init(&peers), 0);
+    assert_int_equal(hud_peers_init(&others), 0);
+    assert_int_equal(hud_arena_create(&own, 1 << 20, &why), 0);
+    assert_int_equal(hud_arena_create(&other, 1 << 20, &why), 0);
+    hud_peers_card(&peers, &own, &cards[0]);
+    hud_peers_card(&others, &other, &cards[1]);
+    struct peer_card told = cards[1];
+    cards[1].address = 8;
+    cards[1].bytes *= 2;
+    assert_int_equal(hud_peers_map(&peers, &own, cards, 2, 0, NULL, NULL, base), 2);
+    cards[1] = told;
+    cards[1].address = 8;
+    cards[1].nonce[0] ^= 1;
+    assert_int_equal(hud_peers_map(&peers, &own, cards, 2, 0, NULL, NULL, base), 2);
+    cards[1].nonce[0] ^= 1;
+    assert_int_equal(hud_peers_map(&peers, &own, cards, 2, 0, NULL, NULL, base), 0);
+    assert_ptr_equal(base[1], other.head);
+    hud_peers_destroy(&peers);
+    hud_peers_destroy(&others);
+    hud_arena_destroy(&own);
+    hud_arena_destroy(&other);
+}
+
 /* What is read is not what the card says: another process, or not this one's namespace. */
 static void single_copy_is_believed_only_if_the_nonce_is_there(void **state)
 {
@@ -188,6 +300,10 @@ int main(void)
         cmocka_unit_test_setup(least_offer_is_taken, reset),
         cmocka_unit_test_setup(refusals_name_the_rank, reset),
         cmocka_unit_test_setup(early_ranks_agree, reset),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test_setup(slices_lie_in_arenas, reset),
+        cmocka_unit_test(a_broken_table_is_one_without_levels),
+        cmocka_unit_test(cards_that_claim_this_process),
         cmocka_unit_test(arenas_are_reached_by_proc),
         cmocka_unit_test(arenas_are_reached_by_sockets),
         cmocka_unit_test(a_wrong_file_is_refused),

@@ -27,6 +27,8 @@
 #if OMPI_MAJOR_VERSION == 4 && OMPI_MINOR_VERSION == 1
 
 #include "ompi/mca/rte/rte.h"
+#include "opal/dss/dss.h"
+#include "opal/mca/pmix/pmix.h"
 
 #define COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
 
@@ -53,10 +55,54 @@ static inline bool compat_revoked(ompi_communicator_t *comm)
     return false;
 }
 
+/* The launcher's key-value exchange, for ranks of this job on this node.  Sent with the modex; true: it will be there. */
+static inline bool compat_publish(const char *key, uint32_t value)
+{
+    opal_value_t kv;
+
+    OBJ_CONSTRUCT(&kv, opal_value_t);
+    kv.key = (char *)(uintptr_t)key;
+    kv.type = OPAL_UINT32;
+    kv.data.uint32 = value;
+    bool done = opal_pmix.put != NULL && opal_pmix.put(OPAL_PMIX_LOCAL, &kv) == OPAL_SUCCESS;
+    kv.key = NULL; /* not the value's to free */
+    OBJ_DESTRUCT(&kv);
+    return done;
+}
+
+/* Asks the node's server, and nobody further: a rank has sent by the time anybody may ask for it.  0: *value is there; 1: it is not; -1: no answer. */
+static inline int compat_look(int rank, const char *key, uint32_t *value)
+{
+    opal_process_name_t name = { .jobid = OMPI_PROC_MY_NAME->jobid, .vpid = (opal_vpid_t)rank };
+    opal_value_t *kv = NULL, *now = OBJ_NEW(opal_value_t);
+    opal_list_t how;
+
+    if (now == NULL)
+        return -1;
+    OBJ_CONSTRUCT(&how, opal_list_t);
+    now->key = strdup(OPAL_PMIX_IMMEDIATE);
+    now->type = OPAL_BOOL;
+    now->data.flag = true;
+    opal_list_append(&how, &now->super);
+    int rc = now->key != NULL ? opal_pmix.get(&name, key, &how, &kv) : OPAL_ERR_OUT_OF_RESOURCE;
+    OPAL_LIST_DESTRUCT(&how);
+    bool there = rc == OPAL_SUCCESS && kv != NULL && kv->type == OPAL_UINT32;
+    if (there)
+        *value = kv->data.uint32;
+    if (kv != NULL)
+        OBJ_RELEASE(kv);
+    bool none =
+        rc == OPAL_SUCCESS || rc == OPAL_ERR_NOT_FOUND || rc == OPAL_ERR_DATA_VALUE_NOT_FOUND || rc == OPAL_ERR_PROC_ENTRY_NOT_FOUND;
+    return there ? 0 : none ? 1 : -1;
+}
+
 #elif OMPI_MAJOR_VERSION == 5 && OMPI_MINOR_VERSION == 0
 
 #include "ompi/runtime/ompi_rte.h"
 #include "opal/mca/accelerator/accelerator.h"
+#include "opal/mca/pmix/pmix-internal.h"
+
+#include <dlfcn.h>
 
 #define COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
 #define COMPAT_ERR_PROC_FAILED MPI_ERR_PROC_FAILED
@@ -82,6 +128,43 @@ static inline bool compat_revoked(ompi_communicator_t *comm)
 {
     int revoked = 0;
     return PMPIX_Comm_is_revoked != NULL && PMPIX_Comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked;
+}
+
+/* Open MPI's libraries bring PMIx's into the process; nothing is linked for it, as builds differ in which one. */
+static inline void *compat_pmix(const char *name)
+{
+    void *mpi = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD); /* stays: it is loaded once more */
+
+    return mpi != NULL ? dlsym(mpi, name) : NULL;
+}
+
+/* As above, of 4.1.  Not with the macros of Open MPI, which take every failure for a key that is not there. */
+static inline bool compat_publish(const char *key, uint32_t value)
+{
+    __typeof__(&PMIx_Put) put = (__typeof__(put))compat_pmix("PMIx_Put");
+    pmix_value_t kv = { .type = PMIX_UINT32, .data.uint32 = value };
+
+    return put != NULL && compat_pmix("PMIx_Get") != NULL && put(PMIX_LOCAL, key, &kv) == PMIX_SUCCESS;
+}
+
+static inline int compat_look(int rank, const char *key, uint32_t *value)
+{
+    __typeof__(&PMIx_Get) get = (__typeof__(get))compat_pmix("PMIx_Get");
+    __typeof__(&PMIx_Value_free) release = (__typeof__(release))compat_pmix("PMIx_Value_free"); /* some older ones have none */
+    pmix_proc_t proc = opal_process_info.myprocid;
+    pmix_info_t now = { .key = PMIX_IMMEDIATE, .value = { .type = PMIX_BOOL, .data.flag = true } };
+    pmix_value_t *kv = NULL;
+
+    proc.rank = (pmix_rank_t)rank;
+    int rc = get(&proc, key, &now, 1, &kv);
+    bool there = rc == PMIX_SUCCESS && kv != NULL && kv->type == PMIX_UINT32;
+    if (there)
+        *value = kv->data.uint32;
+    if (kv != NULL && release != NULL)
+        release(kv, 1);
+    bool none = rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_DATA_VALUE_NOT_FOUND ||
+                rc == PMIX_ERR_PROC_ENTRY_NOT_FOUND || rc == PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
+    return there ? 0 : none ? 1 : -1;
 }
 
 #else

@@ -2,8 +2,8 @@
 /*
  * component.c - `coll` component "huddle" of Open MPI.
  *
- * When        In MPI_Init the framework registers and opens the component before the modex, so a rank announces itself before any other
- *             can ask for it.  A communicator asks it (comm_query) when it is made.  MPI_Finalize first waits for all ranks of the job
+ * When        In MPI_Init the framework registers and opens the component before the modex, so a rank publishes that it uses huddle
+ *             before any other can ask for it (published.c).  A communicator asks it (comm_query) when it is made.  MPI_Finalize first waits for all ranks of the job
  *             (a PMIx fence), then frees every communicator, then closes the component: the context prints the statistics after all
  *             ranks have stopped counting.
  * Collective  Nothing here: a team is set up in the first collective that uses it.
@@ -17,7 +17,6 @@
 #include "component.h"
 
 #include "core/config.h"
-#include "core/presence.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -76,7 +75,7 @@ static int component_open(void)
     if (misfit != NULL || reason != NULL)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
-    hud_presence_announce(HUD_LAUNCHERS_PMIX, hud_config_checks(hud_openmpi_settings_given()));
+    hud_openmpi_publish(hud_config_checks(hud_openmpi_settings_given()));
     return OMPI_SUCCESS;
 }
 
@@ -133,6 +132,7 @@ static void create_context(void)
         .abort = abort_job,
         .fault_tolerant = compat_fault_tolerant(),
         .settings = hud_openmpi_settings_given(),
+        .present = hud_openmpi_published,
     };
     hud_context_create(&host, &context);
 }

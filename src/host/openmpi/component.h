@@ -10,6 +10,7 @@
  *   reduction.c   an operation on a datatype as a hud_op
  *   settings.c    the settings as MCA parameters coll_huddle_*
  *   living.c      whether this Open MPI's objects are laid out as its headers said
+ *   published.c   which ranks use huddle, by the launcher's exchange of keys and values
  *   inject.c      how the component enters an Open MPI that loads none from files
  */
 #ifndef HUD_OPENMPI_COMPONENT_H
@@ -93,6 +94,10 @@ const char *hud_reduction_name(struct ompi_op_t *op);
 int hud_openmpi_settings_register(const mca_base_component_t *component);
 const char *const *hud_openmpi_settings_given(void);
 void hud_openmpi_settings_drop(void);
+
+/* published.c: tells the other ranks that this one uses huddle, before the modex; whether a rank of the job on this node has told so (hud_host.present). */
+void hud_openmpi_publish(bool checked);
+int hud_openmpi_published(void *arg, int world_rank);
 
 /* living.c: NULL if the process's Open MPI has the layout of the headers, else what differs. */
 const char *hud_openmpi_misfit(void);                               /* before any communicator exists */

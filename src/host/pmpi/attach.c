@@ -50,7 +50,7 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version, const st
     }
     hud_life_name(version);
     bool checked = hud_config_checks(NULL);
-    hud_presence_announce(HUD_LAUNCHERS_HYDRA, checked);
+    hud_presence_announce(checked);
     ours.more = checked ? hud_checked_wrappers : NULL;
     *front = &ours;
     return NULL;

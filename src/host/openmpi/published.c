@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * published.c - which ranks use huddle: a key that each of them publishes in the launcher's exchange (PMIx), and the others look up.
+ *
+ * Only ranks of the job can write there, and only for themselves.  A rank publishes in component_open, before Open MPI sends what is published and waits for
+ * the others: so whoever is in a communicator has sent its key, or never will, and the node's own server has the last word on it.  A rank whose
+ * key could not be published knows it, and the others find nothing.  Keys are for the ranks of a node: a rank of another one is absent.
+ *
+ * An answer that does not come is waited for: only "there is no such key" means that a rank is absent.
+ */
+#include "component.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { RANKS_MOST = 1 << 20, FORM = 1 }; /* a higher rank is absent; of the value */
+
+static const char key[] = "huddle.present";
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t own;                                               /* what this rank has published; 0: nothing */
+static unsigned char asked[RANKS_MOST / 8], there[RANKS_MOST / 8]; /* a bit per rank */
+
+void hud_openmpi_publish(bool checked)
+{
+    uint32_t value = FORM << 1 | (uint32_t)checked;
+
+    pthread_mutex_lock(&lock);
+    own = compat_publish(key, value) ? value : 0;
+    if (own == 0)
+        hud_openmpi_warn("Open MPI's launcher takes no word of huddle's; using Open MPI's own collectives");
+    memset(asked, 0, sizeof asked); /* of sessions before this one */
+    memset(there, 0, sizeof there);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool look(int rank)
+{
+    const struct timespec pause = { .tv_nsec = 1000000 };
+    uint32_t value = 0;
+    int rc = compat_look(rank, key, &value);
+
+    for (long tries = 1; rc < 0; tries++) {
+        if (tries == 10000)
+            hud_openmpi_warn("Open MPI's launcher does not answer whether rank %d uses huddle; asking on", rank);
+        nanosleep(&pause, NULL);
+        rc = compat_look(rank, key, &value);
+    }
+    return rc == 0 && value == own;
+}
+
+int hud_openmpi_published(void *arg, int rank)
+{
+    (void)arg;
+    if (rank < 0 || rank >= RANKS_MOST || own == 0)
+        return 0;
+    if (rank == (int)OMPI_PROC_MY_NAME->vpid)
+        return 1;
+    unsigned char bit = (unsigned char)(1u << rank % 8);
+    pthread_mutex_lock(&lock);
+    if (!(asked[rank / 8] & bit) && look(rank))
+        there[rank / 8] |= bit;
+    asked[rank / 8] |= bit;
+    bool is = there[rank / 8] & bit;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
