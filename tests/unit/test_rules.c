@@ -132,6 +132,7 @@ static void a_malformed_file_is_one_line(void **state)
         { "[[bcast]]\nalgorithm = \"mpi\"\n\"ranks\\u0000\" = 2", "t.toml:3: ranks: not understood" },
         { "[[\"bcast\\u0000\"]]\nalgorithm = \"mpi\"", "t.toml:1: bcast: not understood" },
         { "a = [[[[[[[[1]]]]]]]]", "t.toml:1: " },
+        { "[[bcast]]\nr\xc3\xa9 = 1", "t.toml:2: " },
     };
 
     (void)state;
