@@ -49,6 +49,23 @@ static void add_tuning(const struct rules *rules, char values[HELLO_VALUES])
         snprintf(values + used, HELLO_VALUES - used, "HUDDLE_TUNING=%.80s (%08x)\n", rules->file, (unsigned)rules->digest);
 }
 
+void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT])
+{
+    size_t name = strlen(setting->name);
+    const char *at = hello->is.values, *end = at + strnlen(at, HELLO_VALUES);
+
+    while (at < end) { /* the last line may have been cut: it need not end with a newline */
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t bytes = (size_t)((newline ? newline : end) - at);
+        if (bytes > name && strncmp(at, setting->name, name) == 0 && at[name] == '=') {
+            snprintf(text, SET_TEXT, "%.*s", (int)bytes, at);
+            return;
+        }
+        at += bytes + (newline != NULL);
+    }
+    snprintf(text, SET_TEXT, "%s=%s", setting->name, setting->preset);
+}
+
 void hud_hello_make(struct hud_team *team, union hello *hello)
 {
     struct hud_context *c = team->context;
@@ -99,7 +116,7 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
     for (int r = 0; r < ranks; r++) {
         *who = r;
         if (all[r].is.reason != REASON_NONE && all[r].is.reason != REASON_EARLY)
-            return (enum reason)all[r].is.reason;
+            return reason_of(all[r].is.reason);
     }
     for (int r = 0; r < ranks; r++) {
         *who = r;

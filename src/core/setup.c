@@ -219,7 +219,7 @@ static enum reason run_rounds(struct setup *s)
     if (!gather(team, &mine, sizeof mine, s->reply))
         reason = REASON_EXCHANGE;
     for (int r = 0; reason == REASON_NONE && r < team->size; r++) {
-        reason = (enum reason)s->reply[r].reason;
+        reason = reason_of(s->reply[r].reason);
         s->direct = s->direct && s->reply[r].direct;
         s->who = r;
     }
@@ -238,20 +238,6 @@ static bool rank_0_said_it(const struct setup *s)
     return said;
 }
 
-/* "NAME=VALUE" of a setting on a rank. */
-static void value_on(const struct setup *s, const struct setting *setting, int rank, char text[SET_TEXT])
-{
-    size_t name = strlen(setting->name);
-    const char *at = s->hello[rank].is.values;
-
-    while (*at && (strncmp(at, setting->name, name) != 0 || at[name] != '='))
-        at += strcspn(at, "\n") + 1;
-    if (*at)
-        snprintf(text, SET_TEXT, "%.*s", (int)strcspn(at, "\n"), at);
-    else
-        snprintf(text, SET_TEXT, "%s=%s", setting->name, setting->preset);
-}
-
 /* The first setting in which two ranks differ, in words. */
 static void describe_difference(const struct setup *s, char *line, size_t bytes)
 {
@@ -261,8 +247,8 @@ static void describe_difference(const struct setup *s, char *line, size_t bytes)
 
     do {
         i++;
-        value_on(s, &table[i], 0, value[0]);
-        value_on(s, &table[i], s->who, value[1]);
+        hud_hello_value(&s->hello[0], &table[i], value[0]);
+        hud_hello_value(&s->hello[s->who], &table[i], value[1]);
     } while (i < settings - 1 && strcmp(value[0], value[1]) == 0);
     if (strcmp(value[0], value[1]) != 0)
         snprintf(line, bytes, "%s on rank 0, %s on rank %d (accepted: the same value on all ranks)", value[0], value[1], s->who);

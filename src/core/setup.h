@@ -35,7 +35,16 @@ struct reply {
     uint64_t offset; /* of the slice in the arena */
 };
 
+/* A reason as another rank sent it: it indexes tables here. */
+static inline enum reason reason_of(uint32_t sent)
+{
+    return sent < REASON_COUNT ? (enum reason)sent : REASON_VERSION;
+}
+
 void hud_hello_make(struct hud_team *team, union hello *hello);
+
+/* "NAME=VALUE" of a setting, as that rank told it, else its default. */
+void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT]);
 
 /* Pure: every rank gets the same answer from the same hellos.  *bytes: of the slice; *who: the rank that a refusal is about. */
 enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who);
