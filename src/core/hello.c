@@ -49,6 +49,23 @@ static void add_tuning(const struct rules *rules, char values[HELLO_VALUES])
         snprintf(values + used, HELLO_VALUES - used, "HUDDLE_TUNING=%.80s (%08x)\n", rules->file, (unsigned)rules->digest);
 }
 
+void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT])
+{
+    size_t name = strlen(setting->name);
+    const char *at = hello->is.values, *end = at + strnlen(at, HELLO_VALUES);
+
+    while (at < end) { /* the last line may have been cut: it need not end with a newline */
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t bytes = (size_t)((newline ? newline : end) - at);
+        if (bytes > name && strncmp(at, setting->name, name) == 0 && at[name] == '=') {
+            snprintf(text, SET_TEXT, "%.*s", (int)bytes, at);
+            return;
+        }
+        at += bytes + (newline != NULL);
+    }
+    snprintf(text, SET_TEXT, "%s=%s", setting->name, setting->preset);
+}
+
 void hud_hello_make(struct hud_team *team, union hello *hello)
 {
     struct hud_context *c = team->context;

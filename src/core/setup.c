@@ -216,20 +216,6 @@ static bool rank_0_said_it(const struct setup *s)
     return said;
 }
 
-/* "NAME=VALUE" of a setting on a rank. */
-static void value_on(const struct setup *s, const struct setting *setting, int rank, char text[SET_TEXT])
-{
-    size_t name = strlen(setting->name);
-    const char *at = s->hello[rank].is.values;
-
-    while (*at && (strncmp(at, setting->name, name) != 0 || at[name] != '='))
-        at += strcspn(at, "\n") + 1;
-    if (*at)
-        snprintf(text, SET_TEXT, "%.*s", (int)strcspn(at, "\n"), at);
-    else
-        snprintf(text, SET_TEXT, "%s=%s", setting->name, setting->preset);
-}
-
 /* The first setting in which two ranks differ, in words. */
 static void describe_difference(const struct setup *s, char *line, size_t bytes)
 {
@@ -239,8 +225,8 @@ static void describe_difference(const struct setup *s, char *line, size_t bytes)
 
     do {
         i++;
-        value_on(s, &table[i], 0, value[0]);
-        value_on(s, &table[i], s->who, value[1]);
+        hud_hello_value(&s->hello[0], &table[i], value[0]);
+        hud_hello_value(&s->hello[s->who], &table[i], value[1]);
     } while (i < settings - 1 && strcmp(value[0], value[1]) == 0);
     if (strcmp(value[0], value[1]) != 0)
         snprintf(line, bytes, "%s on rank 0, %s on rank %d (accepted: the same value on all ranks)", value[0], value[1], s->who);

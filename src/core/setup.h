@@ -41,6 +41,9 @@ struct reply {
 
 void hud_hello_make(struct hud_team *team, union hello *hello);
 
+/* "NAME=VALUE" of a setting, as that rank told it, else its default. */
+void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT]);
+
 /*
  * Pure: every rank gets the same answer from the same hellos.  *bytes: of the slice; *who: the rank that a refusal is about.  REASON_EXCHANGE: what that rank
  * says cannot be.

@@ -6,6 +6,7 @@
 
 #include "sim/grow.h"
 #include "sim/machine_rules.h"
+#include "sim/plain.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -84,8 +85,10 @@ static __attribute__((format(printf, 2, 3))) void complain(struct reader *r, con
     va_list list;
 
     va_start(list, format);
-    if (!r->failed)
+    if (!r->failed) {
         vsnprintf(r->error, r->error_bytes, format, list);
+        plain_make(r->error);
+    }
     va_end(list);
     r->failed = true;
 }
@@ -217,6 +220,18 @@ static const char *read_text(struct reader *r, const json_t *description, const 
     return json_is_string(value) ? json_string_value(value) : "";
 }
 
+/* As much as there is room for, but no part of a character: answers are JSON. */
+static void read_name(struct sim_machine *m, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    if (bytes >= sizeof m->name)
+        bytes = sizeof m->name - 1;
+    while (bytes > 0 && ((unsigned char)name[bytes] & 0xc0) == 0x80) /* the next byte goes on with a character */
+        bytes--;
+    snprintf(m->name, sizeof m->name, "%.*s", (int)bytes, name);
+}
+
 static int *units_of(struct reader *r, int level, int *of)
 {
     struct sim_machine *m = r->m;
@@ -333,7 +348,7 @@ struct sim_machine *hud_machine_read(const json_t *description, char *error, siz
         complain(&r, "a machine is an object");
     else
         find_strange(&r, NULL, description);
-    snprintf(m->name, sizeof m->name, "%s", read_text(&r, description, "name"));
+    read_name(m, read_text(&r, description, "name"));
     if (!r.failed)
         read_place(&r, read_text(&r, description, "topology"));
     if (!r.failed)

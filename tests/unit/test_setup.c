@@ -59,6 +59,41 @@ static void refusals_name_the_rank(void **state)
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_VERSION);
 }
 
+/* It indexes tables: only a rank with another huddle sends one that is in none. */
+static void a_reason_that_nobody_knows_is_another_version(void **state)
+{
+    (void)state;
+    hellos[1].is.reason = REASON_COUNT;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_VERSION);
+    assert_int_equal(who, 1);
+    hellos[1].is.reason = UINT32_MAX;
+    assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_VERSION);
+}
+
+/* Many settings and a tuning file: the last line has no newline, since it was cut. */
+static void values_end_with_the_hello(void **state)
+{
+    int count;
+    const struct setting *settings = hud_settings(&count);
+    char *values = hellos[0].is.values, text[SET_TEXT];
+
+    (void)state;
+    assert_string_equal(settings[SET_LEASE].name, "HUDDLE_LEASE");
+    memset(values, 'x', HELLO_VALUES);
+    memcpy(values, "HUDDLE_BCAST=queue\n", 19);
+    memset(&hellos[0].is.card, '\n', sizeof hellos[0].is.card);
+    memcpy(&hellos[0].is.card, "HUDDLE_LEASE=64K", 16);
+    values[HELLO_VALUES - 1] = '\0';
+    hud_hello_value(&hellos[0], &settings[SET_LEASE], text); /* what follows the values is none of them */
+    assert_string_equal(text, "HUDDLE_LEASE=1536K");
+    hud_hello_value(&hellos[0], &settings[SET_BCAST], text);
+    assert_string_equal(text, "HUDDLE_BCAST=queue");
+    memcpy(values + HELLO_VALUES - 16, "\nHUDDLE_LEASE=64", 16);
+    values[HELLO_VALUES - 1] = '\0';
+    hud_hello_value(&hellos[0], &settings[SET_LEASE], text);
+    assert_string_equal(text, "HUDDLE_LEASE=6");
+}
+
 static void early_ranks_agree(void **state)
 {
     (void)state;
@@ -299,6 +334,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(least_offer_is_taken, reset),
         cmocka_unit_test_setup(refusals_name_the_rank, reset),
+        cmocka_unit_test_setup(a_reason_that_nobody_knows_is_another_version, reset),
+        cmocka_unit_test_setup(values_end_with_the_hello, reset),
         cmocka_unit_test_setup(early_ranks_agree, reset),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test_setup(slices_lie_in_arenas, reset),

@@ -2,6 +2,8 @@
 /* request.c - reads a request; what is wrong in it is one line: what, the value, what is accepted. */
 #include "sim/run/request.h"
 
+#include "sim/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +27,7 @@ static __attribute__((format(printf, 2, 3))) bool complain(struct reader *r, con
     va_start(list, format);
     vsnprintf(r->error, r->error_bytes, format, list);
     va_end(list);
+    plain_make(r->error);
     return false;
 }
 

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fuzz_handover.c - messages to the socket on which a rank receives descriptors.  The bytes are a list of messages, each of any length, with descriptors of several
+ * kinds and the credentials of this user or of another one.  A rank that waits for one peer's arena gets them, and then that arena.
+ *
+ * What must hold: no descriptor and no mapping is left over, and what is mapped is an arena that was expected, or nothing.
+ */
+#define _GNU_SOURCE
+#include "core/peers.h"
+#include "fuzz.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* What the receiver promises so far: it closes this many descriptors of a message, and which arrivals it believes. */
+enum { MOST_DESCRIPTORS = 8, EXPECTED_ONLY = true, BAD_IS_DROPPED = true };
+
+enum { ARENA_BYTES = 1 << 20, MOST_MESSAGES = 64, MOST_LENGTH = 96 };
+
+/* Kinds of descriptors.  The arenas are those of ranks, TRUE_ARENA the one that is expected. */
+enum { TRUE_ARENA, OTHER_ARENA, NO_SEALS, TOO_SHORT, TOO_LONG, EMPTY_FILE, PIPE, NO_FILE, FOLDER, SOCKET, KINDS };
+
+static struct arena own, expected, other;
+static int descriptors[KINDS];
+
+/* A file that can be an arena but for its length, or its seals. */
+static int make_file(off_t bytes, int seals)
+{
+    int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    MUST(fd >= 0 && ftruncate(fd, bytes) == 0);
+    MUST(bytes == 0 || pwrite(fd, expected.head, sizeof *expected.head, 0) == sizeof *expected.head);
+    MUST(fcntl(fd, F_ADD_SEALS, seals) == 0);
+    return fd;
+}
+
+static void begin(void)
+{
+    const char *why;
+    int ends[2];
+
+    MUST(hud_arena_create(&own, ARENA_BYTES, &why) == 0);
+    MUST(hud_arena_create(&expected, ARENA_BYTES, &why) == 0);
+    MUST(hud_arena_create(&other, ARENA_BYTES, &why) == 0);
+    MUST(pipe2(ends, O_CLOEXEC) == 0);
+    descriptors[TRUE_ARENA] = expected.file.fd;
+    descriptors[OTHER_ARENA] = other.file.fd;
+    descriptors[NO_SEALS] = make_file(ARENA_BYTES, 0);
+    descriptors[TOO_SHORT] = make_file(ARENA_BYTES / 2, F_SEAL_SHRINK | F_SEAL_GROW);
+    descriptors[TOO_LONG] = make_file(2 * ARENA_BYTES, F_SEAL_SHRINK | F_SEAL_GROW);
+    descriptors[EMPTY_FILE] = make_file(0, F_SEAL_SHRINK | F_SEAL_GROW);
+    descriptors[PIPE] = ends[0];
+    descriptors[NO_FILE] = open("/dev/null", O_RDWR | O_CLOEXEC);
+    descriptors[FOLDER] = open("/", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    descriptors[SOCKET] = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+}
+
+/* ---- the bytes, as messages ---- */
+
+struct input {
+    const uint8_t *at, *end;
+    struct descriptor sock; /* that the messages come from */
+    struct peer_card to;
+    int sent;
+};
+
+static uint8_t next(struct input *in)
+{
+    return in->at < in->end ? *in->at++ : 0;
+}
+
+/* Of a message: whose nonce, how many bytes, what follows them. */
+static size_t make_body(struct input *in, unsigned char body[MOST_LENGTH])
+{
+    struct arrival a = { .message.bytes = ARENA_BYTES };
+    uint8_t form = next(in);
+    size_t bytes = form & 1 ? next(in) % (MOST_LENGTH + 1u) : sizeof a.message;
+
+    memcpy(a.message.nonce, form & 2 ? other.head->nonce : expected.head->nonce, ARENA_NONCE);
+    if (form & 4)
+        a.message.nonce[next(in) % ARENA_NONCE] ^= next(in);
+    if (form & 8)
+        for (size_t i = 0; i < sizeof a.message.bytes; i++)
+            a.message.bytes = a.message.bytes << 8 | next(in);
+    memset(body, next(in), MOST_LENGTH);
+    memcpy(body, &a.message, sizeof a.message);
+    return bytes;
+}
+
+static void add_control(struct msghdr *msg, int type, const void *data, size_t bytes)
+{
+    struct cmsghdr *c = (struct cmsghdr *)(void *)((char *)msg->msg_control + msg->msg_controllen);
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = type;
+    c->cmsg_len = CMSG_LEN(bytes);
+    memcpy(CMSG_DATA(c), data, bytes);
+    msg->msg_controllen += CMSG_SPACE(bytes);
+}
+
+static void send_one(struct input *in)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int[MOST_DESCRIPTORS])) + CMSG_SPACE(sizeof(struct ucred))] = { 0 };
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    unsigned char body[MOST_LENGTH];
+    struct iovec iov = { body, make_body(in, body) };
+    struct msghdr msg = { .msg_name = &address, .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control };
+    size_t name = strnlen(in->to.socket, HANDOVER_NAME);
+    int fds[MOST_DESCRIPTORS], count = next(in) % (MOST_DESCRIPTORS + 1);
+    uint8_t who = next(in);
+
+    memcpy(address.sun_path + 1, in->to.socket, name);
+    msg.msg_namelen = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + name);
+    for (int i = 0; i < count; i++)
+        fds[i] = descriptors[next(in) % KINDS];
+    if (count != 0)
+        add_control(&msg, SCM_RIGHTS, fds, (size_t)count * sizeof *fds);
+    if (who & 1) { /* root may say that it is somebody else */
+        struct ucred from = { .pid = getpid(), .uid = who & 2 && geteuid() == 0 ? 65534 : geteuid(), .gid = getegid() };
+        add_control(&msg, SCM_CREDENTIALS, &from, sizeof from);
+    }
+    MUST(sendmsg(in->sock.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno == EAGAIN);
+}
+
+/* Of hud_peers_map: one message each time that it looks, and at last what it waits for. */
+static void progress(void *arg)
+{
+    struct input *in = arg;
+
+    if (in->at < in->end && in->sent++ < MOST_MESSAGES)
+        send_one(in);
+    else
+        hud_handover_send(&in->sock, &expected, in->to.socket);
+}
+
+/* ---- what must hold ---- */
+
+static int count_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    int count = 0;
+
+    MUST(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static int count_mappings(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+    int count = 0;
+
+    MUST(maps);
+    while (fgets(line, sizeof line, maps))
+        count += strstr(line, "memfd:") != NULL;
+    fclose(maps);
+    return count;
+}
+
+static void check_peers(struct peers *peers, int missing, char *const *base)
+{
+    MUST(missing == 0 || (missing == 2 && !BAD_IS_DROPPED));
+    MUST(missing != 0 || memcmp(((struct arena_head *)(void *)base[1])->nonce, expected.head->nonce, ARENA_NONCE) == 0);
+    for (struct peer *p = peers->first; p && EXPECTED_ONLY; p = p->next)
+        MUST(!p->head || memcmp(p->nonce, expected.head->nonce, ARENA_NONCE) == 0);
+}
+
+static void run_team(struct input *in)
+{
+    struct peers peers;
+    struct peer_card cards[2];
+    char *base[2];
+
+    MUST(hud_peers_init(&peers) == 0);
+    hud_peers_card(&peers, &own, &cards[0]);
+    cards[1] = cards[0];
+    cards[1].process ^= 1; /* another process, and not to be reached by /proc */
+    cards[0].by_proc = cards[1].by_proc = 0;
+    memcpy(cards[1].nonce, expected.head->nonce, ARENA_NONCE);
+    in->sock = hud_handover_open(cards[1].socket);
+    in->to = cards[0];
+    check_peers(&peers, hud_peers_map(&peers, &own, cards, 2, 0, progress, in, base), base);
+    descriptor_close(&in->sock);
+    hud_peers_destroy(&peers);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    static bool begun;
+    struct input in = { .at = data, .end = data + bytes };
+
+    if (!begun)
+        begin();
+    begun = true;
+    int open_before = count_descriptors(), mapped_before = count_mappings();
+    run_team(&in);
+    MUST(count_descriptors() == open_before);
+    MUST(count_mappings() == mapped_before);
+    return 0;
+}

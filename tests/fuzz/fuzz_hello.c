@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fuzz_hello.c - hellos of a team's set-up.  The bytes are changes to hellos that agree: which rank's, where, by what.  All ranks get one verdict, about a
+ * rank of the team, and what a line would show of a hello ends within it.
+ */
+#include "core/setup.h"
+#include "fuzz.h"
+
+#include <string.h>
+
+enum { MOST_RANKS = 5 };
+
+static void fill(union hello *hello, int rank)
+{
+    memset(hello, 0, sizeof *hello);
+    hello->is.version = 7;
+    hello->is.host_id = 5;
+    hello->is.boot_id = 9;
+    hello->is.offer_bytes = 4096;
+    hello->is.world_rank = rank;
+    snprintf(hello->is.values, sizeof hello->is.values, "HUDDLE_LEASE=64K\nHUDDLE_TUNING=a (12345678)\n");
+}
+
+/* Rank, place, length, bytes; and so on. */
+static void change(union hello *hello, int ranks, const uint8_t *at, const uint8_t *end)
+{
+    while (end - at > 4) {
+        unsigned char *bytes = hello[at[0] % ranks].bytes;
+        size_t from = (at[1] | (size_t)at[2] << 8) % HELLO_BYTES, count = at[3];
+
+        at += 4;
+        count = count < (size_t)(end - at) ? count : (size_t)(end - at);
+        count = count < HELLO_BYTES - from ? count : HELLO_BYTES - from;
+        memcpy(bytes + from, at, count);
+        at += count;
+    }
+}
+
+static void check(const union hello *hello, int ranks)
+{
+    int who = -1, count;
+    const struct setting *settings = hud_settings(&count);
+    size_t bytes;
+    char text[SET_TEXT];
+    enum reason reason = hud_hello_verdict(hello, ranks, &bytes, &who);
+
+    MUST((int)reason >= 0 && reason < REASON_COUNT && hud_reason_text[reason]);
+    MUST(who >= 0 && who < ranks);
+    for (int r = 0; reason == REASON_NONE && r < ranks; r++)
+        MUST(bytes != 0 && bytes <= hello[r].is.offer_bytes);
+    for (int r = 0; r < ranks; r++)
+        for (int i = 0; i < count; i++) {
+            hud_hello_value(&hello[r], &settings[i], text);
+            MUST(strlen(text) < sizeof text && strncmp(text, settings[i].name, strlen(settings[i].name)) == 0);
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    int ranks = bytes != 0 ? data[0] % MOST_RANKS + 1 : 1;
+    union hello *hello = malloc((size_t)ranks * sizeof *hello); /* no more, so that a sanitizer sees what is read past the end */
+
+    MUST(hello);
+    for (int r = 0; r < ranks; r++)
+        fill(&hello[r], r);
+    change(hello, ranks, data + (bytes != 0), data + bytes);
+    check(hello, ranks);
+    free(hello);
+    return 0;
+}
