@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Callable, Optional, Sequence
 
-from wrappers import NotHere, built, every, in_cgroup, namespaces, nothing, odd, on_ranks, one_namespace
+from wrappers import NotHere, attacked, built, every, in_cgroup, namespaces, nothing, odd, on_ranks, one_by_one, one_namespace, twice_in_containers
 
 OPEN = ("ompi4", "ompi5")
 MPICH = ("mpich4", "mpich5", "intel")
@@ -160,6 +160,17 @@ def mismatch(call, sent, received, mpis, **more):
             Case("mismatch", " ".join(words[1:]) + ", errors returned", mpis, 4, [*words, "--go-on"], fails=None, seconds=40,
                  prints=[f"rank {r} is through" for r in range(4)], **more)]
 
+
+def attack(name, times, mpis=ALL, **more):
+    """Another user does to the job's sockets what another user can; each start ends in time, all calls taken."""
+    # (UCX has such sockets too, and aborts when it finds noise there; so it is told not to look)
+    more = {"taken": True, "each": one_by_one(), "env": {"UCX_ADAPTIVE_PROGRESS": "n"}, **more}
+    return Case("attack", name, mpis, 3, ["{bin}/differential", "--brief", "--most", "100"], outside=attacked(times), seconds=60 + 30 * times,
+                prints=[f"(?m)^{times} starts: 0 hung, 0 failed$"], **more)
+
+
+# Ranks to which Hydra gives no socket find each other by name.
+NO_PROXY = ("env", "-u", "HYDI_CONTROL_FD", "-u", "HYDRA_BSTRAP_UPSTREAM_FD")
 
 NODES = as_node() or {}
 TCP = {"openmpi": ["--mca", "btl", "tcp,self"]}
@@ -364,6 +375,19 @@ CASES = [
          says=["rank 0 runs without huddle"]),
     Case("without", "HUDDLE=off on one rank", BOTH, 3, each=on_ranks("-eq 1", "env", "HUDDLE=off"), command=["{bin}/differential", "--brief"],
          passed="ranks without huddle here", says=["rank 1 runs without huddle"]),
+
+    Case("without", "HUDDLE_JOB, nor a socket of Hydra's", MPICH, 3, each=every(*NO_PROXY, "-u", "HUDDLE_JOB"), command=["{bin}/differential", "--brief"],
+         taken=False, passed="ranks without huddle here", says=["set HUDDLE_JOB=<random text.*own collectives"]),
+    Case("without", "a socket of Hydra's", MPICH, 3, each=every(*NO_PROXY), taken=True),
+
+    # Other users of the node, and other jobs of one name.
+    attack("3 starts", 3),
+    attack("3 starts, by name", 3, MPICH, each=one_by_one(*NO_PROXY)),
+    attack("PID namespaces", 2, ("ompi4", "mpich4"), each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "true"), env=NO_CMA,
+           launch={"openmpi": [*TCP["openmpi"], "--mca", "btl_tcp_if_include", "lo"]}),
+    attack("200 starts", 200, full=True),
+    Case("attack", "two jobs of one name", OPEN, 3, ["{bin}/differential", "--brief", "--most", "100"], outside=twice_in_containers,
+         each=every("env", "-u", "HUDDLE_JOB"), taken=True),
 
     # Several nodes on one machine.
     Case("nodes", "two host names", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, launch=NODES, prepare=nodes_exist, taken=False,

@@ -68,6 +68,39 @@ def one_namespace(test, kinds, script="true"):
     return wrap
 
 
+def starts(times, seconds=100):
+    """The job, so often, one after the other; says how many did not end in time and how many failed."""
+    return ["sh", "-c", f'hung=0 failed=0 i=0; while [ $i -lt {times} ]; do timeout -k 5 {seconds} "$@"; rc=$?; i=$((i + 1)); '
+            'if [ $rc = 124 ] || [ $rc = 137 ]; then hung=$((hung + 1)); elif [ $rc != 0 ]; then failed=$((failed + 1)); fi; done; '
+            'echo "$i starts: $hung hung, $failed failed"', "starts"]
+
+
+def one_by_one(*wrapper):
+    """Ranks that come one after the other leave others the time to see the first ones."""
+    return lambda words: [*wrapper, "sh", "-c", f'sleep 0.{RANK}; exec "$@"', "one-by-one"]
+
+
+def attacked(times):
+    """The job, so often, while another user does to its sockets what another user can, in a network of their own."""
+    def wrap(words):
+        need("unshare")
+        need("ip")
+        if os.geteuid() != 0:
+            raise NotHere("another user can be made by root only")
+        works("unshare", "--net", "ip", "link", "set", "lo", "up")
+        return ["unshare", "--net", "sh", "-c", f'ip link set lo up; {words["tools"]}/stranger & exec "$@"', "attacked", *starts(times)]
+    return wrap
+
+
+def twice_in_containers(_):
+    """The job two times at once, in containers that share a network: PID 1 is the launcher in both, so that both jobs get one name."""
+    need("unshare")
+    kinds = ["--pid", "--fork", "--mount-proc", "--mount", "--kill-child"]
+    works("unshare", *kinds, "true")
+    one = "unshare " + " ".join(kinds) + ' sh -c \'mount -t tmpfs none /dev/shm; TMPDIR=$0; export TMPDIR; mkdir -p $TMPDIR; exec "$@"\''
+    return ["sh", "-c", f'{one} "$PWD/one" "$@" & {one} "$PWD/two" "$@"; rc=$?; wait $! && exit $rc', "twice"]
+
+
 CGROUPS = (  # v1, v2: where, the limit, the usage
     ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
     ("/sys/fs/cgroup", "memory.max", "memory.current"),
