@@ -77,18 +77,18 @@ static uint8_t next(struct input *in)
 /* Of a message: whose nonce, how many bytes, what follows them. */
 static size_t make_body(struct input *in, unsigned char body[MOST_LENGTH])
 {
-    struct arrival a = { .message.bytes = ARENA_BYTES };
+    struct handover message = { .bytes = ARENA_BYTES };
     uint8_t form = next(in);
-    size_t bytes = form & 1 ? next(in) % (MOST_LENGTH + 1u) : sizeof a.message;
+    size_t bytes = form & 1 ? next(in) % (MOST_LENGTH + 1u) : sizeof message;
 
-    memcpy(a.message.nonce, form & 2 ? other.head->nonce : expected.head->nonce, ARENA_NONCE);
+    memcpy(message.nonce, form & 2 ? other.head->nonce : expected.head->nonce, ARENA_NONCE);
     if (form & 4)
-        a.message.nonce[next(in) % ARENA_NONCE] ^= next(in);
+        message.nonce[next(in) % ARENA_NONCE] ^= next(in);
     if (form & 8)
-        for (size_t i = 0; i < sizeof a.message.bytes; i++)
-            a.message.bytes = a.message.bytes << 8 | next(in);
+        for (size_t i = 0; i < sizeof message.bytes; i++)
+            message.bytes = message.bytes << 8 | next(in);
     memset(body, next(in), MOST_LENGTH);
-    memcpy(body, &a.message, sizeof a.message);
+    memcpy(body, &message, sizeof message);
     return bytes;
 }
 

@@ -22,6 +22,8 @@ static void look_too_soon(struct rank *r)
         pthread_mutex_lock(&r->context->watch.lock);
         check->call++;
         check->stage = CHECK_COMING;
+        for (int m = 0; m < RANKS; m++)
+            check->member[m].there = false; /* as the watch may have seen them in the call before */
         hud_complain_wait(check, 0, 1);
         check->call--;
         check->stage = CHECK_IDLE;
