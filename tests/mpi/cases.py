@@ -383,7 +383,8 @@ CASES = [
     # Other users of the node, and other jobs of one name.
     attack("3 starts", 3),
     attack("3 starts, by name", 3, MPICH, each=one_by_one(*NO_PROXY)),
-    attack("PID namespaces", 2, ("ompi4", "mpich4"), each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "true"), env=NO_CMA,
+    # (not MPICH: UCX over TCP, all that works there, hangs in MPI_Finalize now and then, also without huddle)
+    attack("PID namespaces", 2, ("ompi4",), each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "true"), env=NO_CMA,
            launch={"openmpi": [*TCP["openmpi"], "--mca", "btl_tcp_if_include", "lo"]}),
     attack("200 starts", 200, full=True),
     Case("attack", "two jobs of one name", OPEN, 3, ["{bin}/differential", "--brief", "--most", "100"], outside=twice_in_containers,
