@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { READERS = 3, READS = 200000, PER_CLAIM = 3, PAUSE = 64 };
+enum { READERS = 3, READS = 200000, PER_CLAIM = 3, PAUSE = 4 };
 
 static struct mem_note notes[2];
 static atomic_int reading, torn;
