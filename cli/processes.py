@@ -122,7 +122,7 @@ def owner(pid):
 def kernel_function(pid):
     """Where a sleeping process waits in the kernel; "": the kernel does not tell."""
     text = read(pid, "wchan").strip("\0\n ")
-    return text if text != "0" else ""
+    return text.partition(".")[0] if text != "0" else ""  # without what a compiler has added to the name
 
 
 def state_of(pid):

@@ -59,13 +59,17 @@ def seen_by(pid):
     return {file for file, path in processes.mapped_files(pid) if path == ARENA}
 
 
+def ended(pid):
+    return processes.state_of(pid) in (None, "Z")
+
+
 def explain_none(table, memory, pid, family):
     """Why there is nothing to show."""
     p = table[pid]
     whom = f"process {pid} ({p.name})"
     if pid in memory.denied and all(one in memory.denied for one in family):
         return f"{whom} belongs to user {processes.owner(pid)}, or its memory is protected: ask as that user or as root"
-    if p.state == "Z":
+    if ended(pid):
         return f"{whom} has ended"
     maps = [path.rsplit("/", 1)[-1] for one in family for _, path in processes.mapped_files(one)]
     whom += " and its descendants have" if len(family) > 1 else " has"
@@ -206,9 +210,12 @@ def main(options, _command, layout):
     look(options, layout)
     while options.watch:
         time.sleep(options.watch)
-        if processes.state_of(options.pid) in (None, "Z"):
-            break
         if not options.json:
             print(f"\n{time.strftime('%H:%M:%S')}", flush=True)
-        look(options, layout)
+        try:
+            look(options, layout)
+        except Trouble:
+            if ended(options.pid):
+                break
+            raise
     return 0

@@ -3,14 +3,12 @@
 #define _GNU_SOURCE
 #include "core/arena.h"
 #include "core/budget.h"
-#include "core/hash.h"
 #include "core/vacate.h"
 #include "topo/topo.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <numaif.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -95,31 +93,6 @@ static int commit(struct arena *a, size_t from, size_t to)
     return 0;
 }
 
-uint64_t hud_arena_layout(void)
-{
-    static const size_t sizes[] = { sizeof(struct arena_head),
-                                    sizeof(struct wait_note),
-                                    offsetof(struct arena_head, stats),
-                                    offsetof(struct arena_head, note),
-                                    MEM_NOTE_WORDS,
-                                    COLL_KINDS,
-                                    REASON_COUNT };
-    uint64_t h = hash_text(HASH_START, hud_version());
-
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        h = hash_number(h, sizes[i]);
-    return h;
-}
-
-static void fill_mark(struct arena_mark *mark)
-{
-    mark->layout = hud_arena_layout();
-    mark->pid = (int32_t)getpid();
-    mark->world_rank = -1;
-    snprintf(mark->version, sizeof mark->version, "%s", hud_version());
-    memcpy(mark->magic, ARENA_MAGIC, sizeof mark->magic);
-}
-
 static int fill_head(struct arena *a)
 {
     unsigned char *nonce = a->head->nonce;
@@ -130,7 +103,7 @@ static int fill_head(struct arena *a)
             return -1;
         got += n > 0 ? (size_t)n : 0;
     }
-    fill_mark(&a->head->mark);
+    hud_arena_sign(a->head);
     return 0;
 }
 

@@ -48,6 +48,9 @@ _Static_assert(offsetof(struct arena_head, mark) == 128, "the mark has the same 
 /* Names what the head holds and where: programs for which it is the same can read each other's heads. */
 uint64_t hud_arena_layout(void);
 
+/* Marks the head as this process's; its rank is not known yet. */
+void hud_arena_sign(struct arena_head *head);
+
 struct extent;
 
 struct arena {
