@@ -4,13 +4,14 @@ import argparse
 import os
 import sys
 
-from . import bench, explain, info, model, reproduce, run, settings, simulate, stop, tune
+from . import bench, explain, info, model, reproduce, run, settings, simulate, stop, tune, who
 from .layout import Trouble
 
 # name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
 COMMANDS = {
     "run": (run, "run an MPI program with huddle"),
     "bench": (bench, "how long collectives take, huddle's and other MPIs', side by side"),
+    "who": (who, "who waits for whom inside huddle's collectives, in a job that runs"),
     "info": (info, "the machine, a team's groups and pages, the MPIs found, the settings in effect"),
     "explain": (explain, "which algorithm would serve a call, and why; here or on a machine that is described"),
     "simulate": (simulate, "how long collectives would take on a machine that is described, in simulated time"),

@@ -103,6 +103,7 @@ static int fill_head(struct arena *a)
             return -1;
         got += n > 0 ? (size_t)n : 0;
     }
+    hud_arena_sign(a->head);
     return 0;
 }
 

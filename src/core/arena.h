@@ -15,17 +15,41 @@
 #include "core/member.h"
 #include "core/stats.h"
 
-enum { ARENA_NONCE = 16 };
+#include <stddef.h>
+
+enum { ARENA_NONCE = 16, ARENA_VERSION = 16 };
+
+/*
+ * What another program tells an arena by, and whether it can read the rest of the head: at the same place with the same meaning in every version.
+ * The magic is written last.
+ */
+struct arena_mark {
+    char magic[8];               /* ARENA_MAGIC */
+    uint64_t layout;             /* hud_arena_layout() of the owner */
+    char version[ARENA_VERSION]; /* hud_version() of the owner, ends with a zero byte */
+    int32_t pid;                 /* of the owner, in its own PID namespace */
+    int32_t world_rank;          /* as its host says; -1: not known yet */
+};
+
+#define ARENA_MAGIC "huddle\1" /* eight bytes with its zero byte */
 
 /* The first pages of every arena. */
 struct arena_head {
     struct mem_home home;
+    struct arena_mark mark;
     unsigned char nonce[ARENA_NONCE]; /* tells this arena from a file that happens to have its descriptor's number */
     mem_counter holders;              /* contexts of the owner's process that use its mapping; the last one unmaps it */
     mem_counter obituary;             /* see member.h, as note */
     _Alignas(HUD_LINE) struct stats stats;
     _Alignas(HUD_LINE) struct mem_note note[NOTE_COUNT];
 };
+_Static_assert(offsetof(struct arena_head, mark) == 128, "the mark has the same place in every version");
+
+/* Names what the head holds and where: programs for which it is the same can read each other's heads. */
+uint64_t hud_arena_layout(void);
+
+/* Marks the head as this process's; its rank is not known yet. */
+void hud_arena_sign(struct arena_head *head);
 
 struct extent;
 

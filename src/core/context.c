@@ -144,6 +144,7 @@ int hud_context_arena(struct hud_context *c, int team_ranks)
         long wanted = c->config.number[SET_MEMORY];
         if (hud_arena_create(&c->arena, wanted >= 0 ? (size_t)wanted : hud_budget_default(ranks), &c->arena_why) == 0) {
             c->arena_why = NULL;
+            c->arena.head->mark.world_rank = c->host.world_rank;
             move_stats(c);
         }
     }

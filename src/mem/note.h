@@ -2,11 +2,12 @@
 /*
  * note.h - a short record in shared memory that one thread writes and any process may read at any time.
  *
- * A note is free (turn 0), being written (odd turn) or complete (even turn).  The writer makes the turn odd, writes the words and makes it even;
- * a reader copies the words and takes them only if the turn was even before and is the same after.  Readers never write: a read-only mapping serves.
+ * A note is free (turn 4k), being written (odd turn) or complete (turn 4k + 2).  The writer makes the turn odd, writes the words and completes it; a
+ * reader copies the words and takes them only if the turn was a complete one before and is the same after.  The turn only grows, also where a note is
+ * given back and claimed again, so no two records have the same one.  Readers never write: a read-only mapping serves.
  *
  * Claim     The exchange of `owned` gives a free note to one thread of the process.
- * Order     The release fence after the odd turn comes before the words, and the release store of the even turn after them.  The reader's acquire
+ * Order     The release fence after the odd turn comes before the words, and the release store of the complete turn after them.  The reader's acquire
  *           load of the turn pairs with that store, its acquire fence with that fence: so words of two records never mix unnoticed.
  */
 #ifndef HUD_NOTE_H
@@ -42,13 +43,15 @@ static inline void mem_note_write(struct mem_note *note, const uint64_t word[MEM
     atomic_thread_fence(memory_order_release);
     for (int i = 0; i < MEM_NOTE_WORDS; i++)
         atomic_store_explicit(&note->word[i], word[i], memory_order_relaxed);
-    atomic_store_explicit(&note->turn, (turn | 1) + 1, memory_order_release);
+    atomic_store_explicit(&note->turn, (turn | 3) + 3, memory_order_release);
 }
 
 /* Gives a claimed note back. */
 static inline void mem_note_drop(struct mem_note *note)
 {
-    atomic_store_explicit(&note->turn, 0, memory_order_relaxed);
+    uint64_t turn = atomic_load_explicit(&note->turn, memory_order_relaxed);
+
+    atomic_store_explicit(&note->turn, (turn | 3) + 1, memory_order_relaxed);
     atomic_store_explicit(&note->owned, 0, memory_order_release);
 }
 
@@ -57,7 +60,7 @@ static inline bool mem_note_read(const struct mem_note *note, uint64_t word[MEM_
 {
     uint64_t turn = atomic_load_explicit(&note->turn, memory_order_acquire);
 
-    if (turn == 0 || turn % 2 != 0)
+    if (turn % 4 != 2)
         return false;
     for (int i = 0; i < MEM_NOTE_WORDS; i++)
         word[i] = atomic_load_explicit(&note->word[i], memory_order_relaxed);

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Callable, Optional, Sequence
 
+from asked import ask_of_late
 from wrappers import NotHere, attacked, built, every, in_cgroup, namespaces, nothing, odd, on_ranks, one_by_one, one_namespace, twice_in_containers
 
 OPEN = ("ompi4", "ompi5")
@@ -243,6 +244,10 @@ CASES = [
     *[Case("death", f"{collective}, ULFM", ("ompi5",), 4, ["{bin}/death", collective, "--recover"], launch=GO_ON, fails=None,
            during=until_it_says(r"(?s)(recovered: 3 survivors.*){3}"), says=[DIED.format(call=collective)],
            prints=[f"rank {r} recovered: 3 survivors" for r in (0, 2, 3)]) for collective in ("barrier", "bcast", "reduce", "allreduce", "alltoall")],
+
+    # huddle who, asked from outside while a rank is late.
+    Case("who", "a rank that sleeps, and one that is stopped", BOTH, 4, ["{bin}/late"], env={"HUDDLE_ALLREDUCE": "slices", "HUDDLE_BARRIER": "groups"},
+         during=ask_of_late, taken=True, collectives=("barrier", "bcast", "allreduce"), prints=["late: passed"]),
 
     # Counts that do not match.
     *mismatch("alltoall", 20, 10, MPICH, says=[UNEQUAL]),

@@ -67,6 +67,7 @@ class Job:
 
     def __init__(self, setting, case: Case, mpi, folder):
         self.case, self.mpi, self.folder, self.mark = case, mpi, folder, uuid.uuid4().hex
+        self.huddle, self.complaints = setting.huddle, []  # complaints: of case.during
         self.stats = os.path.join(folder, "stats.json")
         programs = os.path.join(setting.build, "tests", "mpi")
         words = {"bin": os.path.join(programs, peers.abi(mpi)), "tools": programs, "folder": folder, "seed": str(time.time_ns() % 10**6)}
@@ -165,7 +166,7 @@ def run_case(setting, case, mpi):
             job = Job(setting, case, mpi, folder)
             status = job.wait()
             text = job.text()
-            bad = []
+            bad = list(job.complaints)
             if status is None:
                 bad.append(f"still running after {case.seconds} s")
             elif case.fails is not None and case.fails != (status != 0):

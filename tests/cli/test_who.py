@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle who: teams of forked processes (examples/team), one of them stopped or killed, and all that is no job.  test_who.py BUILD."""
+import contextlib
+import ctypes
+import fcntl
+import json
+import mmap
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+HUDDLE = os.path.join(BUILD, "bin", "huddle")
+TEAM = os.path.join(BUILD, "examples", "team")
+SECONDS, RANKS, FOR_EVER = 60, 3, "100000000"
+NAME, SIZE = "huddle", 1 << 20
+MARK = 128  # where the head of an arena says whose it is
+
+
+def environment(**more):
+    return {**{k: v for k, v in os.environ.items() if not k.startswith("HUDDLE") and k != "LD_PRELOAD"}, **more}
+
+
+def who(*words, **more):
+    return subprocess.run([HUDDLE, "who", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), timeout=SECONDS,
+                          check=False, **more)
+
+
+@contextlib.contextmanager
+def running(*command, **variables):
+    job = subprocess.Popen(command, env=environment(**variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    try:
+        yield job
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(job.pid, signal.SIGKILL)
+        job.communicate()
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def until(found):
+    """What `found` returns once that is not empty."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        answer = found()
+        if answer:
+            return answer
+        time.sleep(0.05)
+    raise AssertionError(f"not within {SECONDS} s")
+
+
+def told(pid, *patterns):
+    """The answer that has lines like all these."""
+    last = None
+
+    def asks():
+        nonlocal last
+        last = who(pid)
+        return all(re.search("(?m)^" + pattern, last.stdout) for pattern in patterns) and last.stdout
+    try:
+        return until(asks)
+    except AssertionError as late:
+        raise AssertionError(f"{late}: {patterns}, but\n{last.stdout}{last.stderr}") from None
+
+
+def ranks_of(job):
+    return until(lambda: len(children(job.pid)) == RANKS and children(job.pid))
+
+
+NOTHING = r"3 ranks: none waits in a collective of huddle's \(waits shorter than 50 ms are not shown\)$"
+HEAD = r"a team \(3 ranks\): call \d+, (barrier|bcast of \S+ \w+, root \d) \(\w+\)$"
+
+
+def waits(rank, pid):
+    return rf"  rank {rank} \(process {pid}\) has waited [0-9.]+ s at [A-Z]+\w* \(alg/\S+\.[ch]:\d+\) for a (partner's post|post in rank \d's slice)$"
+
+
+class Teams(unittest.TestCase):
+    def test_a_stopped_rank_is_named_asked_of_anyone(self):
+        with running(TEAM, str(RANKS), FOR_EVER) as job:
+            pids = ranks_of(job)
+            told(job.pid, NOTHING)
+            os.kill(pids[1], signal.SIGSTOP)
+            for asked in (job.pid, pids[0], pids[1]):
+                text = told(asked, HEAD, waits(0, pids[0]), waits(2, pids[2]), rf"  not waiting in this call: rank 1 \(process {pids[1]}\): stopped by a signal")
+                self.assertEqual(1, len(re.findall("(?m)^" + HEAD, text)), text)
+                self.assertEqual(RANKS - 1, text.count("has waited"), text)
+            os.kill(pids[1], signal.SIGCONT)
+            told(job.pid, NOTHING)
+
+    def test_a_rank_that_waits_may_be_stopped_too(self):
+        with running(TEAM, str(RANKS), FOR_EVER) as job:
+            pids = ranks_of(job)
+            told(job.pid, NOTHING)
+            os.kill(pids[1], signal.SIGSTOP)
+            told(job.pid, waits(0, pids[0]), waits(2, pids[2]))
+            os.kill(pids[2], signal.SIGSTOP)
+            told(job.pid, waits(2, pids[2])[:-1] + "; its process is stopped by a signal")
+
+    def test_a_dead_rank_is_named(self):
+        with running(TEAM, str(RANKS), FOR_EVER) as job:
+            pids = ranks_of(job)
+            told(job.pid, NOTHING)
+            os.kill(pids[2], signal.SIGKILL)
+            for asked in (job.pid, pids[0]):
+                told(asked, HEAD, waits(0, pids[0]), waits(1, pids[1]), rf"  not waiting in this call: rank 2 \(process {pids[2]}\): has ended$")
+
+    def test_json(self):
+        with running(TEAM, str(RANKS), FOR_EVER) as job:
+            pids = ranks_of(job)
+            told(job.pid, NOTHING)
+            os.kill(pids[0], signal.SIGSTOP)
+            told(job.pid, waits(1, pids[1]), waits(2, pids[2]))
+            facts = json.loads(who("--json", job.pid).stdout)
+            self.assertEqual(pids, [rank["pid"] for rank in facts["ranks"]])
+            self.assertEqual([0, 1, 2], [rank["world_rank"] for rank in facts["ranks"]])
+            (call,) = facts["calls"]
+            self.assertEqual([(1, pids[1]), (2, pids[2])], [(one["rank"], one["pid"]) for one in call["waiting"]])
+            self.assertEqual([(0, pids[0], "T")], [(one["rank"], one["pid"], one["state"]) for one in call["absent"]])
+            self.assertTrue(all(0.05 <= one["waited_s"] < 10 * SECONDS for one in call["waiting"]), call)
+            self.assertEqual([], facts["problems"])
+
+    def test_results_are_the_same(self):
+        with running(TEAM, str(RANKS), "60000") as job:
+            answers = []
+            while job.poll() is None:
+                answers.append(who(job.pid))
+            self.assertEqual(0, job.returncode, job.stdout.read())
+        self.assertTrue(any(answer.returncode == 0 for answer in answers), answers)
+
+    def test_ranks_that_are_threads(self):
+        with running(TEAM, "--threads", str(RANKS), FOR_EVER) as job:
+            told(job.pid, NOTHING)
+
+    def test_another_holder_of_a_descriptor_is_no_rank(self):
+        with running(TEAM, str(RANKS), FOR_EVER) as job:
+            pids = ranks_of(job)
+            told(job.pid, NOTHING)
+            names = [name for name in os.listdir(f"/proc/{pids[0]}/fd") if os.readlink(f"/proc/{pids[0]}/fd/{name}").startswith("/memfd:huddle")]
+            held = [os.open(f"/proc/{pids[0]}/fd/{name}", os.O_RDONLY) for name in names]
+            self.assertEqual(pids, [rank["pid"] for rank in json.loads(who("--json", job.pid).stdout)["ranks"]])
+            for fd in held:
+                os.close(fd)
+
+    def test_ranks_in_a_pid_namespace(self):
+        if subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("this user cannot make a PID namespace")
+        with running("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", TEAM, str(RANKS), FOR_EVER) as job:
+            (first,) = until(lambda: children(job.pid))
+            pids = until(lambda: len(children(first)) == RANKS and children(first))
+            told(job.pid, NOTHING)
+            os.kill(pids[1], signal.SIGSTOP)
+            told(pids[2], HEAD, waits(0, pids[0]), waits(2, pids[2]), rf"  not waiting in this call: rank 1 \(process {pids[1]}\): stopped by a signal")
+
+    def test_a_launcher_whose_ranks_are_no_descendants(self):
+        with running("sleep", "1000", HUDDLE_JOB="of-this-test") as launcher, running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB="of-this-test") as job, \
+                running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB="of-another"):
+            pids = ranks_of(job)
+            told(launcher.pid, NOTHING)
+            self.assertEqual(pids, [rank["pid"] for rank in json.loads(who("--json", launcher.pid).stdout)["ranks"]])
+
+    def test_watch_ends_with_the_job(self):
+        with running(TEAM, str(RANKS), FOR_EVER) as job:
+            told(job.pid, NOTHING)
+            with running(HUDDLE, "who", "--watch", "0.2", str(job.pid)) as watch:
+                lines = [watch.stdout.readline() for _ in range(6)]
+                self.assertTrue(any(re.match(r"\d\d:\d\d:\d\d$", line) for line in lines), lines)
+                os.killpg(job.pid, signal.SIGKILL)
+                job.wait()
+                self.assertEqual(0, watch.wait(SECONDS), watch.stdout.read())
+            with running(TEAM, str(RANKS), FOR_EVER) as other:
+                told(other.pid, NOTHING)
+                with running(HUDDLE, "who", "--watch", "0.2", str(other.pid)) as watch:
+                    watch.stdout.readline()
+                    watch.send_signal(signal.SIGINT)
+                    self.assertEqual(130, watch.wait(SECONDS))
+
+
+def a_file(size=SIZE, sealed=True, content=b""):
+    """A descriptor like an arena's."""
+    fd = os.memfd_create(NAME, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, size)
+    os.pwrite(fd, content, MARK)
+    if sealed:
+        fcntl.fcntl(fd, 1033, 6)  # F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW
+    return fd
+
+
+def refused(test, pid, line, status=1):
+    answer = who(pid)
+    test.assertEqual(status, answer.returncode, answer.stdout)
+    test.assertRegex(answer.stderr, r"^huddle( who)?: [^\n]*\n$")
+    test.assertRegex(answer.stderr, line)
+
+
+class WrongUse(unittest.TestCase):
+    def test_no_pid(self):
+        for words in ((), ("x",), ("0",), ("-1",), ("1.5",), ("1", "2"), ("1", "--watch", "no"), ("1", "--watch", "0")):
+            answer = who(*words)
+            with self.subTest(words=words):
+                self.assertEqual((2, ""), (answer.returncode, answer.stdout))
+                self.assertRegex(answer.stderr, r"^huddle( who)?: [^\n]*\n$")
+
+    def test_no_such_process(self):
+        with running("true") as job:
+            job.wait()
+        refused(self, job.pid, f"there is no process {job.pid} on this node")
+        refused(self, 2**40, "there is no process")
+
+    def test_without_huddle(self):
+        with running("sleep", "1000") as job:
+            refused(self, job.pid, rf"process {job.pid} \(sleep\) has neither huddle nor an MPI")
+
+    def test_huddle_without_memory(self):
+        with running(HUDDLE, "run", "--", "sleep", "1000") as job:
+            until(lambda: os.readlink(f"/proc/{job.pid}/exe").endswith(("sleep", "coreutils")))
+            refused(self, job.pid, "has huddle loaded, but no shared memory: .*HUDDLE=off.*one rank")
+
+    def test_a_team_of_one(self):
+        with running(TEAM, "1", FOR_EVER) as job:
+            until(lambda: children(job.pid))
+            refused(self, job.pid, "have huddle loaded, but no shared memory: .*one rank")
+
+    def test_descriptor_closed(self):
+        fd = a_file()
+        libc = ctypes.CDLL(None)
+        libc.mmap.restype = ctypes.c_void_p
+        mapping = ctypes.c_void_p(libc.mmap(None, ctypes.c_size_t(SIZE), mmap.PROT_READ, mmap.MAP_SHARED, fd, ctypes.c_long(0)))  # without a copy of it
+        os.close(fd)
+        refused(self, os.getpid(), "descriptor is closed .*cannot be read")
+        libc.munmap(mapping, ctypes.c_size_t(SIZE))
+
+    def test_files_of_that_name(self):
+        other = b"huddle\1\0" + bytes(range(8)) + b"9.9.9".ljust(16, b"\0") + bytes(8)
+        for said, how in (("not huddle's", {"sealed": False, "content": other}), ("not huddle's, of an older version", {}), ("not huddle's", {"size": 100}),
+                          (r"of another build of huddle \(version 9\.9\.9; this one is .*'huddle who'", {"content": other})):
+            fd = a_file(**how)
+            with self.subTest(said=said, how=how):
+                refused(self, os.getpid(), f"process {os.getpid()}: .*{said}")
+            os.close(fd)
+
+    def test_another_users_process(self):
+        if os.geteuid() != 0:
+            refused(self, 1, "process 1 .* belongs to user")
+            return
+        try:
+            subprocess.run([HUDDLE, "--version"], user=65534, group=65534, extra_groups=(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("another user cannot run this build of huddle")
+        with running(TEAM, str(RANKS), FOR_EVER) as job:
+            ranks_of(job)
+            answer = who(job.pid, user=65534, group=65534, extra_groups=())
+            self.assertEqual(1, answer.returncode)
+            self.assertRegex(answer.stderr, rf"^huddle: process {job.pid} \(team\) belongs to user \w+, .*: ask as that user or as root\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `huddle who` says of a running job, as case `during`: the program late.c has a rank that sleeps, then one that is stopped."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src")
+RANKS, SECONDS = 4, 60
+
+
+def until(job, found):
+    """What `found` returns once that is not empty; None: the job has ended, or it is too late."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end and job.process.poll() is None:
+        answer = found()
+        if answer:
+            return answer
+        time.sleep(0.1)
+    return None
+
+
+def who(job, pid):
+    answer = subprocess.run([job.huddle, "who", str(pid)], capture_output=True, text=True, check=False, timeout=SECONDS)
+    return answer.stdout + answer.stderr
+
+
+def labels_fit(text):
+    """Each place in the source that is named has the label, if the source is here."""
+    for label, file, line in re.findall(r" at (\w+) \(([\w/.]+):(\d+)\)", text):
+        if os.path.isdir(SOURCE):
+            with open(os.path.join(SOURCE, file), encoding="utf-8") as source:
+                if f"/* {label} */" not in source.readlines()[int(line) - 1]:
+                    return False
+    return True
+
+
+def expect(job, pids, asked, head, late, how):
+    """Complains unless the answer comes to name the call, those that wait in it and the one that does not."""
+    waits = [rf"  rank {rank} \(process {pid}\) has waited [0-9.]+ s at [A-Z]+\w* \(alg/\S+:\d+\) for a " for rank, pid in pids.items() if rank != late]
+    wanted = [head + "\n", *waits, rf"  not waiting in this call: rank {late} \(process {pids[late]}\): {how}"]
+    last = ""
+
+    def asks():
+        nonlocal last
+        last = who(job, asked)
+        return all(re.search("(?m)^" + pattern, last) for pattern in wanted) and last
+
+    text = until(job, asks)
+    if text is None:
+        job.complaints.append(f"'huddle who {asked}' lacks one of {wanted}:\n{last}")
+    elif not labels_fit(text):
+        job.complaints.append(f"labels that the source does not have:\n{text}")
+    elif text.count("has waited") != RANKS - 1 or text.count("not waiting") != 1:
+        job.complaints.append(f"'huddle who {asked}' names other ranks besides:\n{text}")
+
+
+def ask_of_late(job):
+    pids = until(job, lambda: len(found := dict(re.findall(r"rank (\d) is process (\d+)\.", job.text()))) == RANKS and found)
+    if not pids:
+        job.complaints.append("the ranks do not say which processes they are")
+        return
+    pids = {int(rank): int(pid) for rank, pid in pids.items()}
+    launcher = job.process.pid
+    for asked in (launcher, pids[0], pids[1]):
+        expect(job, pids, asked, r"MPI_COMM_WORLD \(4 ranks\): call \d+, allreduce of 1 MB \(slices\)", 1, "(asleep|running)")
+    os.kill(pids[1], signal.SIGUSR1)
+    for asked in (launcher, pids[3], pids[2]):
+        expect(job, pids, asked, r"MPI_COMM_WORLD \(4 ranks\): call \d+, barrier \(groups\)", 2, "stopped by a signal")
+    os.kill(pids[2], signal.SIGCONT)
