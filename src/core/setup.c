@@ -386,6 +386,7 @@ void hud_team_leave(struct hud_team *team)
     struct hud_context *c = team->context;
 
     team->mem.offset = 0;
+    hud_longwait_leave(team);
     hud_shm_vacate_leave(&team->mem);
     pthread_mutex_lock(&c->lock);
     hud_arena_leave(&c->arena, team->offset, team->size);

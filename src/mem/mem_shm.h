@@ -284,3 +284,13 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 
 /* A wait knows its place in the source; the two constants are loaded only once it has become slow. */
 #define mem_await(m, f, least) mem_await_at(m, f, least, __FILE__, __LINE__)
+
+#ifdef HUD_EDGE_TRAPS
+/* For tests/edges only (CMake's HUD_EDGE_TRAPS): every post and look first tells where in the source it is, and may end the process there. */
+void hud_mem_edge(const char *file, int line);
+#undef mem_await
+#define mem_post(...) (hud_mem_edge(__FILE__, __LINE__), mem_post(__VA_ARGS__))
+#define mem_peek(...) (hud_mem_edge(__FILE__, __LINE__), mem_peek(__VA_ARGS__))
+#define mem_add(...) (hud_mem_edge(__FILE__, __LINE__), mem_add(__VA_ARGS__))
+#define mem_await(m, f, least) (hud_mem_edge(__FILE__, __LINE__), mem_await_at(m, f, least, __FILE__, __LINE__))
+#endif
