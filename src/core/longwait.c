@@ -314,7 +314,17 @@ void hud_longwait_leave(struct hud_team *team)
     mem_count_step(&team_member(team, team->rank)->left);
 }
 
+static bool has_ended(void *arg, int rank)
+{
+    const struct hud_team *team = arg;
+    const struct team_process *process = &team->process[rank];
+
+    return process->ended || hud_process_ended(process->pid, process->started);
+}
+
 void hud_longwait_give_up(struct hud_team *team, int status)
 {
+    if (team->mem.pids)
+        hud_mem_close(&team->mem, has_ended, team);
     mem_count(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status, false);
 }

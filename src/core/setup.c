@@ -192,6 +192,7 @@ static void take_up(struct setup *s)
     hud_policy_make(team, s->hello);
     team->mem = (struct mem){ .rank = team->rank, .size = team->size, .slices = team->slices, .home_mask = mask, .policy = &team->policy };
     team->mem.pids = s->direct ? team->pids : NULL;
+    team->mem.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
     if (team->check)
         hud_check_start(team, s->card);
 }

@@ -8,6 +8,14 @@
 /* Within one line, some lines, one fragment, some fragments, more than a set of buffers, more than a lease. */
 static const size_t bytes_of[JOB_SIZES] = { 8, 104, 1304, 17000, 140000, 600000 };
 
+enum { KEPT = 8 };
+
+static struct buffer {
+    uint32_t *at;
+    size_t words;
+} failed[KEPT];
+static int kept;
+
 static uint32_t word(int rank, int call, size_t w)
 {
     uint32_t x = (uint32_t)w * 2654435761u + (uint32_t)rank * 40503u + (uint32_t)call * 977u;
@@ -127,7 +135,7 @@ static int alltoall(const struct member *m, hud_team *team, size_t words, int ro
 /* What rank i of the team sends to rank j; some pairs exchange nothing. */
 static size_t sent(const struct member *m, int i, int j, size_t words)
 {
-    return words / (size_t)m->size * (size_t)((3 * i + 2 * j + m->calls) % 3);
+    return words / (size_t)m->size * (size_t)((i * j + 2 * i + j + m->calls) % 3);
 }
 
 static int alltoallv(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in, uint32_t *out, bool *right)
@@ -161,6 +169,35 @@ static const struct {
     { "reduce_scatter", reduce_scatter },
 };
 
+/*
+ * The buffers of a call that has failed belong to the caller again.  They are kept, with other bytes in them: who reads them now gets what nobody sent, and
+ * who writes into them is found at the end.
+ */
+static void give_back(uint32_t *buffer, size_t words, int status)
+{
+    static const uint32_t other = 0xEEEEEEEE;
+
+    if (status != HUD_ERR_FAILED || kept == KEPT) {
+        free(buffer);
+        return;
+    }
+    for (size_t w = 0; w < words; w++)
+        buffer[w] = other;
+    failed[kept++] = (struct buffer){ buffer, words };
+}
+
+bool calls_touched(void)
+{
+    bool touched = false;
+
+    for (int i = 0; i < kept; i++) {
+        for (size_t w = 0; w < failed[i].words; w++)
+            touched = touched || failed[i].at[w] != 0xEEEEEEEE;
+        free(failed[i].at);
+    }
+    return touched;
+}
+
 int calls_make(const struct member *m, hud_team *team, const char *collective, int size, int root, bool *right)
 {
     size_t words = bytes_of[size] / 4, room = 2 * words + JOB_RANKS, c = 0;
@@ -172,9 +209,7 @@ int calls_make(const struct member *m, hud_team *team, const char *collective, i
     while (strcmp(collectives[c].name, collective) != 0)
         c++;
     int status = collectives[c].make(m, team, words, root, in, out, right);
-    memset(in, 0xEE, room * sizeof *in); /* who still reads them after a call that has failed gets what nobody sent */
-    memset(out, 0xEE, room * sizeof *out);
-    free(in);
-    free(out);
+    give_back(in, room, status);
+    give_back(out, room, status);
     return status;
 }

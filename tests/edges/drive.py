@@ -112,11 +112,13 @@ def kills_of(configuration, found, chance):
 
 
 def late(job, kill):
-    """Another rank comes to that call only when the others have given it up."""
+    """Another rank, by turns the first team's root, comes to that call only when the others have given it up."""
     before = run(job, kill.configuration, kill)
     if before["fault"] or not before["struck"]:
         return before
-    rank = str((kill.rank + 1) % kill.configuration.ranks)
+    ranks = kill.configuration.ranks
+    root = before["call"] % ranks
+    rank = str(root if root != kill.rank and kill.nth % 2 else (kill.rank + 1) % ranks)
     return run(job, kill.configuration, kill, ("--late", rank, str(before["call"])))
 
 
@@ -125,6 +127,14 @@ def ways(kill, job):
     other = str((kill.rank + 1) % kill.configuration.ranks)
     return {"wait": functools.partial(run, job, kill.configuration, kill, ("--wait",)), "abort": functools.partial(run, job, kill.configuration, kill, ("--abort",)),
             "late": functools.partial(late, job, kill), "second": functools.partial(run, job, kill.configuration, kill, ("--second", other))}
+
+
+def late_root(job):
+    """Receivers of a broadcast give up since one of them dies; the root comes later, and must not write into their buffers."""
+    configuration = next(c for c in configurations() if c.name == "bcast/single/4")
+    site = next(site for site in read(SRC / "alg" / "single.h")[1] if "R1" in site.labels)
+    return Kill(configuration, ("alg/single.h", site.line), 13, 3), "late root", functools.partial(  # its first entry to call 8
+        run, job, configuration, Kill(configuration, ("alg/single.h", site.line), 13, 3), ("--late", "0", "8"))
 
 
 class Results:
@@ -178,6 +188,7 @@ def make_plan(job, chosen, chance, workers):
 def tasks(job, kills, full):
     """(kill, way, what to call): all kills, and now and then one of the other ways with the next place."""
     others = ("wait", "abort", "late", "second")
+    yield late_root(job)
     for i, kill in enumerate(kills):
         yield kill, "kill", functools.partial(run, job, kill.configuration, kill)
         if i % 4 == 0 and kill.place[0].startswith("alg/"):

@@ -51,4 +51,7 @@ int member_run(const struct options *options, struct page *page, int rank);
 /* A collective of that name and size index on the team; its status.  *right: the result is what it should be, or nothing was promised. */
 int calls_make(const struct member *m, hud_team *team, const char *collective, int size, int root, bool *right);
 
+/* Somebody has written into the buffers of a call that had failed.  To be asked once, at the end. */
+bool calls_touched(void);
+
 #endif
