@@ -232,7 +232,8 @@ struct hud_call {
 /*
  * A collective that huddle does not take is entered.  Waits until all members have entered a collective of this team, and says so where they
  * differ; without HUDDLE_CHECK, and for zero bytes, it does not wait.  The collectives above do this by themselves.  One of their names here is a call
- * whose operation or datatype the host does not ask them for: the statistics count it.  HUD_OK, HUD_ERR_ARGUMENT.
+ * whose operation or datatype the host does not ask them for: the statistics count it.  HUD_OK, HUD_ERR_ARGUMENT; HUD_ERR_FAILED: a member cannot
+ * enter any more, and the caller's own collective would not end well either.
  */
 HUD_API int hud_team_enter(hud_team *team, const struct hud_call *call);
 

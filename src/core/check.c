@@ -2,6 +2,7 @@
 /* check.c - HUDDLE_CHECK: the roll call before each collective, and what the watch sees of it. */
 #include "core/check.h"
 #include "core/clock.h"
+#include "core/guard.h"
 #include "core/longwait.h"
 #include "core/watch.h"
 
@@ -108,19 +109,57 @@ static void name_team(struct hud_team *team, char name[CHECK_NAME])
         snprintf(name, CHECK_NAME, "a team");
 }
 
-bool hud_check_enter(struct hud_team *team, const struct hud_call *call)
+struct hearing {
+    struct hud_team *team;
+    const struct roll_record *mine;
+    bool same;
+};
+
+/* Waits for all members. */
+static void hear_all(void *arg)
+{
+    struct hearing *h = arg;
+    struct check *check = h->team->check;
+    struct roll_record theirs;
+
+    for (int r = 0; r < h->team->size; r++) {
+        hud_shm_roll_hear(&check->mem, check->call, r, &theirs);
+        h->same = h->same && same_call(&theirs, h->mine);
+    }
+}
+
+static int roll_call(struct hud_team *team, const struct roll_record *mine)
+{
+    struct check *check = team->check;
+    struct hearing hearing = { .team = team, .mine = mine, .same = true };
+    int status;
+
+    hud_shm_roll_enter(&check->mem, check->call, mine);
+    status = hud_guard_call(hear_all, &hearing);
+    lock(team);
+    begin(check, CHECK_INSIDE);
+    if (status == 0 && !hearing.same && !check->said) {
+        look_at_members(check, true);
+        if (speaks(check))
+            hud_complain_difference(check);
+        check->said = true;
+    }
+    unlock(team);
+    check->alike = hearing.same;
+    return status != 0 ? status : hearing.same ? HUD_OK : HUD_PASS;
+}
+
+int hud_check_enter(struct hud_team *team, const struct hud_call *call)
 {
     struct check *check = team->check;
     const struct roll_record mine = record_of(call->name, call);
-    struct roll_record theirs;
     char name[CHECK_NAME];
-    bool same = true;
 
     if (check->depth++ > 0)
-        return check->alike;
+        return check->alike ? HUD_OK : HUD_PASS;
     check->alike = true;
     if (call->bytes == 0)
-        return true;
+        return HUD_OK;
     check->entered = true;
     name_team(team, name);
     lock(team);
@@ -128,22 +167,7 @@ bool hud_check_enter(struct hud_team *team, const struct hud_call *call)
     check->call++;
     begin(check, CHECK_COMING);
     unlock(team);
-    hud_shm_roll_enter(&check->mem, check->call, &mine);
-    for (int r = 0; r < team->size; r++) {
-        hud_shm_roll_hear(&check->mem, check->call, r, &theirs);
-        same = same && same_call(&theirs, &mine);
-    }
-    lock(team);
-    begin(check, CHECK_INSIDE);
-    if (!same && !check->said) {
-        look_at_members(check, true);
-        if (speaks(check))
-            hud_complain_difference(check);
-        check->said = true;
-    }
-    unlock(team);
-    check->alike = same;
-    return same;
+    return roll_call(team, &mine);
 }
 
 void hud_check_exit(struct hud_team *team)
@@ -189,7 +213,7 @@ void hud_check_start(struct hud_team *team, const struct peer_card *cards)
     lock(team);
     check->stage = CHECK_IDLE;
     check->policy = team->policy;
-    check->policy.watch = hud_longwait_report;
+    check->policy.watch = hud_longwait_roll;
     check->mem = team->mem;
     check->mem.policy = &check->policy;
     check->mem.offset = team->plan->roll_offset;

@@ -60,8 +60,11 @@ void hud_check_start(struct hud_team *team, const struct peer_card *cards);
 /* Ends it, if there is one.  A team that was set up tells the others, as a call that they should not see. */
 void hud_check_free(struct hud_team *team);
 
-/* On entering a call: waits for all members.  True: all make the same call.  False: the caller leaves it to the MPI.  Within another call: as that one. */
-bool hud_check_enter(struct hud_team *team, const struct hud_call *call);
+/*
+ * On entering a call of a team that is ready: waits for all members.  HUD_OK: all make the same call.  HUD_PASS: the caller leaves it to the MPI.  Within
+ * another call: as that one.  Another status: a member cannot come any more, and the call fails.
+ */
+int hud_check_enter(struct hud_team *team, const struct hud_call *call);
 /* On return from what was entered. */
 void hud_check_exit(struct hud_team *team);
 

@@ -19,6 +19,16 @@ extern "C" int hud_guard_run(void (*run)(struct mem *m, const struct coll *call)
     return 0;
 }
 
+extern "C" int hud_guard_call(void (*call)(void *arg), void *arg)
+{
+    try {
+        call(arg);
+    } catch (const left &l) {
+        return l.status;
+    }
+    return 0;
+}
+
 extern "C" void hud_guard_leave(int status)
 {
     throw left{ status };

@@ -18,7 +18,10 @@ extern "C" {
 /* Runs the algorithm.  Returns 0, or the status that hud_guard_leave was called with. */
 int hud_guard_run(void (*run)(struct mem *m, const struct coll *call), struct mem *m, const struct coll *call);
 
-/* Only from within hud_guard_run, on its thread.  status: not 0. */
+/* The same for anything else that waits. */
+int hud_guard_call(void (*call)(void *arg), void *arg);
+
+/* Only from within one of these, on its thread.  status: not 0. */
 __attribute__((noreturn)) void hud_guard_leave(int status);
 
 #ifdef __cplusplus

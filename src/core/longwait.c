@@ -158,6 +158,15 @@ static bool went_elsewhere(const struct member_state *mine, const struct member_
     return fewer;
 }
 
+/*
+ * Another member's wait in the call of that number.  A roll call comes before its call is counted: who waits in one has the number of the call before, which
+ * it has completed.
+ */
+static bool waits_in(const struct wait_note *note, uint64_t call)
+{
+    return note->call == call && note->algorithm[0] != '\0';
+}
+
 /* A broadcast's receivers learn its size from the root, and report a truncation themselves. */
 static bool same_call(const struct wait_note *a, const struct wait_note *b)
 {
@@ -200,7 +209,7 @@ static int compare_calls(struct hud_team *team, const struct wait_note *mine)
     union wait_words theirs;
 
     for (int r = 0; r < team->size; r++) {
-        bool waits = r != team->rank && read_note(team, r, &theirs) && theirs.is.call == mine->call;
+        bool waits = r != team->rank && read_note(team, r, &theirs) && waits_in(&theirs.is, mine->call);
         if (r == team->rank || (waits ? same_call(mine, &theirs.is) : !went_elsewhere(own, team_member(team, r))))
             continue;
         say_difference(team, mine, r, waits ? &theirs.is : NULL);
@@ -230,36 +239,34 @@ static void abort_job(struct hud_team *team)
 {
     const struct hud_host *host = &team->context->host;
 
+    mem_count_claim(&head_of(team, team->rank)->obituary); /* this rank's own end is no news to the others */
     if (host->abort)
         host->abort(host->arg);
     abort();
 }
 
-/*
- * Members whose processes have ended without leaving the team: a member that has left it may end.  `left` counts those, not by name; so none is said to
- * have died while all that ended may have left.
- */
+/* Members whose processes have ended without leaving the team.  Whether one has left it is read after it has ended. */
 static bool find_deaths(struct hud_team *team, const struct mem_wait *wait, const struct wait_note *mine)
 {
-    struct slice_head *slice = (struct slice_head *)(void *)team->slices[team->rank];
-    uint64_t left = mem_peek(&team->mem, &slice->left), ended = 0;
+    bool died = false;
 
     for (int r = 0; r < team->size; r++) {
-        team->process[r].ended = team->process[r].ended || hud_process_ended(team->process[r].pid, team->process[r].started);
-        ended += team->process[r].ended;
+        struct team_process *process = &team->process[r];
+        process->ended = process->ended || hud_process_ended(process->pid, process->started);
+        if (!process->ended || mem_count_observe(&team_member(team, r)->left) != 0)
+            continue;
+        say_death(team, r, wait, mine);
+        died = true;
     }
-    for (int r = 0; ended > left && r < team->size; r++)
-        if (team->process[r].ended)
-            say_death(team, r, wait, mine);
-    if (ended > left && team->context->config.number[SET_ON_DEATH] == DEATH_ABORT)
+    if (died && team->context->config.number[SET_ON_DEATH] == DEATH_ABORT)
         abort_job(team);
-    return ended > left;
+    return died;
 }
 
 /* ---- the look ---- */
 
 /* The status with which this call must end; 0: it may still end well. */
-static int find_end(struct hud_team *team, const struct mem_wait *wait, const struct wait_note *mine)
+static int find_end(struct hud_team *team, const struct mem_wait *wait, bool inside, const struct wait_note *mine)
 {
     if (team->exchange.interrupted && team->exchange.interrupted(team->exchange.arg))
         return HUD_ERR_FAILED;
@@ -268,51 +275,56 @@ static int find_end(struct hud_team *team, const struct mem_wait *wait, const st
         if (gave_up != 0)
             return (int)gave_up - 1;
     }
-    int status = compare_calls(team, mine);
+    int status = inside ? compare_calls(team, mine) : 0; /* a roll call tells by itself where they differ */
     if (status != 0 || wait->looks % LOOKS_PER_DEATH != 1 || !find_deaths(team, wait, mine))
         return status;
     return team->context->host.fault_tolerant ? HUD_ERR_FAILED : 0;
 }
 
-static struct wait_note look(const struct hud_team *team, struct mem_wait *wait, bool inside)
+/* inside: of a call; otherwise of the roll call before it. */
+static void look(struct hud_team *team, struct mem_wait *wait, bool over, bool inside)
 {
     struct wait_note mine = { .team = 0 };
 
+    if (over) {
+        withdraw(wait);
+        return;
+    }
     describe(team, wait, inside, &mine);
     publish(wait, head_of(team, team->rank), &mine);
-    return mine;
-}
-
-void hud_longwait_report(struct mem_wait *wait, bool over, void *arg)
-{
-    struct hud_team *team = arg;
-
-    if (over) {
-        withdraw(wait);
-        return;
-    }
-    const struct wait_note mine = look(team, wait, false);
-    if (wait->looks % LOOKS_PER_DEATH == 1)
-        find_deaths(team, wait, &mine);
-}
-
-void hud_longwait_watch(struct mem_wait *wait, bool over, void *arg)
-{
-    struct hud_team *team = arg;
-
-    if (over) {
-        withdraw(wait);
-        return;
-    }
-    const struct wait_note mine = look(team, wait, true);
-    int status = find_end(team, wait, &mine);
+    int status = find_end(team, wait, inside, &mine);
     if (status == 0)
         return;
     withdraw(wait);
     hud_guard_leave(status);
 }
 
+void hud_longwait_roll(struct mem_wait *wait, bool over, void *arg)
+{
+    look(arg, wait, over, false);
+}
+
+void hud_longwait_watch(struct mem_wait *wait, bool over, void *arg)
+{
+    look(arg, wait, over, true);
+}
+
+void hud_longwait_leave(struct hud_team *team)
+{
+    mem_count_step(&team_member(team, team->rank)->left);
+}
+
+static bool has_ended(void *arg, int rank)
+{
+    const struct hud_team *team = arg;
+    const struct team_process *process = &team->process[rank];
+
+    return process->ended || hud_process_ended(process->pid, process->started);
+}
+
 void hud_longwait_give_up(struct hud_team *team, int status)
 {
+    if (team->mem.pids)
+        hud_mem_close(&team->mem, has_ended, team);
     mem_count(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status, false);
 }

@@ -19,12 +19,15 @@
 /* The team has been set up.  cards: of its members; offset: of rank 0's slice in its arena. */
 void hud_longwait_begin(struct hud_team *team, const struct peer_card *cards, uint64_t offset);
 
-/* For mem_policy.watch; arg: the team.  The first may leave the call; the second, for waits outside of a guarded call, only reports. */
+/* For mem_policy.watch; arg: the team.  Both may leave the guard: the first a call, the second the roll call before it. */
 void hud_longwait_watch(struct mem_wait *wait, bool over, void *team);
-void hud_longwait_report(struct mem_wait *wait, bool over, void *team);
+void hud_longwait_roll(struct mem_wait *wait, bool over, void *team);
 
 /* This member makes no further calls on the team: those that wait for it leave with the status. */
 void hud_longwait_give_up(struct hud_team *team, int status);
+
+/* This member leaves the team: from now on its process may end. */
+void hud_longwait_leave(struct hud_team *team);
 
 /* "rank 2 of MPI_COMM_WORLD (4 ranks)": the team's name, for messages. */
 void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes);

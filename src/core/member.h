@@ -6,7 +6,9 @@
  * Line                  written by   read by                 value means
  *   member.calls[s]     its owner    who waits for long      calls that the owner has made of slot s of the plan
  *   member.gave_up      its owner    who waits for long      1 + status with which the owner left the team's calls for good; 0: it has not
+ *   member.left         its owner    who waits for long      nonzero: the owner has freed the team, and its process may end
  *   member.said         any          any (exchange)          nonzero in rank 0's slice: the line about calls that differ has been printed
+ *   member.reach.*      its owner    who copies directly     see mem_shm.h
  *   head.note[i]        its owner    who waits for long,     struct wait_note: a wait of one of the owner's threads
  *                                    huddle who
  *   head.obituary       any          any (exchange)          nonzero: the line about the end of the owner's process has been printed
@@ -22,7 +24,8 @@ enum { MEMBER_SLOTS = 32, NOTE_MISSING = 8, NOTE_COUNT = 4 };
 
 struct member_state {
     _Alignas(HUD_LINE) mem_counter calls[MEMBER_SLOTS];
-    _Alignas(HUD_LINE) mem_counter gave_up, said;
+    _Alignas(HUD_LINE) mem_counter gave_up, left, said;
+    struct mem_reach reach;
 };
 
 /* A wait that lasts.  The team's number and the call's are alike on all its members.  Texts end with a zero byte. */

@@ -163,6 +163,7 @@ static void take_up(struct setup *s)
     hud_policy_make(team, s->hello);
     team->mem = (struct mem){ .rank = team->rank, .size = team->size, .slices = team->slices, .home_mask = mask, .policy = &team->policy };
     team->mem.pids = s->direct ? team->pids : NULL;
+    team->mem.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
     if (team->check)
         hud_check_start(team, s->card);
 }
@@ -352,6 +353,7 @@ void hud_team_leave(struct hud_team *team)
     struct hud_context *c = team->context;
 
     team->mem.offset = 0;
+    hud_longwait_leave(team);
     hud_shm_vacate_leave(&team->mem);
     pthread_mutex_lock(&c->lock);
     hud_arena_leave(&c->arena, team->offset, team->size);

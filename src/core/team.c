@@ -67,8 +67,8 @@ static enum reason untaken(const struct hud_team *team, enum coll_kind kind, con
     return wished ? REASON_FORCED : REASON_REFUSED;
 }
 
-/* With HUDDLE_CHECK: all ranks of the team make this call. */
-static bool agree(struct hud_team *team, enum coll_kind kind, const struct coll *call)
+/* With HUDDLE_CHECK: HUD_OK: all ranks of the team make this call; HUD_PASS: they do not; or the status with which the call fails. */
+static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *call)
 {
     const struct hud_call what = { .name = hud_coll_names[kind],
                                    .root = coll_rooted((int)kind) ? call->root : -1,
@@ -123,6 +123,13 @@ static int give_up(struct hud_team *team, int status)
     return status;
 }
 
+/* A member did not come to the roll call, and cannot. */
+static int fail_roll_call(struct hud_team *team, int status)
+{
+    hud_check_exit(team);
+    return give_up(team, status);
+}
+
 /* Runs a call that every rank of the team makes alike. */
 static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
 {
@@ -131,9 +138,12 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     if (__builtin_expect(team->state <= TEAM_EARLY, 0))
         hud_team_setup(team);
     const struct plan_entry *entry = find(team, kind, call, &why);
-    if (__builtin_expect(team->check != NULL, 0) && !agree(team, kind, call)) {
-        count(team, kind, call->bytes, REASON_UNLIKE);
-        return HUD_PASS;
+    if (__builtin_expect(team->check != NULL && team->state == TEAM_READY, 0)) {
+        int agreed = agree(team, kind, call);
+        if (agreed != HUD_OK)
+            count(team, kind, call->bytes, agreed == HUD_PASS ? REASON_UNLIKE : REASON_BROKEN);
+        if (agreed != HUD_OK)
+            return agreed == HUD_PASS ? HUD_PASS : fail_roll_call(team, agreed);
     }
     count(team, kind, call->bytes, entry ? REASON_NONE : why);
     if (!entry) {
@@ -266,8 +276,9 @@ static int fail_unequal(struct hud_team *team, const struct hud_view *in, const 
         hud_team_setup(team);
     if (team->check) {
         snprintf(detail, sizeof detail, "%zu bytes sent, %zu received", in->bytes / ranks, out->bytes / ranks);
-        hud_check_enter(team, &(struct hud_call){ .name = "alltoall", .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail });
-        return HUD_PASS;
+        const struct hud_call what = { .name = "alltoall", .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail };
+        int status = team->state == TEAM_READY ? hud_check_enter(team, &what) : HUD_PASS;
+        return status == HUD_OK || status == HUD_PASS ? HUD_PASS : fail_roll_call(team, status);
     }
     if (!find(team, COLL_ALLTOALL, &call, &why))
         return HUD_PASS;
@@ -325,9 +336,10 @@ int hud_team_enter(hud_team *team, const struct hud_call *call)
     }
     if (team->state == TEAM_NEW && call->bytes != 0 && begins_with_any_call(team))
         hud_team_setup(team);
-    if (team->check)
-        hud_check_enter(team, call);
-    return HUD_OK;
+    if (!team->check || team->state != TEAM_READY)
+        return HUD_OK;
+    int status = hud_check_enter(team, call);
+    return status == HUD_OK || status == HUD_PASS ? HUD_OK : fail_roll_call(team, status);
 }
 
 void hud_team_exit(hud_team *team)

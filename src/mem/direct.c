@@ -3,13 +3,15 @@
  * direct.c - copies between two processes' memories by the kernel: process_vm_readv and process_vm_writev, called until all has moved or nothing more does.
  *
  * A call moves at most 2 GB, less where a page is missing on either side.  What may refuse at any time: ptrace's rules (Yama, other users, a process
- * that must not be dumped), seccomp, another PID namespace, a page that is not there.  The caller has heard from that process within the same operation.
+ * that must not be dumped), seccomp, another PID namespace, a page that is not there.  The caller has heard from that process within the same operation;
+ * but its call may have failed since, then its buffers are no longer huddle's to touch (hud_mem_close).
  */
 #define _GNU_SOURCE
 #include "mem/mem.h"
 
 #include <errno.h>
 #include <sys/uio.h>
+#include <time.h>
 
 /* The C library's for either direction. */
 typedef ssize_t move_fn(pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote, unsigned long remotes,
@@ -36,7 +38,40 @@ size_t hud_mem_read(int pid, uint64_t from, void *to, size_t bytes)
     return move(process_vm_readv, pid, from, (uint64_t)(uintptr_t)to, bytes);
 }
 
-size_t hud_mem_write(int pid, uint64_t to, const void *from, size_t bytes)
+static struct mem_reach *reach_of(const struct mem *m, int rank)
 {
-    return move(process_vm_writev, pid, to, (uint64_t)(uintptr_t)from, bytes);
+    return (struct mem_reach *)(void *)(m->slices[rank] + m->reach);
+}
+
+/* What was read may be anything if the owner closed its memory meanwhile. */
+size_t hud_mem_pull(struct mem *m, int rank, uint64_t from, void *to, size_t bytes)
+{
+    size_t moved = hud_mem_read(m->pids[rank], from, to, bytes);
+
+    atomic_thread_fence(memory_order_seq_cst);
+    return atomic_load_explicit(&reach_of(m, rank)->closed, memory_order_relaxed) == 0 ? moved : 0;
+}
+
+/* Says where it writes and then looks, as its owner closes and then looks: so one of the two sees the other. */
+size_t hud_mem_push(struct mem *m, int rank, uint64_t to, const void *from, size_t bytes)
+{
+    struct mem_reach *mine = reach_of(m, m->rank);
+    size_t moved = 0;
+
+    atomic_store_explicit(&mine->writes, (uint64_t)rank + 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&reach_of(m, rank)->closed, memory_order_seq_cst) == 0)
+        moved = move(process_vm_writev, m->pids[rank], to, (uint64_t)(uintptr_t)from, bytes);
+    atomic_store_explicit(&mine->writes, 0, memory_order_release);
+    return moved;
+}
+
+void hud_mem_close(struct mem *m, bool (*ended)(void *arg, int rank), void *arg)
+{
+    const struct timespec soon = { .tv_nsec = 20000 };
+    uint64_t me = (uint64_t)m->rank + 1;
+
+    atomic_store_explicit(&reach_of(m, m->rank)->closed, 1, memory_order_seq_cst);
+    for (int r = 0; r < m->size; r++)
+        while (atomic_load_explicit(&reach_of(m, r)->writes, memory_order_seq_cst) == me && !ended(arg, r))
+            nanosleep(&soon, NULL);
 }

@@ -51,6 +51,15 @@ struct mem_home {
     _Alignas(HUD_LINE) _Atomic uint32_t sleepers; /* ranks that may be asleep on a flag of this arena */
 };
 
+/*
+ * Ends single copies into and out of a member's memory when its call fails: then its buffers are the user's again, and a member that is late must not
+ * touch them.  In each member's slice, written by its owner.
+ */
+struct mem_reach {
+    _Alignas(HUD_LINE) _Atomic uint64_t writes; /* 1 + the rank whose memory the owner writes to now; 0: none */
+    _Alignas(HUD_LINE) _Atomic uint64_t closed; /* nonzero: nobody may read or write the owner's memory any more */
+};
+
 struct mem {
     int rank, size;
     char *const *slices; /* each member's slice, where this process maps it */
@@ -59,6 +68,7 @@ struct mem {
     const struct mem_policy *policy;
     struct mem_habit habit;
     const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach each other's memory */
+    size_t reach;    /* where in each member's slice its struct mem_reach is */
     bool truncated;  /* a mem_out or mem_pull of this call went past its view */
 };
 
@@ -71,9 +81,13 @@ void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
                     const struct mem_span *from, int count, size_t bytes);                              /* reduce.c */
 void hud_mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes); /* move.c */
 
-/* Bytes moved from or to another process's memory; fewer than asked: refused (direct.c). */
+/* Bytes moved from or to another rank's memory; fewer than asked: refused, or closed (direct.c).  The first asks the kernel only. */
 size_t hud_mem_read(int pid, uint64_t from, void *to, size_t bytes);
-size_t hud_mem_write(int pid, uint64_t to, const void *from, size_t bytes);
+size_t hud_mem_pull(struct mem *m, int rank, uint64_t from, void *to, size_t bytes);
+size_t hud_mem_push(struct mem *m, int rank, uint64_t to, const void *from, size_t bytes);
+
+/* Closes this rank's memory, and returns when no member writes into it.  ended: that member's process has ended. */
+void hud_mem_close(struct mem *m, bool (*ended)(void *arg, int rank), void *arg);
 
 static inline void mem_pause(void)
 {
@@ -273,14 +287,24 @@ static inline size_t mem_span_fits(struct mem *m, const struct mem_span *to, siz
 MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
 {
     size_t fits = mem_span_fits(m, to, bytes);
-    size_t moved = hud_mem_read(m->pids[rank], exposed + offset_bytes, mem_span_at(to), fits);
+    size_t moved = hud_mem_pull(m, rank, exposed + offset_bytes, mem_span_at(to), fits);
     return moved == fits ? bytes : moved;
 }
 
 MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
 {
-    return bytes == 0 ? 0 : hud_mem_write(m->pids[rank], exposed + offset_bytes, mem_span_at(from), bytes);
+    return bytes == 0 ? 0 : hud_mem_push(m, rank, exposed + offset_bytes, mem_span_at(from), bytes);
 }
 
 /* A wait knows its place in the source; the two constants are loaded only once it has become slow. */
 #define mem_await(m, f, least) mem_await_at(m, f, least, __FILE__, __LINE__)
+
+#ifdef HUD_EDGE_TRAPS
+/* For tests/edges only (CMake's HUD_EDGE_TRAPS): every post and look first tells where in the source it is, and may end the process there. */
+void hud_mem_edge(const char *file, int line);
+#undef mem_await
+#define mem_post(...) (hud_mem_edge(__FILE__, __LINE__), mem_post(__VA_ARGS__))
+#define mem_peek(...) (hud_mem_edge(__FILE__, __LINE__), mem_peek(__VA_ARGS__))
+#define mem_add(...) (hud_mem_edge(__FILE__, __LINE__), mem_add(__VA_ARGS__))
+#define mem_await(m, f, least) (hud_mem_edge(__FILE__, __LINE__), mem_await_at(m, f, least, __FILE__, __LINE__))
+#endif

@@ -128,6 +128,37 @@ static void who_has_ended_is_named(void **state)
         fail_msg("no '%s' in: %s", want, text);
 }
 
+static int answer[RANKS][2];
+
+static size_t pack_slowly(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+{
+    usleep(400000);
+    memcpy(dst, (const char *)view->base + offset_bytes, most_bytes);
+    return most_bytes;
+}
+
+/* Ranks 1 and 2 wait in the second roll call while rank 0 waits for rank 3 in the call before it. */
+static void contribute_late(struct rank *r)
+{
+    uint32_t one = 1, sum = 0;
+    struct hud_view in = { .base = &one, .bytes = 4, .pack = r->number == 3 ? pack_slowly : NULL }, out = { .base = &sum, .bytes = 4 };
+    struct hud_op op;
+
+    hud_op_find(HUD_SUM, HUD_UINT32, &op);
+    answer[r->number][0] = hud_reduce(r->team, &in, r->number == 0 ? &out : NULL, &op, 0);
+    answer[r->number][1] = hud_barrier(r->team);
+}
+
+static void who_is_in_the_next_roll_call_makes_no_other_call(void **state)
+{
+    (void)state;
+    assert_string_equal(roll_said(contribute_late), "");
+    for (int r = 0; r < RANKS; r++) {
+        assert_int_equal(answer[r][0], HUD_OK);
+        assert_int_equal(answer[r][1], HUD_OK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +166,7 @@ int main(void)
         cmocka_unit_test(who_does_not_come_is_named),
         cmocka_unit_test(who_does_not_come_back_is_named),
         cmocka_unit_test(who_has_ended_is_named),
+        cmocka_unit_test(who_is_in_the_next_roll_call_makes_no_other_call),
     };
 
     return roll_open() || cmocka_run_group_tests(tests, NULL, NULL);

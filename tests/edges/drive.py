@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kills a rank at the places where the source posts or waits, and looks what becomes of the others.
+
+usage: drive.py --job EDGE_JOB [--full] [--seconds S] [--seed N] [--only TEXT] [--kill CONFIGURATION FILE:LINE:N RANK]
+
+Each configuration (an algorithm, a number of ranks, with groups or without) is run once without a death, which records who comes to which place how often.
+Then a rank dies there the first time, one in the middle and the last.  Without --full: a sample, by the seed, for so many seconds.
+"""
+import argparse
+import collections
+import concurrent.futures
+import functools
+import json
+import os
+import pathlib
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from typing import NamedTuple
+
+SRC = pathlib.Path(__file__).resolve().parents[2] / "src"
+sys.path.insert(0, str(SRC / "alg"))
+from edges import files, read  # noqa: E402
+
+SHAPES = ((3, ()), (4, ("--groups",)), (8, ("--groups",)))
+LIMIT = 90  # seconds of one job; it ends itself before
+HOST = {("host", 1): "before the host's allgather", ("host", 2): "within it", ("host", 3): "after it", ("host", 4): "while descriptors are handed over"}
+
+
+class Configuration(NamedTuple):
+    name: str
+    collective: str
+    ranks: int
+    options: tuple
+    settings: tuple  # (name, value)
+    places: str      # which of the places it comes to are its own: a pattern of their files
+
+
+class Kill(NamedTuple):
+    configuration: Configuration
+    place: tuple  # file, line
+    nth: int
+    rank: int
+
+
+def algorithms():
+    return re.findall(r"^ALG\((\w+), (\w+)\)", (SRC / "alg" / "alg.def").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def configurations():
+    """Each algorithm in each shape, and in variants that reach what its presets do not; then what surrounds the algorithms."""
+    more = {"bcast/segments": ((("HUDDLE_BCAST_SEGMENTS_LIMIT", "1"),),), "allreduce/groups": ((("HUDDLE_ALLREDUCE_GROUPS_EXCHANGE", "1"),),),
+            "barrier/groups": ((("HUDDLE_BARRIER_GROUPS_EXCHANGE", "1"),), (("HUDDLE_BARRIER_GROUPS_FLAT", "2"),))}
+    for shape, (ranks, options) in enumerate(SHAPES):
+        for collective, name in algorithms():
+            forced = ((f"HUDDLE_{collective.upper()}", name),)
+            own = r"alg/" if collective == "barrier" else r"alg/(?!barrier/)"
+            for i, extra in enumerate(((),) + more.get(f"{collective}/{name}", ())):
+                yield Configuration(f"{collective}/{name}/{ranks}{'+' * i}", collective, ranks, options, forced + extra, own)
+        collective = ("bcast", "allreduce", "alltoall")[shape]
+        yield Configuration(f"check/{ranks}", collective, ranks, options, (("HUDDLE_CHECK", "1"),), r"core/rollcall|host$")
+        yield Configuration(f"free/{ranks}", collective, ranks, options, (), r"core/vacate|host$")
+        for kind in sorted({c for c, n in algorithms() if n == "single"}):
+            yield Configuration(f"{kind}/packed/{ranks}", kind, ranks, options + ("--packed",), ((f"HUDDLE_{kind.upper()}", "single"),), r"alg/(?!barrier/)")
+        for kind in ("bcast", "reduce"):
+            yield Configuration(f"{kind}/ring/{ranks}", kind, ranks, options + ("--rounds", "150"), ((f"HUDDLE_{kind.upper()}", "inline"),), rf"alg/{kind}/")
+        yield Configuration(f"handover/{ranks}", collective, ranks, options + ("--handover",), (), r"host$")
+
+
+def run(job, configuration, kill=None, more=(), record=None):
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("HUDDLE", "HUD_TEST", "HWLOC"))}
+    env.update(configuration.settings, HUDDLE_TUNING="off")
+    if kill:
+        env.update(HUD_TEST_KILL=f"{kill.place[0]}:{kill.place[1]}:{kill.nth}", HUD_TEST_KILL_RANK=str(kill.rank))
+    if record:
+        env["HUD_TEST_EDGES"] = record
+    command = [job, *configuration.options, *more, configuration.collective, str(configuration.ranks)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        return {"fault": f"no answer: {done.stdout}{done.stderr}", "struck": True, "call": -1, "lines": 0, "line_ms": -1, "failed": 0}
+
+
+def record(job, configuration):
+    """{place: {rank: times}} of a configuration's own places."""
+    with tempfile.NamedTemporaryFile(mode="r", suffix=".edges") as file:
+        answer = run(job, configuration, record=file.name)
+        if answer["fault"]:
+            sys.exit(f"{configuration.name}, with nobody killed: {answer['fault']}")
+        found = collections.defaultdict(dict)
+        for line in file:
+            rank, name, number, times = line.split()
+            if re.match(configuration.places, name):
+                found[name, int(number)][int(rank)] = int(times)
+    return found
+
+
+def kills_of(configuration, found, chance):
+    """The first time, one in the middle and the last, each by another rank where several come there; rank 0 among them as often as any."""
+    for place, ranks in sorted(found.items()):
+        order = chance.sample(sorted(ranks), len(ranks))
+        picked = [(order[i % len(order)], i) for i in range(3)]
+        times = {(rank, (1, (ranks[rank] + 1) // 2, ranks[rank])[i]) for rank, i in picked}
+        for rank, nth in sorted(times):
+            yield Kill(configuration, place, nth, rank)
+
+
+def late(job, kill):
+    """Another rank, by turns the first team's root, comes to that call only when the others have given it up."""
+    before = run(job, kill.configuration, kill)
+    if before["fault"] or not before["struck"]:
+        return before
+    ranks = kill.configuration.ranks
+    root = before["call"] % ranks
+    rank = str(root if root != kill.rank and kill.nth % 2 else (kill.rank + 1) % ranks)
+    return run(job, kill.configuration, kill, ("--late", rank, str(before["call"])))
+
+
+def ways(kill, job):
+    """What else is tried of a sample of kills, by name."""
+    other = str((kill.rank + 1) % kill.configuration.ranks)
+    return {"wait": functools.partial(run, job, kill.configuration, kill, ("--wait",)), "abort": functools.partial(run, job, kill.configuration, kill, ("--abort",)),
+            "late": functools.partial(late, job, kill), "second": functools.partial(run, job, kill.configuration, kill, ("--second", other))}
+
+
+def late_root(job):
+    """Receivers of a broadcast give up since one of them dies; the root comes later, and must not write into their buffers."""
+    configuration = next(c for c in configurations() if c.name == "bcast/single/4")
+    site = next(site for site in read(SRC / "alg" / "single.h")[1] if "R1" in site.labels)
+    return Kill(configuration, ("alg/single.h", site.line), 13, 3), "late root", functools.partial(  # its first entry to call 8
+        run, job, configuration, Kill(configuration, ("alg/single.h", site.line), 13, 3), ("--late", "0", "8"))
+
+
+class Results:
+    def __init__(self):
+        self.kills = collections.Counter()
+        self.places, self.times, self.faults = set(), [], []
+        self.missed = 0
+
+    def add(self, kill, way, answer):
+        if not answer["struck"] and not answer["fault"]:
+            self.missed += 1  # a place that a poll comes to more or less often
+            return
+        self.kills[way] += 1
+        self.places.add(kill.place)
+        if answer["lines"] and way != "late":
+            self.times.append(answer["line_ms"])
+        if answer["fault"]:
+            self.faults.append(f"{kill.configuration.name} {kill.place[0]}:{kill.place[1]}:{kill.nth} rank {kill.rank}, {way}: {answer['fault']}")
+            print(self.faults[-1], flush=True)
+
+
+def labelled():
+    return {(path.relative_to(SRC).as_posix(), site.line) for path in files(SRC) for site in read(path)[1] if site.call and site.labels}
+
+
+def report(results, reached):
+    places = labelled()
+    print(f"{len(reached & places)} of {len(places)} labelled places reached, and {len(reached - places)} of the host; "
+          f"{len(results.places)} places with a kill; " + ", ".join(f"{n} kills ({way})" for way, n in sorted(results.kills.items()))
+          + (f"; {results.missed} were not come to" if results.missed else ""))
+    if results.times:
+        print(f"from the kill until the line: median {statistics.median(results.times):.0f} ms, maximum {max(results.times):.0f} ms, of {len(results.times)}")
+    if places - reached:
+        print("not reached: " + ", ".join(f"{name}:{line}" for name, line in sorted(places - reached)))
+
+
+def make_plan(job, chosen, chance, workers):
+    """Kills, those at a place that had none first; and all places reached."""
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        found = list(zip(chosen, pool.map(functools.partial(record, job), chosen)))
+    kills = [kill for configuration, places in found for kill in kills_of(configuration, places, chance)]
+    chance.shuffle(kills)
+    seen = collections.Counter()
+    order = []
+    for kill in kills:
+        order.append((seen[kill.place], len(order), kill))
+        seen[kill.place] += 1
+    return [kill for _, _, kill in sorted(order)], {place for _, places in found for place in places}
+
+
+def tasks(job, kills, full):
+    """(kill, way, what to call): all kills, and now and then one of the other ways with the next place."""
+    others = ("wait", "abort", "late", "second")
+    yield late_root(job)
+    for i, kill in enumerate(kills):
+        yield kill, "kill", functools.partial(run, job, kill.configuration, kill)
+        if i % 4 == 0 and kill.place[0].startswith("alg/"):
+            way = others[i // 4 % len(others)]
+            yield kill, way, ways(kill, job)[way]
+        if full and "/single" in kill.configuration.name and kill.place[0].startswith("alg/"):
+            yield kill, "late", ways(kill, job)["late"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--job", required=True)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--seconds", type=float, default=25)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--only", default="", help="configurations whose name contains this")
+    parser.add_argument("--kill", nargs=3)
+    args = parser.parse_args()
+    chance = random.Random(args.seed)
+    workers = max(2, len(os.sched_getaffinity(0)) // 2)
+    chosen = [c for c in configurations() if args.only in c.name]
+    if args.kill:
+        configuration = next(c for c in chosen if c.name == args.kill[0])
+        name, line, nth = args.kill[1].split(":")
+        print(run(args.job, configuration, Kill(configuration, (name, int(line)), int(nth), int(args.kill[2]))))
+        return
+    print(f"seed {args.seed}", flush=True)
+    if not args.full and not args.only:
+        chosen = [c for c in chosen if not c.name.startswith("handover")]
+        by_kind = collections.defaultdict(list)
+        for c in chosen:
+            by_kind[c.name.rsplit("/", 1)[0]].append(c)
+        chosen = [chance.choice(of) for of in by_kind.values()]
+    kills, reached = make_plan(args.job, chosen, chance, workers)
+    results, end = Results(), time.monotonic() + args.seconds
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        def one(task):
+            if args.full or time.monotonic() < end:
+                results.add(*task[:2], task[2]())
+        for _ in pool.map(one, tasks(args.job, kills, args.full)):
+            pass
+    report(results, reached)
+    print(f"{len(results.faults)} faults")
+    sys.exit(1 if results.faults or not results.kills else 0)
+
+
+if __name__ == "__main__":
+    main()

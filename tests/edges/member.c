@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * member.c - the life of one rank of an edge_job: two teams of all ranks, one after the other, then a team of those that are left.
+ *
+ * A call may fail only if somebody has died; what comes after it on that team passes; what is promised is there.  At the end nothing is left open.
+ */
+#define _GNU_SOURCE
+#include "job.h"
+#include "trap.h"
+
+#include "core/context.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LATE_MS = 500 };
+
+static struct member self;
+static int faults;
+
+static void fault(const char *format, ...)
+{
+    char line[256];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(line, sizeof line, format, ap);
+    va_end(ap);
+    fprintf(stderr, "fault: rank %d, call %d: %s\n", self.rank, self.calls, line);
+    faults++;
+}
+
+static void sleep_ms(int ms)
+{
+    struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+    nanosleep(&t, NULL);
+}
+
+static void strike(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    atomic_store(&self.page->struck_ns, (long long)t.tv_sec * 1000000000 + t.tv_nsec);
+    atomic_store(&self.page->struck, 1 + self.calls);
+}
+
+/* ---- meetings of the host ---- */
+
+/* Waits until all members have arrived; those that have ended are left out, or make the meeting fail.  The first who sees that decides. */
+static int meet(const int *group, int size, const void *mine, size_t bytes, bool without_dead, struct meeting **at)
+{
+    struct meeting *now = &self.page->meeting[self.meetings++];
+
+    *at = now;
+    if (self.meetings > JOB_MEETINGS || bytes > JOB_CELL)
+        abort();
+    if (bytes != 0)
+        memcpy(now->cell[self.rank], mine, bytes);
+    atomic_store(&now->arrived[self.rank], 1);
+    hud_mem_edge("host", 2);
+    while (atomic_load(&now->outcome) == 0) {
+        int there = 0, gone = 0, mask = 0, open = 0;
+        for (int i = 0; i < size; i++) {
+            bool dead = atomic_load(&self.page->dead[group[i]]) != 0, arrived = atomic_load(&now->arrived[group[i]]) != 0;
+            there += arrived;
+            gone += dead && !arrived;
+            mask |= arrived && !(dead && without_dead) ? 1 << group[i] : 0;
+        }
+        if (there == size || (without_dead && there + gone == size))
+            atomic_compare_exchange_strong(&now->outcome, &open, 1 + mask);
+        else if (gone != 0 && !without_dead)
+            atomic_compare_exchange_strong(&now->outcome, &open, -1);
+        sched_yield();
+    }
+    return atomic_load(&now->outcome);
+}
+
+static int place(void *arg)
+{
+    (void)arg;
+    return self.place;
+}
+
+static int size(void *arg)
+{
+    (void)arg;
+    return self.size;
+}
+
+static int allgather(void *arg, const void *mine, size_t bytes, void *all)
+{
+    struct meeting *at;
+
+    (void)arg;
+    hud_mem_edge("host", 1);
+    if (meet(self.group, self.size, mine, bytes, false, &at) < 0) {
+        self.refused = true;
+        return -1;
+    }
+    for (int i = 0; i < self.size; i++)
+        memcpy((char *)all + (size_t)i * bytes, at->cell[self.group[i]], bytes);
+    hud_mem_edge("host", 3);
+    return 0;
+}
+
+static void die_second(void)
+{
+    if (self.rank == self.options->second && atomic_load(&self.page->struck) != 0)
+        kill(getpid(), SIGKILL);
+}
+
+/* Called by waits, and by the handover of descriptors. */
+static void progress(void *arg)
+{
+    (void)arg;
+    if (self.options->handover && self.calls == 0)
+        hud_mem_edge("host", 4);
+    die_second();
+}
+
+static void end_job(void *arg)
+{
+    (void)arg;
+    _exit(7);
+}
+
+/* Ranks are on a machine of two sockets with two shared caches each, whatever they run on: so there are groups, and groups of groups. */
+void __real_hud_topo_allowed(struct topo_cpus *cpus);
+void __wrap_hud_topo_allowed(struct topo_cpus *cpus);
+void __wrap_hud_topo_allowed(struct topo_cpus *cpus)
+{
+    if (!self.options || !self.options->groups) {
+        __real_hud_topo_allowed(cpus);
+        return;
+    }
+    memset(cpus, 0, sizeof *cpus);
+    cpus->word[0] = (uint64_t)1 << self.rank * JOB_RANKS / self.options->ranks;
+}
+
+struct topo *__wrap_hud_topo_load(void);
+struct topo *__real_hud_topo_load(void);
+struct topo *__wrap_hud_topo_load(void)
+{
+    return self.options->groups ? hud_topo_load_described("pack:2 l3:2 core:2 pu:1") : __real_hud_topo_load();
+}
+
+/* ---- teams ---- */
+
+/* One answer for calls of a size on all ranks: huddle serves them, or it does not. */
+static void agree(int phase, int size_index, int answer)
+{
+    int before = 0;
+
+    if (!atomic_compare_exchange_strong(&self.page->taken[phase][size_index], &before, answer) && before != answer)
+        fault("%s where others are answered otherwise", answer == 1 ? "taken" : "passed");
+}
+
+/* What a call answered; true: the team has failed. */
+static bool judge(int phase, int size_index, int status, bool right, bool broken)
+{
+    bool struck = atomic_load(&self.page->struck) != 0;
+
+    self.calls++;
+    if (broken || self.refused) {
+        if (status != HUD_PASS)
+            fault("status %d after a failure", status);
+    } else if (status == HUD_OK) {
+        atomic_fetch_add(&self.page->ok[self.rank], 1);
+        agree(phase, size_index, 1);
+        if (!right)
+            fault("a wrong result, reported as right");
+    } else if (status == HUD_PASS) {
+        atomic_fetch_add(&self.page->passed[self.rank], 1);
+        agree(phase, size_index, 2);
+    } else if (status == HUD_ERR_FAILED && struck && phase < JOB_PHASES - 1) {
+        atomic_fetch_add(&self.page->failed[self.rank], 1);
+        return true;
+    } else {
+        fault("status %d", status);
+    }
+    return broken;
+}
+
+static void rounds(int phase)
+{
+    struct hud_exchange exchange = { .rank = place, .size = size, .allgather = allgather };
+    hud_team *team;
+    bool broken = false, refused = false, right;
+
+    self.refused = false;
+    if (hud_team_create(self.context, &exchange, &team) != HUD_OK)
+        abort();
+    for (int i = 0; i < (phase == 0 ? self.options->rounds : JOB_SIZES); i++) {
+        if (self.rank == self.options->late_rank && self.calls == self.options->late_call)
+            sleep_ms(LATE_MS);
+        int status = calls_make(&self, team, self.options->collective, i % JOB_SIZES, (i + phase) % self.size, &right);
+        broken = judge(phase, i % JOB_SIZES, status, right, broken);
+        refused =
+            (i == 0 || refused) && status == HUD_PASS && atomic_load(&self.page->struck) != 0; /* who dies in a set-up cannot be reached */
+    }
+    int last = calls_make(&self, team, "barrier", 0, 0, &right); /* which nobody can complete without the others */
+    if (last == HUD_PASS && !broken && (phase == JOB_PHASES - 1 || (!self.refused && !refused)))
+        fault("the last barrier passed");
+    broken = judge(phase, 0, last, right, broken || last == HUD_PASS);
+    hud_team_free(team);
+}
+
+/* All that are left, in the order of ranks. */
+static void gather_survivors(void)
+{
+    struct meeting *at;
+    int outcome = meet(self.group, self.size, NULL, 0, true, &at), mask = outcome - 1, left = 0;
+
+    for (int i = 0; i < self.size; i++)
+        if (mask >> self.group[i] & 1) {
+            self.place = self.group[i] == self.rank ? left : self.place;
+            self.group[left++] = self.group[i];
+        }
+    self.size = left;
+}
+
+static int open_files(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int count = 0;
+
+    while (dir && readdir(dir))
+        count++;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static bool maps_arenas(void)
+{
+    char line[512];
+    bool found = false;
+    FILE *f = fopen("/proc/self/maps", "r");
+
+    while (f && fgets(line, sizeof line, f))
+        found = found || strstr(line, "memfd:huddle") != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+int member_run(const struct options *options, struct page *page, int rank)
+{
+    struct hud_host host = { .world_rank = rank,
+                             .world_size = options->ranks,
+                             .local_ranks = options->ranks,
+                             .progress = progress,
+                             .abort = end_job,
+                             .fault_tolerant = options->tolerant };
+    int files = open_files();
+
+    self = (struct member){ .options = options, .page = page, .rank = rank, .size = options->ranks, .place = rank };
+    for (int r = 0; r < options->ranks; r++)
+        self.group[r] = r;
+    trap_arm(rank == options->victim ? options->kill : NULL, strike);
+    if (options->handover)
+        prctl(PR_SET_DUMPABLE, 0);
+    if (hud_context_create(&host, &self.context) != HUD_OK)
+        abort();
+    for (int phase = 0; phase < JOB_PHASES - 1; phase++)
+        rounds(phase);
+    if (options->record)
+        trap_record(options->record, rank);
+    trap_arm(NULL, NULL);
+    die_second();
+    self.meetings = JOB_MEETINGS / 2; /* some took part in fewer */
+    self.calls = 0;
+    gather_survivors();
+    rounds(JOB_PHASES - 1);
+    hud_context_destroy(self.context);
+    if (calls_touched())
+        fault("a buffer of a failed call was written to");
+    if (maps_arenas())
+        fault("an arena is still mapped");
+    if (open_files() != files)
+        fault("%d open files, %d at first", open_files(), files);
+    return faults != 0;
+}
