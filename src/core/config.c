@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/coll.h"
 #include "core/hash.h"
+#include "core/text.h"
 #include "topo/topo.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static const char *words_barrier[SET_ALGS + 3], *words_bcast[SET_ALGS + 3], *wor
 
 static const char *check_any(const char *value)
 {
-    return value ? NULL : "any text";
+    return value ? NULL : "any text in UTF-8 of at most 255 bytes";
 }
 
 static const char *check_levels(const char *value)
@@ -147,7 +148,7 @@ static void describe(struct row *row)
     if (row->kind == WORD)
         row->shown.accepted = join(row->words);
     else if (row->kind == TEXT)
-        row->shown.accepted = row->check == check_any ? "any text" : row->check == check_stats ? check_stats("?") : check_levels("?");
+        row->shown.accepted = row->check == check_any ? check_any(NULL) : row->check == check_stats ? check_stats("?") : check_levels("?");
     else {
         const char *bytes = row->alg < 0 ? "auto, or a number of bytes (K, M and G allowed)" : "bytes (K, M and G allowed)";
         snprintf(text, sizeof text, "%s from %ld to %ld", row->kind == BYTES ? bytes : "a number", row->least, row->most);
@@ -181,6 +182,8 @@ bool hud_config_number(const char *text, bool bytes, long least, long most, long
 {
     char *end;
 
+    if (text[0] < '0' || text[0] > '9') /* strtol would take a newline, a space or a sign before it */
+        return false;
     errno = 0;
     long n = strtol(text, &end, 10);
     long scale = !bytes || *end == '\0'       ? 1
@@ -188,9 +191,9 @@ bool hud_config_number(const char *text, bool bytes, long least, long most, long
                  : *end == 'M' || *end == 'm' ? 1L << 20
                  : *end == 'G' || *end == 'g' ? 1L << 30
                                               : 0;
-    if (end == text || errno != 0 || scale == 0 || (*end != '\0' && (scale == 1 || end[1] != '\0')))
+    if (errno != 0 || scale == 0 || (*end != '\0' && (scale == 1 || end[1] != '\0')))
         return false;
-    if (n < 0 || n > most / scale || n * scale < least)
+    if (n > most / scale || n * scale < least)
         return false;
     *number = n * scale;
     return true;
@@ -232,7 +235,7 @@ static void take(struct config *config, int i, const char *value, const char *or
     bool fine;
 
     if (row->kind == TEXT)
-        fine = strlen(value) < SET_TEXT && row->check(value) == NULL;
+        fine = strlen(value) < SET_TEXT && hud_text_is_plain(value) && row->check(value) == NULL;
     else
         fine = row->kind == WORD ? parse_word(row, value, &number) : parse_number(row, value, &number);
     if (!fine) {
@@ -340,6 +343,7 @@ void hud_config_read(const char *const *host, struct config *config)
             take_assignment(config, *e, "environment");
     for (; host && *host; host++)
         take_assignment(config, *host, "host");
+    hud_text_make_plain(config->error);
     config->agree = HASH_START;
     for (int i = 0; i < count; i++)
         config->agree = hash_number(config->agree, config->digest[i]);

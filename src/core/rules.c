@@ -4,6 +4,7 @@
 #include "core/rules.h"
 #include "core/hash.h"
 #include "core/model.h"
+#include "core/text.h"
 #include "core/toml.h"
 
 #include <errno.h>
@@ -21,13 +22,14 @@ enum { FILE_MOST = 1 << 20 }; /* bytes of a tuning file */
 struct reader {
     struct rules *rules;
     bool machine, bare; /* within [machine]; in a rule that has no algorithm yet */
+    char cpu[SET_TEXT]; /* of this machine, once it was asked for */
     char *error;
     size_t error_bytes;
 };
 
 static int complain(struct reader *r, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* "FILE:LINE: what is wrong"; of a long path the end, so that a line holds what follows. */
+/* "FILE:LINE: what is wrong"; of a long path the end, so that a line holds what follows.  One line, whatever the file holds. */
 static int complain(struct reader *r, int line, const char *format, ...)
 {
     enum { SHOWN = 80 };
@@ -39,6 +41,7 @@ static int complain(struct reader *r, int line, const char *format, ...)
     if (used > 0 && (size_t)used < r->error_bytes)
         vsnprintf(r->error + used, r->error_bytes - (size_t)used, format, args);
     va_end(args);
+    hud_text_make_plain(r->error);
     return -1;
 }
 
@@ -172,13 +175,12 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
 
 static int take_machine(struct reader *r, const char *key, const char *value)
 {
-    char cpu[SET_TEXT];
-
-    hud_topo_cpu_name(cpu, sizeof cpu);
+    if (strcmp(key, "cpu") == 0 && r->cpu[0] == '\0') /* once: a file may hold many of these lines, and the answer is read from a file */
+        hud_topo_cpu_name(r->cpu, sizeof r->cpu);
     if (strcmp(key, "processors") == 0)
         r->rules->elsewhere |= strtol(value, NULL, 10) != sysconf(_SC_NPROCESSORS_ONLN);
     if (strcmp(key, "cpu") == 0)
-        r->rules->elsewhere |= strcmp(value, cpu) != 0;
+        r->rules->elsewhere |= strcmp(value, r->cpu) != 0;
     return 0; /* others are for people: when, by whom */
 }
 
@@ -244,6 +246,7 @@ bool hud_rules_read(struct rules *rules, const char *file, const char *text, siz
 
     *rules = (struct rules){ .digest = hash_number(HASH_START, bytes) };
     snprintf(rules->file, sizeof rules->file, "%s", file);
+    hud_text_make_plain(rules->file); /* for people and JSON; nothing opens it */
     for (size_t i = 0; i < bytes; i++)
         rules->digest = (rules->digest ^ (unsigned char)text[i]) * 1099511628211ULL;
     if (hud_toml_read(text, bytes, &visitor) == 0 && check_whole(&reader) == 0)
@@ -260,27 +263,52 @@ void hud_rules_free(struct rules *rules)
 
 /* ---- finding it ---- */
 
+/* All bytes up to FILE_MOST: what fstat says of a file in /proc, or of one that is being written, is not what a read gives.  -1: errno, or EFBIG. */
+static ssize_t read_all(int fd, char *text)
+{
+    ssize_t used = 0, n = 1;
+
+    while (n > 0 && used <= FILE_MOST) {
+        n = read(fd, text + used, (size_t)(FILE_MOST + 1 - used));
+        used += n > 0 ? n : 0;
+    }
+    if (used > FILE_MOST)
+        errno = EFBIG;
+    return n < 0 || used > FILE_MOST ? -1 : used;
+}
+
+static int refuse_file(const char *path, const char *why, char *error, size_t error_bytes)
+{
+    snprintf(error, error_bytes, "%.200s cannot be read: %s (accepted: a file of at most 1M)", path, why);
+    hud_text_make_plain(error);
+    return -1;
+}
+
+static int read_open(struct rules *rules, const char *path, int fd, char *error, size_t error_bytes)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) /* a device may have no end, a pipe no writer */
+        return refuse_file(path, "no regular file", error, error_bytes);
+    char *text = malloc(FILE_MOST + 1);
+    ssize_t bytes = text ? read_all(fd, text) : -1;
+    int rc = bytes < 0                                                              ? refuse_file(path, strerror(errno), error, error_bytes)
+             : hud_rules_read(rules, path, text, (size_t)bytes, error, error_bytes) ? 1
+                                                                                    : -1;
+    free(text);
+    return rc;
+}
+
 /* 1: read; 0: there is no such file, or, unless it was named, none that can be opened; -1: error says what is wrong. */
 static int read_file(struct rules *rules, const char *path, bool named, char *error, size_t error_bytes)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), why = errno, rc = -1; /* a pipe without a writer would wait */
+    /* a pipe without a writer would wait; a terminal would become that of the job */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0 && (why == ENOENT || !named))
-        return 0;
-    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MOST) {
-        snprintf(error, error_bytes, "%.200s cannot be read%s%s (accepted: a file of at most 1M)", path, fd < 0 ? ": " : "",
-                 fd < 0 ? strerror(why) : "");
-    } else {
-        char *text = malloc((size_t)st.st_size + 1);
-        ssize_t bytes = text ? read(fd, text, (size_t)st.st_size) : 0;
-        rc = text && bytes >= 0 && hud_rules_read(rules, path, text, (size_t)bytes, error, error_bytes) ? 1 : -1;
-        if (!text || bytes < 0)
-            snprintf(error, error_bytes, "%.200s cannot be read: %s (accepted: a file of at most 1M)", path, strerror(errno));
-        free(text);
-    }
-    if (fd >= 0)
-        close(fd);
+    if (fd < 0)
+        return errno == ENOENT || !named ? 0 : refuse_file(path, strerror(errno), error, error_bytes);
+    int rc = read_open(rules, path, fd, error, error_bytes);
+    close(fd);
     return rc;
 }
 
@@ -309,8 +337,10 @@ bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_
         return true;
     if (setting[0] != '\0') {
         int rc = read_file(rules, setting, true, error, error_bytes);
-        if (rc == 0)
+        if (rc == 0) {
             snprintf(error, error_bytes, "HUDDLE_TUNING=%.200s: there is no such file (accepted: a tuning file, off)", setting);
+            hud_text_make_plain(error);
+        }
         return rc == 1;
     }
     for (int which = 0; which < 2; which++) {

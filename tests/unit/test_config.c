@@ -2,6 +2,7 @@
 /* test_config.c - settings: defaults, units, words, what is refused and how it is said. */
 #include "core/coll.h"
 #include "core/config.h"
+#include "core/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,6 +70,14 @@ static void bad_values_are_named(void **state)
         { "HUDDLE_LEVELS_OFF=numa,moon", "moon", "socket" },
         { "HUDDLE_BCAST_QUEUE_SETS=0", "=0", "from 1 to 8" },
         { "HUDDLE_BCAST_QUEUE_SETS=2K", "2K", "from 1 to 8" },
+        { "HUDDLE_MEMORY=\n3M", "?3M", "number of bytes" },
+        { "HUDDLE_MEMORY= 3M", " 3M", "number of bytes" },
+        { "HUDDLE_MEMORY=+3M", "+3M", "number of bytes" },
+        { "HUDDLE_BCAST=\x1b[31mred\n", "?[31mred?", "inline" },
+        { "HUDDLE_BCAST=\xff", "=?", "inline" },
+        { "HUDDLE_TUNING=a\nb", "a?b", "text in UTF-8" },
+        { "HUDDLE_TUNING=\xc3", "=?", "text in UTF-8" },
+        { "HUDDLE_STATS=json:\xed\xa0\x80", "json:???", "json:FILE" },
     };
 
     (void)state;
@@ -77,7 +86,31 @@ static void bad_values_are_named(void **state)
         assert_non_null(strstr(config.error, bad[i][1]));
         assert_non_null(strstr(config.error, bad[i][2]));
         assert_memory_equal(config.error, bad[i][0], strcspn(bad[i][0], "="));
-        assert_null(strchr(config.error, '\n'));
+        assert_true(hud_text_is_plain(config.error));
+    }
+    READ("HUDDLE_NO\nSUCH=\n");
+    assert_true(hud_text_is_plain(config.error));
+}
+
+static void what_is_plain_text(void **state)
+{
+    static const struct {
+        const char *text, *plain;
+    } cases[] = {
+        { "", "" },
+        { "as it is: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "as it is: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80" },
+        { "\t\n\x1b\x7f", "????" },
+        { "cut \xe2\x82", "cut ??" },
+        { "\xc0\x80 \xc2\x9b \xe0\x80\x80 \xed\xa0\x80 \xf4\x90\x80\x80 \xf5 \x80", "?? ?? ??? ??? ???? ? ?" },
+    };
+    char text[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(hud_text_is_plain(cases[i].text), strcmp(cases[i].text, cases[i].plain) == 0);
+        strcpy(text, cases[i].text);
+        hud_text_make_plain(text);
+        assert_string_equal(text, cases[i].plain);
     }
 }
 
@@ -164,6 +197,7 @@ int main(void)
         cmocka_unit_test(units_scale),
         cmocka_unit_test(words_choose),
         cmocka_unit_test(bad_values_are_named),
+        cmocka_unit_test(what_is_plain_text),
         cmocka_unit_test(unknown_names_are_refused_with_the_nearest),
         cmocka_unit_test(host_wins_over_environment),
         cmocka_unit_test(digests_tell_values_apart),

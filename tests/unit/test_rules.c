@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_rules.c - reading tables of choices: what is understood, what is refused and in which words, where a tuning file is looked for. */
 #include "core/rules.h"
+#include "core/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,6 +111,66 @@ static void every_mistake_is_named_with_its_line(void **state)
     }
 }
 
+/* What is no TOML is one line as well, in every build: toml++ has assertions that a malformed text can reach. */
+static void a_malformed_file_is_one_line(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        { "X=3\n[,", "t.toml:2: " },
+        { "[,", "t.toml:1: " },
+        { "[a\n", "t.toml:1: " },
+        { "a = {b = ", "t.toml:1: " },
+        { "a = [1, 2", "t.toml:1: " },
+        { "[[bcast]]\nranks = \"2", "t.toml:2: " },
+        { "[[bcast]]\nranks = 99999999999999999999", "t.toml:2: " },
+        { "[[bcast]]\nranks = 07:60:00", "t.toml:2: " },
+        { "[[bcast]]\nranks = \"\xff\"", "t.toml:" },
+        { "[[bcast]]\nranks = \"2\\n\\u001b[31m3\"\nalgorithm = \"queue\"", "t.toml:2: ranks = \"2??[31m3\" is not understood" },
+        { "[[bcast]]\n\"fr\\nagment\" = 1", "t.toml:2: fr?agment is no line of a rule" },
+        { "[[bcast]]\nalgorithm = \"queue\\u0000\"", "t.toml:2: algorithm: not understood" },
+        { "[[bcast]]\nalgorithm = \"mpi\"\n\"ranks\\u0000\" = 2", "t.toml:3: ranks: not understood" },
+        { "[[\"bcast\\u0000\"]]\nalgorithm = \"mpi\"", "t.toml:1: bcast: not understood" },
+        { "a = [[[[[[[[1]]]]]]]]", "t.toml:1: " },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_false(read_text(cases[i].text));
+        if (strncmp(error, cases[i].says, strlen(cases[i].says)) != 0 || !hud_text_is_plain(error) || !strstr(error, "(accepted: "))
+            fail_msg("%s\nis answered by\n%s", cases[i].text, error);
+    }
+}
+
+/* Tables within tables are freed recursively: a stack would not hold those of a line of this length. */
+static void a_deep_file_does_not_overflow_the_stack(void **state)
+{
+    enum { DEEP = 500000 };
+    char *text = malloc(2 * DEEP + 16);
+
+    (void)state;
+    assert_non_null(text);
+    for (int form = 0; form < 2; form++) {
+        char *at = text;
+        at += sprintf(at, "%s", form == 0 ? "\n[a" : "\na");
+        for (int i = 1; i < DEEP; i++)
+            at += sprintf(at, ".a");
+        sprintf(at, "%s", form == 0 ? "]\n" : " = 1\n");
+        assert_false(read_text(text));
+        assert_memory_equal(error, "t.toml:2: a line with more than 256 dots", 40);
+    }
+    free(text);
+}
+
+static void rules_in_one_line_are_read_in_order(void **state)
+{
+    (void)state;
+    assert_true(read_text("bcast = [{ ranks = 2, algorithm = \"queue\", fragment = 8192 }, { algorithm = \"mpi\" }]"));
+    assert_int_equal(rules.count, 2);
+    assert_int_equal(rules.rule[0].param[0], 8192);
+    assert_int_equal(rules.rule[1].row, -1);
+}
+
 static void a_long_path_does_not_hide_the_mistake(void **state)
 {
     char file[600];
@@ -182,13 +243,44 @@ static void the_users_file_is_found_if_it_is_of_this_machine(void **state)
     rmdir(folder);
 }
 
+/* What has no end, or ends later than it says: a device, a folder, a file that is larger than fstat says, one that is too large. */
+static void what_is_no_file_is_not_read_for_ever(void **state)
+{
+    static const char *const paths[] = { "/dev/zero", "/dev/null", "/dev/tty", "/", "/proc/self/mem", "bad\n\xff" };
+    char path[] = "rules.XXXXXX";
+    int fd = mkstemp(path);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        assert_false(hud_rules_find(&rules, paths[i], error, sizeof error));
+        assert_non_null(strstr(error, "(accepted: "));
+        assert_true(hud_text_is_plain(error));
+    }
+    assert_false(hud_rules_find(&rules, "/proc/self/status", error, sizeof error)); /* of 0 bytes, as it says */
+    assert_non_null(strstr(error, "status:1: "));
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "#", 1), 1);
+    assert_int_equal(ftruncate(fd, 1 << 20), 0);
+    assert_false(hud_rules_find(&rules, path, error, sizeof error));
+    assert_non_null(strstr(error, ":1: ")); /* read, and full of zeros */
+    assert_int_equal(ftruncate(fd, (1 << 20) + 1), 0);
+    assert_false(hud_rules_find(&rules, path, error, sizeof error));
+    assert_non_null(strstr(error, "at most 1M"));
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_built_in_table_is_whole),
         cmocka_unit_test_teardown(a_rule_is_read_as_a_whole, end),
         cmocka_unit_test(every_mistake_is_named_with_its_line),
+        cmocka_unit_test(a_malformed_file_is_one_line),
+        cmocka_unit_test(a_deep_file_does_not_overflow_the_stack),
+        cmocka_unit_test_teardown(rules_in_one_line_are_read_in_order, end),
         cmocka_unit_test(a_long_path_does_not_hide_the_mistake),
+        cmocka_unit_test(what_is_no_file_is_not_read_for_ever),
         cmocka_unit_test_teardown(the_users_file_is_found_if_it_is_of_this_machine, end),
     };
 
