@@ -2,11 +2,15 @@
 /* team.c - the public calls on a team: set up at the first collective, choose, run, count. */
 #include "core/check.h"
 #include "core/clock.h"
+#include "core/kept.h"
 #include "core/log.h"
 #include "core/presence.h"
 
 #include <stdlib.h>
 #include <unistd.h>
+
+enum { KEPT_TEAMS = 16 };
+KEPT(kept_teams, struct hud_team, KEPT_TEAMS);
 
 int hud_team_create(hud_context *context, const struct hud_exchange *exchange, hud_team **out)
 {
@@ -18,7 +22,7 @@ int hud_team_create(hud_context *context, const struct hud_exchange *exchange, h
     if (!context || !exchange || !exchange->rank || !exchange->size || !exchange->allgather)
         return HUD_ERR_ARGUMENT;
     team = calloc(1, sizeof *team);
-    if (!team)
+    if (!team && (team = kept_take(&kept_teams)) == NULL)
         return HUD_ERR_MEMORY;
     team->context = context;
     team->exchange = *exchange;
@@ -26,6 +30,12 @@ int hud_team_create(hud_context *context, const struct hud_exchange *exchange, h
     team->size = exchange->size(exchange->arg);
     *out = team;
     return HUD_OK;
+}
+
+void hud_team_decline(hud_team *team)
+{
+    if (team)
+        team->declined = true;
 }
 
 void hud_team_free(hud_team *team)
@@ -38,7 +48,7 @@ void hud_team_free(hud_team *team)
     hud_shape_groups_free(&team->groups);
     free(team->slices);
     free(team->pids);
-    free(team);
+    kept_free(&kept_teams, team);
 }
 
 static void count_bytes(struct hud_team *team, enum coll_kind kind, size_t bytes)
