@@ -163,7 +163,7 @@ def main():
     parser.add_argument("--most", type=int, help="points of each program")
     parser.add_argument("--jobs", type=int, default=max(1, len(os.sched_getaffinity(0)) // 2), help="runs at a time")
     parser.add_argument("--only", default="", help="points whose name, with the calling function, contains this")
-    parser.add_argument("--seconds", type=float, default=30, help="a run that takes longer hangs")
+    parser.add_argument("--seconds", type=float, default=60, help="a run that takes longer hangs")
     parser.add_argument("--verbose", action="store_true", help="a line for each run")
     parser.add_argument("--point", help="one run with this call failing")
     parser.add_argument("--rank", type=int, default=0)
