@@ -93,6 +93,12 @@ struct hud_exchange {
 /* Local and cheap: no communication, no shared memory.  The exchange is copied; its arg must stay valid until the team is freed. */
 HUD_API int hud_team_create(hud_context *context, const struct hud_exchange *exchange, hud_team **team);
 
+/*
+ * This rank has no memory for what the team's calls will need of the caller: the team is left alone, on all ranks alike, in its first collective, which
+ * this rank makes like the others.  Local; before that collective.
+ */
+HUD_API void hud_team_decline(hud_team *team);
+
 /* Local, never waits; memory returns to the arena when every member has freed the team.  NULL is allowed. */
 HUD_API void hud_team_free(hud_team *team);
 

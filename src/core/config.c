@@ -74,6 +74,19 @@ static struct row rows[SET_MOST] = {
 static struct setting shown[SET_MOST];
 static int row_count;
 
+/* A copy for the life of the process, in memory that is there: the table of settings cannot fail.  What does not fit is cut off; a test looks. */
+static char *keep(const char *text)
+{
+    static char kept[SET_KEPT];
+    static size_t used;
+    size_t bytes = strlen(text) + 1, room = sizeof kept - used;
+    char *copy = kept + used;
+
+    snprintf(copy, room, "%s", text);
+    used += bytes < room ? bytes : room - 1; /* the last byte stays an empty text */
+    return copy;
+}
+
 /* "a, b or c" */
 static char *join(const char *const *words)
 {
@@ -83,15 +96,15 @@ static char *join(const char *const *words)
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
     }
-    return strdup(text);
+    return keep(text);
 }
 
 /* "bcast_queue_fragment" from HUDDLE_BCAST_QUEUE_FRAGMENT; "on" from HUDDLE itself */
 static char *lower(const char *name)
 {
-    char *out = strdup(name[6] == '_' ? name + 7 : "on");
+    char *out = keep(name[6] == '_' ? name + 7 : "on");
 
-    for (char *c = out; c && *c; c++)
+    for (char *c = out; *c; c++)
         *c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
     return out;
 }
@@ -127,7 +140,7 @@ static void add_param(int alg, int param)
     for (char *c = name; *c; c++)
         *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
     snprintf(preset, sizeof preset, "%ld", p->preset);
-    *row = (struct row){ .shown = { .name = strdup(name), .unit = p->unit, .doc = p->doc },
+    *row = (struct row){ .shown = { .name = keep(name), .unit = p->unit, .doc = p->doc },
                          .kind = p->words                    ? WORD
                                  : strcmp(p->unit, "B") == 0 ? BYTES
                                                              : NUMBER,
@@ -137,7 +150,7 @@ static void add_param(int alg, int param)
                          .most = p->most,
                          .alg = alg,
                          .param = param };
-    row->shown.preset = strdup(p->words ? p->words[p->preset - p->least] : preset);
+    row->shown.preset = keep(p->words ? p->words[p->preset - p->least] : preset);
     row_count++;
 }
 
@@ -153,7 +166,7 @@ static void describe(struct row *row)
     else {
         const char *bytes = row->alg < 0 ? "auto, or a number of bytes (K, M and G allowed)" : "bytes (K, M and G allowed)";
         snprintf(text, sizeof text, "%s from %ld to %ld", row->kind == BYTES ? bytes : "a number", row->least, row->most);
-        row->shown.accepted = strdup(text);
+        row->shown.accepted = keep(text);
     }
 }
 

@@ -37,7 +37,7 @@ enum {
 };
 #undef ALG
 
-enum { SET_MOST = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256 };
+enum { SET_MOST = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256, SET_KEPT = SET_MOST * 160 };
 
 enum config_switch { SWITCH_OFF, SWITCH_ON };
 enum config_order { ORDER_ANY, ORDER_FIXED };

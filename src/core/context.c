@@ -5,7 +5,7 @@
 #include "core/budget.h"
 #include "core/check.h"
 #include "core/hash.h"
-#include "core/local.h"
+#include "core/kept.h"
 #include "core/log.h"
 #include "core/presence.h"
 #include "core/setup.h"
@@ -13,6 +13,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* A process has one context, as a rule: other ranks wait for it, so it is there whatever the heap has left. */
+enum { KEPT_RANKS = 64 };
+union kept_hellos {
+    union hello of[KEPT_RANKS];
+};
+union kept_context {
+    struct hud_context is;
+    _Alignas(HUD_LINE) char line;
+};
+KEPT(kept_context, union kept_context, 1);
+KEPT(kept_hellos, union kept_hellos, 1);
 
 /* Ranks share memory if they share a kernel; a host name of its own makes a node of its own (containers, tests). */
 static void identify_node(struct hud_context *c)
@@ -46,6 +58,17 @@ static void prepare(struct hud_context *c)
     hud_arena_warm(&c->arena, hud_plan_lease_bytes(&c->config), c->host.local_ranks);
 }
 
+/* Hellos of all ranks; of a few there are always some. */
+static void obtain_spare(struct hud_context *c)
+{
+    int ranks = c->host.world_size < SPARE_RANKS ? c->host.world_size : SPARE_RANKS;
+
+    c->spare = calloc((size_t)ranks, HELLO_BYTES);
+    c->spare_ranks = c->spare ? ranks : 0;
+    if (!c->spare && (c->spare = kept_take(&kept_hellos)) != NULL)
+        c->spare_ranks = ranks < KEPT_RANKS ? ranks : KEPT_RANKS;
+}
+
 int hud_context_create(const struct hud_host *host, hud_context **out)
 {
     static const struct hud_host nobody;
@@ -55,12 +78,15 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
         return HUD_ERR_ARGUMENT;
     *out = NULL;
     c = aligned_alloc(HUD_LINE, (sizeof *c + HUD_LINE - 1) / HUD_LINE * HUD_LINE);
-    if (!c)
+    if (!c && (c = kept_take(&kept_context)) == NULL)
         return HUD_ERR_MEMORY;
     memset(c, 0, sizeof *c);
     local_release(&c->spare_used);
-    if (pthread_mutex_init(&c->lock, NULL) != 0 || hud_peers_init(&c->peers) != 0 || hud_watch_init(&c->watch) != 0) {
-        free(c);
+    c->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    hud_watch_init(&c->watch);
+    if (hud_peers_init(&c->peers) != 0) {
+        hud_watch_destroy(&c->watch);
+        kept_free(&kept_context, c);
         return HUD_ERR_MEMORY;
     }
     c->host = host ? *host : nobody;
@@ -83,7 +109,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
         hud_context_say(c, REASON_SETTING, c->config.error);
     identify_node(c);
     c->quota = hud_topo_cpu_quota();
-    c->spare = calloc((size_t)(c->host.world_size < SPARE_RANKS ? c->host.world_size : SPARE_RANKS), HELLO_BYTES);
+    obtain_spare(c);
     if (!c->host.present)
         hud_presence_look(c->host.world_size);
     prepare(c);
@@ -114,9 +140,9 @@ void hud_context_destroy(hud_context *c)
     hud_arena_destroy(&c->arena);
     hud_topo_free(c->topo);
     hud_rules_free(&c->rules);
-    free(c->spare);
+    kept_free(&kept_hellos, c->spare);
     pthread_mutex_destroy(&c->lock);
-    free(c);
+    kept_free(&kept_context, c);
 }
 
 struct stats *hud_context_stats(struct hud_context *c)

@@ -27,7 +27,8 @@ struct hud_context {
     struct arena arena;
     const char *arena_why; /* why there is no arena; NULL: there is one, or nobody has asked */
     struct peers peers;
-    void *spare; /* SPARE_RANKS hellos at most: a rank that has run out of memory still tells the others so */
+    void *spare; /* hellos of spare_ranks, SPARE_RANKS at most: a rank that has run out of memory still tells the others so */
+    int spare_ranks;
     atomic_flag spare_used;
     uint64_t host_id, boot_id; /* host name and boot, hashed; 0: not known */
     int quota;                 /* processors the cgroup allowed when the context was made */

@@ -15,11 +15,16 @@ struct descriptor {
     ino_t inode;
 };
 
+/* One that cannot be told from others later is closed at once. */
 static inline struct descriptor descriptor_of(int fd)
 {
     struct stat st;
 
-    if (fd < 0 || fstat(fd, &st) != 0)
+    if (fd >= 0 && fstat(fd, &st) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    if (fd < 0)
         return (struct descriptor){ .fd = -1 };
     return (struct descriptor){ fd, st.st_dev, st.st_ino };
 }

@@ -282,7 +282,7 @@ int hud_explain_json(const struct hud_question *q, char **json)
     if (!json)
         return HUD_ERR_ARGUMENT;
     *json = NULL;
-    if (!understood(q) || !(a = calloc(1, sizeof *a)))
+    if (!understood(q) || !hud_rules_builtin() || !(a = calloc(1, sizeof *a)))
         return understood(q) ? HUD_ERR_MEMORY : HUD_ERR_ARGUMENT;
     a->q = q;
     a->kind = hud_coll_kind(q->collective);

@@ -11,7 +11,7 @@ _Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fix
 /* What must be the same for two ranks to understand each other's slices: sizes stand for what they are the sizes of. */
 static uint64_t version(void)
 {
-    uint64_t h = hash_number(hash_text(HASH_START, hud_version()), hud_rules_builtin()->digest);
+    uint64_t h = hash_number(hash_text(HASH_START, hud_version()), hud_rules_builtin_digest());
 
     h = hash_number(hash_number(h, sizeof(void *)), sizeof(struct arena_head));
     h = hash_number(hash_number(h, sizeof(mem_flag)), sizeof(struct place_table));

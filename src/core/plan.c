@@ -124,7 +124,7 @@ static void collect(struct making *k)
             add(k, (struct candidate){ .kind = kind, .row = forced >= 0 ? forced : -1, .most_bytes = SIZE_MAX });
     }
     int before = k->count;
-    if (!add_rules(k, k->tuning, PLAN_RULES - builtin->count)) {
+    if (!add_rules(k, k->tuning, PLAN_RULES - (builtin ? builtin->count : 0))) {
         k->count = before;
         leave_tuning(k);
     }

@@ -56,7 +56,9 @@ void hud_rules_free(struct rules *rules);
  */
 bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_t error_bytes);
 
-/* The table that serves where no tuning file does.  It is part of the library and cannot be wrong. */
+/* The table that serves where no tuning file does.  It is part of the library and cannot be wrong.  NULL: no memory to read it into; once read, it stays. */
 const struct rules *hud_rules_builtin(void);
+/* Of its text. */
+uint64_t hud_rules_builtin_digest(void);
 
 #endif

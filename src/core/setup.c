@@ -281,12 +281,12 @@ static bool allocate(struct setup *s)
     free(s->team->process);
     s->team->process = calloc(ranks, sizeof *s->team->process);
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
-    bool checked = s->team->check || !hud_checks(c);
+    bool checked = (s->team->check || !hud_checks(c)) && hud_rules_builtin();
     if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan && s->team->slices && s->team->pids &&
         s->team->process && checked)
         return true;
     s->poor = true;
-    if (!s->hello && c->spare && s->team->size <= c->host.world_size && s->team->size <= SPARE_RANKS && local_claim(&c->spare_used))
+    if (!s->hello && s->team->size <= c->spare_ranks && local_claim(&c->spare_used))
         s->hello = s->spare = c->spare;
     return s->hello != NULL;
 }
@@ -320,7 +320,7 @@ static void refuse(struct hud_team *team, enum reason reason)
 
 void hud_team_setup(struct hud_team *team)
 {
-    struct setup s = { .team = team };
+    struct setup s = { .team = team, .poor = team->declined };
     struct hud_context *c = team->context;
 
     if (++team->calls < c->config.number[SET_FIRST] && team->state == TEAM_EARLY)

@@ -3,12 +3,16 @@
 #include "core/check.h"
 #include "core/clock.h"
 #include "core/guard.h"
+#include "core/kept.h"
 #include "core/log.h"
 #include "core/longwait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+enum { KEPT_TEAMS = 16 };
+KEPT(kept_teams, struct hud_team, KEPT_TEAMS);
 
 int hud_team_create(hud_context *context, const struct hud_exchange *exchange, hud_team **out)
 {
@@ -20,7 +24,7 @@ int hud_team_create(hud_context *context, const struct hud_exchange *exchange, h
     if (!context || !exchange || !exchange->rank || !exchange->size || !exchange->allgather)
         return HUD_ERR_ARGUMENT;
     team = calloc(1, sizeof *team);
-    if (!team)
+    if (!team && (team = kept_take(&kept_teams)) == NULL)
         return HUD_ERR_MEMORY;
     team->context = context;
     team->exchange = *exchange;
@@ -28,6 +32,12 @@ int hud_team_create(hud_context *context, const struct hud_exchange *exchange, h
     team->size = exchange->size(exchange->arg);
     *out = team;
     return HUD_OK;
+}
+
+void hud_team_decline(hud_team *team)
+{
+    if (team)
+        team->declined = true;
 }
 
 void hud_team_free(hud_team *team)
@@ -41,7 +51,7 @@ void hud_team_free(hud_team *team)
     free(team->slices);
     free(team->pids);
     free(team->process);
-    free(team);
+    kept_free(&kept_teams, team);
 }
 
 static void count_bytes(struct hud_team *team, enum coll_kind kind, size_t bytes)

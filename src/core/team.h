@@ -14,6 +14,7 @@ struct hud_team {
     int rank, size;
     enum team_state state;
     enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
+    bool declined;      /* the caller has no memory for its calls */
     long calls;         /* so far, while it is new or early */
     enum reason reason; /* TEAM_EARLY, TEAM_REFUSED, TEAM_BROKEN: why, the same on all ranks */
     /* TEAM_READY, TEAM_BROKEN: */

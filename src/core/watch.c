@@ -33,16 +33,16 @@ static void *look_around(void *arg)
     return NULL;
 }
 
-int hud_watch_init(struct watch *w)
+void hud_watch_init(struct watch *w)
 {
     pthread_condattr_t attributes;
 
-    if (pthread_mutex_init(&w->lock, NULL) != 0 || pthread_condattr_init(&attributes) != 0)
-        return -1;
+    w->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    if (pthread_condattr_init(&attributes) != 0)
+        return;
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    int rc = pthread_cond_init(&w->end, &attributes);
+    w->can_wait = pthread_cond_init(&w->end, &attributes) == 0;
     pthread_condattr_destroy(&attributes);
-    return rc == 0 ? 0 : -1;
 }
 
 /* The program's signals are for its own threads. */
@@ -51,7 +51,7 @@ void hud_watch_start(struct watch *w)
     sigset_t all, before;
 
     pthread_mutex_lock(&w->lock);
-    if (!w->running) {
+    if (!w->running && w->can_wait) {
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         w->running = pthread_create(&w->thread, NULL, look_around, w) == 0;
@@ -64,10 +64,12 @@ void hud_watch_destroy(struct watch *w)
 {
     pthread_mutex_lock(&w->lock);
     w->over = true;
-    pthread_cond_signal(&w->end);
+    if (w->running)
+        pthread_cond_signal(&w->end);
     pthread_mutex_unlock(&w->lock);
     if (w->running)
         pthread_join(w->thread, NULL);
-    pthread_cond_destroy(&w->end);
+    if (w->can_wait)
+        pthread_cond_destroy(&w->end);
     pthread_mutex_destroy(&w->lock);
 }

@@ -15,11 +15,12 @@ struct watch {
     pthread_mutex_t lock;
     pthread_cond_t end;
     pthread_t thread;
+    bool can_wait; /* there is an `end` */
     bool running, over;
     struct check *first; /* of the context's teams */
 };
 
-int hud_watch_init(struct watch *watch); /* 0, or -1 */
+void hud_watch_init(struct watch *watch);
 /* Starts the thread, if it does not run yet.  No thread: nobody is named. */
 void hud_watch_start(struct watch *watch);
 /* Ends it.  No team is left. */

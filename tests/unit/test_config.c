@@ -174,6 +174,7 @@ static void every_row_is_whole(void **state)
         assert_non_null(rows[i].mca);
         assert_non_null(rows[i].preset);
         assert_non_null(rows[i].accepted);
+        assert_true(rows[i].mca[0] != '\0' && rows[i].accepted[0] != '\0'); /* all texts had room */
         assert_true(strlen(rows[i].doc) > 10);
         assert_null(strchr(rows[i].mca, '_') == rows[i].mca ? rows[i].mca : NULL);
     }

@@ -75,12 +75,14 @@ static int component_open(void)
     if (misfit != NULL || reason != NULL)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
+    hud_module_prepare();
     hud_openmpi_publish(hud_config_checks(hud_openmpi_settings_given()));
     return OMPI_SUCCESS;
 }
 
 static int component_close(void)
 {
+    hud_module_finish();
     hud_context_destroy(context);
     context = NULL;
     hud_openmpi_settings_drop();
@@ -160,8 +162,9 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
     *of = priority;
     pthread_mutex_lock(&lock);
     hud_context *ours = context_for(comm);
+    mca_coll_base_module_t *module = ours == NULL ? NULL : hud_module_create(ours);
     pthread_mutex_unlock(&lock);
-    return ours == NULL ? NULL : hud_module_create(ours);
+    return module;
 }
 
 mca_coll_base_component_t mca_coll_huddle_component = {

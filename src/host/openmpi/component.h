@@ -24,6 +24,9 @@ extern HUD_API mca_coll_base_component_t mca_coll_huddle_component;
 
 /* module.c: a module for this communicator that is not yet enabled; NULL: out of memory. */
 mca_coll_base_module_t *hud_module_create(hud_context *context);
+/* One module is kept aside from the first call on, until the second one. */
+void hud_module_prepare(void);
+void hud_module_finish(void);
 /* Bytes that the base class may have in a module of ours. */
 size_t hud_module_room(void);
 

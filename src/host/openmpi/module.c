@@ -137,7 +137,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     if (hud_team_create(m->context, &exchange, &m->team) != HUD_OK)
         return OMPI_ERR_OUT_OF_RESOURCE;
     if (may_be_near(comm) && !hud_module_make_room(m))
-        return OMPI_ERR_OUT_OF_RESOURCE;
+        hud_team_decline(m->team); /* a module that is missing on one rank only would leave the others waiting */
     keep_below(m, table, checks);
     hud_taken_install(m);
     if (checks)
@@ -161,10 +161,30 @@ static void destruct(hud_module *m)
 
 static OBJ_CLASS_INSTANCE(hud_module, mca_coll_base_module_t, construct, destruct);
 
+static hud_module *spare; /* for when there is no memory for one, which is when its team has to say so */
+
+void hud_module_prepare(void)
+{
+    if (spare == NULL)
+        spare = OBJ_NEW(hud_module);
+}
+
+void hud_module_finish(void)
+{
+    if (spare != NULL)
+        OBJ_RELEASE(spare);
+    spare = NULL;
+}
+
 mca_coll_base_module_t *hud_module_create(hud_context *context)
 {
     hud_module *m = OBJ_NEW(hud_module);
 
+    if (m == NULL) {
+        m = spare;
+        spare = NULL;
+    }
+    hud_module_prepare();
     if (m == NULL)
         return NULL;
     m->context = context;

@@ -61,6 +61,12 @@ static int take_bcast(void *buffer, int count, TYPE *type, int root, COMM *comm,
     return close_buffer(&b, hud_bcast(m->team, &b.view, root));
 }
 
+/* What needs room for each rank finds none: the team was declined for that, and has no lease.  It may yet have to be told. */
+static int without_room(hud_module *m)
+{
+    return hud_barrier(m->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;
+}
+
 /* ---- reductions ----------------------------------------------------------------------------------------------------- */
 
 /* What a reduction is about: buffers, counts of elements of both, operation. */
@@ -123,7 +129,7 @@ static int take_reduce_scatter(const void *in, void *out, const int *outs, TYPE 
     struct reduction r;
 
     if (!hud_module_make_room(m))
-        return HUD_ERR_MEMORY;
+        return without_room(m);
     int status = open_reduction(&r, in, n, out, outs[ompi_comm_rank(comm)], type, op);
     if (status != HUD_OK)
         return unasked(m, status, "reduce_scatter", NULL, -1, bytes_of(n, type), op);
@@ -138,7 +144,7 @@ static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE 
     struct reduction r;
 
     if (!hud_module_make_room(m))
-        return HUD_ERR_MEMORY;
+        return without_room(m);
     int status = open_reduction(&r, in, n, out, count, type, op);
     if (status != HUD_OK)
         return unasked(m, status, "reduce_scatter_block", "reduce_scatter", -1, bytes_of(n, type), op);
@@ -194,7 +200,7 @@ static int exchange(hud_module *m, struct blocks *in, struct blocks *out)
     int ranks = ompi_comm_size(m->comm);
 
     if (!hud_module_make_room(m))
-        return HUD_ERR_MEMORY;
+        return without_room(m);
     if (in->base == MPI_IN_PLACE)
         *in = *out;
     open_blocks(in, ranks, m->in_states, m->in_views);

@@ -11,12 +11,16 @@
  */
 #include "host/pmpi/pmpi.h"
 
+#include "core/kept.h"
 #include "core/local.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { KEPT_COMMS = 16 };
+KEPT(kept_comms, struct comm, KEPT_COMMS);
 
 static atomic_uint generation = 1;
 static int keyval = MPI_KEYVAL_INVALID;
@@ -61,6 +65,7 @@ static int exchange_allgather(void *arg, const void *mine, size_t bytes, void *a
     return real.Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->handle) != MPI_SUCCESS;
 }
 
+/* All at once, to be kept. */
 static void translate(struct comm *c)
 {
     int *own = malloc((size_t)c->size * sizeof *own), *world = malloc((size_t)c->size * sizeof *world);
@@ -79,13 +84,28 @@ static void translate(struct comm *c)
     free(world);
 }
 
+/* Where there is no memory to keep them in.  A rank that took its members for strangers would leave them waiting. */
+static int translate_one(const struct comm *c, int rank)
+{
+    MPI_Group group;
+    int world = -1;
+
+    if (real.Comm_group(c->handle, &group) != MPI_SUCCESS)
+        return -1;
+    if (real.Group_translate_ranks(group, 1, &rank, hud_life_world(), &world) != MPI_SUCCESS)
+        world = -1;
+    real.Group_free(&group);
+    return world;
+}
+
 static int exchange_world_rank(void *arg, int rank)
 {
     struct comm *c = arg;
 
     if (!c->world)
         translate(c);
-    return c->world && c->world[rank] >= 0 ? c->world[rank] : -1; /* MPI_UNDEFINED is negative */
+    int world = c->world ? c->world[rank] : translate_one(c, rank);
+    return world >= 0 ? world : -1; /* MPI_UNDEFINED is negative */
 }
 
 /* ---- its life ---- */
@@ -105,7 +125,7 @@ static int forget(MPI_Comm handle, int key, void *attribute, void *extra)
     hud_team_free(c->team);
     free(c->scratch);
     free(c->world);
-    free(c);
+    kept_free(&kept_comms, c);
     return MPI_SUCCESS;
 }
 
@@ -117,20 +137,28 @@ static bool describe(struct comm *c, hud_context *context)
     if (real.Comm_test_inter(c->handle, &inter) != MPI_SUCCESS || real.Comm_rank(c->handle, &c->rank) != MPI_SUCCESS ||
         real.Comm_size(c->handle, &c->size) != MPI_SUCCESS)
         return false;
-    return inter || c->size < 2 || hud_team_create(context, &exchange, &c->team) == HUD_OK;
+    if (inter || c->size < 2)
+        return true;
+    if (hud_team_create(context, &exchange, &c->team) != HUD_OK)
+        return false;
+    /* where the team may have a lease, no call of it may fail for want of what all calls need */
+    if (c->size <= hud_life_local_ranks() && !hud_comm_scratch(c, hud_exchange_bytes(c->size)))
+        hud_team_decline(c->team);
+    return true;
 }
 
 static struct comm *create(MPI_Comm handle, hud_context *context)
 {
     struct comm *c = calloc(1, sizeof *c);
 
-    if (!c)
+    if (!c && (c = kept_take(&kept_comms)) == NULL)
         return NULL;
     c->handle = handle;
     c->prev = c->next = c;
     if (!describe(c, context) || real.Comm_set_attr(handle, keyval, c) != MPI_SUCCESS) {
         hud_team_free(c->team);
-        free(c);
+        free(c->scratch);
+        kept_free(&kept_comms, c);
         return NULL;
     }
     pthread_mutex_lock(&list_lock);
@@ -174,6 +202,12 @@ void *hud_comm_scratch(struct comm *c, size_t bytes)
         c->scratch_bytes = c->scratch ? bytes : 0;
     }
     return c->scratch;
+}
+
+/* The team was declined for that when it was made, and has no lease.  It may yet have to be told. */
+int hud_comm_without_scratch(const struct comm *c)
+{
+    return hud_barrier(c->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;
 }
 
 int hud_comm_start(void)

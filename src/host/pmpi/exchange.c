@@ -126,15 +126,20 @@ static bool wrong(const struct comm *c, const struct blocks *in, const struct bl
     return some;
 }
 
+size_t hud_exchange_bytes(int ranks)
+{
+    return 2 * (size_t)ranks * (sizeof(struct message) + sizeof(struct hud_view));
+}
+
 int hud_take_alltoallv(struct comm *c, const struct blocks *in, const struct blocks *out)
 {
     size_t ranks = (size_t)c->size;
-    struct message *messages = hud_comm_scratch(c, 2 * ranks * (sizeof *messages + sizeof(struct hud_view)));
+    struct message *messages = hud_comm_scratch(c, hud_exchange_bytes(c->size));
     struct hud_view *views = (struct hud_view *)(messages + 2 * ranks);
     struct side from = { messages, views }, to = { messages + ranks, views + ranks };
 
     if (!messages)
-        return HUD_ERR_MEMORY;
+        return hud_comm_without_scratch(c);
     int status = open_side(c, out, &to);
     if (status != HUD_OK)
         return status;

@@ -23,6 +23,7 @@ static bool over;               /* there will be no context (any more); under th
 static hud_context *ended;      /* after MPI_Finalize, until the process ends */
 static char mpi_name[64] = "MPICH ABI";
 static MPI_Group world = MPI_GROUP_NULL;
+static int local_ranks;
 static int self_keyval = MPI_KEYVAL_INVALID;
 
 static MPI_Request never; /* a request that is completed by nothing but us: testing it moves the MPI's pending messages */
@@ -42,6 +43,11 @@ void hud_life_name(const char *version)
 MPI_Group hud_life_world(void)
 {
     return world;
+}
+
+int hud_life_local_ranks(void)
+{
+    return local_ranks;
 }
 
 /* ---- progress ---- */
@@ -155,6 +161,7 @@ static hud_context *create(void)
     host.threads = hud_life_threaded;
     real.Comm_rank(MPI_COMM_WORLD, &host.world_rank);
     real.Comm_size(MPI_COMM_WORLD, &host.world_size);
+    local_ranks = host.local_ranks > 0 ? host.local_ranks : host.world_size;
     if (hud_comm_start() || hud_type_start() || real.Comm_group(MPI_COMM_WORLD, &world) ||
         real.Grequest_start(never_query, never_free, never_cancel, NULL, &never))
         return NULL;

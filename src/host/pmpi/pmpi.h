@@ -58,6 +58,8 @@ void hud_life_name(const char *version);
 hud_context *hud_life_context(void);
 /* Several threads may call at a time.  Settled when the context is created. */
 extern bool hud_life_threaded;
+/* Ranks of the job on this node, or of the whole job where the launcher does not tell. */
+int hud_life_local_ranks(void);
 /* COMM_WORLD's group; valid while there is a context. */
 MPI_Group hud_life_world(void);
 
@@ -79,6 +81,8 @@ void hud_checked_enter(const struct comm *comm, const char *name, size_t bytes, 
 struct comm *hud_comm_find(MPI_Comm handle);
 /* At least so many bytes until the collective returns, contents undefined; NULL: no memory. */
 void *hud_comm_scratch(struct comm *comm, size_t bytes);
+/* What a call that got none answers. */
+int hud_comm_without_scratch(const struct comm *comm);
 /* Two moments of the process's life: 0 or an MPI error. */
 int hud_comm_start(void);
 void hud_comm_finish(void);
@@ -210,6 +214,8 @@ struct blocks {
     MPI_Datatype type;
     const MPI_Datatype *types; /* of each block, and places are in bytes; NULL: all are of `type`, and places in its extents */
 };
+/* Of scratch, in a communicator of so many ranks. */
+size_t hud_exchange_bytes(int ranks);
 int hud_take_alltoallv(struct comm *comm, const struct blocks *in, const struct blocks *out);
 
 #endif

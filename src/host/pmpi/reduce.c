@@ -120,7 +120,7 @@ static int reduce_scatter(struct comm *c, const char *name, const void *in, void
     MPI_Count total;
 
     if (!block_bytes)
-        return HUD_ERR_MEMORY;
+        return hud_comm_without_scratch(c);
     int status = hud_op_open(op, type, &local, &found);
     if (status != HUD_OK)
         return size_blocks(c, counts, 1, block_bytes, &total) ? decline(c, status, name, "reduce_scatter", -1, total, type, op) : status;

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What one rank's file says (points.h): its sites and how often each was called, its teams, what their calls answered, and which call failed."""
+
+import collections
+import functools
+import os
+import random
+import re
+import subprocess
+from errno import (EACCES, EADDRINUSE, EAGAIN, EBUSY, ECONNREFUSED, EFAULT, EINTR, EINVAL, EIO, EMFILE, ENAMETOOLONG, ENFILE, ENOBUFS, ENOENT, ENOMEM, ENOSPC,
+                   ENOSYS, EOPNOTSUPP, EPERM, ESRCH, ETOOMANYREFS)
+
+PARTIAL = 0  # the call ends early, with a part of what was asked for
+
+# How the calls of a kind fail; what is not listed fails for want of memory.
+ERRORS = {
+    "socket": (EMFILE, ENFILE, EPERM),
+    "bind": (EADDRINUSE, EPERM),
+    "connect": (EINTR, EAGAIN, EPERM),
+    "sendmsg": (EAGAIN, EINTR, ENOBUFS, ECONNREFUSED, ETOOMANYREFS, EPERM),
+    "recvmsg": (EAGAIN, EINTR, EMFILE, PARTIAL, EPERM),
+    "poll": (EINTR, ENOMEM),
+    "setsockopt": (EPERM,),
+    "getsockname": (ENOBUFS,),
+    "memfd_create": (EMFILE, ENOSYS, EPERM),
+    "ftruncate": (EINTR, EPERM),
+    "fallocate": (EINTR, ENOSPC, ENOMEM, EOPNOTSUPP),
+    "fcntl": (EPERM, EBUSY),
+    "mmap": (ENOMEM, EPERM),
+    "madvise": (ENOMEM, EINVAL, EAGAIN),
+    "mbind": (EPERM, ENOMEM),
+    "move_pages": (ENOSYS, EPERM),
+    "open": (EMFILE, ENFILE, ENOENT, EACCES),
+    "fopen": (EMFILE, ENOENT),
+    "read": (EIO, EINTR, PARTIAL),
+    "fgets": (EIO,),
+    "fscanf": (EIO,),
+    "getmntent_r": (EIO,),
+    "stat": (ENOMEM, EACCES),
+    "fstat": (ENOMEM,),
+    "access": (EACCES,),
+    "getrandom": (EINTR, ENOSYS, PARTIAL),
+    "prctl": (EPERM,),
+    "pthread_create": (EAGAIN,),
+    "sched_getaffinity": (EPERM, EINVAL),
+    "getcpu": (ENOSYS,),
+    "getrlimit": (EPERM,),
+    "gethostname": (ENAMETOOLONG,),
+    "sysconf": (EINVAL,),
+    "process_vm_readv": (EPERM, ESRCH, EFAULT, PARTIAL),
+    "process_vm_writev": (EPERM, ESRCH, EFAULT, PARTIAL),
+    "syscall": (EINTR, EAGAIN, ENOSYS, EPERM),
+}
+PASSING = (EINTR, EAGAIN, PARTIAL)  # these do not go on for ever
+REPEATS = 4  # of a site's calls in the quick tests
+
+# Kinds of which a lasting failure leaves the MPI itself without memory.
+PRIVATE = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "strdup", "asprintf")
+
+# Known, and not to be judged here: (kind, calling function, lasting only, why)
+LEFT = (
+    ("getrandom", "fill_card|process_token", True, "the loop for a process's token does not end"),
+    ("pthread_mutex_init", "hud_peers_init", False, "a context without a lock for its peers"),
+    (".*", "hud_presence_.*", False, "a rank that cannot ask who is there decides alone"),
+)
+
+# What a rank needs for its own buffers only: (kind, calling function).  Others cannot know, so the call ends with an error, as the MPI's own may.
+OWN = (("malloc", "hud_message_open"), ("aligned_alloc", "hud_op_open|hud_local_open"))
+
+Point = collections.namedtuple("Point", "name error forever")
+
+
+class Rank:
+    """The file of one rank."""
+
+    def __init__(self, folder, number):
+        self.failed, self.ended, self.contexts = [], False, []
+        self.sites, self.teams, self.calls = {}, {}, collections.defaultdict(list)
+        try:
+            with open(os.path.join(folder, f"rank.{number}"), encoding="utf-8") as file:
+                for line in file:
+                    self.take(*line.split())
+        except OSError:
+            pass
+
+    def take(self, kind, *words):
+        if kind == "site":
+            self.sites[words[0]] = (int(words[1]), int(words[2]))
+        elif kind == "team":
+            self.teams[int(words[0])] = tuple(map(int, words[1:]))
+        elif kind == "call":
+            self.calls[int(words[0])].append((words[1], int(words[2])))
+        elif kind == "failed":
+            self.failed.append(words[0])
+        elif kind == "context":
+            self.contexts.append(int(words[0]))
+        self.ended = self.ended or kind == "end"
+
+
+def points(rank, full, seed):
+    """The points of a rank's clean run: all, or of what a site calls often and of the ways to fail some that the seed chooses."""
+    draw = random.Random(seed)
+    found = []
+    for site, (calls, _) in rank.sites.items():
+        errors = ERRORS.get(site.split("@")[0], (ENOMEM,))
+        numbers = range(1, calls + 1)
+        if not full and calls > REPEATS:
+            numbers = sorted({1, calls, *draw.sample(numbers, REPEATS - 2)})
+        for n in numbers:
+            found += [Point(f"{site}#{n}", error, False) for error in (errors if full else [draw.choice(errors)])]
+        lasting = [error for error in errors if error not in PASSING]
+        if lasting and not site.startswith("dlsym@"):  # without which no wrapper finds what it wraps
+            found.append(Point(f"{site}#1", lasting[0] if full else draw.choice(lasting), True))
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def symbols(library):
+    """(address, name) of a library's functions, ascending."""
+    listed = subprocess.run(["nm", "-C", "--defined-only", library], capture_output=True, text=True, check=False).stdout
+    rows = (line.split(maxsplit=2) for line in listed.splitlines())
+    return sorted((int(row[0], 16), row[2]) for row in rows if len(row) == 3 and row[1] in "tTwW")
+
+
+def why_left(point, function):
+    """Why a point is not judged; None: it is."""
+    kind = point.name.split("@")[0]
+    return next((why for k, f, lasting, why in LEFT if re.fullmatch(k, kind) and re.match(f, function) and point.forever >= lasting), None)
+
+
+def is_own(point, function):
+    return any(re.fullmatch(k, point.name.split("@")[0]) and re.fullmatch(f, function) for k, f in OWN)
+
+
+def caller(point, libraries):
+    """The function that makes the call of a point, as far as the library tells."""
+    found = re.match(r".*@(.*)\+0x([0-9a-f]+)", point)
+    library = libraries.get(found[1]) if found else None
+    before = [name for address, name in symbols(library) if address < int(found[2], 16)] if library else []
+    return before[-1] if before else "?"

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rounds.c - every collective that huddle handles, small, medium and large, on MPI_COMM_WORLD, a duplicate and two halves, each result verified; at
+ * the end each rank prints what it has open.  Short, for runs in which something fails (tests/faults).
+ */
+#include "check.h"
+
+#include <dirent.h>
+
+enum { NUMBERS = 1 << 15 }; /* most for each rank */
+
+static long *in, *out;
+static int *counts, *places;
+
+static long value(int rank, int to, int i)
+{
+    return 1000 * rank + 10 * to + i % 7;
+}
+
+static long sum(int ranks, int to, int i)
+{
+    long all = 0;
+
+    for (int r = 0; r < ranks; r++)
+        all += value(r, to, i);
+    return all;
+}
+
+static void fill(int rank, int ranks, int n)
+{
+    for (int to = 0; to < ranks; to++)
+        for (int i = 0; i < n; i++)
+            in[to * n + i] = value(rank, to, i);
+    memset(out, -1, (size_t)ranks * (size_t)n * sizeof *out);
+}
+
+static void broadcast(MPI_Comm comm, int rank, int n)
+{
+    MPI_Datatype gaps;
+
+    for (int i = 0; i < n; i++)
+        out[i] = rank == 1 ? value(1, 0, i) : -1;
+    MPI_Bcast(out, n, MPI_LONG, 1, comm);
+    for (int i = 0; i < n; i++)
+        check(out[i] == value(1, 0, i), "bcast of %d: %ld at %d", n, out[i], i);
+    MPI_Type_vector(n, 1, 2, MPI_LONG, &gaps);
+    MPI_Type_commit(&gaps);
+    for (int i = 0; i < 2 * n; i++)
+        out[i] = rank == 0 ? i : -2;
+    MPI_Bcast(out, 1, gaps, 0, comm);
+    for (int i = 0; i < 2 * n; i++)
+        check(out[i] == (i % 2 == 0 || rank == 0 ? i : -2), "bcast with gaps of %d: %ld at %d", n, out[i], i);
+    MPI_Type_free(&gaps);
+}
+
+static void reduce(MPI_Comm comm, int rank, int ranks, int n)
+{
+    fill(rank, ranks, n);
+    MPI_Reduce(in, out, n, MPI_LONG, MPI_SUM, 1, comm);
+    for (int i = 0; i < n && rank == 1; i++)
+        check(out[i] == sum(ranks, 0, i), "reduce of %d: %ld at %d", n, out[i], i);
+    MPI_Allreduce(in, out, n, MPI_LONG, MPI_SUM, comm);
+    for (int i = 0; i < n; i++)
+        check(out[i] == sum(ranks, 0, i), "allreduce of %d: %ld at %d", n, out[i], i);
+    MPI_Reduce_scatter_block(in, out, n, MPI_LONG, MPI_SUM, comm);
+    for (int i = 0; i < n; i++)
+        check(out[i] == sum(ranks, rank, i), "reduce_scatter_block of %d: %ld at %d", n, out[i], i);
+    MPI_Reduce_scatter(in, out, counts, MPI_LONG, MPI_SUM, comm);
+    for (int i = 0; i < n; i++)
+        check(out[i] == sum(ranks, rank, i), "reduce_scatter of %d: %ld at %d", n, out[i], i);
+}
+
+static void exchange(MPI_Comm comm, int rank, int ranks, int n)
+{
+    fill(rank, ranks, n);
+    MPI_Alltoall(in, n, MPI_LONG, out, n, MPI_LONG, comm);
+    for (int i = 0; i < n * ranks; i++)
+        check(out[i] == value(i / n, rank, i % n), "alltoall of %d: %ld at %d", n, out[i], i);
+    fill(rank, ranks, n);
+    MPI_Alltoallv(in, counts, places, MPI_LONG, out, counts, places, MPI_LONG, comm);
+    for (int i = 0; i < n * ranks; i++)
+        check(out[i] == value(i / n, rank, i % n), "alltoallv of %d: %ld at %d", n, out[i], i);
+}
+
+static void all(MPI_Comm comm)
+{
+    static const int sizes[] = { 1, 512, NUMBERS };
+    int rank, ranks;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        for (int r = 0; r < ranks; r++) {
+            counts[r] = sizes[s];
+            places[r] = r * sizes[s];
+        }
+        MPI_Barrier(comm);
+        broadcast(comm, rank, sizes[s]);
+        reduce(comm, rank, ranks, sizes[s]);
+        exchange(comm, rank, ranks, sizes[s]);
+    }
+}
+
+/* Descriptors, and bytes of mappings of huddle's. */
+static void tell_open(void)
+{
+    DIR *fds = opendir("/proc/self/fd");
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long from, to, mapped = 0;
+    char line[512];
+    int count = -4; /* two entries that are none, and these two */
+
+    while (fds && readdir(fds))
+        count++;
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, "memfd:huddle") && sscanf(line, "%lx-%lx", &from, &to) == 2)
+            mapped += to - from;
+    printf("rounds: rank %d has %d descriptors, %lu bytes mapped\n", world_rank, count, mapped);
+    fflush(stdout);
+    if (fds)
+        closedir(fds);
+    if (maps)
+        fclose(maps);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comm;
+
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    in = allocate(2 * (size_t)world_size * NUMBERS * sizeof *in);
+    out = allocate(2 * (size_t)world_size * NUMBERS * sizeof *out);
+    counts = allocate((size_t)world_size * sizeof *counts);
+    places = allocate((size_t)world_size * sizeof *places);
+    all(MPI_COMM_WORLD);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    all(comm);
+    MPI_Comm_free(&comm);
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &comm);
+    all(comm);
+    MPI_Comm_free(&comm);
+    all(MPI_COMM_WORLD);
+    tell_open();
+    return finish("rounds");
+}
