@@ -53,7 +53,7 @@ static socklen_t address_of(int rank, struct sockaddr_un *address)
 /* The job's name, with the name of the run if 'huddle run' started it; a hash keeps long names apart, as an address has 107 bytes. */
 static bool name_job(const struct launcher *l)
 {
-    const char *name = getenv(l->job), *step = l->step ? getenv(l->step) : "", *run = getenv("HUDDLE_JOB");
+    const char *name = secure_getenv(l->job), *step = l->step ? secure_getenv(l->step) : "", *run = secure_getenv("HUDDLE_JOB");
     char inode[32];
     struct stat st;
 
@@ -98,7 +98,7 @@ void hud_presence_announce(enum hud_launchers which, bool checked)
     with_check = checked;
     for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
         const struct launcher *l = &launchers[i];
-        const char *rank = getenv(l->rank);
+        const char *rank = secure_getenv(l->rank);
         if ((which == HUD_LAUNCHERS_HYDRA || l->pmix) && rank && *rank && name_job(l)) {
             bind_rank(atoi(rank));
             return;

@@ -10,11 +10,12 @@
  * Stepping aside
  *             Inter-communicators and single ranks are not taken.  Nothing is where fault tolerance is on, where MPI_Init does not wait for
  *             all ranks, or where Open MPI's objects are not laid out as in the headers (living.c).  All of this is the same on every
- *             rank of a job.
+ *             rank of a job.  A process with elevated privileges (core/elevated.h) does not announce itself: the other ranks see it as absent.
  */
 #include "component.h"
 
 #include "core/config.h"
+#include "core/elevated.h"
 #include "core/presence.h"
 
 #include <pthread.h>
@@ -69,6 +70,8 @@ static int component_open(void)
 {
     const char *misfit = hud_openmpi_misfit(), *reason = reason_to_stay_out();
 
+    if (process_is_elevated())
+        return OPAL_ERR_NOT_AVAILABLE; /* a line would depend on variables of a user with fewer rights */
     if (misfit != NULL)
         hud_openmpi_warn(MISFIT_TEXT, misfit);
     else if (reason != NULL)
