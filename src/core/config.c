@@ -8,6 +8,7 @@
  */
 #include "core/config.h"
 #include "core/coll.h"
+#include "core/elevated.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "topo/topo.h"
@@ -352,11 +353,13 @@ void hud_config_read(const char *const *host, struct config *config)
     hud_settings(&count);
     for (int i = 0; i < count; i++)
         take(config, i, rows[i].shown.preset, "default");
-    for (char **e = environ; e && *e; e++)
+    for (char **e = environ; e && *e && !process_is_elevated(); e++)
         if (strncmp(*e, "HUDDLE_", 7) == 0 || strncmp(*e, "HUDDLE=", 7) == 0)
             take_assignment(config, *e, "environment");
     for (; host && *host; host++)
         take_assignment(config, *host, "host");
+    if (process_is_elevated())
+        config->number[SET_ON] = SWITCH_OFF; /* what huddle uses (hwloc) trusts the environment too */
     hud_text_make_plain(config->error);
     config->agree = HASH_START;
     for (int i = 0; i < count; i++)

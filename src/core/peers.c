@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* peers.c - mapping the other ranks' arenas: those of this process, those that /proc leads to, and those that must be sent (arrivals.c). */
 #define _GNU_SOURCE
+#include "core/clock.h"
 #include "core/direct.h"
 #include "core/process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +26,10 @@ static uint64_t process_token(void)
     static uint64_t token;
 
     pthread_mutex_lock(&lock);
-    while (token == 0)
-        if (getrandom(&token, sizeof token, 0) != (ssize_t)sizeof token)
-            token = 0;
+    while (token == 0 && (getrandom(&token, sizeof token, 0) == (ssize_t)sizeof token || errno == EINTR))
+        ;
+    if (token == 0) /* forbidden: the arena's nonce still tells one process from another */
+        token = clock_ns() ^ (uint64_t)getpid() << 32;
     pthread_mutex_unlock(&lock);
     return token;
 }
@@ -38,13 +41,13 @@ static uint64_t inode_of(const char *path)
     return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-int hud_peers_init(struct peers *p)
+void hud_peers_init(struct peers *p)
 {
     memset(p, 0, sizeof *p);
     p->sock.fd = -1;
     for (int i = 0; i < PEERS_EARLY; i++)
         p->early[i].file.fd = -1;
-    return pthread_mutex_init(&p->lock, NULL) == 0 ? 0 : -1;
+    p->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
 /* Its arena is no longer to be had by other contexts of the process; those that have it hold it. */

@@ -62,7 +62,7 @@ struct peers {
     struct peers *next_here; /* of the process's contexts that have a card */
 };
 
-int hud_peers_init(struct peers *p); /* 0, or -1 */
+void hud_peers_init(struct peers *p);
 void hud_peers_destroy(struct peers *p);
 
 /* Fills the card of the own arena. */

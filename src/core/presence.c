@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* presence.c - one way for this process, and what it found, remembered. */
+#define _GNU_SOURCE
 #include "core/presence.h"
 #include "core/local.h"
 #include "core/presence_way.h"
@@ -21,7 +22,7 @@ static unsigned char asked[PRESENCE_RANKS / 8], there[PRESENCE_RANKS / 8]; /* a 
 static int launched_as(void)
 {
     for (size_t i = 0; i < sizeof rank_names / sizeof rank_names[0]; i++) {
-        const char *text = getenv(rank_names[i]);
+        const char *text = secure_getenv(rank_names[i]);
         char *end = NULL;
         long rank = text ? strtol(text, &end, 10) : -1;
         if (text && end != text && *end == '\0' && rank >= 0 && rank < PRESENCE_RANKS)
@@ -56,7 +57,7 @@ bool hud_presence_checked(void)
 
 const char *hud_presence_trouble(void)
 {
-    const char *secret = getenv("HUDDLE_JOB");
+    const char *secret = secure_getenv("HUDDLE_JOB");
 
     if (!called || way)
         return NULL;

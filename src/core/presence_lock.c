@@ -10,6 +10,7 @@
  * descriptor that is there fails only for want of kernel memory or when interrupted, and is then done again; a rank that was forbidden the call finds
  * that out before it announces itself, and then does not.  One that has lost its descriptor has lost its lock as well: it counts as absent, here as elsewhere.
  */
+#define _GNU_SOURCE
 #include "core/descriptor.h"
 #include "core/hash.h"
 #include "core/presence_way.h"
@@ -34,7 +35,7 @@ static bool locked;
 
 static bool is_socket(const char *variable, struct stat *st)
 {
-    const char *text = getenv(variable);
+    const char *text = secure_getenv(variable);
     char *end = NULL;
     long fd = text ? strtol(text, &end, 10) : -1;
 
@@ -44,7 +45,7 @@ static bool is_socket(const char *variable, struct stat *st)
 /* The first that is there, as a descriptor of our own; *job: of all that are, and of what tells a spawned job from its parents. */
 static bool find_socket(uint64_t *job)
 {
-    const char *spawned = getenv("PMI_SPAWNED");
+    const char *spawned = secure_getenv("PMI_SPAWNED");
     struct stat st;
 
     *job = hash_text(HASH_START, spawned ? spawned : "");
@@ -53,7 +54,7 @@ static bool find_socket(uint64_t *job)
             continue;
         *job = hash_number(*job, (uint64_t)st.st_ino);
         if (control.fd < 0)
-            control = descriptor_of(fcntl(atoi(getenv(socket_names[i])), F_DUPFD_CLOEXEC, 3));
+            control = descriptor_of(fcntl(atoi(secure_getenv(socket_names[i])), F_DUPFD_CLOEXEC, 3));
     }
     return control.fd >= 0;
 }

@@ -36,7 +36,7 @@ static void add_text(struct blake2s *hash, const char *text)
 
 bool hud_presence_name_job(bool checked)
 {
-    const char *secret = getenv("HUDDLE_JOB");
+    const char *secret = secure_getenv("HUDDLE_JOB");
 
     if (!secret || !*secret)
         return false;
@@ -44,7 +44,7 @@ bool hud_presence_name_job(bool checked)
     add_text(&job, checked ? "huddle presence, checked" : "huddle presence");
     add_text(&job, secret);
     for (size_t i = 0; i < sizeof job_names / sizeof job_names[0]; i++) {
-        const char *value = getenv(job_names[i]);
+        const char *value = secure_getenv(job_names[i]);
         add_text(&job, value ? value : "");
     }
     return true;

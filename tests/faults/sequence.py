@@ -58,11 +58,7 @@ REPEATS = 4  # of a site's calls in the quick tests
 PRIVATE = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "strdup", "asprintf")
 
 # Known, and not to be judged here: (kind, calling function, lasting only, why)
-LEFT = (
-    ("getrandom", "fill_card|process_token", True, "the loop for a process's token does not end"),
-    ("pthread_mutex_init", "hud_peers_init", False, "a context without a lock for its peers"),
-    (".*", "hud_presence_.*", False, "a rank that cannot ask who is there decides alone"),
-)
+LEFT = ()
 
 # What a rank needs for its own buffers only: (kind, calling function).  Others cannot know, so the call ends with an error, as the MPI's own may.
 OWN = (("malloc", "hud_message_open"), ("aligned_alloc", "hud_op_open|hud_local_open"))

@@ -179,7 +179,7 @@ static void run_team(struct input *in)
     struct peer_card cards[2];
     char *base[2];
 
-    MUST(hud_peers_init(&peers) == 0);
+    hud_peers_init(&peers);
     hud_peers_card(&peers, &own, &cards[0]);
     cards[1] = cards[0];
     cards[1].process ^= 1; /* another process, and not to be reached by /proc */

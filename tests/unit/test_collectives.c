@@ -7,6 +7,7 @@
  */
 #include "alg/alg.h"
 #include "calls.h"
+#include "core/direct.h"
 
 #include <ctype.h>
 #include <setjmp.h>
@@ -153,7 +154,7 @@ static void truncate_to(struct rank *r, size_t divisor)
     }
 }
 
-static void truncate(struct rank *r)
+static void send_too_much(struct rank *r)
 {
     truncate_to(r, 3);
     truncate_to(r, 0);
@@ -162,11 +163,12 @@ static void truncate(struct rank *r)
 static void what_is_too_long_is_cut(void **state)
 {
     static const char *const settings[] = { "HUDDLE_ALLTOALLV=auto", "HUDDLE_ALLTOALLV=windows", "HUDDLE_ALLTOALLV=single" };
+    bool direct = hud_direct_likely(); /* the last one asks for it */
 
     (void)state;
-    for (size_t i = 0; i < COUNT(settings); i++)
+    for (size_t i = 0; i < (direct ? COUNT(settings) : COUNT(settings) - 1); i++)
         for (int ranks = 2; ranks <= CREW_MOST; ranks += 3)
-            assert_int_equal(crew_run(ranks, (const char *const[]){ settings[i], NULL }, truncate), 2 * COUNT(sizes));
+            assert_int_equal(crew_run(ranks, (const char *const[]){ settings[i], NULL }, send_too_much), 2 * COUNT(sizes));
 }
 
 /* ---- what is refused -------------------------------------------------------------------------------------------------- */

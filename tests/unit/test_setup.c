@@ -192,7 +192,8 @@ static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
     const char *why;
     char *base[2];
 
-    if (hud_peers_init(&peers) != 0 || hud_arena_create(&own, 1 << 20, &why) != 0)
+    hud_peers_init(&peers);
+    if (hud_arena_create(&own, 1 << 20, &why) != 0)
         return 1;
     size_t offset = hud_arena_reserve(&own, 4096, 2, &why);
     ((char *)own.head)[offset] = (char)(40 + me);
@@ -256,7 +257,7 @@ static void a_wrong_file_is_refused(void **state)
     char *base[2];
 
     (void)state;
-    assert_int_equal(hud_peers_init(&peers), 0);
+    hud_peers_init(&peers);
     assert_int_equal(hud_arena_create(&own, 1 << 20, &why), 0);
     assert_int_equal(hud_arena_create(&other, 1 << 20, &why), 0);
     hud_peers_card(&peers, &own, &cards[0]);
@@ -280,8 +281,8 @@ static void cards_that_claim_this_process(void **state)
     char *base[2];
 
     (void)state;
-    assert_int_equal(hud_peers_init(&peers), 0);
-    assert_int_equal(hud_peers_init(&others), 0);
+    hud_peers_init(&peers);
+    hud_peers_init(&others);
     assert_int_equal(hud_arena_create(&own, 1 << 20, &why), 0);
     assert_int_equal(hud_arena_create(&other, 1 << 20, &why), 0);
     hud_peers_card(&peers, &own, &cards[0]);
@@ -312,7 +313,7 @@ static void single_copy_is_believed_only_if_the_nonce_is_there(void **state)
     const char *why;
 
     (void)state;
-    assert_int_equal(hud_peers_init(&peers), 0);
+    hud_peers_init(&peers);
     assert_int_equal(hud_arena_create(&own, 1 << 20, &why), 0);
     hud_peers_card(&peers, &own, &card);
     assert_int_equal(hud_direct_reads(&card, &card), hud_direct_likely());

@@ -5,11 +5,13 @@
  * It depends on no MPI, so it is harmless in every process of a job: shells, launchers, interpreters.  It looks when it is loaded (an MPI
  * that the program links is already mapped, whatever the order of constructors), and again when MPI_Init is called (an MPI that came
  * later, by dlopen, as mpi4py's does).  An MPI without a front end is left alone, and rank 0 says so in one line.  HUDDLE=off: nothing
- * is looked for and nothing loaded; the names in trampolines.c pass calls on.
+ * is looked for and nothing loaded; the names in trampolines.c pass calls on.  The same holds in a process with elevated privileges, into which
+ * /etc/ld.so.preload or a trusted directory brings this library: there not even that variable is read.
  */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"
 
+#include "core/elevated.h"
 #include "core/local.h"
 
 #include <dlfcn.h>
@@ -162,7 +164,7 @@ void hud_loader_attach(void)
     const char *soname;
     int bytes = 0;
 
-    if (local_get(&mpi_found) || setting_is("HUDDLE", "off") || setting_is("HUDDLE", "0"))
+    if (process_is_elevated() || local_get(&mpi_found) || setting_is("HUDDLE", "off") || setting_is("HUDDLE", "0"))
         return;
     void *mpi = find_mpi(&soname);
     if (!mpi || !local_claim(&attached))

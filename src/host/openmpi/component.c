@@ -9,7 +9,8 @@
  * Collective  Nothing here: a team is set up in the first collective that uses it.
  * Stepping aside
  *             Inter-communicators and single ranks fall back.  Everything does where MPI_Init does not wait for all ranks, or where Open MPI's
- *             objects are not laid out as in the headers (living.c).  All of this is the same on every rank of a job.
+ *             objects are not laid out as in the headers (living.c).  All of this is the same on every rank of a job.  A process
+ *             with elevated privileges (core/elevated.h) does not publish itself: the other ranks see it as absent.
  * Fault tolerance
  *             Where it is on (ULFM), a collective during which a process ends fails with MPI_ERR_PROC_FAILED, on a revoked communicator with
  *             MPI_ERR_REVOKED; later ones of that communicator are Open MPI's own.
@@ -17,6 +18,7 @@
 #include "component.h"
 
 #include "core/config.h"
+#include "core/elevated.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -68,6 +70,8 @@ static int component_open(void)
 {
     const char *misfit = hud_openmpi_misfit(), *reason = reason_to_stay_out();
 
+    if (process_is_elevated())
+        return OPAL_ERR_NOT_AVAILABLE; /* a line would depend on variables of a user with fewer rights */
     if (misfit != NULL)
         hud_openmpi_warn(MISFIT_TEXT, misfit);
     else if (reason != NULL)
