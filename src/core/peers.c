@@ -15,7 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_SECONDS = 10 }; /* for descriptors, see hud_peers_map */
+enum {
+    WAIT_SECONDS = 10,   /* for descriptors, see hud_peers_map */
+    TURNS_PER_DEATH = 64 /* of some ms, from one question about processes to the next */
+};
 
 /* The same for all contexts of a process; a forked child has another pid. */
 static uint64_t process_token(void)
@@ -264,14 +267,28 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Everybody sends to everybody and receives from everybody; all members are here at the same time, so no queue stays full. */
+/* A member's process has ended: its descriptor will not come. */
+static bool has_dead(const struct peer_card *cards, int ranks, int me)
+{
+    bool dead = false;
+
+    for (int r = 0; !dead && r < ranks; r++)
+        dead = cards[r].pid_namespace != 0 && cards[r].pid_namespace == cards[me].pid_namespace &&
+               hud_process_ended(cards[r].pid, cards[r].started);
+    return dead;
+}
+
+/*
+ * Everybody sends to everybody and receives from everybody; all members are here at the same time, so no queue stays full.  A member that has died ends
+ * this for its team, but not for the teams of those that are left.
+ */
 static void exchange_descriptors(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me,
                                  void (*progress)(void *arg), void *arg)
 {
     double until = seconds() + WAIT_SECONDS;
-    bool sent, got;
+    bool sent = false, got = false, dead = false;
 
-    do {
+    for (unsigned turn = 1; turn == 1 || ((!sent || !got) && !dead && !hud_peers_lost(p) && seconds() < until); turn++) {
         sent = send_to_all(p, own, cards, ranks, me);
         while (receive(p, cards, ranks))
             ;
@@ -281,8 +298,9 @@ static void exchange_descriptors(struct peers *p, const struct arena *own, const
         struct pollfd ready = { .fd = p->sock.fd, .events = POLLIN };
         if (!sent || !got)
             poll(&ready, 1, 1);
-    } while ((!sent || !got) && !hud_peers_lost(p) && seconds() < until);
-    if (!got)
+        dead = turn % TURNS_PER_DEATH == 0 && has_dead(cards, ranks, me);
+    }
+    if (!got && !dead)
         give_up(p);
 }
 
