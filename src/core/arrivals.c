@@ -7,12 +7,17 @@
  * them, if they are our user's.  All else is dropped unopened.  What is wrong with a message concerns the set-up that waits for it, and no other.
  */
 #include "core/peers.h"
+#include "core/process.h"
 
 #include <poll.h>
 #include <string.h>
 #include <time.h>
 
-enum { WAIT_SECONDS = 10, MESSAGES_A_TURN = 64 };
+enum {
+    WAIT_SECONDS = 10,
+    MESSAGES_A_TURN = 64,
+    TURNS_PER_DEATH = 64 /* of some ms, from one question about processes to the next */
+};
 
 static double seconds(void)
 {
@@ -181,17 +186,31 @@ static bool all_settled(struct peers *p, const struct peer_card *cards, int rank
     return all;
 }
 
-/* Everybody sends to everybody and receives from everybody; all members are here at the same time, so no queue stays full. */
+/* A member's process has ended: its descriptor will not come. */
+static bool has_dead(const struct peer_card *cards, int ranks, int me)
+{
+    bool dead = false;
+
+    for (int r = 0; !dead && r < ranks; r++)
+        dead = cards[r].pid_namespace != 0 && cards[r].pid_namespace == cards[me].pid_namespace &&
+               hud_process_ended(cards[r].pid, cards[r].started);
+    return dead;
+}
+
+/*
+ * Everybody sends to everybody and receives from everybody; all members are here at the same time, so no queue stays full.  A member that has died ends
+ * this for its team, but not for the teams of those that are left.
+ */
 void hud_arrivals_exchange(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me,
                            void (*progress)(void *arg), void *arg)
 {
     double until = seconds() + WAIT_SECONDS;
-    bool sent, got;
+    bool sent = false, got = false, dead = false;
 
     for (int r = 0; r < ranks; r++)
         if (r != me)
             await(p, &cards[r]);
-    do {
+    for (unsigned turn = 1; turn == 1 || ((!sent || !got) && !dead && seconds() < until); turn++) {
         sent = send_to_all(p, own, cards, ranks, me);
         for (int i = 0; i < MESSAGES_A_TURN && receive(p); i++)
             ;
@@ -201,12 +220,13 @@ void hud_arrivals_exchange(struct peers *p, const struct arena *own, const struc
         struct pollfd ready = { .fd = p->sock.fd, .events = POLLIN };
         if (!sent || !got)
             poll(&ready, 1, 1);
-    } while ((!sent || !got) && seconds() < until);
+        dead = turn % TURNS_PER_DEATH == 0 && has_dead(cards, ranks, me);
+    }
     for (int r = 0; r < ranks; r++)
         if (r != me)
             await_no_more(p, &cards[r]);
     pthread_mutex_lock(&p->lock);
-    p->lost = p->lost || !got;
+    p->lost = p->lost || (!got && !dead);
     pthread_mutex_unlock(&p->lock);
 }
 

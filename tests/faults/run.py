@@ -128,12 +128,10 @@ def try_program(setting, program):
     work = [(rank, point) for rank in FAULTY for point in sequence.points(clean.ranks[rank], setting.full, setting.seed + rank)]
     if program not in TEAMS:
         work = [(rank, point) for rank, point in work if not (point.forever and point.name.split("@")[0] in sequence.PRIVATE)]
-    left = [job for job in work if sequence.why_left(job[1], sequence.caller(job[1].name, setting.libraries))]
-    work = [job for job in work if job not in left]
     work = [(rank, point) for rank, point in work if setting.only in f"{point.name} {sequence.caller(point.name, setting.libraries)}"]
     if setting.most and len(work) > setting.most:
         work = random.Random(setting.seed).sample(work, setting.most)
-    counts, lock = collections.Counter({"left out": len(left)} if left else {}), threading.Lock()
+    counts, lock = collections.Counter(), threading.Lock()
 
     def one(job):
         rank, point = job

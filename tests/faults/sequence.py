@@ -57,9 +57,6 @@ REPEATS = 4  # of a site's calls in the quick tests
 # Kinds of which a lasting failure leaves the MPI itself without memory.
 PRIVATE = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "strdup", "asprintf")
 
-# Known, and not to be judged here: (kind, calling function, lasting only, why)
-LEFT = ()
-
 # What a rank needs for its own buffers only: (kind, calling function).  Others cannot know, so the call ends with an error, as the MPI's own may.
 OWN = (("malloc", "hud_message_open"), ("aligned_alloc", "hud_op_open|hud_local_open"))
 
@@ -116,12 +113,6 @@ def symbols(library):
     listed = subprocess.run(["nm", "-C", "--defined-only", library], capture_output=True, text=True, check=False).stdout
     rows = (line.split(maxsplit=2) for line in listed.splitlines())
     return sorted((int(row[0], 16), row[2]) for row in rows if len(row) == 3 and row[1] in "tTwW")
-
-
-def why_left(point, function):
-    """Why a point is not judged; None: it is."""
-    kind = point.name.split("@")[0]
-    return next((why for k, f, lasting, why in LEFT if re.fullmatch(k, kind) and re.match(f, function) and point.forever >= lasting), None)
 
 
 def is_own(point, function):
