@@ -10,6 +10,10 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "s
 RANKS, SECONDS = 4, 60
 
 
+class Unexpected(Exception):
+    """What an answer has that it must not have, or lacks."""
+
+
 def until(job, found):
     """What `found` returns once that is not empty; None: the job has ended, or it is too late."""
     end = time.monotonic() + SECONDS
@@ -37,7 +41,7 @@ def labels_fit(text):
 
 
 def expect(job, pids, asked, head, late, how):
-    """Complains unless the answer comes to name the call, those that wait in it and the one that does not."""
+    """Unexpected unless the answer comes to name the call, those that wait in it and the one that does not."""
     waits = [rf"  rank {rank} \(process {pid}\) has waited [0-9.]+ s at [A-Z]+\w* \(alg/\S+:\d+\) for a " for rank, pid in pids.items() if rank != late]
     wanted = [head + "\n", *waits, rf"  not waiting in this call: rank {late} \(process {pids[late]}\): {how}"]
     last = ""
@@ -49,19 +53,14 @@ def expect(job, pids, asked, head, late, how):
 
     text = until(job, asks)
     if text is None:
-        job.complaints.append(f"'huddle who {asked}' lacks one of {wanted}:\n{last}")
+        raise Unexpected(f"'huddle who {asked}' lacks one of {wanted}:\n{last}")
     elif not labels_fit(text):
-        job.complaints.append(f"labels that the source does not have:\n{text}")
+        raise Unexpected(f"labels that the source does not have:\n{text}")
     elif text.count("has waited") != RANKS - 1 or text.count("not waiting") != 1:
-        job.complaints.append(f"'huddle who {asked}' names other ranks besides:\n{text}")
+        raise Unexpected(f"'huddle who {asked}' names other ranks besides:\n{text}")
 
 
-def ask_of_late(job):
-    pids = until(job, lambda: len(found := dict(re.findall(r"rank (\d) is process (\d+)\.", job.text()))) == RANKS and found)
-    if not pids:
-        job.complaints.append("the ranks do not say which processes they are")
-        return
-    pids = {int(rank): int(pid) for rank, pid in pids.items()}
+def ask(job, pids):
     launcher = job.process.pid
     for asked in (launcher, pids[0], pids[1]):
         expect(job, pids, asked, r"MPI_COMM_WORLD \(4 ranks\): call \d+, allreduce of 1 MB \(slices\)", 1, "(asleep|running)")
@@ -69,3 +68,15 @@ def ask_of_late(job):
     for asked in (launcher, pids[3], pids[2]):
         expect(job, pids, asked, r"MPI_COMM_WORLD \(4 ranks\): call \d+, barrier \(groups\)", 2, "stopped by a signal")
     os.kill(pids[2], signal.SIGCONT)
+
+
+def ask_of_late(job):
+    pids = until(job, lambda: len(found := dict(re.findall(r"rank (\d) is process (\d+)\.", job.text()))) == RANKS and found)
+    try:
+        if not pids:
+            raise Unexpected("the ranks do not say which processes they are")
+        ask(job, {int(rank): int(pid) for rank, pid in pids.items()})
+    except Unexpected as what:
+        job.complaints.append(str(what))
+        if job.process.poll() is None:
+            os.killpg(job.process.pid, signal.SIGKILL)
