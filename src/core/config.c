@@ -384,14 +384,8 @@ bool hud_config_checks(const char *const *host)
 
 int hud_config_forced(const struct config *config, int coll_kind)
 {
-    static const int set_of[COLL_KINDS] = { [COLL_BARRIER] = SET_BARRIER,
-                                            [COLL_BCAST] = SET_BCAST,
-                                            [COLL_REDUCE] = SET_REDUCE,
-                                            [COLL_ALLREDUCE] = SET_ALLREDUCE,
-                                            [COLL_REDUCE_SCATTER] = SET_REDUCE_SCATTER,
-                                            [COLL_ALLTOALL] = SET_ALLTOALL,
-                                            [COLL_ALLTOALLV] = SET_ALLTOALLV };
-    long left = config->number[set_of[coll_kind]];
+    _Static_assert((int)SET_ALLTOALLV - (int)SET_BARRIER == (int)COLL_KINDS - 1, "settings of collectives are in their order");
+    long left = config->number[SET_BARRIER + coll_kind];
 
     if (left == CHOICE_AUTO || left == CHOICE_MPI)
         return left == CHOICE_AUTO ? -1 : -2;
