@@ -115,7 +115,9 @@ static int allgather(void *arg, const void *mine, size_t bytes, void *all)
 
 static void die_second(void)
 {
-    if (self.rank == self.options->second && atomic_load(&self.page->struck) != 0)
+    bool among_survivors = self.meetings >= JOB_MEETINGS / 2; /* whose team is to work */
+
+    if (self.rank == self.options->second && !among_survivors && atomic_load(&self.page->struck) != 0)
         kill(getpid(), SIGKILL);
 }
 
