@@ -7,8 +7,9 @@
  * given back and claimed again, so no two records have the same one.  Readers never write: a read-only mapping serves.
  *
  * Claim     The exchange of `owned` gives a free note to one thread of the process.
- * Order     The release fence after the odd turn comes before the words, and the release store of the complete turn after them.  The reader's acquire
- *           load of the turn pairs with that store, its acquire fence with that fence: so words of two records never mix unnoticed.
+ * Order     Each word is a release store, after that of the odd turn; the complete turn is one after all words.  The reader's acquire load of a word
+ *           pairs with its store: a reader that sees a word of a newer record sees that record's odd turn, or a later one, when it looks at the turn
+ *           again.  So words of two records never mix unnoticed.
  */
 #ifndef HUD_NOTE_H
 #define HUD_NOTE_H
@@ -40,9 +41,8 @@ static inline void mem_note_write(struct mem_note *note, const uint64_t word[MEM
     uint64_t turn = atomic_load_explicit(&note->turn, memory_order_relaxed);
 
     atomic_store_explicit(&note->turn, turn | 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
     for (int i = 0; i < MEM_NOTE_WORDS; i++)
-        atomic_store_explicit(&note->word[i], word[i], memory_order_relaxed);
+        atomic_store_explicit(&note->word[i], word[i], memory_order_release);
     atomic_store_explicit(&note->turn, (turn | 3) + 3, memory_order_release);
 }
 
@@ -63,8 +63,7 @@ static inline bool mem_note_read(const struct mem_note *note, uint64_t word[MEM_
     if (turn % 4 != 2)
         return false;
     for (int i = 0; i < MEM_NOTE_WORDS; i++)
-        word[i] = atomic_load_explicit(&note->word[i], memory_order_relaxed);
-    atomic_thread_fence(memory_order_acquire);
+        word[i] = atomic_load_explicit(&note->word[i], memory_order_acquire);
     return atomic_load_explicit(&note->turn, memory_order_relaxed) == turn;
 }
 

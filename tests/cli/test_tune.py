@@ -82,7 +82,7 @@ class Conditions(unittest.TestCase):
         algorithms = tuple(f"HUDDLE_{row['collective']}_{row['name']}_".upper() for row in rows_of_info)
         others = {row["name"] for row in rows if not row["name"].startswith(algorithms)} - set(tune_trials.KEPT)
         choices = {"HUDDLE_BARRIER", "HUDDLE_BCAST", "HUDDLE_REDUCE", "HUDDLE_ALLREDUCE", "HUDDLE_REDUCE_SCATTER", "HUDDLE_ALLTOALL", "HUDDLE_ALLTOALLV"}
-        self.assertEqual({"HUDDLE", *choices, "HUDDLE_TUNING", "HUDDLE_FIRST", "HUDDLE_STATS", "HUDDLE_LOG", "HUDDLE_CHECK", "HUDDLE_CHECK_TIMEOUT", "HUDDLE_JOB"}, others)
+        self.assertEqual({"HUDDLE", *choices, "HUDDLE_TUNING", "HUDDLE_FIRST", "HUDDLE_ON_DEATH", "HUDDLE_STATS", "HUDDLE_LOG", "HUDDLE_CHECK", "HUDDLE_CHECK_TIMEOUT", "HUDDLE_JOB"}, others)
 
     def test_teams_of_other_places_have_other_figures(self):
         cells = {State.name("bcast", Team(2, "core", False, within), 8) for within in ("l3", "numa")}
