@@ -99,6 +99,12 @@ HUD_API int hud_team_create(hud_context *context, const struct hud_exchange *exc
  */
 HUD_API void hud_team_decline(hud_team *team);
 
+/*
+ * This rank has no memory for the call that the other members are making, and does not make it: their calls on the team, and all later ones of this rank,
+ * fail or fall back as after HUD_ERR_UNLIKE.  Returns HUD_ERR_MEMORY.
+ */
+HUD_API int hud_team_fail(hud_team *team);
+
 /* Local, never waits; memory returns to the arena when every member has freed the team.  NULL is allowed. */
 HUD_API void hud_team_free(hud_team *team);
 

@@ -271,6 +271,13 @@ int hud_reduce_scatter(hud_team *team, const struct hud_view *in, const struct h
     return run(team, COLL_REDUCE_SCATTER, &call);
 }
 
+int hud_team_fail(hud_team *team)
+{
+    if (team->state <= TEAM_EARLY)
+        hud_team_setup(team);
+    return team->state == TEAM_READY ? give_up(team, HUD_ERR_MEMORY) : HUD_ERR_MEMORY;
+}
+
 /*
  * This member sends blocks of another size than it receives, which no MPI finds out by the arguments of one rank; so the others are in the call.  It
  * tells them by giving the team up.  With HUDDLE_CHECK the roll call tells them, and all go to the host's own collective.

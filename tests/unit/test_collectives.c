@@ -236,12 +236,54 @@ static void arguments_are_looked_at_and_one_rank_needs_nobody(void **state)
     assert_int_equal(crew_run(1, (const char *const[]){ NULL }, alone), 0);
 }
 
+/* A rank that cannot make a call takes the others out of it, and out of the team; so does one whose blocks of an alltoall are not of one size. */
+static void fail_once(struct rank *r, bool unequal)
+{
+    long given[8] = { 1 }, got[8];
+    size_t ranks = (size_t)r->ranks;
+    const struct hud_view sent = { .base = given, .bytes = ranks * sizeof *given }, taken = { .base = got, .bytes = ranks * sizeof *got },
+                          less = { .base = given, .bytes = ranks };
+    int wanted = unequal ? HUD_ERR_TRUNCATE : HUD_ERR_MEMORY;
+
+    crew_must(r, hud_barrier(r->team) == HUD_OK, "a call before the one that fails", 0);
+    int status = r->number != 1 ? hud_alltoall(r->team, &sent, &taken)
+                 : unequal      ? hud_alltoall(r->team, &less, &taken)
+                                : hud_team_fail(r->team);
+    crew_must(r, status == wanted, "a call that one rank cannot make", sent.bytes);
+    crew_must(r, hud_barrier(r->team) == HUD_PASS, "a call after the one that failed", 0);
+}
+
+static void fail_for_memory(struct rank *r)
+{
+    fail_once(r, false);
+}
+
+static void fail_for_blocks(struct rank *r)
+{
+    fail_once(r, true);
+}
+
+static void one_that_fails_takes_all_along(void **state)
+{
+    const char *const plain[] = { NULL }, *const quiet[] = { "HUDDLE_LOG=quiet", NULL };
+
+    (void)state;
+    for (int ranks = 2; ranks <= CREW_MOST; ranks++) {
+        crew_run(ranks, plain, fail_for_memory);
+        crew_run(ranks, quiet, fail_for_blocks);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_algorithm_in_turn), cmocka_unit_test(every_collective_is_taken),
-        cmocka_unit_test(little_memory),           cmocka_unit_test(nothing_is_enough_and_large_elements_are_too_much),
-        cmocka_unit_test(what_is_too_long_is_cut), cmocka_unit_test(arguments_are_looked_at_and_one_rank_needs_nobody),
+        cmocka_unit_test(every_algorithm_in_turn),
+        cmocka_unit_test(every_collective_is_taken),
+        cmocka_unit_test(little_memory),
+        cmocka_unit_test(nothing_is_enough_and_large_elements_are_too_much),
+        cmocka_unit_test(what_is_too_long_is_cut),
+        cmocka_unit_test(arguments_are_looked_at_and_one_rank_needs_nobody),
+        cmocka_unit_test(one_that_fails_takes_all_along),
     };
 
     if (hud_op_find(HUD_SUM, HUD_UINT32, &operations[0]) != HUD_OK)

@@ -96,6 +96,8 @@ static int close_reduction(struct reduction *r, int status)
 /* The status of a reduction that was not opened: huddle is not asked. */
 static int unasked(hud_module *m, int status, const char *name, const char *kind, int root, size_t bytes, OP *op)
 {
+    if (status == HUD_ERR_MEMORY)
+        return hud_team_fail(m->team);
     if (status == HUD_PASS && !m->setting_up)
         hud_team_enter(m->team,
                        &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = hud_reduction_name(op), .unasked = kind });

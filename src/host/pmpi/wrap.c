@@ -25,6 +25,8 @@ static int fail(struct comm *comm, int status)
                                  [HUD_ERR_FAILED] = MPI_ERR_OTHER };
     int code = codes[status];
 
+    if (status == HUD_ERR_MEMORY) /* found before the call: the others are in it */
+        hud_team_fail(comm->team);
     real.Comm_call_errhandler(comm->handle, code);
     return code;
 }
