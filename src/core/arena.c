@@ -281,7 +281,7 @@ static int grow(struct arena *a, size_t start, size_t end, int committers)
         return 0;
     if (discard(a, from, end < had ? end : had) != 0)
         return -1;
-    if (hud_budget_left() / (size_t)(committers > 0 ? committers : 1) < end - from || commit(a, from, end) != 0)
+    if (hud_budget_room() / (size_t)(committers > 0 ? committers : 1) < end - from || commit(a, from, end) != 0)
         return -1;
     a->committed_bytes = end > had ? end : had;
     /* new pages are zero, but the kernel tells where a page lies only once it is mapped here */

@@ -13,7 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+/* For the MPI and the program: bytes of address space, and of memory. */
+enum { SPACE_KEPT = 256 << 20, MEMORY_KEPT = 8 << 20 };
 
 /* First number in a file; -1: no file, or "max". */
 static long long read_number(const char *path)
@@ -115,7 +119,25 @@ size_t hud_budget_default(int local_ranks)
     return hud_budget_of(smaller(machine_bytes("MemTotal"), group_limits().whole), (int)sysconf(_SC_NPROCESSORS_ONLN), local_ranks);
 }
 
+bool hud_budget_has_space(size_t arena_bytes, int mappings)
+{
+    struct rlimit most;
+    size_t pages = (size_t)read_number("/proc/self/statm"), page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY || pages == (size_t)-1)
+        return true;
+    size_t left = most.rlim_cur / page > pages ? ((size_t)most.rlim_cur / page - pages) * page : 0;
+    return left > SPACE_KEPT && (left - SPACE_KEPT) / arena_bytes > (size_t)mappings;
+}
+
 size_t hud_budget_left(void)
 {
     return smaller(machine_bytes("MemAvailable"), group_limits().left);
+}
+
+size_t hud_budget_room(void)
+{
+    size_t left = hud_budget_left();
+
+    return left > MEMORY_KEPT ? left - MEMORY_KEPT : 0;
 }

@@ -164,7 +164,10 @@ int hud_context_arena(struct hud_context *c, int team_ranks)
     if (!c->arena.head && !c->arena_why) {
         int ranks = c->host.local_ranks > 0 ? c->host.local_ranks : team_ranks;
         long wanted = c->config.number[SET_MEMORY];
-        if (hud_arena_create(&c->arena, wanted >= 0 ? (size_t)wanted : hud_budget_default(ranks), &c->arena_why) == 0) {
+        size_t bytes = wanted >= 0 ? (size_t)wanted : hud_budget_default(ranks);
+        if (bytes > 0 && !hud_budget_has_space(bytes, ranks)) {
+            c->arena_why = "too little address space is left (ulimit -v)";
+        } else if (hud_arena_create(&c->arena, bytes, &c->arena_why) == 0) {
             c->arena_why = NULL;
             c->arena.head->mark.world_rank = c->host.world_rank;
             move_stats(c);

@@ -2,7 +2,9 @@
 /*
  * inter.c - intercommunicators, their merge, and processes that are spawned later.  2 ranks at least.
  *
- *   inter [--spawn]
+ *   inter [--spawn [WORD...] | --connect]
+ *
+ * --spawn: the children are started by these words, as env -u LD_PRELOAD.  --connect: odd ranks connect to the even ones over a port, several times.
  */
 #include "check.h"
 
@@ -100,6 +102,49 @@ static void with_family(MPI_Comm family, bool child)
     MPI_Comm_disconnect(&family);
 }
 
+static void spawn(char *program, char **words, MPI_Comm *family)
+{
+    char *command = words[0] ? words[0] : program, *arguments[8] = { NULL };
+    int count = 0;
+
+    for (; words[0] && words[count + 1] && count < 6; count++)
+        arguments[count] = words[count + 1];
+    if (words[0])
+        arguments[count] = program;
+    MPI_Comm_spawn(command, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, family, MPI_ERRCODES_IGNORE);
+}
+
+/* Even and odd ranks as two programs that meet; each group also uses what is its own. */
+static void meet_over_a_port(void)
+{
+    MPI_Comm half, between, merged;
+    int odd = world_rank % 2;
+    char port[MPI_MAX_PORT_NAME] = "";
+
+    MPI_Comm_split(MPI_COMM_WORLD, odd, world_rank, &half);
+    if (world_rank == 0) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Send(port, sizeof port, MPI_CHAR, 1, 9, MPI_COMM_WORLD);
+    } else if (world_rank == 1) {
+        MPI_Recv(port, sizeof port, MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    for (int turn = 0; turn < 3; turn++) {
+        intra(half, "half");
+        (odd ? MPI_Comm_connect : MPI_Comm_accept)(port, MPI_INFO_NULL, 0, half, &between);
+        inter(between, odd, "from those that connect");
+        inter(between, !odd, "from those that accept");
+        MPI_Intercomm_merge(between, odd, &merged);
+        intra(merged, "merged over a port");
+        intra(half, "half");
+        MPI_Comm_free(&merged);
+        MPI_Comm_disconnect(&between);
+    }
+    if (world_rank == 0)
+        MPI_Close_port(port);
+    MPI_Comm_free(&half);
+    section("port");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm family;
@@ -115,9 +160,11 @@ int main(int argc, char **argv)
     between_halves();
     one_and_the_rest();
     if (argc > 1 && !strcmp(argv[1], "--spawn")) {
-        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &family, MPI_ERRCODES_IGNORE);
+        spawn(argv[0], argv + 2, &family);
         with_family(family, false);
         section("spawn");
     }
+    if (argc > 1 && !strcmp(argv[1], "--connect"))
+        meet_over_a_port();
     return finish("inter");
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tight.c - the first collective comes when the memory cgroup is all but full.
+ * tight.c - the first collectives of communicators come when the memory cgroup is all but full.
  *
- *   tight LEFT_BYTES LIMIT_FILE USAGE_FILE
+ *   tight LEFT_BYTES LIMIT_FILE USAGE_FILE [RANK]
  *
- * Rank 0 takes private memory until LEFT_BYTES are left below the limit.  Who then allocates shared memory without looking is killed.
+ * Rank 0, or RANK, takes private memory until LEFT_BYTES are left below the limit.  Who then allocates shared memory without looking is killed.
  */
 #include "check.h"
 
-enum { STEP = 256 << 10, MOST_STEPS = 8192 };
+enum { STEP = 256 << 10, MOST_STEPS = 8192, COMMS = 20 };
 
 static long long number_in(const char *path)
 {
@@ -47,26 +47,31 @@ static void fill_up(long long left, const char *limit, const char *usage)
 
 int main(int argc, char **argv)
 {
+    MPI_Comm comm[COMMS];
     static unsigned char got[10000], want[10000];
 
     begin(&argc, &argv, MPI_THREAD_SINGLE);
-    if (argc != 4 || world_size > 64)
+    if (argc < 4 || argc > 5 || world_size > 64)
         MPI_Abort(MPI_COMM_WORLD, 2);
     memset(got, 1, sizeof got);
     pattern(want, sizeof want, 1);
     warm_up();
-    if (world_rank == 0)
+    for (int i = 0; i < COMMS; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]); /* its team comes later, and was promised no memory */
+    if (world_rank == (argc == 5 ? atoi(argv[4]) : 0))
         fill_up(atoll(argv[1]), argv[2], argv[3]);
     sum_of_all(failures);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < COMMS; i++) {
         size_t bytes = i % 2 ? sizeof got : 100;
         memset(got, 0, sizeof got);
         if (world_rank == i % world_size)
             memcpy(got, want, bytes);
-        MPI_Bcast(got, (int)bytes, MPI_BYTE, i % world_size, MPI_COMM_WORLD);
+        MPI_Bcast(got, (int)bytes, MPI_BYTE, i % world_size, comm[i]);
         check(memcmp(got, want, bytes) == 0, "bcast %d", i);
-        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Barrier(comm[i]);
     }
+    for (int i = 0; i < COMMS; i++)
+        MPI_Comm_free(&comm[i]);
     section("tight");
     return finish("tight");
 }

@@ -107,8 +107,25 @@ CGROUPS = (  # v1, v2: where, the limit, the usage
 )
 
 
-def in_cgroup(limit_bytes, command):
-    """Every rank joins a memory cgroup of the case's own.  `command` may name {limit} and {usage}, its files."""
+# In a cgroup namespace: what is mounted begins at the own group, as in a container.
+ONLY_OWN_GROUP = ("{ if grep -q memory: /proc/self/cgroup; then umount /sys/fs/cgroup/memory && mount -t cgroup -o memory cgroup /sys/fs/cgroup/memory;"
+                  " else umount /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup; fi; }")
+
+
+def enable_memory(top):
+    """The groups below have a memory controller."""
+    try:
+        with open(os.path.join(top, "cgroup.subtree_control"), "w") as file:
+            file.write("+memory")
+    except OSError:
+        pass  # they have it already, or they cannot
+
+
+def in_cgroup(limit_bytes, command, test="-ge 0", namespace=False):
+    """Ranks whose number passes the shell test join a memory cgroup of the case's own, and see no other if `namespace`.
+
+    `command` may name {folder}/limit and {folder}/usage, its files.
+    """
     def path(folder):
         return os.path.join(folder, "cgroup")
 
@@ -116,6 +133,8 @@ def in_cgroup(limit_bytes, command):
         for top, limit, usage in CGROUPS:
             group = os.path.join(top, "test-" + os.path.basename(folder))
             try:
+                if limit == "memory.max":
+                    enable_memory(top)
                 os.mkdir(group)
                 with open(os.path.join(group, limit), "w") as file:
                     file.write(str(limit_bytes))
@@ -124,8 +143,9 @@ def in_cgroup(limit_bytes, command):
                     os.rmdir(group)
                 continue
             os.symlink(group, path(folder))
+            os.mkdir(os.path.join(folder, "seen"))
             for name, file in (("limit", limit), ("usage", usage)):
-                os.symlink(os.path.join(group, file), os.path.join(folder, name))
+                os.symlink(os.path.join(folder, "seen" if namespace else group, file), os.path.join(folder, name))
             return
         raise NotHere("no memory cgroup can be made here")
 
@@ -137,6 +157,9 @@ def in_cgroup(limit_bytes, command):
                 time.sleep(0.1)
 
     def each(words):
-        return ["sh", "-c", f'echo $$ >{path(words["folder"])}/cgroup.procs && exec "$@"', "cgroup"]
+        group = path(words["folder"])
+        inside = f'mount --bind $(readlink {group}) {words["folder"]}/seen && {ONLY_OWN_GROUP} && exec "$@"'
+        wrapper = ["unshare", "--cgroup", "--mount", "sh", "-c", f"'{inside}'", "own-group"] if namespace else []
+        return ["sh", "-c", f'if [ {RANK} {test} ]; then echo $$ >{group}/cgroup.procs && exec {" ".join(wrapper)} "$@"; else exec "$@"; fi', "cgroup"]
 
     return dict(prepare=prepare, each=each, clean=clean, command=command)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_arena.c - the ledger of an arena. */
 #include "core/arena.h"
+#include "core/budget.h"
 #include "core/vacate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -173,6 +175,28 @@ static void file_size_limit_is_no_signal(void **state)
     assert_int_equal(status, 0);
 }
 
+/* What RLIMIT_AS leaves serves the MPI and the program first. */
+static void address_space_is_left_to_others(void **state)
+{
+    int status;
+
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        FILE *file = fopen("/proc/self/statm", "r");
+        struct rlimit most = { RLIM_INFINITY, RLIM_INFINITY };
+        long pages;
+        if (!file || fscanf(file, "%ld", &pages) != 1)
+            _exit(0); /* then no limit is seen */
+        bool before = hud_budget_has_space(10 * MB, 1000);
+        most.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + 300 * MB;
+        setrlimit(RLIMIT_AS, &most);
+        _exit(before && hud_budget_has_space(10 * MB, 2) && !hud_budget_has_space(10 * MB, 10) ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +204,7 @@ int main(void)
         cmocka_unit_test(left_slices_wait_for_all),           cmocka_unit_test(ten_thousand_cycles_do_not_grow),
         cmocka_unit_test(home_of_a_flag_is_its_arena),        cmocka_unit_test(a_stolen_descriptor_is_left_alone),
         cmocka_unit_test(file_size_limit_is_no_signal),       cmocka_unit_test(an_aimed_slice_has_pages_of_its_own),
+        cmocka_unit_test(address_space_is_left_to_others),
     };
 
     return cmocka_run_group_tests(tests, make, end);
