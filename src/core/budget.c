@@ -141,3 +141,10 @@ size_t hud_budget_room(void)
 
     return left > MEMORY_KEPT ? left - MEMORY_KEPT : 0;
 }
+
+bool hud_budget_has_descriptors(void)
+{
+    struct rlimit most;
+
+    return getrlimit(RLIMIT_NOFILE, &most) != 0 || most.rlim_cur >= BUDGET_DESCRIPTORS;
+}

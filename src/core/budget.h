@@ -23,4 +23,8 @@ size_t hud_budget_room(void);
  */
 bool hud_budget_has_space(size_t arena_bytes, int mappings);
 
+/* Whether RLIMIT_NOFILE allows BUDGET_DESCRIPTORS: an MPI that may have hardly any of them needs all. */
+bool hud_budget_has_descriptors(void);
+enum { BUDGET_DESCRIPTORS = 64 };
+
 #endif

@@ -167,6 +167,8 @@ int hud_context_arena(struct hud_context *c, int team_ranks)
         size_t bytes = wanted >= 0 ? (size_t)wanted : hud_budget_default(ranks);
         if (bytes > 0 && !hud_budget_has_space(bytes, ranks)) {
             c->arena_why = "too little address space is left (ulimit -v)";
+        } else if (!hud_budget_has_descriptors()) {
+            c->arena_why = "fewer than 64 descriptors are allowed (ulimit -n)";
         } else if (hud_arena_create(&c->arena, bytes, &c->arena_why) == 0) {
             c->arena_why = NULL;
             c->arena.head->mark.world_rank = c->host.world_rank;

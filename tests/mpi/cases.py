@@ -360,6 +360,9 @@ CASES = [
     *[Case("memory", f"{amount} {what} left on {who}", BOTH, 4, ["{bin}/scarce", what, amount, rank], says=[r"(cannot reach the shared memory|is out of private memory).*own collectives"] if line else [])
       for what, amount, line in (("descriptors", "0", True), ("descriptors", "1", False), ("space", "0", True), ("space", "1000000", True), ("space", "20000000", True))
       for who, rank in (("all ranks", "-1"), ("one rank", "1"))],
+    *[Case("memory", f"few descriptors on {who}", ("mpich5", "ompi4"), 4, ["{bin}/differential", "--brief", "--most", "100"], each=each, passed="no shared memory",
+           also_passed=("one rank",), says=[r"has no shared memory: fewer than 64 descriptors are allowed \(ulimit -n\); using .* own collectives"])
+      for who, each in (("all ranks", every("prlimit", "--nofile=48")), ("one rank", on_ranks("-eq 1", "prlimit", "--nofile=48")))],
     *[Case("memory", f"{amount} descriptors left on {who}, sent over sockets", ("mpich5",), 4, ["{bin}/scarce", "descriptors", amount, rank], env=NO_CMA,
            each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "ulimit -n 200"), says=["cannot reach the shared memory.*own collectives"] if amount == "0" else [])
       for amount in ("0", "1") for who, rank in (("all ranks", "-1"), ("one rank", "1"))],
