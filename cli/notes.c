@@ -110,7 +110,7 @@ static void describe(json_t *answer, const struct arena_head *head)
 
 static void complain(json_t *answer, const char *problem)
 {
-    json_object_set_new(answer, "problem", json_string(problem));
+    json_object_set_new(answer, "problem", text_of(problem, strlen(problem) + 1));
 }
 
 /* Why the head of that file cannot be read; NULL: it can.  By read(), as a page that a mapping touches might not be there yet. */
@@ -126,7 +126,7 @@ static const char *judge(int fd, char *line, size_t bytes)
     if (memcmp(mark.magic, ARENA_MAGIC, sizeof mark.magic) != 0)
         return "not huddle's, of an older version, or about to be made";
     mark.version[ARENA_VERSION - 1] = '\0';
-    snprintf(line, bytes, "of another build of huddle (version %s; this one is %s): ask with that one's 'huddle who'", mark.version,
+    snprintf(line, bytes, "of another build of huddle (version %s; this one is %s): use that build's 'huddle who'", mark.version,
              hud_version());
     return mark.layout != hud_arena_layout() || (size_t)st.st_size < sizeof(struct arena_head) ? line : NULL;
 }

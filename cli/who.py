@@ -6,7 +6,7 @@ import time
 
 from . import processes
 from .layout import Trouble
-from .who_text import show
+from .who_text import plain, plain_texts, show
 
 ARENA = "/memfd:huddle (deleted)"  # what a link to the shared memory of a rank says
 PARTS = ("libhuddle", "mca_coll_huddle")
@@ -66,7 +66,7 @@ def ended(pid):
 def explain_none(table, memory, pid, family):
     """Why there is nothing to show."""
     p = table[pid]
-    whom = f"process {pid} ({p.name})"
+    whom = f"process {pid} ({plain(p.name)})"
     if pid in memory.denied and all(one in memory.denied for one in family):
         return f"{whom} belongs to user {processes.owner(pid)}, or its memory is protected: ask as that user or as root"
     if ended(pid):
@@ -111,7 +111,7 @@ def ask(layout, table, memory, job):
     files = {(pid, fd): file for pid in job for fd, file in memory.open[pid].items()}
     request = {"arenas": [{"pid": pid, "fd": fd} for pid, fd in files]}
     best = {}
-    for answer in layout.question("notes", request)["arenas"]:
+    for answer in plain_texts(layout.question("notes", request)["arenas"]):
         pid = answer["pid"]
         answer["owns"] = answer.get("owner") == processes.own_number(pid)
         rank = (not answer["owns"], table[pid].started_s, pid)

@@ -7,8 +7,19 @@ ROLL_CALL = "roll call"
 
 
 def plain(text):
-    """A name that a program gave: without what a terminal would take for a command."""
+    """A text that a program gave: without what a terminal would take for a command."""
     return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def plain_texts(answer):
+    """The same of all texts within a JSON value."""
+    if isinstance(answer, str):
+        return plain(answer)
+    if isinstance(answer, list):
+        return [plain_texts(one) for one in answer]
+    if isinstance(answer, dict):
+        return {plain(name): plain_texts(one) for name, one in answer.items()}
+    return answer
 
 
 def duration(s):
@@ -76,7 +87,7 @@ def show(facts):
     for call in facts["calls"]:
         show_call(call)
     if not facts["calls"]:
-        print(f"{len(facts['ranks'])} ranks: none waits in a collective of huddle's (waits shorter than 50 ms are not shown)")
+        print(f"{len(facts['ranks'])} ranks: none is waiting in a huddle collective (waits shorter than 50 ms are not shown)")
         return
     for name, counts in facts["handled_differently"].items():
         said = ", ".join(f"{calls} on {ranks_text(ranks)}" for calls, ranks in sorted(counts.items(), reverse=True))

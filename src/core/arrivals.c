@@ -192,8 +192,7 @@ static bool has_dead(const struct peer_card *cards, int ranks, int me)
     bool dead = false;
 
     for (int r = 0; !dead && r < ranks; r++)
-        dead = cards[r].pid_namespace != 0 && cards[r].pid_namespace == cards[me].pid_namespace &&
-               hud_process_ended(cards[r].pid, cards[r].started);
+        dead = hud_process_ended(peer_pid(&cards[me], &cards[r]), 0);
     return dead;
 }
 

@@ -208,7 +208,6 @@ struct check *hud_check_create(struct hud_team *team)
 void hud_check_start(struct hud_team *team, const struct peer_card *cards)
 {
     struct check *check = team->check;
-    uint64_t space = cards[team->rank].pid_namespace;
 
     lock(team);
     check->stage = CHECK_IDLE;
@@ -219,7 +218,7 @@ void hud_check_start(struct hud_team *team, const struct peer_card *cards)
     check->mem.offset = team->plan->roll_offset;
     check->eyes = check->mem;
     for (int r = 0; r < team->size; r++)
-        check->member[r].pid = space != 0 && cards[r].pid_namespace == space ? cards[r].pid : 0;
+        check->member[r].pid = peer_pid(&cards[team->rank], &cards[r]);
     unlock(team);
 }
 

@@ -254,7 +254,7 @@ static void take(struct config *config, int i, const char *value, const char *or
     else
         fine = row->kind == WORD ? parse_word(row, value, &number) : parse_number(row, value, &number);
     if (!fine) {
-        complain(config, row->shown.name, value, row->shown.accepted);
+        complain(config, row->shown.name, i == SET_JOB ? "(a secret)" : value, row->shown.accepted);
         return;
     }
     config->number[i] = number;

@@ -15,7 +15,7 @@ struct descriptor {
     ino_t inode;
 };
 
-/* One that cannot be told from others later is closed at once. */
+/* One that cannot be identified later is closed at once. */
 static inline struct descriptor descriptor_of(int fd)
 {
     struct stat st;

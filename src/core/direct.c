@@ -10,7 +10,7 @@ bool hud_direct_reads(const struct peer_card *own, const struct peer_card *peer)
     unsigned char nonce[ARENA_NONCE];
     uint64_t at = peer->address + offsetof(struct arena_head, nonce);
 
-    if (own->pid_namespace == 0 || peer->pid_namespace != own->pid_namespace) /* its number means another process here */
+    if (peer_pid(own, peer) == 0)
         return false;
     return hud_mem_read(peer->pid, at, nonce, sizeof nonce) == sizeof nonce && memcmp(nonce, peer->nonce, sizeof nonce) == 0;
 }

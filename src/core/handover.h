@@ -4,7 +4,7 @@
  * file system, and a sender need not wait for its receiver.
  *
  * Anybody on the node can send to such a socket.  So a message is first looked at, which lets no descriptor into this process; only one whose
- * nonce is expected is taken, with the one descriptor it may have.  What is dropped the kernel disposes of: descriptors of a stranger's files were never
+ * nonce is expected, or that comes early from the same user, is taken, with the one descriptor it may have.  What is dropped the kernel disposes of: descriptors of a stranger's files were never
  * this process's, and it need not close them.
  */
 #ifndef HUD_HANDOVER_H
@@ -33,7 +33,7 @@ enum handover_kind {
     HANDOVER_SAME_USER
 };
 
-/* What waits next.  It goes on waiting. */
+/* Peeks at the next message; it stays queued. */
 enum handover_kind hud_handover_look(const struct descriptor *sock, struct handover *message);
 
 /* Takes the message that was looked at, and its descriptor, the caller's to close; -1: it had none, or several, or there is no free descriptor here. */

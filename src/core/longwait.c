@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LOOKS_PER_DEATH = 4 }; /* looks from one question about processes to the next: 200 ms */
+enum {
+    LOOKS_PER_DEATH = 4, /* looks from one question about processes to the next: 200 ms */
+    ASKED_PER_LOOK = 16  /* members that such a look asks about */
+};
 
 static struct arena_head *head_of(const struct hud_team *team, int rank)
 {
@@ -45,16 +48,14 @@ bool hud_longwait_says(struct hud_team *team)
 
 void hud_longwait_begin(struct hud_team *team, const struct peer_card *cards, uint64_t offset)
 {
-    uint64_t space = cards[team->rank].pid_namespace, number = hash_number(HASH_START, offset);
+    uint64_t number = hash_number(HASH_START, offset);
 
     for (size_t i = 0; i < ARENA_NONCE; i++)
         number = hash_number(number, cards[0].nonce[i]);
     team->number = number;
-    team->made = team_member(team, team->rank)->calls;
-    for (int r = 0; r < team->size; r++) {
-        bool known = space != 0 && cards[r].pid_namespace == space; /* elsewhere its number means another process */
-        team->process[r] = (struct team_process){ .pid = known ? cards[r].pid : 0, .started = known ? cards[r].started : 0 };
-    }
+    team->mine = team_member(team, team->rank);
+    for (int r = 0; r < team->size; r++)
+        team->process[r] = (struct team_process){ .pid = peer_pid(&cards[team->rank], &cards[r]) };
 }
 
 /* ---- the note ---- */
@@ -144,18 +145,20 @@ static void withdraw(struct mem_wait *wait)
 /* ---- calls that differ ---- */
 
 /*
- * A member has made at least as many calls as this one, and fewer of some slot: so one of them was another call.  Its slots are read after its sum, so
- * that what is missing from a slot was not in one of the calls that the sum counts.
+ * Both have begun with the same calls, as far as the shorter one goes.  So a member that has made at least as many calls has not made fewer of any slot: its slots are
+ * read after its sum, so that what is missing from one was not in a call that the sum counts.  And one that has made at most as many has not made more of any: its
+ * sum is read after the slot, so that it counts all that the slot does.
  */
 static bool went_elsewhere(const struct member_state *mine, const struct member_state *theirs)
 {
-    bool fewer = false;
+    uint64_t made = calls_of(mine);
+    bool ahead = calls_of(theirs) >= made, other = false;
 
-    if (calls_of(theirs) < calls_of(mine))
-        return false;
-    for (int s = 0; s < MEMBER_SLOTS; s++)
-        fewer = fewer || mem_count_observe(&theirs->calls[s]) < mem_count_observe(&mine->calls[s]);
-    return fewer;
+    for (int s = 0; s < MEMBER_SLOTS && !other; s++) {
+        uint64_t own = mem_count_observe(&mine->calls[s]), their = mem_count_observe(&theirs->calls[s]);
+        other = (ahead && their < own) || (their > own && calls_of(theirs) <= made);
+    }
+    return other;
 }
 
 /*
@@ -165,6 +168,18 @@ static bool went_elsewhere(const struct member_state *mine, const struct member_
 static bool waits_in(const struct wait_note *note, uint64_t call)
 {
     return note->call == call && note->algorithm[0] != '\0';
+}
+
+/*
+ * A member's call of the same number in this call's slot has another size.  Its bytes are there while the member is in that call or in the slot's next one:
+ * what it writes for the one after that is seen only with a count that says so.
+ */
+static bool has_other_bytes(const struct member_state *mine, const struct member_state *theirs, int slot)
+{
+    uint64_t call = mem_count_observe(&mine->calls[slot]), made = mem_count_observe(&theirs->calls[slot]);
+    bool other = mem_count_observe(&theirs->bytes[slot][call % 2]) != mem_count_observe(&mine->bytes[slot][call % 2]);
+
+    return made >= call && other && mem_count_observe(&theirs->calls[slot]) <= call + 1;
 }
 
 /* A broadcast's receivers learn its size from the root, and report a truncation themselves. */
@@ -197,24 +212,24 @@ static void say_difference(struct hud_team *team, const struct wait_note *mine, 
         describe_call(theirs, other, sizeof other);
     hud_log(&team->context->config, LOG_ERROR,
             "ranks of %s (%d ranks) call differently: rank %d makes %s, rank %d %s; the call fails, later ones are %s's own "
-            "(HUDDLE_CHECK=1 tells "
-            "more)",
+            "(HUDDLE_CHECK=1 tells more)",
             mine->communicator, team->size, team->rank, own, rank, other, team->context->owner);
 }
 
 /* The status of a call in which the members differ; 0: none is known to. */
 static int compare_calls(struct hud_team *team, const struct wait_note *mine)
 {
-    const struct member_state *own = team_member(team, team->rank);
+    const struct member_state *own = team->mine;
+    bool sized = strcmp(mine->collective, hud_coll_names[COLL_BCAST]) != 0;
     union wait_words theirs;
 
     for (int r = 0; r < team->size; r++) {
         bool waits = r != team->rank && read_note(team, r, &theirs) && waits_in(&theirs.is, mine->call);
-        if (r == team->rank || (waits ? same_call(mine, &theirs.is) : !went_elsewhere(own, team_member(team, r))))
+        bool differ = waits ? !same_call(mine, &theirs.is) : went_elsewhere(own, team_member(team, r));
+        if (r == team->rank || (!differ && !(sized && has_other_bytes(own, team_member(team, r), team->entry->slot))))
             continue;
         say_difference(team, mine, r, waits ? &theirs.is : NULL);
-        return !waits || strcmp(mine->collective, theirs.is.collective) != 0 || mine->root != theirs.is.root ? HUD_ERR_UNLIKE
-                                                                                                             : HUD_ERR_TRUNCATE;
+        return HUD_ERR_UNLIKE;
     }
     return 0;
 }
@@ -239,21 +254,38 @@ static void abort_job(struct hud_team *team)
 {
     const struct hud_host *host = &team->context->host;
 
-    mem_count_claim(&head_of(team, team->rank)->obituary); /* this rank's own end is no news to the others */
+    mem_count_claim(&head_of(team, team->rank)->obituary); /* this rank's own end must not be reported by the others */
     if (host->abort)
         host->abort(host->arg);
     abort();
 }
 
-/* Members whose processes have ended without leaving the team.  Whether one has left it is read after it has ended. */
+/*
+ * Asks the kernel.  When a process started is read here alone, the first time that it is found alive: in another time namespace its own reading of that
+ * is another one.
+ */
+static bool ask(struct team_process *process)
+{
+    process->ended = process->ended || hud_process_ended(process->pid, process->started);
+    if (!process->ended && process->started == 0 && process->pid != 0)
+        process->started = hud_process_started(process->pid);
+    return process->ended;
+}
+
+/*
+ * Members whose processes have ended without leaving the team.  Whether one has left it is read after it has ended.  A look asks about some members, in
+ * turn: a question takes tens of microseconds, and may take them from a rank that works.
+ */
 static bool find_deaths(struct hud_team *team, const struct mem_wait *wait, const struct wait_note *mine)
 {
+    int asked = team->size < ASKED_PER_LOOK ? team->size : ASKED_PER_LOOK;
     bool died = false;
 
+    for (int i = 0; i < asked; i++)
+        ask(&team->process[(team->asked + i) % team->size]);
+    team->asked = (team->asked + asked) % team->size;
     for (int r = 0; r < team->size; r++) {
-        struct team_process *process = &team->process[r];
-        process->ended = process->ended || hud_process_ended(process->pid, process->started);
-        if (!process->ended || mem_count_observe(&team_member(team, r)->left) != 0)
+        if (!team->process[r].ended || mem_count_observe(&team_member(team, r)->left) != 0)
             continue;
         say_death(team, r, wait, mine);
         died = true;
@@ -273,7 +305,7 @@ static int find_end(struct hud_team *team, const struct mem_wait *wait, bool ins
     for (int r = 0; r < team->size; r++) {
         uint64_t gave_up = mem_count_read(&team_member(team, r)->gave_up);
         if (gave_up != 0)
-            return (int)gave_up - 1;
+            return gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
     }
     int status = inside ? compare_calls(team, mine) : 0; /* a roll call tells by itself where they differ */
     if (status != 0 || wait->looks % LOOKS_PER_DEATH != 1 || !find_deaths(team, wait, mine))
@@ -316,15 +348,14 @@ void hud_longwait_leave(struct hud_team *team)
 
 static bool has_ended(void *arg, int rank)
 {
-    const struct hud_team *team = arg;
-    const struct team_process *process = &team->process[rank];
+    struct hud_team *team = arg;
 
-    return process->ended || hud_process_ended(process->pid, process->started);
+    return ask(&team->process[rank]);
 }
 
 void hud_longwait_give_up(struct hud_team *team, int status)
 {
+    mem_count(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status, false); /* first: the others leave while this one waits */
     if (team->mem.pids)
         hud_mem_close(&team->mem, has_ended, team);
-    mem_count(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status, false);
 }

@@ -29,7 +29,7 @@ void hud_longwait_give_up(struct hud_team *team, int status);
 /* This member leaves the team: from now on its process may end. */
 void hud_longwait_leave(struct hud_team *team);
 
-/* "rank 2 of MPI_COMM_WORLD (4 ranks)": the team's name, for messages. */
+/* The communicator's name as the user gave it, for messages. */
 void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes);
 
 /* True for one caller among all members of the team. */

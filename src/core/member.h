@@ -4,7 +4,8 @@
  * lasts, `huddle who` at any time.
  *
  * Line                  written by   read by                 value means
- *   member.calls[s]     its owner    who waits for long      calls that the owner has made of slot s of the plan
+ *   member.calls[s]     its owner    who waits for long      calls that the owner has made of slot s of the plan; the last: that fell back
+ *   member.bytes[s][c%2] its owner   who waits for long      bytes of call c of slot s, of a broadcast as this member has them; written before it is counted
  *   member.gave_up      its owner    who waits for long      1 + status with which the owner left the team's calls for good; 0: it has not
  *   member.left         its owner    who waits for long      nonzero: the owner has freed the team, and its process may end
  *   member.said         any          any (exchange)          nonzero in rank 0's slice: the line about calls that differ has been printed
@@ -20,10 +21,11 @@
 #include "mem/mem.h"
 #include "mem/note.h"
 
-enum { MEMBER_SLOTS = 32, NOTE_MISSING = 8, NOTE_COUNT = 4 };
+enum { MEMBER_SLOTS = 33 /* of a plan, and calls that fell back */, MEMBER_FELL_BACK = MEMBER_SLOTS - 1, NOTE_MISSING = 8, NOTE_COUNT = 4 };
 
 struct member_state {
     _Alignas(HUD_LINE) mem_counter calls[MEMBER_SLOTS];
+    mem_counter bytes[MEMBER_SLOTS][2];
     _Alignas(HUD_LINE) mem_counter gave_up, left, said;
     struct mem_reach reach;
 };

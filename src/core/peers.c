@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "core/clock.h"
 #include "core/direct.h"
-#include "core/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,7 +127,6 @@ static void fill_card(struct peers *p, const struct arena *own, struct peer_card
     card->user_namespace = inode_of("/proc/self/ns/user");
     card->net_namespace = inode_of("/proc/self/ns/net");
     card->pid = (int32_t)getpid();
-    card->started = hud_process_started(card->pid);
     card->fd = own->file.fd;
     card->uid = (uint32_t)geteuid();
     card->by_proc = opens_by_proc(own, card);

@@ -20,13 +20,18 @@ struct peer_card {
     uint64_t bytes, address;                /* address: for who can read this process's memory */
     uint64_t process;                       /* random, per process image */
     uint64_t pid_namespace, user_namespace; /* inode numbers; 0: not known */
-    uint64_t started;                       /* hud_process_started of pid */
     uint64_t net_namespace;                 /* where the socket's name means something */
     int32_t pid, fd;
     uint32_t uid;
     uint32_t by_proc;           /* nonzero: it could open its own descriptor by /proc/PID/fd */
     char socket[HANDOVER_NAME]; /* name of its abstract socket, without the leading zero byte; "" none */
 };
+
+/* A member's pid, where it means the same process to this one; 0: it does not. */
+static inline int peer_pid(const struct peer_card *own, const struct peer_card *card)
+{
+    return own->pid_namespace != 0 && card->pid_namespace == own->pid_namespace ? (int)card->pid : 0;
+}
 
 struct peer {
     unsigned char nonce[ARENA_NONCE];

@@ -42,7 +42,7 @@ enum {
     MEMBER_OFFSET = (sizeof(struct slice_head) + HUD_LINE - 1) / HUD_LINE * HUD_LINE,
     PLACE_OFFSET = (MEMBER_OFFSET + sizeof(struct member_state) + HUD_LINE - 1) / HUD_LINE * HUD_LINE
 };
-_Static_assert((int)MEMBER_SLOTS == (int)PLAN_SLOTS, "a member counts the calls of each slot");
+_Static_assert((int)MEMBER_FELL_BACK == (int)PLAN_SLOTS, "a member counts the calls of each slot");
 
 /* What rules may ask of a team. */
 struct plan_facts {

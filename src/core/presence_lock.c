@@ -95,7 +95,7 @@ static bool announce(int rank, bool checked)
     return true;
 }
 
-/* Halves the range until it is empty or one rank.  The own lock is in nobody's way here. */
+/* Halves the range until it is empty or one rank.  F_GETLK does not report this process's own lock. */
 static void search(int first, int end, void (*found)(int rank))
 {
     if (first >= end || held(base + first, end - first) != 1)

@@ -5,7 +5,7 @@
  * Anybody on the node can read the names of sockets that are bound (/proc/net/unix), and bind names that are not.  But from one name no other can be
  * computed without the secret, so nobody can be there before a rank.  The secret is HUDDLE_JOB: made by 'huddle run', or given by the site.
  *
- * Why all ranks get one answer: connecting a datagram socket succeeds just when the name is bound, whatever its queue holds, and it is
+ * Why all ranks get one answer: connecting a datagram socket succeeds if and only if the name is bound, whatever its queue holds, and it is
  * bound before MPI_Init's synchronisation or never.  A rank asks for itself as others do: one that could not bind its name finds nothing, as they do.
  */
 #define _GNU_SOURCE

@@ -254,7 +254,7 @@ static void explain(const struct setup *s, enum reason reason)
     else if (reason == REASON_PRIVATE && ours)
         snprintf(line, sizeof line, "rank %d is out of private memory", team->rank);
     else if (reason == REASON_EXCHANGE && first && s->garbled)
-        snprintf(line, sizeof line, "what rank %d says of itself cannot be", s->who);
+        snprintf(line, sizeof line, "rank %d sent invalid set-up data", s->who);
     else if (reason == REASON_VERSION && first)
         snprintf(line, sizeof line, "ranks 0 and %d run different versions of huddle", s->who);
     hud_context_say(c, reason, line[0] != '\0' ? line : NULL);

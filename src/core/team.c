@@ -140,6 +140,13 @@ static int fail_roll_call(struct hud_team *team, int status)
     return give_up(team, status);
 }
 
+/* A call that is the host's own; counted, as a rank that waits in one of huddle's must see that this one makes another. */
+static void fall_back(struct hud_team *team)
+{
+    if (team->state == TEAM_READY)
+        mem_count_step(&team->mine->calls[MEMBER_FELL_BACK]);
+}
+
 /* Runs a call that every rank of the team makes alike. */
 static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
 {
@@ -157,12 +164,15 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     }
     count(team, kind, call->bytes, entry ? REASON_NONE : why);
     if (!entry) {
+        fall_back(team);
         tell_order(team, kind, why);
         return HUD_PASS;
     }
     uint64_t start = team->context->timed ? clock_ns() : 0;
     const struct plan_slot *slot = &team->plan->slot[entry->slot];
-    call->op = mem_count_step(&team->made[entry->slot]);
+    call->op = mem_count_read(&team->mine->calls[entry->slot]) + 1;
+    mem_count_put(&team->mine->bytes[entry->slot][call->op % 2], call->bytes);
+    mem_count_put(&team->mine->calls[entry->slot], call->op);
     call->groups = &team->groups;
     call->param = entry->param;
     call->slot_bytes = slot->bytes;
@@ -273,8 +283,15 @@ int hud_reduce_scatter(hud_team *team, const struct hud_view *in, const struct h
 
 int hud_team_fail(hud_team *team)
 {
+    char name[64];
+
     if (team->state <= TEAM_EARLY)
         hud_team_setup(team);
+    hud_longwait_name(team, name, sizeof name);
+    if (team->state == TEAM_READY && hud_longwait_says(team))
+        hud_log(&team->context->config, LOG_ERROR,
+                "rank %d of %s (%d ranks) is out of memory for its call; the call fails, later ones are %s's own", team->rank, name,
+                team->size, team->context->owner);
     return team->state == TEAM_READY ? give_up(team, HUD_ERR_MEMORY) : HUD_ERR_MEMORY;
 }
 
@@ -297,8 +314,10 @@ static int fail_unequal(struct hud_team *team, const struct hud_view *in, const 
         int status = team->state == TEAM_READY ? hud_check_enter(team, &what) : HUD_PASS;
         return status == HUD_OK || status == HUD_PASS ? HUD_PASS : fail_roll_call(team, status);
     }
-    if (!find(team, COLL_ALLTOALL, &call, &why))
+    if (!find(team, COLL_ALLTOALL, &call, &why)) {
+        fall_back(team);
         return HUD_PASS;
+    }
     hud_longwait_name(team, name, sizeof name);
     if (hud_longwait_says(team))
         hud_log(&team->context->config, LOG_ERROR,
@@ -348,6 +367,7 @@ int hud_team_enter(hud_team *team, const struct hud_call *call)
         return HUD_ERR_ARGUMENT;
     int kind = hud_coll_kind(call->unasked ? call->unasked : call->name);
     if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES) {
+        fall_back(team);
         count(team, (enum coll_kind)kind, call->bytes, REASON_OPERATION);
         tell_order(team, (enum coll_kind)kind, REASON_OPERATION);
     }

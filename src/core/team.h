@@ -24,13 +24,14 @@ struct hud_team {
     int *pids;     /* [size] */
     struct team_process {
         int pid;          /* in this process's PID namespace; 0: not known here */
-        uint64_t started; /* hud_process_started; 0: not known */
+        uint64_t started; /* hud_process_started, as this process reads it; 0: not read yet */
         bool ended;
-    } * process;             /* [size] of the members */
-    uint64_t number;         /* names the team, alike on all members */
-    size_t offset, bytes;    /* of the own slice in the own arena */
-    const struct plan *plan; /* the context's: teams alike share one */
-    mem_counter *made;       /* [PLAN_SLOTS] calls of each slot of the plan in this team; in its own slice, for others to read */
+    } * process;               /* [size] of the members */
+    int asked;                 /* from which member on the next look at a long wait asks about processes */
+    uint64_t number;           /* names the team, alike on all members */
+    size_t offset, bytes;      /* of the own slice in the own arena */
+    const struct plan *plan;   /* the context's: teams alike share one */
+    struct member_state *mine; /* in its own slice: what this member publishes of itself */
     /* Of the call that is running, or ran last: */
     const struct plan_entry *entry;
     const struct coll *call;

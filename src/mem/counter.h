@@ -40,6 +40,12 @@ static inline uint64_t mem_count_step(mem_counter *c)
     return next;
 }
 
+/* A value that goes with the next step: who observes it observes all steps before it as well. */
+static inline void mem_count_put(mem_counter *c, uint64_t value)
+{
+    atomic_store_explicit(&c->value, value, memory_order_release);
+}
+
 static inline uint64_t mem_count_observe(const mem_counter *c)
 {
     return atomic_load_explicit(&c->value, memory_order_acquire);

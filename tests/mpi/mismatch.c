@@ -2,9 +2,9 @@
 /*
  * mismatch.c - wrong programs that are common: ranks whose counts do not match, in one call of a loop of right ones.
  *
- *     mismatch CALL SENT RECEIVED [--go-on]
+ *     mismatch CALL SENT RECEIVED [OTHERS] [--go-on]
  *
- * Rank 1 gives SENT (and of an alltoall RECEIVED) integers where all others give 10.  CALL: alltoall, bcast, reduce, allreduce.
+ * Rank 1 gives SENT (and of an alltoall RECEIVED) integers where all others give OTHERS (10).  CALL: alltoall, bcast, reduce, allreduce.
  *
  * MPI leaves open what becomes of it; an MPI alone reports an error, or some ranks see nothing.  What must not happen is that huddle keeps ranks waiting
  * without a word.  --go-on: errors are returned; a rank that sees one makes no further call on the communicator, unless it was a broadcast cut short, which
@@ -12,7 +12,7 @@
  */
 #include "check.h"
 
-enum { OTHERS = 10, MOST = 1 << 20, RIGHT = 20 };
+enum { MOST = 1 << 20, RIGHT = 20 };
 
 static int out[MOST], in[MOST];
 
@@ -36,14 +36,15 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     if (argc < 4)
         return 2;
-    int count = world_rank == 1 ? atoi(argv[2]) : OTHERS, received = world_rank == 1 ? atoi(argv[3]) : OTHERS, class = MPI_SUCCESS;
+    int others = argc > 4 && argv[4][0] != '-' ? atoi(argv[4]) : 10;
+    int count = world_rank == 1 ? atoi(argv[2]) : others, received = world_rank == 1 ? atoi(argv[3]) : others, class = MPI_SUCCESS;
 
-    if (argc > 4 && strcmp(argv[4], "--go-on") == 0)
+    if (strcmp(argv[argc - 1], "--go-on") == 0)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int i = 0; i < RIGHT; i++)
-        call(argv[1], OTHERS, OTHERS);
+        call(argv[1], others, others);
     MPI_Error_class(call(argv[1], count, received), &class);
-    if (class == MPI_SUCCESS || (count < OTHERS && strcmp(argv[1], "bcast") == 0))
+    if (class == MPI_SUCCESS || (count < others && strcmp(argv[1], "bcast") == 0))
         MPI_Error_class(MPI_Barrier(MPI_COMM_WORLD), &class);
     printf("rank %d is through: error class %d\n", world_rank, class);
     MPI_Finalize();

@@ -74,7 +74,7 @@ class Job:
         launch, env = peers.launcher(setting.wheels, mpi, case.ranks, case.bind, case.launch.get(mpi, case.launch.get(peers.abi(mpi), ())))
         command = [word.format(**words) for word in case.command if not (setting.plain and word == "--beyond")]
         command = case.outside(words) + ([] if setting.plain else [setting.huddle, "run", "--"]) + launch + case.each(words) + command
-        self.env = {**os.environ, **env, MARK: self.mark, "HUDDLE_STATS": "json:" + self.stats, **case.env}
+        self.env = {**os.environ, **env, MARK: self.mark, "HUDDLE_STATS": "json:" + self.stats, **{name: value.replace("{folder}", folder) for name, value in case.env.items()}}
         if setting.plain:
             self.env = {name: value for name, value in self.env.items() if not name.startswith("HUDDLE")}
         self.command = command

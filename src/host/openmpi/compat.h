@@ -55,6 +55,12 @@ static inline bool compat_revoked(ompi_communicator_t *comm)
     return false;
 }
 
+static inline bool compat_has_failed(ompi_communicator_t *comm)
+{
+    (void)comm;
+    return false;
+}
+
 /* The launcher's key-value exchange, for ranks of this job on this node.  Sent with the modex; true: it will be there. */
 static inline bool compat_publish(const char *key, uint32_t value)
 {
@@ -117,6 +123,7 @@ static inline bool compat_on_device(const void *buffer)
 
 /* Absent where Open MPI was built without ULFM. */
 extern bool ompi_ftmpi_enabled __attribute__((weak));
+extern bool ompi_comm_is_proc_active(ompi_communicator_t *comm, int rank, bool remote) __attribute__((weak));
 extern int PMPIX_Comm_is_revoked(MPI_Comm comm, int *revoked) __attribute__((weak));
 
 static inline bool compat_fault_tolerant(void)
@@ -128,6 +135,16 @@ static inline bool compat_revoked(ompi_communicator_t *comm)
 {
     int revoked = 0;
     return PMPIX_Comm_is_revoked != NULL && PMPIX_Comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked;
+}
+
+/* Open MPI knows of a process that has failed, wherever it was. */
+static inline bool compat_has_failed(ompi_communicator_t *comm)
+{
+    bool failed = false;
+
+    for (int r = 0; &ompi_comm_is_proc_active != NULL && !failed && r < ompi_comm_size(comm); r++)
+        failed = !ompi_comm_is_proc_active(comm, r, false);
+    return failed;
 }
 
 /* Open MPI's libraries bring PMIx's into the process; nothing is linked for it, as builds differ in which one. */

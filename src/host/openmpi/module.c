@@ -41,10 +41,12 @@ static void exchange_name(void *arg, char *name, size_t bytes)
     snprintf(name, bytes, "%s", ((hud_module *)arg)->comm->c_name);
 }
 
-/* Of a communicator that was revoked no rank comes to a collective any more. */
+/* To a collective of a communicator that was revoked, or has a process that has failed, not all ranks come any more. */
 static int exchange_interrupted(void *arg)
 {
-    return compat_revoked(((hud_module *)arg)->comm);
+    ompi_communicator_t *comm = ((hud_module *)arg)->comm;
+
+    return compat_revoked(comm) || compat_has_failed(comm);
 }
 
 /* From the group alone: names no process that Open MPI has not met yet. */

@@ -3,7 +3,7 @@
  * published.c - which ranks use huddle: a key that each of them publishes in the launcher's exchange (PMIx), and the others look up.
  *
  * Only ranks of the job can write there, and only for themselves.  A rank publishes in component_open, before Open MPI sends what is published and waits for
- * the others: so whoever is in a communicator has sent its key, or never will, and the node's own server has the last word on it.  A rank whose
+ * the others: so whoever is in a communicator has sent its key, or never will, and the node's own server has the final answer.  A rank whose
  * key could not be published knows it, and the others find nothing.  Keys are for the ranks of a node: a rank of another one is absent.
  *
  * An answer that does not come is waited for: only "there is no such key" means that a rank is absent.
@@ -12,10 +12,11 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { RANKS_MOST = 1 << 20, FORM = 1 }; /* a higher rank is absent; of the value */
+enum { RANKS_MOST = 1 << 20, FORM = 1, TRIES_MOST = 30000 /* of a millisecond and more */ }; /* a higher rank is absent; of the value */
 
 static const char key[] = "huddle.present";
 
@@ -30,7 +31,7 @@ void hud_openmpi_publish(bool checked)
     pthread_mutex_lock(&lock);
     own = compat_publish(key, value) ? value : 0;
     if (own == 0)
-        hud_openmpi_warn("Open MPI's launcher takes no word of huddle's; using Open MPI's own collectives");
+        hud_openmpi_warn("the launcher rejected huddle's key; using Open MPI's own collectives");
     memset(asked, 0, sizeof asked); /* of sessions before this one */
     memset(there, 0, sizeof there);
     pthread_mutex_unlock(&lock);
@@ -43,8 +44,10 @@ static bool look(int rank)
     int rc = compat_look(rank, key, &value);
 
     for (long tries = 1; rc < 0; tries++) {
-        if (tries == 10000)
-            hud_openmpi_warn("Open MPI's launcher does not answer whether rank %d uses huddle; asking on", rank);
+        if (tries == TRIES_MOST) { /* it cannot know what the others do, so it cannot go on */
+            hud_openmpi_warn("the launcher does not answer whether rank %d uses huddle; aborting", rank);
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
         nanosleep(&pause, NULL);
         rc = compat_look(rank, key, &value);
     }
