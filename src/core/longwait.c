@@ -300,8 +300,10 @@ static bool find_deaths(struct hud_team *team, const struct mem_wait *wait, cons
 /* The status with which this call must end; 0: it may still end well. */
 static int find_end(struct hud_team *team, const struct mem_wait *wait, bool inside, const struct wait_note *mine)
 {
-    if (team->exchange.interrupted && team->exchange.interrupted(team->exchange.arg))
+    if (team->exchange.interrupted && team->exchange.interrupted(team->exchange.arg)) {
+        find_deaths(team, wait, mine); /* names the rank, where that is why */
         return HUD_ERR_FAILED;
+    }
     for (int r = 0; r < team->size; r++) {
         uint64_t gave_up = mem_count_read(&team_member(team, r)->gave_up);
         if (gave_up != 0)
