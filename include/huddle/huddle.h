@@ -29,7 +29,7 @@ extern "C" {
 
 enum hud_status {
     HUD_OK = 0,
-    HUD_PASS, /* not taken; the same on every rank of the team: use your own collective */
+    HUD_PASS, /* not handled; the same on every rank of the team: use your own collective */
     HUD_ERR_TRUNCATE, /* the sender sent more bytes than this rank's view holds; the view is filled, the team remains usable (but see hud_alltoall) */
     HUD_ERR_ARGUMENT, /* a null pointer, a root outside 0..size-1, an unknown topic; nothing was touched */
     HUD_ERR_MEMORY,   /* out of private memory; nothing was touched */

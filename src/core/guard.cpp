@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard.cpp - an exception, since C has no other way through frames that costs nothing where it is not taken. */
+/* guard.cpp - an exception, since C has no other way through frames that costs nothing until it is used. */
 #include "core/guard.h"
 
 namespace

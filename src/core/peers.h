@@ -100,7 +100,7 @@ struct arena_head *hud_peers_map_file(int fd, const unsigned char *nonce, size_t
 void hud_peers_record(struct peers *p, const unsigned char *nonce, struct arena_head *head, size_t bytes, bool borrowed);
 
 /*
- * Sends the own descriptor to all of a team who have not got it, and maps what they send.  Where a message is bad, or its descriptor was lost on
+ * Sends this rank's descriptor to all of a team who have not got it, and maps what they send.  Where a message is bad, or its descriptor was lost on
  * the way, its sender stays out of this team's reach.
  */
 void hud_arrivals_exchange(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me,
