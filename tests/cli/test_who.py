@@ -75,7 +75,7 @@ def ranks_of(job):
     return until(lambda: len(children(job.pid)) == RANKS and children(job.pid))
 
 
-NOTHING = r"3 ranks: none waits in a collective of huddle's \(waits shorter than 50 ms are not shown\)$"
+NOTHING = r"3 ranks: none is waiting in a huddle collective \(waits shorter than 50 ms are not shown\)$"
 HEAD = r"a team \(3 ranks\): call \d+, (barrier|bcast of \S+ \w+, root \d) \(\w+\)$"
 
 
