@@ -7,7 +7,7 @@
  * the locks go with it.  A fork does not inherit them.
  *
  * Why all ranks get one answer: the locks are set before MPI_Init's synchronisation, so whoever looks afterwards sees all of them.  F_GETLK on a byte of a
- * descriptor that is there fails only for want of kernel memory or when interrupted, and is then done again; a rank that was forbidden the call finds
+ * descriptor that is there fails only when the kernel is out of memory or when interrupted, and is then done again; a rank that was forbidden the call finds
  * that out before it announces itself, and then does not.  One that has lost its descriptor has lost its lock as well: it counts as absent, here as elsewhere.
  */
 #define _GNU_SOURCE
@@ -42,10 +42,11 @@ static bool is_socket(const char *variable, struct stat *st)
     return text && end != text && fd >= 0 && fd <= INT32_MAX && fstat((int)fd, st) == 0 && S_ISSOCK(st->st_mode);
 }
 
-/* The first that is there, as a descriptor of our own; *job: of all that are, and of what tells a spawned job from its parents. */
+/* False: there is none.  control: the first, as a descriptor of our own, if one could be had; *job: of all, and of what tells a spawned job from its parents. */
 static bool find_socket(uint64_t *job)
 {
     const char *spawned = secure_getenv("PMI_SPAWNED");
+    bool there = false;
     struct stat st;
 
     *job = hash_text(HASH_START, spawned ? spawned : "");
@@ -53,10 +54,11 @@ static bool find_socket(uint64_t *job)
         if (!is_socket(socket_names[i], &st))
             continue;
         *job = hash_number(*job, (uint64_t)st.st_ino);
-        if (control.fd < 0)
+        if (!there)
             control = descriptor_of(fcntl(atoi(secure_getenv(socket_names[i])), F_DUPFD_CLOEXEC, 3));
+        there = true;
     }
-    return control.fd >= 0;
+    return there;
 }
 
 /* -1: not known; 0: nobody else has a lock there; 1: somebody has. */
@@ -83,7 +85,7 @@ static bool announce(int rank, bool checked)
         return false;
     base = (off_t)((job >> (64 - JOB_BITS)) << (RANK_BITS + 1) | (uint64_t)checked << RANK_BITS);
     own_rank = rank;
-    if (held(base + rank, 1) < 0) {
+    if (control.fd < 0 || held(base + rank, 1) < 0) {
         descriptor_close(&control);
         return true; /* this way, and absent in it */
     }

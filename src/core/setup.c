@@ -76,6 +76,11 @@ static void explain_absence(struct hud_team *team)
         hud_context_say(c, REASON_ABSENT, trouble && c->host.world_rank == 0 ? trouble : NULL);
         return;
     }
+    /* A rank that is absent to itself cannot tell anything of the others.  They see it as absent and say so, unless they are all like it. */
+    if (!is_present(team, team->rank)) {
+        hud_context_say(c, REASON_ABSENT, c->host.world_rank == 0 ? "this rank cannot announce itself to the others" : NULL);
+        return;
+    }
     while (is_present(team, absent))
         absent++;
     while (present < team->rank && !is_present(team, present))

@@ -168,12 +168,13 @@ PUBLIC int endmntent(FILE *file)
 
 PUBLIC int fcntl(int fd, int command, ...)
 {
+    const char *kind = command == F_GETLK ? "getlk" : command == F_SETLK ? "setlk" : command == F_DUPFD_CLOEXEC ? "dupfd" : "fcntl";
     va_list args;
 
     va_start(args, command);
     long value = va_arg(args, long);
     va_end(args);
-    return MEETS(fcntl) ? -1 : REAL(fcntl)(fd, command, value);
+    return faults_meet(kind, CALLER) != FAULT_NONE ? -1 : REAL(fcntl)(fd, command, value);
 }
 
 PUBLIC ssize_t read(int fd, void *buffer, size_t bytes)

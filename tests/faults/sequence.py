@@ -26,6 +26,9 @@ ERRORS = {
     "ftruncate": (EINTR, EPERM),
     "fallocate": (EINTR, ENOSPC, ENOMEM, EOPNOTSUPP),
     "fcntl": (EPERM, EBUSY),
+    "getlk": (EINTR, ENOMEM),
+    "setlk": (EINTR, EPERM, ENOMEM),
+    "dupfd": (EMFILE,),
     "mmap": (ENOMEM, EPERM),
     "madvise": (ENOMEM, EINVAL, EAGAIN),
     "mbind": (EPERM, ENOMEM),
@@ -54,8 +57,8 @@ ERRORS = {
 PASSING = (EINTR, EAGAIN, PARTIAL)  # these do not go on for ever
 REPEATS = 4  # of a site's calls in the quick tests
 
-# Kinds of which a lasting failure leaves the MPI itself without memory.
-PRIVATE = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "strdup", "asprintf")
+# Kinds of which a lasting failure leaves the MPI itself, or the kernel, without memory.
+PRIVATE = ("getlk", "malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "strdup", "asprintf")
 
 # What a rank needs for its own buffers only: (kind, calling function).  Others cannot know, so the call ends with an error, as the MPI's own may.
 OWN = (("malloc", "hud_message_open"), ("aligned_alloc", "hud_op_open|hud_local_open"))
