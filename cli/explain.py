@@ -3,13 +3,11 @@
 import argparse
 import json
 
-from . import machines
-from .layout import Trouble
-from .sizes import SERVED_AS, UNSIZED, number, written
-from .text import bytes_text, heading, table
-
-MAPS = {"core": "bound to cores in turn", "numa": "bound to NUMA nodes in turn", "socket": "bound to sockets in turn", "none": "unbound"}
-
+from .common import machines
+from .common.layout import Trouble
+from .common.options import MAPS
+from .common.sizes import SERVED_AS, UNSIZED, number, written
+from .common.text import bytes_text, heading, parameters_text, table
 
 def add_arguments(parser):
     parser.add_argument("collective", nargs="?", default="bcast", help="barrier, bcast, reduce, allreduce, reduce_scatter, alltoall, alltoallv (default: bcast)")
@@ -47,11 +45,6 @@ class Asked:
     def words(self):
         crowded = f", crowded: more than its {self.processors} processors" if self.ranks > self.processors else ""
         return f"{self.ranks} ranks {MAPS[self.map]}, on {self.machine}{crowded}"
-
-
-def parameters_text(serves):
-    pairs = serves["parameters"].items() if serves else ()
-    return ", ".join(f"{name} {written(value) if isinstance(value, int) else value}" for name, value in pairs)
 
 
 def name_of(serves):

@@ -3,9 +3,9 @@
 import json
 import os
 
-from . import mpis
-from .layout import Trouble
-from .text import bytes_text, heading, ranges_text, table
+from .common import mpis
+from .common.layout import Trouble
+from .common.text import bytes_text, heading, ranges_text, table
 
 
 def add_arguments(parser):

@@ -4,8 +4,9 @@ import argparse
 import os
 import sys
 
-from . import bench, explain, info, model, reproduce, run, settings, simulate, stop, tune, who
-from .layout import Trouble
+from . import bench, explain, info, model, reproduce, run, settings, simulate, tune, who
+from .common import stop
+from .common.layout import Trouble
 
 # name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
 COMMANDS = {

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle run -- COMMAND...: sets the environment and becomes COMMAND."""
-import difflib
 import os
-import secrets
 import shutil
 
-from . import mpis
-from .layout import Trouble
-from .text import heading, table
+from .common import mpis
+from .common.launching import check_loader, preloaded, settings_of
+from .common.layout import Trouble
+from .common.text import heading, table
 
 
 def add_arguments(parser):
@@ -15,34 +14,6 @@ def add_arguments(parser):
     parser.add_argument("--explain", action="store_true", help="say what would be set and which MPIs are served, and run nothing")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in HUDDLE_MEMORY=1M (see: huddle settings)")
     parser.add_argument("--stats", nargs="?", const="1", metavar="FILE", help="at the end print the statistics, or write them to FILE as JSON")
-
-
-def settings_of(pairs, layout):
-    """{name: value} of NAME=VALUE words; each name is a setting."""
-    known = [row["name"] for row in layout.ask("info", "settings")["settings"]] if pairs else []
-    variables = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals and name in known:
-            raise Trouble(f"--set {pair}: the value is missing (accepted: {name}=VALUE; see: huddle settings)", 2)
-        if name not in known:
-            near = difflib.get_close_matches(name.upper(), known, 3) or known[:1]
-            raise Trouble(f"--set {pair}: no setting of huddle's (accepted: NAME=VALUE, as of {', '.join(near)}; see: huddle settings)", 2)
-        variables[name] = value
-    return variables
-
-
-def preloaded(variables, layout):
-    """The variables, and those that bring huddle into a job."""
-    before = os.environ.get("LD_PRELOAD")
-    return {**variables, "LD_PRELOAD": f"{layout.loader}:{before}" if before else layout.loader, "HUDDLE_JOB": secrets.token_hex(16)}
-
-
-def check_loader(layout):
-    if not os.path.isfile(layout.loader):
-        raise Trouble(f"the loader is missing: {layout.loader}")
-    if any(c in layout.loader for c in " :\t\n"):  # what separates the names in LD_PRELOAD
-        raise Trouble(f"a path with a space or a colon cannot be preloaded: {layout.loader}; install huddle elsewhere")
 
 
 def wanted(options, layout):

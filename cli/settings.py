@@ -2,7 +2,7 @@
 """huddle settings: the library's table of settings, as text, JSON, or the reference page docs/settings.md."""
 import json
 
-from .text import table
+from .common.text import table
 
 PAGE = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 # Settings

@@ -12,12 +12,13 @@ import time
 import unittest
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-sys.path[:0] = [os.path.join(SOURCE, "bench"), SOURCE, os.path.join(SOURCE, "tests", "cli")]
+sys.path[:0] = [os.path.join(SOURCE, "examples", "programs"), SOURCE, os.path.join(SOURCE, "tests", "cli")]
 
 import hpcc  # noqa: E402
 import quickstart  # noqa: E402
-from cli import jobs, smpi  # noqa: E402
-from cli.layout import Layout, Trouble  # noqa: E402
+from cli.common import jobs  # noqa: E402
+from cli.reproduce import smpi  # noqa: E402
+from cli.common.layout import Layout, Trouble  # noqa: E402
 from jobs import JobFailed, Jobs  # noqa: E402
 from said import without_progress  # noqa: E402
 

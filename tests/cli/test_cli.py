@@ -79,7 +79,7 @@ class Launcher(unittest.TestCase):
         """The environment that ./quickstart makes; a launcher like ours, whose command says whether it sees what lies there."""
         with tempfile.TemporaryDirectory() as tree:
             files = {"venv/lib/python%d.%d/site-packages/only_here.py" % sys.version_info[:2]: "", "libexec/huddle/huddle_cli/__init__.py": "",
-                     "libexec/huddle/huddle_cli/layout.py": "def Layout(*_, **__): pass\n",
+                     "libexec/huddle/huddle_cli/common/__init__.py": "", "libexec/huddle/huddle_cli/common/layout.py": "def Layout(*_, **__): pass\n",
                      "libexec/huddle/huddle_cli/main.py": "import importlib.util\ndef main(*_): return 5 if importlib.util.find_spec('only_here') else 6\n"}
             for name, text in files.items():
                 os.makedirs(os.path.dirname(os.path.join(tree, name)), exist_ok=True)

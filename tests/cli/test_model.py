@@ -16,8 +16,10 @@ SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml")))
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 sys.path.insert(0, SOURCE)
-from cli import jobs, machines, model_beside, model_fit, simulate, simulate_measure, simulated, steady  # noqa: E402
-from cli.layout import Layout, Trouble  # noqa: E402
+from cli.common import jobs, machines, simulated, steady  # noqa: E402
+from cli.model import beside, fit  # noqa: E402
+from cli.simulate import asked as simulate_asked, measure  # noqa: E402
+from cli.common.layout import Layout, Trouble  # noqa: E402
 
 LAYOUT = Layout(BUILD, libs="lib", plugins="lib/huddle", tools="libexec/huddle", share="share/huddle", sysconf="/etc")
 SIMULATOR = os.path.exists(LAYOUT.program("simulate"))
@@ -84,7 +86,7 @@ class Described(unittest.TestCase):
     @unittest.skipUnless(SIMULATOR, "built without the simulator")
     def test_what_is_recommended_is_simulated_about_as_fast_as_what_huddle_does(self):
         parameters = [word for said in answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K")["recommended"].split() for word in ("--param", said)]
-        asked = [simulate.asked_as(LAYOUT, "bcast", "--machine", "kunpeng-920", "--bytes", "4K", *words) for words in (("--algorithm", "queue", *parameters), ())]
+        asked = [simulate_asked.asked_as(LAYOUT, "bcast", "--machine", "kunpeng-920", "--bytes", "4K", *words) for words in (("--algorithm", "queue", *parameters), ())]
         recommended, chosen = (call["times"]["time_ns"] for one in asked for call in one.calls().values())
         self.assertLess(recommended, 1.25 * chosen)
 
@@ -140,7 +142,7 @@ class Steady(unittest.TestCase):
         self.assertEqual([(64, 512)], steady.falls({8: 100, 64: 5000, 512: 2000, 4096: None, 8192: 1900}))
 
     def test_what_a_call_of_nothing_takes_is_taken_off(self):
-        self.assertEqual(({64: 30, 512: 100}, []), simulate_measure.believed({"nothing": 100, 64: 130, 512: 200}, {}))
+        self.assertEqual(({64: 30, 512: 100}, []), measure.believed({"nothing": 100, 64: 130, 512: 200}, {}))
 
     def test_a_simulated_start_is_taken_off(self):
         """Two ranks that enter within 20 ns: half of the time the later one has after .71 of them."""
@@ -149,21 +151,21 @@ class Steady(unittest.TestCase):
 
     def test_only_the_machine_that_is_described_is_measured(self):
         """Another line transfer is another machine: processors have wandered."""
-        beside = simulate_measure.Measured(argparse.Namespace(names=[], sizes=[], machine={"lines": {"transfer_ns": {"machine": 60}}}), {})
+        there = measure.Measured(argparse.Namespace(names=[], sizes=[], machine={"lines": {"transfer_ns": {"machine": 60}}}), {})
         for before_ns, line_ns, holds in ((-1, 54, True), (54, -1, True), (-1, 20, False), (50, 80, True), (50, 20, False), (20, 20, False), (300, 300, False), (60, 149, False)):
-            self.assertEqual(holds, beside.holds({**figure(1000, line_ns), "line_before_ns": before_ns}), (before_ns, line_ns))
+            self.assertEqual(holds, there.holds({**figure(1000, line_ns), "line_before_ns": before_ns}), (before_ns, line_ns))
 
     def test_what_is_not_believed_has_no_figure(self):
         """Of what is hardly longer than nothing, differs from run to run, or is less than what a shorter one takes; and it is said why."""
         times = {"nothing": 2260, 1: 2270, 8: 9000, 64: 4000, 512: 6000, 4096: 30000}
-        holds, why = simulate_measure.believed(times, {512: [6000, 9000], 4096: [30000]})
+        holds, why = measure.believed(times, {512: [6000, 9000], 4096: [30000]})
         self.assertEqual({}, holds)
         self.assertEqual(["1 B: 2.27 us, and a call of nothing, which is taken off, 2.26 us", "8 B: more than 64 B", "64 B: less than 8 B", "512 B: runs differ, 6 to 9 us", "4 KB: one figure only, 30 us"], why)
-        self.assertEqual(({}, ["calls of nothing, which are taken off: 1 to 2 us"]), simulate_measure.believed({"nothing": 1000, 8: 9000}, {"nothing": [1000, 2000]}))
+        self.assertEqual(({}, ["calls of nothing, which are taken off: 1 to 2 us"]), measure.believed({"nothing": 1000, 8: 9000}, {"nothing": [1000, 2000]}))
 
     def test_the_parts_of_the_model_agree_or_are_named(self):
         runs = [{"notify_ns": 200, "enter_ns": 80, "leave_ns": 0, "copies": [{"bytes": 4096, "in_ns": ns, "out_ns": 500}]} for ns in (400, 900, 3000)]
-        parts, doubts = model_fit.joined_parts(runs)
+        parts, doubts = fit.joined_parts(runs)
         self.assertEqual((200, 80, 0, [{"bytes": 4096, "in_ns": 650, "out_ns": 500}]), tuple(parts.values()))
         self.assertEqual(["a copy in of 4 KB 0.4 to 3 us"], doubts)
 
@@ -176,7 +178,7 @@ class Beside(unittest.TestCase):
     def setUp(self):
         path = os.path.join(LAYOUT.machines, "xeon-e5620.toml")
         self.line_ns = next(iter(machines.read(path)["lines"]["transfer_ns"].values()))
-        for patch in (mock.patch.object(machines, "measured_file", lambda: path), mock.patch.object(jobs, "cores", lambda: self.RANKS), mock.patch.object(simulate_measure, "bench_team", self.bench_team)):
+        for patch in (mock.patch.object(machines, "measured_file", lambda: path), mock.patch.object(jobs, "cores", lambda: self.RANKS), mock.patch.object(measure, "bench_team", self.bench_team)):
             patch.start()
             self.addCleanup(patch.stop)
 
@@ -187,12 +189,12 @@ class Beside(unittest.TestCase):
     def beside(self, **wanted):
         options = argparse.Namespace(**{"collective": "bcast", "machine": machines.THIS, "map": "core", "simulate": False, "measure": False, **wanted})
         prediction = argparse.Namespace(options=options, layout=LAYOUT, ranks=wanted.get("ranks", self.RANKS), sizes=[8, 4096], notes=[])
-        return model_beside.times(prediction)
+        return beside.times(prediction)
 
-    def simulated(self, measure):
-        asked = simulate.asked_as(LAYOUT, "bcast", "--ranks", str(self.RANKS), "--bytes", "8,4096")
-        if measure:
-            simulate_measure.prepare(asked.options, asked)
+    def simulated(self, measured):
+        asked = simulate_asked.asked_as(LAYOUT, "bcast", "--ranks", str(self.RANKS), "--bytes", "8,4096")
+        if measured:
+            measure.prepare(asked.options, asked)
         return [call["times"]["time_ns"] for call in asked.calls().values()]
 
     def test_simulated_alone_as_huddle_simulate(self):
@@ -203,7 +205,7 @@ class Beside(unittest.TestCase):
         self.assertEqual({"simulated": self.simulated(True), "measured": [self.CALL_NS - self.NOTHING_NS] * 2}, self.beside(simulate=True, measure=True))
 
     def test_measured_alone_is_not_simulated(self):
-        with mock.patch.object(simulate.Asked, "calls", side_effect=AssertionError):
+        with mock.patch.object(simulate_asked.Asked, "calls", side_effect=AssertionError):
             self.assertEqual({"measured": [self.CALL_NS - self.NOTHING_NS] * 2}, self.beside(measure=True))
 
     def test_another_line_transfer_is_another_machine(self):

@@ -14,8 +14,8 @@ from said import without_progress
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
-from cli import places  # noqa: E402
-from cli.layout import Trouble  # noqa: E402
+from cli.common import places  # noqa: E402
+from cli.common.layout import Trouble  # noqa: E402
 
 MOST = 16 << 10  # bytes of a file, in a process for which the disk is full then
 
@@ -78,7 +78,7 @@ class Written(unittest.TestCase):
         self.assertTrue(stat.S_ISFIFO(os.stat(self.path).st_mode))
 
     def test_a_full_disk_leaves_what_was_there(self):
-        program = f"import sys; sys.path.insert(0, {SOURCE!r}); from cli import places; places.write({self.path!r}, 'x' * {2 * MOST})"
+        program = f"import sys; sys.path.insert(0, {SOURCE!r}); from cli.common import places; places.write({self.path!r}, 'x' * {2 * MOST})"
         for before in ([], ["file"]):
             said = subprocess.run([sys.executable, "-Bc", program], stderr=subprocess.PIPE, text=True, preexec_fn=full_disk, check=False)
             self.assertIn(f"{self.path} cannot be written: File too large", said.stderr)

@@ -12,7 +12,7 @@ from unittest import mock
 from said import without_progress
 
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
-from cli import progress  # noqa: E402
+from cli.common import progress  # noqa: E402
 
 
 class Heard(io.StringIO):

@@ -18,10 +18,11 @@ from said import without_progress
 BUILD = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
-from huddle_cli import machines, reproduce_own, reproduce_page, reproduce_rows, reproduce_this, simulated  # noqa: E402
-from huddle_cli.layout import Layout, Trouble  # noqa: E402
-from huddle_cli.reproduce import Lab  # noqa: E402
-from huddle_cli.reproduce_rows import Row  # noqa: E402
+from huddle_cli.common import machines, simulated  # noqa: E402
+from huddle_cli.reproduce import own, page as pages, paper_05, rows as judged, this  # noqa: E402
+from huddle_cli.common.layout import Layout, Trouble  # noqa: E402
+from huddle_cli.reproduce.command import Lab  # noqa: E402
+from huddle_cli.reproduce.rows import Row  # noqa: E402
 
 LAYOUT = Layout(BUILD, libs="lib", plugins="lib/huddle", tools="libexec/huddle", share="share/huddle", sysconf="/etc")
 SIMULATED = ("01", "02", "03", "05", "own")
@@ -124,14 +125,14 @@ class Simulated(unittest.TestCase):
         self.assertTrue(all("computed" not in figure["title"] for figure in papers["05"]["figures"]))
 
     def test_levels_are_left_out_by_what_they_are(self):
-        for name in reproduce_own.MACHINES:
+        for name in own.MACHINES:
             machine = machines.load(LAYOUT, name)
             ranks = LAYOUT.question("simulate", {"machine": machine})["machine"]["cores"]
 
             def groups(off):
                 request = {"machine": machine, "collective": "barrier", "algorithm": "counters", "ranks": ranks, "levels_off": off, "repetitions": 1}
                 return tuple(level["groups"] for level in LAYOUT.question("simulate", request)["call"]["groups"])
-            offs = reproduce_own.groupings(Lab(LAYOUT, False), machine, ranks)
+            offs = own.groupings(Lab(LAYOUT, False), machine, ranks)
             *inner, top = groups("")
             self.assertGreaterEqual(len(inner), 2, name)
             every = {(*some, top) for count in range(len(inner) + 1) for some in itertools.combinations(inner, count)}
@@ -171,7 +172,7 @@ class Asked(unittest.TestCase):
             simulated.fastest_ns(self, {}, self.ways("a", "wrong"))
 
     def test_it_is_said_under_the_tables(self):
-        for module in (reproduce_own, sys.modules["huddle_cli.reproduce_05"]):
+        for module in (own, paper_05):
             self.assertTrue(any(simulated.MEASURED in note for note in module.NOTES), module.__name__)
 
 
@@ -183,7 +184,7 @@ class This(unittest.TestCase):
         asked = argparse.Namespace(collective="bcast", names=["inline", "queue", "single"], sizes=[8, 64])
         calls = {(name, size): None for name in asked.names for size in asked.sizes}
         calls.update({key: {"times": {"time_ns": simulated_ns}} for key, (_, simulated_ns) in times.items()})
-        return reproduce_this.compare(asked, calls, {key: ns for key, (ns, _) in times.items()})
+        return this.compare(asked, calls, {key: ns for key, (ns, _) in times.items()})
 
     def test_each_figure_and_the_means(self):
         rows, figures = self.compared()
@@ -197,7 +198,7 @@ class This(unittest.TestCase):
 
     def test_nothing_measured_is_nothing_compared(self):
         asked = argparse.Namespace(collective="bcast", names=["inline"], sizes=[8, 64])
-        (row,), figures = reproduce_this.compare(asked, {("inline", 8): None, ("inline", 64): {"times": {"time_ns": 50}}}, {})
+        (row,), figures = this.compare(asked, {("inline", 8): None, ("inline", 64): {"times": {"time_ns": 50}}}, {})
         self.assertEqual(("bcast/inline, 64 B", None, 0.05, None, []), (row.what, row.published, row.here, row.agrees, figures))
 
     def test_it_is_no_part_of_all(self):
@@ -207,7 +208,7 @@ class This(unittest.TestCase):
         self.assertIn("--machine this: not measured yet", said.stderr)
         self.assertIn("all but this", reproduce("--help").stdout.replace("\n", " "))
 
-    @unittest.skipUnless(len(os.sched_getaffinity(0)) >= reproduce_this.RANKS, "one processor")
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) >= this.RANKS, "one processor")
     def test_a_collective_here(self):
         with tempfile.TemporaryDirectory() as home:
             os.makedirs(os.path.join(home, "huddle"))
@@ -223,35 +224,35 @@ class Criteria(unittest.TestCase):
         return Row.judged("what", "", published, here, "simulated", criterion).agrees
 
     def test_each_can_fail(self):
-        cases = ((reproduce_rows.within(0.1), 100, 109, 111), (reproduce_rows.factor(1.5), 2, 2.9, 1.3), (reproduce_rows.GAIN, -30, -16, 30), (reproduce_rows.RATIO, 0.9, 0.99, 1.01), (reproduce_rows.RATIO, 0.8, 0.7, 0.6), (reproduce_rows.SAME, "a", "a", "b"),
-                 (reproduce_rows.at_most(7, "%"), 7, 7, 7.1))
+        cases = ((judged.within(0.1), 100, 109, 111), (judged.factor(1.5), 2, 2.9, 1.3), (judged.GAIN, -30, -16, 30), (judged.RATIO, 0.9, 0.99, 1.01), (judged.RATIO, 0.8, 0.7, 0.6), (judged.SAME, "a", "a", "b"),
+                 (judged.at_most(7, "%"), 7, 7, 7.1))
         for criterion, published, good, bad in cases:
             self.assertEqual((True, False), (self.agrees(criterion, published, good), self.agrees(criterion, published, bad)), criterion.words)
 
     def test_the_printed_parameter_is_as_good(self):
         grid, times = [4, 8, 12, 16], [1, 1.01, 1.03, 1.04]
         for low, high, good in ((8, None, True), (12, None, False), (12, 16, False), (8, 16, True)):
-            self.assertEqual(good, self.agrees(reproduce_rows.good_as_printed(grid, times, low, high), low, 4), (low, high))
-        self.assertIsNone(self.agrees(reproduce_rows.good_as_printed(grid, [1, 1.01, 1.015, 1.02], 4), 4, 4))  # all are as good
-        self.assertIsNone(self.agrees(reproduce_rows.good_as_printed(grid, times, 6), 6, 4))  # was not tried
+            self.assertEqual(good, self.agrees(judged.good_as_printed(grid, times, low, high), low, 4), (low, high))
+        self.assertIsNone(self.agrees(judged.good_as_printed(grid, [1, 1.01, 1.015, 1.02], 4), 4, 4))  # all are as good
+        self.assertIsNone(self.agrees(judged.good_as_printed(grid, times, 6), 6, 4))  # was not tried
 
     def test_checks_of_our_own_are_counted_apart(self):
         rows = [Row.checked(name, ratio, "SimGrid", 0.02) for name, ratio in (("one", 1.01), ("two", 1.03))]
         self.assertEqual([(None, True), (None, False)], [(row.published, row.agrees) for row in rows])
-        rows.append(Row.judged("three", "us", 1, 1, "simulated", reproduce_rows.TIME))
-        self.assertEqual(["1 of 1 rows agree", "1 of 2 checks of our own hold", "does not come out: two (1.03 times)"], reproduce_rows.summary(rows))
+        rows.append(Row.judged("three", "us", 1, 1, "simulated", judged.TIME))
+        self.assertEqual(["1 of 1 rows agree", "1 of 2 checks of our own hold", "does not come out: two (1.03 times)"], judged.summary(rows))
 
     def test_nothing_printed_is_nothing_compared(self):
-        self.assertIsNone(self.agrees(reproduce_rows.SAME, None, "a"))
-        self.assertEqual("", Row.judged("what", "us", None, 3, "simulated", reproduce_rows.TIME).verdict())
-        row = Row.judged("what", "us", 3, 3, "simulated", reproduce_rows.TIME)
+        self.assertIsNone(self.agrees(judged.SAME, None, "a"))
+        self.assertEqual("", Row.judged("what", "us", None, 3, "simulated", judged.TIME).verdict())
+        row = Row.judged("what", "us", 3, 3, "simulated", judged.TIME)
         self.assertEqual("yes: within a factor of 1.5", row.verdict())
         self.assertEqual((None, ""), (row.alone().published, row.alone().verdict()))
 
     def test_what_does_not_come_out_is_said(self):
-        rows = [Row.judged(name, "us", 1, here, "simulated", reproduce_rows.TIME) for name, here in (("one", 1), ("two", 2))]
-        self.assertEqual(["1 of 2 rows agree", "does not come out: two (+100.0 %)"], reproduce_rows.summary(rows))
-        self.assertEqual([], reproduce_rows.summary([row.alone() for row in rows]))
+        rows = [Row.judged(name, "us", 1, here, "simulated", judged.TIME) for name, here in (("one", 1), ("two", 2))]
+        self.assertEqual(["1 of 2 rows agree", "does not come out: two (+100.0 %)"], judged.summary(rows))
+        self.assertEqual([], judged.summary([row.alone() for row in rows]))
 
 
 class Words(unittest.TestCase):
@@ -284,16 +285,16 @@ class Words(unittest.TestCase):
                 self.assertIn("matplotlib", said.stderr)
 
     def test_a_full_disk_leaves_nothing(self):
-        page = reproduce_page.Page(os.path.join(tempfile.gettempdir(), "x", "page.md"), ["04"], True)
+        page = pages.Page(os.path.join(tempfile.gettempdir(), "x", "page.md"), ["04"], True)
         with tempfile.TemporaryDirectory() as folder:
             page.path, page.folder, page.pictures = os.path.join(folder, "page.md"), os.path.join(folder, "figures"), {"a.png": b"1"}
-            with mock.patch.object(reproduce_page.places, "replace", side_effect=OSError(28, "No space left on device")), self.assertRaisesRegex(Trouble, "No space left"):
+            with mock.patch.object(pages.places, "replace", side_effect=OSError(28, "No space left on device")), self.assertRaisesRegex(Trouble, "No space left"):
                 page.write()
             self.assertEqual([], os.listdir(folder))
 
     def test_a_page_opens_with_what_is_on_it(self):
         rows = [Row("a", "", None, 1, "simulated")]
-        three, all_of_them = (reproduce_page.head_of(papers, rows, False) for papers in (["03"], ["01", "03", "own", "this"]))
+        three, all_of_them = (pages.head_of(papers, rows, False) for papers in (["03"], ["01", "03", "own", "this"]))
         self.assertIn("Paper 03: ", three)
         for words in ("no paper has", "*function*", "*Agrees*", "brief"):
             self.assertNotIn(words, three)

@@ -15,7 +15,8 @@ from said import without_progress
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
-from cli import options, simulate as simulate_command, simulate_chart, simulate_text  # noqa: E402
+from cli.common import options  # noqa: E402
+from cli.simulate import asked as simulate_asked, chart, command as simulate_command, tables  # noqa: E402
 
 def huddle(*words, **environment):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
@@ -161,7 +162,7 @@ class Asked(unittest.TestCase):
 
     def test_every_default_size_can_be_simulated(self):
         """Of blocks between all pairs of the largest machine."""
-        for size in options.sizes_of(simulate_command.PAIR_SIZES):
+        for size in options.sizes_of(simulate_asked.PAIR_SIZES):
             self.assertLess(2 * size * 192 * 192, 8e9)
 
 
@@ -179,7 +180,7 @@ ASKED = types.SimpleNamespace(collective="bcast", names=["x"], sizes=[8192], wor
 
 class Begun(unittest.TestCase):
     def test_a_start_is_taken_off_and_calls_are_drawn(self):
-        asked = simulate_command.Asked.__new__(simulate_command.Asked)
+        asked = simulate_asked.Asked.__new__(simulate_asked.Asked)
         asked.options = types.SimpleNamespace(repetitions=None, warmup=None, map="core", root=None, method="single", skew=20, seed=1, machine="this")
         asked.collective, asked.ranks, asked.machine, asked.settings, asked.traced, asked.start_ns, asked.small_calls, requests = "bcast", 2, {}, {}, False, 14, 256, []
         asked.resolve = lambda name, size: {"algorithm": "inline", "parameters": {}, "slot_bytes": 4096}
@@ -197,11 +198,11 @@ class Shown(unittest.TestCase):
     def text(self):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            simulate_text.show_call(ASKED, CALL, True)
+            tables.show_call(ASKED, CALL, True)
         return out.getvalue()
 
     def test_times(self):
-        self.assertEqual(["812 ns", "1 us", "12.3 us", "1.5 ms", "1.2 s", "3000 s", "1 s"], [simulate_text.time_text(ns) for ns in (812, 1000, 12345, 1.5e6, 1.2e9, 3e12, 999.9e6)])
+        self.assertEqual(["812 ns", "1 us", "12.3 us", "1.5 ms", "1.2 s", "3000 s", "1 s"], [tables.time_text(ns) for ns in (812, 1000, 12345, 1.5e6, 1.2e9, 3e12, 999.9e6)])
 
     def test_every_figure_is_called_simulated(self):
         for words in ("simulated 8 KB bcast, 2 ranks, on paper", "simulated time 1.5 us, 1.4 us to 2 us", "Simulated traffic", "Simulated timeline", "Simulated waits", "Simulated critical path"):
@@ -209,14 +210,14 @@ class Shown(unittest.TestCase):
 
     def test_a_path_is_told_by_rank(self):
         path = [span(0, 0, 10, "line"), span(0, 10, 40, "copy", call="copies"), span(0, 40, 50, "line"), span(1, 50, 60, "line")]
-        self.assertEqual([3, 1], [len(stay) for stay in simulate_text.stays(path)])
-        self.assertEqual("copies 30 ns at src/alg/x.c:1, does 20 ns at src/alg/x.c:1", simulate_text.doings(path[:3]))
+        self.assertEqual([3, 1], [len(stay) for stay in tables.stays(path)])
+        self.assertEqual("copies 30 ns at src/alg/x.c:1, does 20 ns at src/alg/x.c:1", tables.doings(path[:3]))
 
     def test_of_many_links_the_busiest(self):
         links = [{"name": f"link {i}", "bytes": 64, "busy": i / 100} for i in range(40)]
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            simulate_text.show_links(links, "the last call")
+            tables.show_links(links, "the last call")
         self.assertIn("the busiest of 40", out.getvalue())
         self.assertIn("link 39", out.getvalue())
         self.assertNotIn("link 3 ", out.getvalue())
@@ -236,18 +237,18 @@ class Shown(unittest.TestCase):
         self.assertIn("blank: ", self.text())
 
     def test_a_lane(self):
-        self.assertEqual("..##", simulate_text.lane([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4))
+        self.assertEqual("..##", tables.lane([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4))
 
     def test_waits_and_path_name_whom(self):
         self.assertRegex(self.text(), r"1 +750 ns +1 +0 +src/alg/x.c:1")
         self.assertRegex(self.text(), r"700 ns +1 us +1 +does 300 ns at src/alg/x.c:1")
 
     def test_pictures(self):
-        if simulate_chart.missing():
+        if chart.missing():
             self.skipTest("no matplotlib")
         for calls in ({("x", 8192): CALL}, {("x", 8192): CALL, ("y", 8192): None}):
             asked = types.SimpleNamespace(**{**vars(ASKED), "names": [name for name, _ in calls]})
-            self.assertTrue(simulate_chart.draw(asked, calls).startswith(b"\x89PNG"))
+            self.assertTrue(chart.draw(asked, calls).startswith(b"\x89PNG"))
 
 
 if __name__ == "__main__":

@@ -17,11 +17,14 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
-from huddle_cli import stop, tune_file, tune_grid, tune_stats, tune_trials  # noqa: E402
-from huddle_cli.layout import Trouble  # noqa: E402
-from huddle_cli.tune_grid import Candidate, Team, Value  # noqa: E402
-from huddle_cli.tune_state import State  # noqa: E402
-from huddle_cli.tune_stats import Figure, Piece  # noqa: E402
+from huddle_cli.common import candidates, stop  # noqa: E402
+from huddle_cli.tune import grid, stats, tuning_file  # noqa: E402
+from huddle_cli.common.candidates import Candidate, Value  # noqa: E402
+from huddle_cli.common.layout import Trouble  # noqa: E402
+from huddle_cli.tune.grid import Team  # noqa: E402
+from huddle_cli.tune.state import State  # noqa: E402
+from huddle_cli.tune.stats import Figure, Piece  # noqa: E402
+from huddle_cli.tune.trials import KEPT, Trials  # noqa: E402
 
 NOISE = [0, 3, -2, 5, -4, 1, -1, 2, -3, 4, 0, -5]  # per cent
 
@@ -36,43 +39,43 @@ def figure(ns, own_ns, better):
 
 class Statistics(unittest.TestCase):
     def test_better_needs_a_margin_and_enough_shots(self):
-        self.assertTrue(tune_stats.figure_of(times(900), times(1000)).better)
-        self.assertFalse(tune_stats.figure_of([970] * 12, [1000] * 12).better, "3 % are too little, be they ever so sure")
-        self.assertFalse(tune_stats.figure_of(times(900, 3), times(1000, 3)).better, "three shots are no evidence")
-        self.assertFalse(tune_stats.figure_of([500, 2000] * 20, [1000, 1100] * 20).better, "what scatters so is no better")
-        self.assertEqual((900, 1000, 12), tune_stats.figure_of(times(900), times(1000))[:3])
+        self.assertTrue(stats.figure_of(times(900), times(1000)).better)
+        self.assertFalse(stats.figure_of([970] * 12, [1000] * 12).better, "3 % are too little, be they ever so sure")
+        self.assertFalse(stats.figure_of(times(900, 3), times(1000, 3)).better, "three shots are no evidence")
+        self.assertFalse(stats.figure_of([500, 2000] * 20, [1000, 1100] * 20).better, "what scatters so is no better")
+        self.assertEqual((900, 1000, 12), stats.figure_of(times(900), times(1000))[:3])
 
     def test_chance(self):
-        self.assertAlmostEqual(0.5, tune_stats.chance(times(1000), times(1000)), places=2)
-        self.assertGreater(tune_stats.chance(times(1100), times(1000)), 0.99)
-        self.assertEqual(0.5, tune_stats.chance([7] * 5, [7] * 5))
+        self.assertAlmostEqual(0.5, stats.chance(times(1000), times(1000)), places=2)
+        self.assertGreater(stats.chance(times(1100), times(1000)), 0.99)
+        self.assertEqual(0.5, stats.chance([7] * 5, [7] * 5))
 
     def test_halving_keeps_the_better_half_and_not_too_few(self):
         some = {label: [ns] for label, ns in zip("abcdefgh", (8, 1, 7, 2, 6, 3, 5, 4))}
-        self.assertEqual(list("bdfh"), tune_stats.best_half(some, 3))
-        self.assertEqual(list("bdf"), tune_stats.best_half({k: some[k] for k in "bdfa"}, 3))
+        self.assertEqual(list("bdfh"), stats.best_half(some, 3))
+        self.assertEqual(list("bdf"), stats.best_half({k: some[k] for k in "bdfa"}, 3))
 
     def test_neighbours_with_the_same_choice_are_one_piece(self):
         good, level, bad = figure(80, 100, True), figure(99, 100, False), figure(120, 100, False)
-        self.assertEqual([Piece(None, 0, 0), Piece("a", 1, 3), Piece(None, 4, 4)], tune_stats.choose([{"a": bad}, {"a": good}, {"a": level}, {"a": good}, {"a": bad}]))
+        self.assertEqual([Piece(None, 0, 0), Piece("a", 1, 3), Piece(None, 4, 4)], stats.choose([{"a": bad}, {"a": good}, {"a": level}, {"a": good}, {"a": bad}]))
 
     def test_a_switch_must_pay(self):
         a, b = figure(80, 100, True), figure(79, 100, True)
-        self.assertEqual([Piece("a", 0, 2)], tune_stats.choose([{"a": a}, {"a": a, "b": b}, {"a": a}]))
+        self.assertEqual([Piece("a", 0, 2)], stats.choose([{"a": a}, {"a": a, "b": b}, {"a": a}]))
         better = figure(60, 100, True)
-        self.assertEqual(["a", "b", "a"], [piece.label for piece in tune_stats.choose([{"a": a}, {"a": a, "b": better}, {"a": a}])])
+        self.assertEqual(["a", "b", "a"], [piece.label for piece in stats.choose([{"a": a}, {"a": a, "b": better}, {"a": a}])])
 
     def test_where_nothing_is_better_huddle_s_own_choice_stays(self):
-        self.assertEqual([Piece(None, 0, 1)], tune_stats.choose([{"a": figure(96, 100, False)}, {}]))
+        self.assertEqual([Piece(None, 0, 1)], stats.choose([{"a": figure(96, 100, False)}, {}]))
 
     def test_what_was_not_measured_is_not_chosen(self):
-        self.assertEqual([Piece("a", 0, 0), Piece(None, 1, 1)], tune_stats.choose([{"a": figure(50, 100, True)}, {}]))
+        self.assertEqual([Piece("a", 0, 0), Piece(None, 1, 1)], stats.choose([{"a": figure(50, 100, True)}, {}]))
 
     def test_a_rule_holds_only_if_it_does_no_harm(self):
         good = figure(80, 100, True)
-        self.assertTrue(tune_stats.holds([good, figure(98, 100, False)]))
-        self.assertFalse(tune_stats.holds([good, figure(110, 100, False)]))
-        self.assertFalse(tune_stats.holds([figure(98, 100, False)]))
+        self.assertTrue(stats.holds([good, figure(98, 100, False)]))
+        self.assertFalse(stats.holds([good, figure(110, 100, False)]))
+        self.assertFalse(stats.holds([figure(98, 100, False)]))
 
 
 class Conditions(unittest.TestCase):
@@ -80,7 +83,7 @@ class Conditions(unittest.TestCase):
         rows = json.loads(subprocess.run([HUDDLE, "settings", "--json"], stdout=subprocess.PIPE, check=True).stdout)["settings"]
         rows_of_info = json.loads(subprocess.run([HUDDLE, "info", "--json"], stdout=subprocess.PIPE, check=True).stdout)["algorithms"]
         algorithms = tuple(f"HUDDLE_{row['collective']}_{row['name']}_".upper() for row in rows_of_info)
-        others = {row["name"] for row in rows if not row["name"].startswith(algorithms)} - set(tune_trials.KEPT)
+        others = {row["name"] for row in rows if not row["name"].startswith(algorithms)} - set(KEPT)
         choices = {"HUDDLE_BARRIER", "HUDDLE_BCAST", "HUDDLE_REDUCE", "HUDDLE_ALLREDUCE", "HUDDLE_REDUCE_SCATTER", "HUDDLE_ALLTOALL", "HUDDLE_ALLTOALLV"}
         self.assertEqual({"HUDDLE", *choices, "HUDDLE_TUNING", "HUDDLE_FIRST", "HUDDLE_ON_DEATH", "HUDDLE_STATS", "HUDDLE_LOG", "HUDDLE_CHECK", "HUDDLE_CHECK_TIMEOUT", "HUDDLE_JOB"}, others)
 
@@ -91,28 +94,28 @@ class Conditions(unittest.TestCase):
 
 class Grid(unittest.TestCase):
     def test_ranks(self):
-        self.assertEqual([2, 8], tune_grid.usual_ranks(2))
-        self.assertEqual([2, 4, 6, 24], tune_grid.usual_ranks(6))
-        self.assertEqual([2, 4, 8, 16, 32, 64, 128, 256], tune_grid.usual_ranks(128))
-        self.assertEqual([4], tune_grid.usual_ranks(1))
+        self.assertEqual([2, 8], grid.usual_ranks(2))
+        self.assertEqual([2, 4, 6, 24], grid.usual_ranks(6))
+        self.assertEqual([2, 4, 8, 16, 32, 64, 128, 256], grid.usual_ranks(128))
+        self.assertEqual([4], grid.usual_ranks(1))
 
     def test_each_number_of_ranks_stands_for_those_up_to_the_next(self):
         teams = [Team(2, "core", False, ""), Team(4, "core", False, ""), Team(16, "none", True, "")]
-        self.assertEqual(["2-3", "4-", "2-"], list(tune_file.ranks_texts(teams).values()))
+        self.assertEqual(["2-3", "4-", "2-"], list(tuning_file.ranks_texts(teams).values()))
 
     def test_of_values_that_a_message_does_not_reach_the_least_stands_for_all(self):
         some = [Candidate("bcast", "queue", values) for values in ((), (Value("fragment", "4K", 4096),), (Value("fragment", "8K", 8192),))]
-        self.assertEqual([True, True, False], [tune_grid.differs(c, 4096, some) for c in some])
-        self.assertEqual([True, True, True], [tune_grid.differs(c, 4097, some) for c in some])
+        self.assertEqual([True, True, False], [candidates.differs(c, 4096, some) for c in some])
+        self.assertEqual([True, True, True], [candidates.differs(c, 4097, some) for c in some])
 
     def test_the_hopeless_are_left_out_at_large_sizes(self):
         some = [Candidate("bcast", name, ()) for name in ("a", "b", "c")]
-        figures = {tune_grid.settings(c): figure(ns, 100, False) for c, ns in zip(some, (100, 201))}
-        self.assertEqual([1], tune_grid.worth_trying(some, 1 << 18, 1 << 17, figures), "b was slow, c did not take the size before")
-        self.assertEqual([1, 2, 3], tune_grid.worth_trying(some, 1 << 14, 1 << 13, figures))
+        figures = {candidates.settings_text(c): figure(ns, 100, False) for c, ns in zip(some, (100, 201))}
+        self.assertEqual([1], candidates.worth_trying(some, 1 << 18, 1 << 17, figures), "b was slow, c did not take the size before")
+        self.assertEqual([1, 2, 3], candidates.worth_trying(some, 1 << 14, 1 << 13, figures))
 
     def test_settings(self):
-        self.assertEqual("HUDDLE_BCAST=queue\nHUDDLE_BCAST_QUEUE_FRAGMENT=8K", tune_grid.settings(Candidate("bcast", "queue", (Value("fragment", "8K", 8192),))))
+        self.assertEqual("HUDDLE_BCAST=queue\nHUDDLE_BCAST_QUEUE_FRAGMENT=8K", candidates.settings_text(Candidate("bcast", "queue", (Value("fragment", "8K", 8192),))))
 
 
 class Watch(unittest.TestCase):
@@ -125,7 +128,7 @@ class Watch(unittest.TestCase):
                 begun.append(self)
                 raise KeyboardInterrupt
 
-        trials = tune_trials.Trials.__new__(tune_trials.Trials)
+        trials = Trials.__new__(Trials)
         trials.process = types.SimpleNamespace(kill=lambda: None)
         with mock.patch.object(threading, "Timer", Interrupted), self.assertRaises(KeyboardInterrupt):
             trials.answer(1000)
@@ -194,18 +197,18 @@ class Runs(unittest.TestCase):
         answer = self.tune("--ranks", "2,5", "--collectives", "barrier", "--minutes", "0.03", "--force")
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertIn(f"Written: {self.file}", answer.stdout)
-        self.assertTrue(self.read().startswith(tune_file.MARK))
+        self.assertTrue(self.read().startswith(tuning_file.MARK))
         self.assertEqual(0, self.saved(), "the state of a whole run is forgotten")
         explained = json.loads(self.huddle("explain", "barrier", "--json", HUDDLE_TUNING=self.file).stdout)
         self.assertIsNone(explained["error"])
         self.assertEqual(0, self.tune("--ranks", "2", "--collectives", "barrier", "--minutes", "0.02").returncode, "its own file is overwritten")
 
     def test_rules_are_lines_that_explain_names(self):
-        rules = [tune_file.Rule("bcast", Team(2, "core", False, ""), "2-3", Candidate("bcast", "queue", (Value("fragment", "8K", 8192),)), 513, 65536,
+        rules = [tuning_file.Rule("bcast", Team(2, "core", False, ""), "2-3", Candidate("bcast", "queue", (Value("fragment", "8K", 8192),)), 513, 65536,
                                 {1024: figure(80, 100, True), 65536: figure(70, 100, True)}, 55.5),
-                 tune_file.Rule("barrier", Team(9, "none", True, ""), "2-", Candidate("barrier", "mcs", ()), None, None, {0: figure(80, 100, True)}, None)]
+                 tuning_file.Rule("barrier", Team(9, "none", True, ""), "2-", Candidate("barrier", "mcs", ()), None, None, {0: figure(80, 100, True)}, None)]
         facts = {"version": "0", "processors": os.sysconf("SC_NPROCESSORS_ONLN"), "cpu": 'a "name"', "line": ""}
-        tune_file.write(self.file, tune_file.text(rules, facts, "huddle tune"))
+        tuning_file.write(self.file, tuning_file.text(rules, facts, "huddle tune"))
         lines = self.read().split("\n")
         self.assertIn("#   64 KB: 0.10 us built in, 0.07 us so", lines)
         for words, algorithm, table in ((("bcast", "--bytes", "1K", "--ranks", "2"), "queue", "[[bcast]]"), (("bcast", "--bytes", "64K", "--ranks", "2"), "queue", "[[bcast]]"),
@@ -255,7 +258,7 @@ class Runs(unittest.TestCase):
         before = signal.signal(signal.SIGTERM, stop.raise_once)
         try:
             with self.assertRaises(stop.Terminated):
-                with tune_trials.Trials(types.SimpleNamespace(tools=self.folder), Team(2, "core", False, ""), []) as trials:
+                with Trials(types.SimpleNamespace(tools=self.folder), Team(2, "core", False, ""), []) as trials:
                     trials.compare("barrier", 0, 1, 1, 1, [0])
         finally:
             signal.signal(signal.SIGTERM, before)
@@ -284,7 +287,7 @@ class Runs(unittest.TestCase):
 
     def test_a_file_that_cannot_be_written_in_the_end_is_one_line(self):
         with self.assertRaisesRegex(Trouble, "what was measured is kept"):
-            tune_file.write("/proc/tuning.toml", "")
+            tuning_file.write("/proc/tuning.toml", "")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 
-from cli.jobs import AS_ROOT  # noqa: E402
-from cli.peers import MPICH_ABI_NAME, NAMES, WHEELS, abi, debian, launch, wheel  # noqa: E402
+from cli.common.jobs import AS_ROOT  # noqa: E402
+from cli.common.peers import MPICH_ABI_NAME, NAMES, WHEELS, abi, debian, launch, wheel  # noqa: E402
 
 
 def setup(folder):

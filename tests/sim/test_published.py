@@ -13,7 +13,7 @@ import unittest
 
 SOURCE, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
-from cli.machines import tomllib  # noqa: E402
+from cli.common.machines import tomllib  # noqa: E402
 
 PUBLISHED = (  # machine, what, cores, the node whose memory it is, GB/s
     ("kunpeng-920", "copy", 1, 0, 11.1), ("kunpeng-920", "copy", 1, 1, 10.1), ("kunpeng-920", "copy", 1, 2, 7.25), ("kunpeng-920", "copy", 32, 0, 33.3),

@@ -10,8 +10,8 @@ import unittest
 
 SOURCE, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
-from cli import machines as descriptions  # noqa: E402
-from cli.machines import tomllib  # noqa: E402
+from cli.common import machines  # noqa: E402
+from cli.common.machines import tomllib  # noqa: E402
 
 MACHINES = {os.path.splitext(os.path.basename(path))[0]: path for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))}
 CALLS = {  # an algorithm of each collective, and bytes of more than one fragment
@@ -104,7 +104,7 @@ class Machines(unittest.TestCase):
             may_be_0 = names[1] in ("revoke_ns", "home_ns")
             for value in (-1, -1e-300, 1e300, 2**70, float("nan"), float("inf"), 1e13, *([0.5, 100000.5] if whole else []), *([] if may_be_0 else [0, 1e-9, 1e-300])):
                 with self.subTest(".".join(names), value=value):
-                    spoken = simulate(machine=descriptions.all_said(changed(good, names, value)))
+                    spoken = simulate(machine=machines.all_said(changed(good, names, value)))
                     self.assertEqual((2, "", 1), (spoken.returncode, spoken.stdout, spoken.stderr.count("\n")), spoken.stderr)
                     self.assertRegex(spoken.stderr, rf"^huddle: simulate: machine: {re.escape('.'.join(names))}: \S+ \(accepted: [^()]*\d to \d+ (bytes|entries|ns|GB/s)\)\n$")
         self.assertGreater(keys, 35)
