@@ -15,7 +15,7 @@
  * in_ns and out_ns.  Medians of the trials; what reading the clock takes is taken off.  Exit status: 0, 1 a process died, 2 not understood.
  */
 #include "line.h"
-#include "members.h"
+#include "members/members.h"
 #include "shape/shape.h"
 
 #include <stdlib.h>

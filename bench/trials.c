@@ -12,7 +12,7 @@
  * A candidate that refuses a call does not take it; its times mean nothing.  What a line means is in shots.h (struct shots_plan).
  * Ends with its input.  Exit status: 0, 1 a process died, 2 not understood.
  */
-#include "members.h"
+#include "members/members.h"
 #include "teams.h"
 
 #include <stdlib.h>

@@ -4,11 +4,12 @@ import sys
 
 import docs
 import form
+import imports
 import includes
 import layout
 import tokens
 
-LINTS = {"includes": includes.check, "tokens": tokens.check, "form": form.check, "layout": layout.check, "docs": docs.check}
+LINTS = {"includes": includes.check, "imports": imports.check, "tokens": tokens.check, "form": form.check, "layout": layout.check, "docs": docs.check}
 
 
 def main(name, *where):

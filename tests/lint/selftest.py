@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 import form
+import imports
 import includes
 import tokens
 
@@ -19,6 +20,21 @@ BAD = (
     (includes, "src/core/a.c", '#include "host/b.h"\n', "core may not include"),
     (includes, "src/core/a.c", "#include <mpi.h>\n", "includes mpi.h"),
     (includes, "src/alg/bcast/a.c", '#include "mem/counter.h"\n', "sees alg/*.h and shapes only"),
+    (includes, "bench/a.c", '#include "core/b.h"\n', "bench may not include core/b.h"),
+    (includes, "bench/a.c", '#include "shape/b.h"\n', "bench may not include shape/b.h"),
+    (includes, "bench/a.c", '#include "tools/b.h"\n', "bench may not include tools/b.h"),
+    (includes, "bench/a.c", '#include "../cli/b.h"\n', "bench may not include ../cli/b.h"),
+    (includes, "src/tools/a.c", '#include "bench/b.h"\n', "tools may not include bench/b.h"),
+    (includes, "src/tools/a.c", '#include "core/b.h"\n', "tools may not include core/b.h"),
+    (includes, "src/members/a.c", '#include "sim/b.h"\n', "members may not include sim/b.h"),
+    (includes, "src/core/a.c", '#include "members/b.h"\n', "core may not include members/b.h"),
+    (includes, "src/sim/a.c", '#include "tools/b.h"\n', "sim may not include tools/b.h"),
+    (imports, "bench/a.py", "from cli.common import jobs\n", "bench may not import cli.common.jobs"),
+    (imports, "src/alg/a.py", "import cli\n", "src may not import cli"),
+    (imports, "cli/tune/a.py", "from ..bench import stats\n", "the command tune may not import cli.bench.stats"),
+    (imports, "cli/tune/a.py", "from cli.bench.stats import BARE\n", "may not import cli.bench.stats"),
+    (imports, "cli/explain.py", "from . import run\n", "the command explain may not import cli.run"),
+    (imports, "cli/common/a.py", "from ..tune import grid\n", "the command common may not import cli.tune.grid"),
     (tokens, "src/core/a.c", "volatile int x;\n", "volatile"),
     (tokens, "src/core/a.c", "void f(void) { atomic_thread_fence(0); }\n", "atomic_thread_fence"),
     (tokens, "src/core/a.c", "#include <stdatomic.h>\n", "stdatomic.h"),
@@ -38,6 +54,15 @@ GOOD = (
     (includes, "src/core/a.c", '#include "mem/b.h"\n#include "topo/c.h"\n'),
     (includes, "src/alg/bcast/a.c", '#include "alg/alg.h"\n#include "shape/ring.h"\n'),
     (includes, "src/host/x/a.c", '#include <mpi.h>\n#include "core/b.h"\n'),
+    (includes, "bench/a.c", '#include "a.h"\n#include "huddle/huddle.h"\n#include "sim/b.h"\n#include "members/members.h"\n'),
+    (includes, "bench/kernels.c", '#include "ops/ops.h"\n'),
+    (includes, "src/tools/notes.c", '#include "core/arena.h"\n'),
+    (includes, "src/tools/a.c", '#include "tools/a.h"\n#include "cost/b.h"\n'),
+    (imports, "cli/tune/grid.py", "from ..common import text\nfrom . import stats\n"),
+    (imports, "cli/model/a.py", "from ..simulate import asked\n"),
+    (imports, "cli/main.py", "from . import bench\nfrom .common import stop\n"),
+    (imports, "tests/cli/a.py", "from cli.tune import grid\n"),
+    (imports, "bench/a.py", "import json\n"),
     (tokens, "src/mem/a.c", "volatile int x;\n"),
     (tokens, "src/core/a.c", '#include "core/local.h"\nstatic atomic_flag f;\n'),
     (tokens, "src/core/a.c", "/* volatile, and a futex */ const char *s = \"volatile\";\n"),
@@ -48,7 +73,7 @@ GOOD = (
 
 def complaints_about(lint, path, text):
     with tempfile.TemporaryDirectory() as root:
-        for room in ("core", "mem", "alg", "topo", "host"):
+        for room in ("core", "mem", "alg", "topo", "host", "members", "tools"):
             os.makedirs(os.path.join(root, "src", room))
         os.makedirs(os.path.join(root, ".ci"))
         for name in form.COMMANDS:

@@ -5,8 +5,8 @@
  * Bound, the k-th process runs on the k-th core (hwloc's logical order), round robin.  Members die with the process that started them, and it
  * gives up as soon as one of them fails: nobody waits for the dead.
  */
-#ifndef CLI_MEMBERS_H
-#define CLI_MEMBERS_H
+#ifndef HUD_MEMBERS_H
+#define HUD_MEMBERS_H
 
 #include "huddle/huddle.h"
 

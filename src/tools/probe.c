@@ -9,7 +9,7 @@
  *
  * Exit status: 0, 1 failed, 2 not understood.  A member that hangs or dies takes the probe with it: it never outlives LIMIT_S.
  */
-#include "members.h"
+#include "members/members.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* model.h - what the program `model` answers about a described machine. */
-#ifndef CLI_MODEL_H
-#define CLI_MODEL_H
+#ifndef HUD_TOOLS_MODEL_H
+#define HUD_TOOLS_MODEL_H
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* members.c - see members.h. */
-#include "members.h"
+#include "members/members.h"
 
 #include <hwloc.h>
 #include <pthread.h>
