@@ -34,11 +34,11 @@ static void post(struct flag *f, uint64_t value)
 }
 
 /* Returns what it saw. */
-static uint64_t await(struct flag *f, uint64_t least)
+static uint64_t await(struct flag *f, uint64_t min)
 {
     uint64_t value;
 
-    for (unsigned spin = 1; (value = atomic_load_explicit(&f->value, memory_order_acquire)) < least; spin++)
+    for (unsigned spin = 1; (value = atomic_load_explicit(&f->value, memory_order_acquire)) < min; spin++)
         if (spin % SPINS == 0)
             sched_yield();
     return value;

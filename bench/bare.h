@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bare.h - the least that two processes can do: a barrier of two flags, and a broadcast through one ring of buffers.  No team, no choice, no
- * tree: the limit that collectives are measured against.  Two ranks, also as crowded as two can be.
+ * tree: the limit that collectives are measured against.  Two ranks, also as oversubscribed as two can be.
  */
 #ifndef BENCH_BARE_H
 #define BENCH_BARE_H

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ALIGN = 128, MOST_RANKS = 1024 };
+enum { ALIGN = 128, MAX_RANKS = 1024 };
 
 static int call_barrier(const struct shots_call *c)
 {
@@ -37,11 +37,11 @@ static int call_allreduce(const struct shots_call *c)
 
 static int call_reduce_scatter(const struct shots_call *c)
 {
-    static int counts[MOST_RANKS];
+    static int counts[MAX_RANKS];
 
     if (data_elements(c) % (size_t)c->ranks == 0)
         return MPI_Reduce_scatter_block(c->in, c->out, (int)data_block(c, c->rank), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    if (c->ranks > MOST_RANKS)
+    if (c->ranks > MAX_RANKS)
         return 1;
     for (int r = 0; r < c->ranks; r++)
         counts[r] = (int)data_block(c, r);
@@ -56,9 +56,9 @@ static int call_alltoall(const struct shots_call *c)
 /* The blocks of an alltoall, one by one. */
 static int call_alltoallv(const struct shots_call *c)
 {
-    static int counts[MOST_RANKS], places[MOST_RANKS];
+    static int counts[MAX_RANKS], places[MAX_RANKS];
 
-    if (c->ranks > MOST_RANKS)
+    if (c->ranks > MAX_RANKS)
         return 1;
     for (int r = 0; r < c->ranks; r++) {
         counts[r] = (int)c->bytes;

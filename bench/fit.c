@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { RING_BYTES = 1 << 20, LEAST = 4096, MOST = 1 << 20, MOST_TRIALS = 10000, PAUSE_NS = 3000, SPINS = 1024, LINE_NS = 100000000 };
+enum { RING_BYTES = 1 << 20, LEAST = 4096, MOST = 1 << 20, MAX_TRIALS = 10000, PAUSE_NS = 3000, SPINS = 1024, LINE_NS = 100000000 };
 
 /* Of a rank. */
 struct cell {
@@ -50,9 +50,9 @@ struct fit {
     size_t bytes;
 };
 
-static void await(_Atomic uint64_t *line, uint64_t least)
+static void await(_Atomic uint64_t *line, uint64_t min)
 {
-    for (unsigned spin = 1; atomic_load_explicit(line, memory_order_acquire) < least; spin++)
+    for (unsigned spin = 1; atomic_load_explicit(line, memory_order_acquire) < min; spin++)
         if (spin % SPINS == 0)
             sched_yield();
 }
@@ -162,17 +162,17 @@ static int by_value(const void *a, const void *b)
 /* The slowest rank's; all ranks call it alike.  from_start: what they return are moments, and rank 0's is the start. */
 static double median(struct fit *f, int64_t (*measured)(struct fit *f), int64_t (*then)(struct fit *f), bool from_start, double *second)
 {
-    static int64_t took[2][MOST_TRIALS];
+    static int64_t took[2][MAX_TRIALS];
 
     for (int t = 0; t < f->trials; t++)
         for (int part = 0; part < (then ? 2 : 1); part++) {
             meet(f);
             f->shared->cell[f->rank].ns = (part == 0 ? measured : then)(f);
             meet(f);
-            int64_t most = 0;
+            int64_t max = 0;
             for (int r = from_start; r < f->tree.ranks; r++)
-                most = f->shared->cell[r].ns > most ? f->shared->cell[r].ns : most;
-            took[part][t] = from_start ? most - f->shared->cell[0].ns : most;
+                max = f->shared->cell[r].ns > max ? f->shared->cell[r].ns : max;
+            took[part][t] = from_start ? max - f->shared->cell[0].ns : max;
         }
     for (int part = 0; part < 2; part++)
         qsort(took[part], (size_t)f->trials, sizeof **took, by_value);
@@ -183,13 +183,13 @@ static double median(struct fit *f, int64_t (*measured)(struct fit *f), int64_t 
 
 static int64_t clock_cost(void)
 {
-    int64_t least = INT64_MAX;
+    int64_t min = INT64_MAX;
 
     for (int i = 0; i < 1000; i++) {
         int64_t begin = clock_ns(), now = clock_ns();
-        least = now - begin < least ? now - begin : least;
+        min = now - begin < min ? now - begin : min;
     }
-    return least;
+    return min;
 }
 
 static double line_ns(struct fit *f)
@@ -246,20 +246,20 @@ static bool take_tree(const char *name, struct shape_tree *tree)
 static bool take(struct fit *f, const char *option, const char *value)
 {
     if (!strcmp(option, "--ranks"))
-        return (f->tree.ranks = atoi(value)) >= 2 && f->tree.ranks <= MEMBERS_MOST;
+        return (f->tree.ranks = atoi(value)) >= 2 && f->tree.ranks <= MEMBERS_MAX;
     if (!strcmp(option, "--bind"))
         return (f->bind = !strcmp(value, "core")) || !strcmp(value, "none");
     if (!strcmp(option, "--tree"))
         return take_tree(value, &f->tree);
     if (!strcmp(option, "--degree"))
         return (f->tree.degree = atoi(value)) >= 2;
-    return !strcmp(option, "--trials") && (f->trials = atoi(value)) >= 1 && f->trials <= MOST_TRIALS;
+    return !strcmp(option, "--trials") && (f->trials = atoi(value)) >= 1 && f->trials <= MAX_TRIALS;
 }
 
 int main(int argc, char **argv)
 {
     struct fit fit = { .tree = { .kind = SHAPE_FLAT, .degree = 2, .ranks = 2 }, .trials = 400, .bind = true };
-    int from[MEMBERS_MOST];
+    int from[MEMBERS_MAX];
 
     for (int i = 1; i < argc; i += 2)
         if (i + 1 == argc || !take(&fit, argv[i], argv[i + 1]))

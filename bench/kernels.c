@@ -85,7 +85,7 @@ static void fill(enum hud_type type, size_t bytes)
 /* Seconds of one, at best. */
 static double best(const struct hud_op *op, int sources, size_t bytes)
 {
-    double least = 1e9;
+    double min = 1e9;
     long repeats = 1;
 
     for (int tries = 0; tries < TRIES;) {
@@ -97,10 +97,10 @@ static double best(const struct hud_op *op, int sources, size_t bytes)
             repeats *= 2;
         else
             tries++;
-        if (took >= 3e-4 && took / (double)repeats < least)
-            least = took / (double)repeats;
+        if (took >= 3e-4 && took / (double)repeats < min)
+            min = took / (double)repeats;
     }
-    return least;
+    return min;
 }
 
 static double rate(const struct hud_op *op, int sources, size_t bytes)

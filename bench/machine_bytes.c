@@ -249,7 +249,7 @@ static double crowd(const struct measured *on, const int *core, int *toucher, in
         memset((void *)c.of, 0, (size_t)threads * sizeof *c.of);
         for (int i = 0; i < threads; i++)
             cpus[i] = on->os[core[i]];
-        gbps = pinned_run(cpus, threads, body_crowd, &c) == 0 ? pinned_most(c.gbps, PINNED_ROUNDS) : -1;
+        gbps = pinned_run(cpus, threads, body_crowd, &c) == 0 ? pinned_max(c.gbps, PINNED_ROUNDS) : -1;
     }
     free(c.of);
     free(cpus);
@@ -296,9 +296,9 @@ double measure_node(const struct measured *on, int class, char note[MACHINE_NOTE
 /* More than a core's own caches hold, and less than the shared one does; 0: there is none. */
 static size_t beyond_own(const struct measured *on, int threads)
 {
-    size_t most = on->shared_bytes / (size_t)(2 * threads), bytes = 4 * (on->private_bytes ? on->private_bytes : USUAL_PRIVATE);
+    size_t max = on->shared_bytes / (size_t)(2 * threads), bytes = 4 * (on->private_bytes ? on->private_bytes : USUAL_PRIVATE);
 
-    return (bytes < most ? bytes : most) / PAGE * PAGE;
+    return (bytes < max ? bytes : max) / PAGE * PAGE;
 }
 
 double measure_from_shared(const struct measured *on, int class, char note[MACHINE_NOTE])

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIPS = 1000, STEPS = 20000, SCAN = 48, PAGE = 4096, STRIDE = PAGE + 3 * PINNED_LINE, MOST_READERS = 16 };
+enum { TRIPS = 1000, STEPS = 20000, SCAN = 48, PAGE = 4096, STRIDE = PAGE + 3 * PINNED_LINE, MAX_READERS = 16 };
 
 struct word {
     _Atomic uint64_t value;
@@ -269,7 +269,7 @@ struct readers {
     struct word *line;
     struct {
         _Alignas(PINNED_LINE) double ns;
-    } seen[MOST_READERS + 1];
+    } seen[MAX_READERS + 1];
     double ns[PINNED_ROUNDS];
 };
 
@@ -310,10 +310,10 @@ static void body_readers(void *arg, int thread)
 double measure_serve(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     struct readers r = { .line = line_create(), .meeting.threads = 1 };
-    int cpus[MOST_READERS + 1] = { on->os[0] };
+    int cpus[MAX_READERS + 1] = { on->os[0] };
     double ns = -1;
 
-    for (int c = 1; c < on->m->cores && r.meeting.threads <= MOST_READERS; c++)
+    for (int c = 1; c < on->m->cores && r.meeting.threads <= MAX_READERS; c++)
         if (machine_class(on->m, 0, c) == class)
             cpus[r.meeting.threads++] = on->os[c];
     if (r.line && r.meeting.threads > 2) {

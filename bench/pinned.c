@@ -93,7 +93,7 @@ double pinned_median(double *values, int count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-double pinned_most(double *values, int count)
+double pinned_max(double *values, int count)
 {
     qsort(values, (size_t)count, sizeof *values, rising);
     return values[count - 1 - count / 8];

@@ -53,7 +53,7 @@ int pinned_run(const int *cpu, int threads, void (*body)(void *arg, int thread),
 /* The middle of them; sorts. */
 double pinned_median(double *values, int count);
 /* What an eighth of them exceed, where a thread that is held up spoils a round for all; sorts. */
-double pinned_most(double *values, int count);
+double pinned_max(double *values, int count);
 
 /* These bytes are in no cache. */
 void pinned_flush(const void *at, size_t bytes);

@@ -8,8 +8,8 @@
  *   --skew-us N | --late-us N                      ranks arrive at random within it; one rank, in turn, arrives late by it
  *   --loop N               N calls back to back are one sample, as IMB and OSU measure, instead of single shots
  *
- * Rank 0 writes one JSON object on standard output: "program" (what measured), "ranks", "crowded", "wrong" (bytes, all figures) and "figures",
- * each with collective, bytes, median_ns, p99_ns, least_ns, mean_ns, shots, late, refused, wrong, cpu_ns, line_before_ns, line_after_ns.
+ * Rank 0 writes one JSON object on standard output: "program" (what measured), "ranks", "oversubscribed", "wrong" (bytes, all figures) and "figures",
+ * each with collective, bytes, median_ns, p99_ns, min_ns, mean_ns, shots, late, refused, wrong, cpu_ns, line_before_ns, line_after_ns.
  */
 #ifndef BENCH_SESSION_H
 #define BENCH_SESSION_H

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAUSE_NS = 20000, MOST_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 500000 };
+enum { PAUSE_NS = 20000, MAX_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 500000 };
 enum { PATIENCE = 20, FIRST = 1000 };  /* times the time for a figure: for the least number of shots; for one at all */
 enum { SPARE = 200 };                  /* late shots forgiven */
 enum { CACHED_BYTES = 1 << 18 };       /* what is larger leaves nothing of the call before in a core's caches anyway */
@@ -49,13 +49,13 @@ static void await(const struct shots *s, struct cell *cell, bool quiet)
     unsigned yields = 0;
 
     for (unsigned spin = 1; atomic_load_explicit(&cell->round, memory_order_acquire) < s->round; spin++) {
-        if (quiet && s->crowded)
+        if (quiet && s->oversubscribed)
             nap();
-        else if (s->crowded || spin % SPINS == 0)
+        else if (s->oversubscribed || spin % SPINS == 0)
             sched_yield();
         else
             continue;
-        if (s->progress && ((quiet && s->crowded) || ++yields % LONG_WAIT == 0))
+        if (s->progress && ((quiet && s->oversubscribed) || ++yields % LONG_WAIT == 0))
             s->progress();
     }
 }
@@ -94,13 +94,13 @@ void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks, v
 {
     cpu_set_t all;
 
-    *s = (struct shots){ .page = page, .rank = rank, .ranks = ranks, .crowded = true, .progress = progress };
+    *s = (struct shots){ .page = page, .rank = rank, .ranks = ranks, .oversubscribed = true, .progress = progress };
     sched_getaffinity(0, sizeof all, &page->said[rank].processors);
     meet_at(s, 0, false);
     CPU_ZERO(&all);
     for (int r = 0; r < ranks; r++)
         CPU_OR(&all, &all, &page->said[r].processors);
-    s->crowded = ranks > CPU_COUNT(&all);
+    s->oversubscribed = ranks > CPU_COUNT(&all);
 }
 
 /* Rank 0 and the last rank measure while the others sleep. */
@@ -135,7 +135,7 @@ static bool wait_for(const struct shots *s, int64_t when_ns)
     bool late = clock_ns() > when_ns;
 
     while (clock_ns() < when_ns)
-        if (s->crowded)
+        if (s->oversubscribed)
             sched_yield();
     return late;
 }
@@ -244,14 +244,14 @@ struct pace {
 
 static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f, int count, const struct pace *pace)
 {
-    int least = f->shots, most = f->shots;
+    int min = f->shots, max = f->shots;
 
     for (int i = 1; i < count; i++) {
-        least = f[i].shots < least ? f[i].shots : least;
-        most = f[i].shots > most ? f[i].shots : most;
+        min = f[i].shots < min ? f[i].shots : min;
+        max = f[i].shots > max ? f[i].shots : max;
     }
-    int64_t patience = least == 0 ? FIRST : least < plan->least ? PATIENCE : 1;
-    return most < plan->most && pace->tries < 2 * plan->most + plan->warmups + SPARE &&
+    int64_t patience = min == 0 ? FIRST : min < plan->min ? PATIENCE : 1;
+    return max < plan->max && pace->tries < 2 * plan->max + plan->warmups + SPARE &&
            pace->end_ns - pace->begin_ns < count * plan->figure_ns * patience;
 }
 
@@ -267,7 +267,7 @@ static bool take(struct shots *s, const struct shots_plan *plan, const struct sh
     f->refused += value[REFUSED];
     if (value[LATE]) {
         f->late++;
-        pace->pause_ns = pace->pause_ns * 3 / 2 < MOST_PAUSE_NS ? pace->pause_ns * 3 / 2 : MOST_PAUSE_NS;
+        pace->pause_ns = pace->pause_ns * 3 / 2 < MAX_PAUSE_NS ? pace->pause_ns * 3 / 2 : MAX_PAUSE_NS;
     } else if (counted) {
         f->took_ns[f->shots++] = took_ns;
         f->cpu_ns += (double)value[CPU] / s->ranks;

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SHOTS_MOST = 100000, SHOTS_SHIFT = -1 };
+enum { SHOTS_MAX = 100000, SHOTS_SHIFT = -1 };
 
 struct shots_page; /* shared by all ranks, all zero at first, aligned to 128 bytes */
 
@@ -27,7 +27,7 @@ size_t shots_page_bytes(int ranks);
 struct shots {
     struct shots_page *page;
     int rank, ranks;
-    bool crowded;           /* more ranks than processors they may use */
+    bool oversubscribed;           /* more ranks than processors they may use */
     void (*progress)(void); /* called now and then in a long wait, as a rank may still owe others progress of its messages; NULL: none */
     uint64_t round, line_count;
     int64_t pause_ns; /* before a shot, that the latest measurement needed */
@@ -57,7 +57,7 @@ struct shots_coll {
 
 struct shots_plan {
     int64_t figure_ns;        /* time to spend on a figure ... */
-    int least, most, warmups; /* ... but at least and at most so many shots, after some that are not counted */
+    int min, max, warmups; /* ... but at least and at most so many shots, after some that are not counted */
     int root;                 /* or SHOTS_SHIFT: the next rank in every shot */
     int loop;                 /* calls back to back that make one sample; 0: single shots */
     int64_t skew_ns;          /* ranks arrive at random within it ... */
@@ -76,10 +76,10 @@ struct shots_figure {
 /* Of a rank's `in` and `out`. */
 size_t shots_buffer_bytes(const struct shots_coll *coll, size_t bytes, int ranks);
 
-/* Ranks wait for a shot's moment by reading the clock, where they are not crowded: they enter it within one reading of each other, which takes so long. */
+/* Ranks wait for a shot's moment by reading the clock, where they are not oversubscribed: they enter it within one reading of each other, which takes so long. */
 double shots_start_ns(void);
 
-/* Fills *s in and finds out whether the ranks are crowded. */
+/* Fills *s in and finds out whether the ranks are oversubscribed. */
 void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks, void (*progress)(void));
 
 /* call->out and in, bytes, host are the caller's; the rest is filled in; call->stamp goes on counting. */

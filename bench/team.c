@@ -106,7 +106,7 @@ static const char *take_options(struct job *job, int *argc, char **argv)
         const char *value = i + 1 < *argc ? argv[i + 1] : "";
         bool fine = true, mine = true;
         if (!strcmp(argv[i], "--ranks"))
-            fine = (job->ranks = atoi(value)) >= 2 && job->ranks <= MEMBERS_MOST;
+            fine = (job->ranks = atoi(value)) >= 2 && job->ranks <= MEMBERS_MAX;
         else if (!strcmp(argv[i], "--bind"))
             fine = (job->bind = !strcmp(value, "core")) || !strcmp(value, "none");
         else if (!strcmp(argv[i], "--ring"))
@@ -134,7 +134,7 @@ static void *shared(size_t bytes)
 int main(int argc, char **argv)
 {
     struct job job = { .ranks = 2, .bind = true, .ring = { .fragment_bytes = 32768, .buffers = 4 } };
-    int from[MEMBERS_MOST];
+    int from[MEMBERS_MAX];
     const char *unknown = take_options(&job, &argc, argv);
 
     if (!unknown)

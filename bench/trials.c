@@ -5,7 +5,7 @@
  *   bench-trials [--ranks N] [--bind core|none] SETTINGS...      SETTINGS is a candidate: NAME=VALUE, a line each; "": huddle's own choice
  *
  * Every candidate is a context and a team of its own in every process.  The first line of output, when all are set up:
- *   {"program": "huddle 0.1.0", "ranks": 2, "crowded": false}
+ *   {"program": "huddle 0.1.0", "ranks": 2, "oversubscribed": false}
  * Then each line of input is a comparison, and each is answered by one line:
  *   COLLECTIVE BYTES FIGURE_US LEAST MOST CANDIDATE,CANDIDATE...
  *   {"line_before_ns": 90.1, "line_after_ns": 90.3, "figures": [{"candidate": 0, "refused": 0, "wrong": 0, "took_ns": [210.0, ...]}, ...]}
@@ -112,12 +112,12 @@ static bool parse(const char *line, int candidates, struct comparison *c)
     long long figure_us;
 
     *c = (struct comparison){ .count = 0 };
-    if (sscanf(line, "%31s %zu %lld %d %d %2047s", name, &c->bytes, &figure_us, &c->plan.least, &c->plan.most, list) != 6)
+    if (sscanf(line, "%31s %zu %lld %d %d %2047s", name, &c->bytes, &figure_us, &c->plan.min, &c->plan.max, list) != 6)
         return false;
     for (c->coll = teams_colls; c->coll->name && strcmp(c->coll->name, name) != 0;)
         c->coll++;
     c->plan.figure_ns = figure_us * 1000;
-    return c->coll->name && c->bytes <= (size_t)1 << 31 && c->plan.most >= 1 && c->plan.most <= SHOTS_MOST && figure_us > 0 &&
+    return c->coll->name && c->bytes <= (size_t)1 << 31 && c->plan.max >= 1 && c->plan.max <= SHOTS_MAX && figure_us > 0 &&
            take_list(c, list, candidates);
 }
 
@@ -147,7 +147,7 @@ static void *buffer_of(const struct comparison *c, int ranks)
 /* Returns 0, or a status: the line that says why is rank 0's. */
 static int compare(const struct comparison *c, struct shots *s, struct shots_call *call, struct trial *trial)
 {
-    size_t shots = (size_t)c->count * (size_t)c->plan.most;
+    size_t shots = (size_t)c->count * (size_t)c->plan.max;
     double *took_ns = calloc(shots, sizeof *took_ns);
     struct shots_figure *f = calloc((size_t)c->count, sizeof *f);
     void *host[CANDIDATES];
@@ -158,7 +158,7 @@ static int compare(const struct comparison *c, struct shots *s, struct shots_cal
     if (!took_ns || !f || !call->in || !call->out)
         return fprintf(stderr, "huddle: bench-trials: out of memory\n"), 1; /* what was taken goes with the process */
     for (int i = 0; i < c->count; i++) {
-        f[i].took_ns = took_ns + (size_t)i * (size_t)c->plan.most;
+        f[i].took_ns = took_ns + (size_t)i * (size_t)c->plan.max;
         host[i] = &trial[c->which[i]];
     }
     shots_compare(s, &c->plan, c->coll, call, host, c->count, f);
@@ -197,8 +197,8 @@ static int work(struct member *m, void *arg)
     nanosleep(&(struct timespec){ .tv_sec = SETTLE_S }, NULL);
     shots_join(&shots, job->page, m->rank, m->ranks, NULL);
     if (m->rank == 0)
-        printf("{\"program\": \"huddle %s\", \"ranks\": %d, \"crowded\": %s}\n", hud_version(), shots.ranks,
-               shots.crowded ? "true" : "false");
+        printf("{\"program\": \"huddle %s\", \"ranks\": %d, \"oversubscribed\": %s}\n", hud_version(), shots.ranks,
+               shots.oversubscribed ? "true" : "false");
     fflush(stdout);
     while (status == 0 && next_order(m, job->order)) {
         bool understood = parse(job->order->line, job->candidates, &c);
@@ -220,11 +220,11 @@ static void *shared(size_t bytes)
 
 int main(int argc, char **argv)
 {
-    int from[MEMBERS_MOST], ranks = 2, at = 1;
+    int from[MEMBERS_MAX], ranks = 2, at = 1;
     bool bind = true;
 
     for (; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
-        bool fine = !strcmp(argv[at], "--ranks") && (ranks = atoi(argv[at + 1])) >= 2 && ranks <= MEMBERS_MOST;
+        bool fine = !strcmp(argv[at], "--ranks") && (ranks = atoi(argv[at + 1])) >= 2 && ranks <= MEMBERS_MAX;
         if (!strcmp(argv[at], "--bind"))
             fine = (bind = !strcmp(argv[at + 1], "core")) || !strcmp(argv[at + 1], "none");
         if (!fine)

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { MEMBERS_MOST = 1024 };
+enum { MEMBERS_MAX = 1024 };
 
 struct member {
     struct board *board; /* where they meet while the team is set up */

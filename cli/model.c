@@ -8,7 +8,7 @@
  *   {"ask": "choose", "model": as above, "wishes": [{"message", "queue", "fragment", "buffers", "page"}, ...]}       what is not known is left out
  *       {"forms": [{"fragment", "buffers", "exact"}, ...]}     exact: f* of those bytes before it is rounded
  *   {"ask": "trees", "model": {"alpha_ns", "beta_ns"}, "points": [{"tree", "ranks", "degree", "bytes", "segment"}, ...]}
- *       {"points": [{"ns", "least_ns", "steps", "best_degree", "best_segment"}, ...]}
+ *       {"points": [{"ns", "min_ns", "steps", "best_degree", "best_segment"}, ...]}
  *   {"ask": "description", "machine": as in machines/NAME.toml}
  *       {"machine", "cores"}; nothing where a simulation would refuse it
  *   {"ask": "machine", "machine": as in machines/NAME.toml, "collective", "ranks", "map", "trees": [{"tree", "degree"}, ...], "bytes": [...]}
@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEGREE = 64, MOST_RANKS = 1 << 20 };
+enum { MAX_DEGREE = 64, MAX_RANKS = 1 << 20 };
 
 static double number(const json_t *object, const char *key)
 {
@@ -75,16 +75,16 @@ static json_t *tree_point(const json_t *model, const json_t *point)
 
     while (tree < COST_TREES && !(name && strcmp(hud_cost_trees[tree], name) == 0))
         tree++;
-    if (tree == COST_TREES || ranks < 2 || ranks > MOST_RANKS || degree < 0 || degree > MOST_RANKS || c.beta_ns <= 0)
+    if (tree == COST_TREES || ranks < 2 || ranks > MAX_RANKS || degree < 0 || degree > MAX_RANKS || c.beta_ns <= 0)
         return NULL;
     const struct cost_broadcast b = { .tree = (enum cost_tree)tree,
                                       .ranks = (int)ranks,
                                       .degree = degree < 2 ? 2 : (int)degree,
                                       .message_bytes = number(point, "bytes"),
                                       .segment_bytes = number(point, "segment") };
-    return json_pack("{s:f, s:f, s:i, s:i, s:f}", "ns", hud_cost_broadcast_ns(&c, &b), "least_ns",
-                     hud_cost_broadcast_least_ns(&c, b.ranks, b.message_bytes), "steps",
-                     hud_cost_broadcast_steps(b.tree, b.ranks, b.degree), "best_degree", hud_cost_broadcast_degree(b.tree, MOST_DEGREE),
+    return json_pack("{s:f, s:f, s:i, s:i, s:f}", "ns", hud_cost_broadcast_ns(&c, &b), "min_ns",
+                     hud_cost_broadcast_min_ns(&c, b.ranks, b.message_bytes), "steps",
+                     hud_cost_broadcast_steps(b.tree, b.ranks, b.degree), "best_degree", hud_cost_broadcast_degree(b.tree, MAX_DEGREE),
                      "best_segment", hud_cost_broadcast_segment(&c, b.tree, b.ranks, b.message_bytes));
 }
 

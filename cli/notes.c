@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TRIES = 64, MOST_RANKS = 1 << 20, TEXT_BYTES = 160 };
+enum { TRIES = 64, MAX_RANKS = 1 << 20, TEXT_BYTES = 160 };
 
 /* Text of a fixed size as JSON; what is not valid UTF-8 loses all that is not ASCII. */
 static json_t *text_of(const char *from, size_t bytes)
@@ -46,7 +46,7 @@ static json_t *text_of(const char *from, size_t bytes)
 
 static bool makes_sense(const struct wait_note *note)
 {
-    return note->size >= 1 && note->size <= MOST_RANKS && note->rank >= 0 && note->rank < note->size && note->owner < note->size &&
+    return note->size >= 1 && note->size <= MAX_RANKS && note->rank >= 0 && note->rank < note->size && note->owner < note->size &&
            note->root < note->size && note->missing >= 0 && note->missing <= note->size;
 }
 

@@ -21,12 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RANKS_MOST = 512, CELL_BYTES = 2048 };
+enum { RANKS_MAX = 512, CELL_BYTES = 2048 };
 
 static struct page {
     atomic_int arrived, left; /* ranks in the running allgather */
     atomic_int wrong;
-    char cell[RANKS_MOST][CELL_BYTES];
+    char cell[RANKS_MAX][CELL_BYTES];
 } * page;
 static int ranks = 4, operations = 1000;
 
@@ -111,7 +111,7 @@ static void run_processes(int *numbers)
 
 static void run_threads(int *numbers)
 {
-    pthread_t thread[RANKS_MOST];
+    pthread_t thread[RANKS_MAX];
 
     for (int r = 0; r < ranks; r++)
         if (pthread_create(&thread[r], NULL, run_rank, &numbers[r]) != 0)
@@ -122,7 +122,7 @@ static void run_threads(int *numbers)
 
 int main(int argc, char **argv)
 {
-    int numbers[RANKS_MOST];
+    int numbers[RANKS_MAX];
     bool threads = argc > 1 && strcmp(argv[1], "--threads") == 0;
 
     argc -= threads;
@@ -131,8 +131,8 @@ int main(int argc, char **argv)
         ranks = atoi(argv[1]);
     if (argc > 2)
         operations = atoi(argv[2]);
-    if (ranks < 1 || ranks > RANKS_MOST) {
-        fprintf(stderr, "usage: team [--threads] [RANKS] [OPERATIONS]   with 1 to %d ranks\n", RANKS_MOST);
+    if (ranks < 1 || ranks > RANKS_MAX) {
+        fprintf(stderr, "usage: team [--threads] [RANKS] [OPERATIONS]   with 1 to %d ranks\n", RANKS_MAX);
         return 2;
     }
     page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

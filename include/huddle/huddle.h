@@ -185,7 +185,7 @@ HUD_API int hud_op_find(enum hud_operation operation, enum hud_type type, struct
 struct hud_view {
     void *base;
     size_t bytes; /* of the type signature: the same on every rank */
-    size_t (*pack)(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes);
+    size_t (*pack)(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes);
     void (*unpack)(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes);
     void *host; /* for pack and unpack */
 };
@@ -199,10 +199,10 @@ HUD_API int hud_bcast(hud_team *team, const struct hud_view *view, int root);
 /*
  * Reductions: out = in of rank 0 op in of rank 1 op ..., element by element.  Where `op` is commutative huddle may take the ranks in another order, the
  * same for the result on all members, unless HUDDLE_REDUCE_ORDER=fixed.  in->base == out->base: in place.  in->bytes is the same on every member and
- * a multiple of op->element_bytes.  Elements of more than HUD_ELEMENT_MOST bytes: HUD_PASS.
+ * a multiple of op->element_bytes.  Elements of more than HUD_ELEMENT_MAX bytes: HUD_PASS.
  * HUD_OK, HUD_PASS, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.
  */
-#define HUD_ELEMENT_MOST 4096
+#define HUD_ELEMENT_MAX 4096
 HUD_API int hud_allreduce(hud_team *team, const struct hud_view *in, const struct hud_view *out, const struct hud_op *op);
 /* out: only the root's matters; may be NULL elsewhere. */
 HUD_API int hud_reduce(hud_team *team, const struct hud_view *in, const struct hud_view *out, const struct hud_op *op, int root);
@@ -277,14 +277,14 @@ struct hud_question {
 
 /*
  * JSON of the answer, with this process's settings and tuning file: "serves" (algorithm and parameters, null: the MPI's own), "why" (what decided:
- * a setting, or a line of a file), "facts" (what rules may ask: crowded, processors, within, groups; and direct: processes of this user can reach each
+ * a setting, or a line of a file), "facts" (what rules may ask: oversubscribed, processors, within, groups; and direct: processes of this user can reach each
  * other's memory, a guess, and here whatever the machine), "rules" (every rule of the collective, in order, each with its verdict), "pieces" (all
  * sizes), "ordered" (all sizes of operations that do not commute, null: nothing differs), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: not understood; *json is NULL.
  */
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 
 /*
- * JSON of a team that has had its first collective: members, what rules may ask (crowded, within), direct (the ranks can reach each other's memory),
+ * JSON of a team that has had its first collective: members, what rules may ask (oversubscribed, within), direct (the ranks can reach each other's memory),
  * levels, groups, lease (bytes, offset), which algorithm takes which sizes and why, and for this rank's slice the NUMA node of every page, own node,
  * and how many lie elsewhere; for a team without a lease, the reason.
  */

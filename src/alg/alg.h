@@ -39,7 +39,7 @@ static inline bool coll_in_place(const struct coll *c)
 /* A parameter that users, tuning files and tests may set: HUDDLE_<COLLECTIVE>_<ALGORITHM>_<NAME>. */
 struct alg_param {
     const char *name, *unit, *doc; /* lower case; unit "B", "1", or "" with words */
-    long least, most, preset;
+    long min, max, preset;
     const char *const *words; /* names for least..most, or NULL: a number */
     bool per_call;            /* the slot is the same whatever its value, so that calls with different values can share one */
     const char *tune;         /* values that `huddle tune` tries beside the preset: "8K,32K"; NULL: none */
@@ -53,8 +53,8 @@ struct alg {
     bool ordered;       /* reductions: each element from rank 0 on, one rank after the other, whatever the groups and the sizes */
     const char *family; /* algorithms of one family have the same parameters and slot, and one slot serves them all; NULL: none */
     size_t fixed_bytes; /* of its slot; 0: slot_bytes says */
-    /* Bytes of a slot that holds fragments of data, at most most_bytes; 0: cannot work in that.  A team that gets control lines only does without. */
-    size_t (*slot_bytes)(const long *param, int ranks, size_t most_bytes);
+    /* Bytes of a slot that holds fragments of data, at most max_bytes; 0: cannot work in that.  A team that gets control lines only does without. */
+    size_t (*slot_bytes)(const long *param, int ranks, size_t max_bytes);
     /*
      * Pure; asked once, when a team is set up, not at a call: sees bytes, param and slot_bytes, and nothing else of c.  What takes n bytes
      * takes every smaller message.  NULL: takes every call.
@@ -63,13 +63,13 @@ struct alg {
     void (*run)(struct mem *m, const struct coll *c); /* cannot fail once accepted */
 };
 
-/* What the core asks: bytes of a slot in at most most_bytes, 0: no room; and whether a call can be run. */
-static inline size_t alg_slot_bytes(const struct alg *a, const long *param, int ranks, size_t most_bytes)
+/* What the core asks: bytes of a slot in at most max_bytes, 0: no room; and whether a call can be run. */
+static inline size_t alg_slot_bytes(const struct alg *a, const long *param, int ranks, size_t max_bytes)
 {
-    size_t bytes = a->slot_bytes ? a->slot_bytes(param, ranks, most_bytes) : a->fixed_bytes;
+    size_t bytes = a->slot_bytes ? a->slot_bytes(param, ranks, max_bytes) : a->fixed_bytes;
 
     bytes = mem_lines(bytes);
-    return bytes <= most_bytes ? bytes : 0;
+    return bytes <= max_bytes ? bytes : 0;
 }
 
 static inline bool alg_accepts(const struct alg *a, const struct coll *c, int ranks)

@@ -12,12 +12,12 @@
 #include "shape/pieces.h"
 
 /* A slot with a window of as many bytes as wanted (0: all) or as fit; 0: no room. */
-static inline size_t cut_slot_bytes(size_t head_bytes, uint64_t sets, long wanted, size_t most_bytes)
+static inline size_t cut_slot_bytes(size_t head_bytes, uint64_t sets, long wanted, size_t max_bytes)
 {
-    size_t room = most_bytes > head_bytes ? (most_bytes - head_bytes) / sets : 0, least = HUD_ELEMENT_MOST;
-    size_t set = wanted == 0 ? room : (size_t)wanted / sets > least ? (size_t)wanted / sets : least;
+    size_t room = max_bytes > head_bytes ? (max_bytes - head_bytes) / sets : 0, min = HUD_ELEMENT_MAX;
+    size_t set = wanted == 0 ? room : (size_t)wanted / sets > min ? (size_t)wanted / sets : min;
 
-    return room < least ? 0 : head_bytes + sets * (pieces_least(set, room) / HUD_LINE * HUD_LINE);
+    return room < min ? 0 : head_bytes + sets * (pieces_min(set, room) / HUD_LINE * HUD_LINE);
 }
 
 static inline size_t cut_round_up(size_t bytes, size_t unit)
@@ -33,11 +33,11 @@ static inline struct pieces cut_of(const struct coll *c, int count, const size_t
 
     s.block_bytes = cut_round_up((c->bytes + owners - 1) / owners, unit);
     s.set_bytes = (c->slot_bytes - head_bytes) / sets / HUD_LINE * HUD_LINE;
-    s.at_once = (int)pieces_least(owners, s.set_bytes / mem_lines(unit));
+    s.at_once = (int)pieces_min(owners, s.set_bytes / mem_lines(unit));
     s.cell_bytes = s.set_bytes / (size_t)s.at_once / HUD_LINE * HUD_LINE;
     s.piece_bytes = s.cell_bytes / unit * unit;
     if (wanted != 0)
-        s.piece_bytes = pieces_least(s.piece_bytes, cut_round_up((size_t)wanted, unit));
+        s.piece_bytes = pieces_min(s.piece_bytes, cut_round_up((size_t)wanted, unit));
     return s;
 }
 

@@ -46,9 +46,9 @@ static inline size_t fragment_slot_bytes(const struct shape_ring *ring, size_t h
 /* A slot that is a head and two halves, each of as many bytes as wanted (0: all) or as fit: bytes of a half; 0: no room. */
 static inline size_t fragment_half(size_t slot_bytes, size_t head_bytes, long wanted)
 {
-    size_t room = slot_bytes > head_bytes ? (slot_bytes - head_bytes) / 2 / HUD_LINE * HUD_LINE : 0, most = mem_lines((size_t)wanted);
+    size_t room = slot_bytes > head_bytes ? (slot_bytes - head_bytes) / 2 / HUD_LINE * HUD_LINE : 0, max = mem_lines((size_t)wanted);
 
-    return most != 0 && most < room ? most : room;
+    return max != 0 && max < room ? max : room;
 }
 
 #endif

@@ -26,7 +26,7 @@ enum { MESSAGES_BEFORE = HUD_LINE - MEM_PAYLOAD + 8 }; /* bytes of a cell before
 
 /* Of a slot: bytes of a message that go at once, cells of a pair's queue. */
 struct messages_form {
-    size_t most_bytes, cells;
+    size_t max_bytes, cells;
 };
 
 struct messages_pair {
@@ -39,13 +39,13 @@ struct messages_pair {
 struct messages {
     struct mem *m;
     struct shape_tree tree;
-    size_t most_bytes, cell_bytes, pair_bytes; /* of a message, of its cell, of a pair's queue */
+    size_t max_bytes, cell_bytes, pair_bytes; /* of a message, of its cell, of a pair's queue */
     uint64_t cells;
 };
 
 static inline size_t messages_cell_bytes(const struct messages_form *form)
 {
-    return mem_lines(MESSAGES_BEFORE + form->most_bytes);
+    return mem_lines(MESSAGES_BEFORE + form->max_bytes);
 }
 
 /* Of each pair's queue, of so many in such a slot, whose head is two cells; 0: no room. */
@@ -57,9 +57,9 @@ static inline size_t messages_cells(const struct messages_form *form, int ranks,
     return fit < form->cells ? fit : form->cells;
 }
 
-static inline size_t messages_bytes(const struct messages_form *form, int ranks, size_t most_bytes)
+static inline size_t messages_bytes(const struct messages_form *form, int ranks, size_t max_bytes)
 {
-    size_t cell = messages_cell_bytes(form), cells = messages_cells(form, ranks, most_bytes);
+    size_t cell = messages_cell_bytes(form), cells = messages_cells(form, ranks, max_bytes);
 
     return cells == 0 ? 0 : 2 * cell + (size_t)ranks * (sizeof(struct messages_pair) + cells * cell);
 }
@@ -67,7 +67,7 @@ static inline size_t messages_bytes(const struct messages_form *form, int ranks,
 static inline struct messages messages_begin(struct mem *m, const struct coll *c, const struct messages_form *form,
                                              const struct shape_tree *tree)
 {
-    struct messages x = { .m = m, .tree = *tree, .most_bytes = form->most_bytes, .cell_bytes = messages_cell_bytes(form) };
+    struct messages x = { .m = m, .tree = *tree, .max_bytes = form->max_bytes, .cell_bytes = messages_cell_bytes(form) };
 
     x.cells = messages_cells(form, mem_size(m), c->slot_bytes);
     x.pair_bytes = sizeof(struct messages_pair) + x.cells * x.cell_bytes;

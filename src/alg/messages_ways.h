@@ -12,7 +12,7 @@
 enum messages_param { MESSAGES_FRAGMENT, MESSAGES_CELLS, MESSAGES_TREE, MESSAGES_DEGREE };
 
 static const struct alg_param messages_params[] = {
-    [MESSAGES_FRAGMENT] = { "fragment", "B", "f, bytes of a message that go at once", HUD_ELEMENT_MOST, 1 << 20, HUD_ELEMENT_MOST, NULL },
+    [MESSAGES_FRAGMENT] = { "fragment", "B", "f, bytes of a message that go at once", HUD_ELEMENT_MAX, 1 << 20, HUD_ELEMENT_MAX, NULL },
     [MESSAGES_CELLS] = { "cells", "1", "of a pair's queue; fewer where the lease holds fewer", 1, 256, 4, NULL },
     [MESSAGES_TREE] = { "tree", "", "who sends to whom", 0, SHAPE_KINDS - 1, SHAPE_KNOMIAL, hud_shape_names, .per_call = true },
     [MESSAGES_DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 2, NULL, .per_call = true },
@@ -24,11 +24,11 @@ static inline struct messages_form messages_form_of(const long *param)
     return (struct messages_form){ (size_t)param[MESSAGES_FRAGMENT], (size_t)param[MESSAGES_CELLS] };
 }
 
-static inline size_t messages_slot_bytes(const long *param, int ranks, size_t most_bytes)
+static inline size_t messages_slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     const struct messages_form form = messages_form_of(param);
 
-    return messages_bytes(&form, ranks, most_bytes);
+    return messages_bytes(&form, ranks, max_bytes);
 }
 
 static inline struct messages messages_of(struct mem *m, const struct coll *c, int root)
@@ -49,7 +49,7 @@ static inline uint64_t messages_tell(const struct messages *x, const struct coll
     for (int i = 0; (child = hud_shape_child(&x->tree, x->tree.root, i)) >= 0; i++) {
         mem_flag *cell = messages_open(x, child);
         if (i == 0)
-            notice = fragment_in(x->m, c, messages_data(cell), done, x->most_bytes);
+            notice = fragment_in(x->m, c, messages_data(cell), done, x->max_bytes);
         else
             mem_in_all(x->m, messages_data(cell), &c->buf, done, fragment_bytes(notice));
         messages_send(x, child, cell, notice);
@@ -111,10 +111,10 @@ static inline void messages_add(const struct messages *x, const struct coll *c, 
 
 static inline void messages_up(const struct messages *x, const struct coll *c)
 {
-    size_t most = x->most_bytes / c->reduction->element_bytes * c->reduction->element_bytes;
+    size_t max = x->max_bytes / c->reduction->element_bytes * c->reduction->element_bytes;
 
     for (size_t done = 0, bytes; done < c->bytes; done += bytes) {
-        bytes = c->bytes - done < most ? c->bytes - done : most;
+        bytes = c->bytes - done < max ? c->bytes - done : max;
         messages_add(x, c, done, bytes);
     }
 }

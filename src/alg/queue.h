@@ -24,9 +24,9 @@ static inline struct shape_ring queue_ring(size_t slot_bytes, long sets)
 }
 
 /* Exactly what is used, so that the slot and q tell the ring, whatever a call's f; 0: no room. */
-static inline size_t queue_bytes(const struct ring_wish *wish, long sets, size_t most_bytes)
+static inline size_t queue_bytes(const struct ring_wish *wish, long sets, size_t max_bytes)
 {
-    size_t room = most_bytes > sizeof(struct queue_slot) ? most_bytes - sizeof(struct queue_slot) : 0;
+    size_t room = max_bytes > sizeof(struct queue_slot) ? max_bytes - sizeof(struct queue_slot) : 0;
     struct shape_ring ring = ring_make(room, sizeof(mem_flag), ring_wanted(wish, (uint64_t)sets, QUEUE_RATIO), (uint64_t)sets);
 
     return ring.units == 0 ? 0 : sizeof(struct queue_slot) + ring.units * (sizeof(mem_flag) + RING_UNIT);
@@ -41,9 +41,9 @@ static inline char *queue_data(struct queue_slot *slot, const struct shape_ring 
 static inline uint64_t queue_copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at,
                                      uint64_t f, size_t sent)
 {
-    size_t most = ring_part(at->set_left, f, ring_units_of(c->buf.bytes - sent)) * RING_UNIT;
+    size_t max = ring_part(at->set_left, f, ring_units_of(c->buf.bytes - sent)) * RING_UNIT;
 
-    return fragment_in(m, c, queue_data(mem_slot(m, mem_rank(m)), ring, at), sent, most);
+    return fragment_in(m, c, queue_data(mem_slot(m, mem_rank(m)), ring, at), sent, max);
 }
 
 #endif

@@ -27,10 +27,10 @@ static const struct alg_param show_params[] = {
     { .name = NULL },
 };
 
-static inline size_t show_slot_bytes(const long *param, int ranks, size_t most_bytes)
+static inline size_t show_slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)ranks;
-    return walk_slot_bytes(param[SHOW_BUDGET], param[SHOW_SETS], most_bytes);
+    return walk_slot_bytes(param[SHOW_BUDGET], param[SHOW_SETS], max_bytes);
 }
 
 /* Bytes of the message. */

@@ -13,9 +13,9 @@ enum { DIRECT_PIECES = 8 }; /* most that a box is cut into, and so most that are
 
 static inline int direct_pieces(const struct job *j)
 {
-    int fit = (int)(2 * single_half(j->c->slot_bytes, mem_size(j->m)) / SINGLE_LEAST), most = fit < DIRECT_PIECES ? fit : DIRECT_PIECES;
+    int fit = (int)(2 * single_half(j->c->slot_bytes, mem_size(j->m)) / SINGLE_MIN), max = fit < DIRECT_PIECES ? fit : DIRECT_PIECES;
 
-    return mem_size(j->m) < most ? mem_size(j->m) : most;
+    return mem_size(j->m) < max ? mem_size(j->m) : max;
 }
 
 static inline size_t direct_piece_bytes(const struct job *j)
@@ -73,12 +73,12 @@ static inline bool direct_push(const struct job *j, size_t at, size_t bytes, con
 static inline struct single_lack direct_run(const struct job *j)
 {
     int me = mem_rank(j->m);
-    size_t at = job_start(j, me), end = job_start(j, me + 1), most = job_elements(j, direct_piece_bytes(j));
+    size_t at = job_start(j, me), end = job_start(j, me + 1), max = job_elements(j, direct_piece_bytes(j));
     struct mem_span box = job_box(j, me);
 
     for (size_t n; at < end; at += n) {
         struct mem_span result = j->gets(j->c, me, me) ? job_out(j, at) : box;
-        n = end - at < most ? end - at : most;
+        n = end - at < max ? end - at : max;
         if (!direct_reduce(j, at, n, &result))
             break;
         if (direct_push(j, at, n, &result))

@@ -9,7 +9,7 @@
 #include "alg/alg.h"
 
 /* Bytes of half a box, and of a set; less where the lease holds less; of a half at least. */
-enum { SINGLE_HALF = 64 << 10, SINGLE_SET = (16 << 10) + HUD_LINE, SINGLE_LEAST = HUD_ELEMENT_MOST };
+enum { SINGLE_HALF = 64 << 10, SINGLE_SET = (16 << 10) + HUD_LINE, SINGLE_MIN = HUD_ELEMENT_MAX };
 
 struct single_pair {
     mem_flag here, told, full, taken;
@@ -30,12 +30,12 @@ static inline size_t single_half(size_t slot_bytes, int ranks)
     return half < SINGLE_HALF ? half : SINGLE_HALF;
 }
 
-static inline size_t single_slot_bytes(const long *param, int ranks, size_t most_bytes)
+static inline size_t single_slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    size_t half = single_half(most_bytes, ranks), set = single_set(most_bytes, ranks);
+    size_t half = single_half(max_bytes, ranks), set = single_set(max_bytes, ranks);
 
     (void)param;
-    return half < SINGLE_LEAST || set < (size_t)ranks * HUD_LINE ? 0 : (size_t)ranks * sizeof(struct single_pair) + 2 * (half + set);
+    return half < SINGLE_MIN || set < (size_t)ranks * HUD_LINE ? 0 : (size_t)ranks * sizeof(struct single_pair) + 2 * (half + set);
 }
 
 static inline struct single_pair *single_pair(struct mem *m, int owner, int other)

@@ -57,13 +57,13 @@ static inline void turns_other(const struct job *j, int owner, size_t at, size_t
 static inline size_t turns_run(const struct job *j, const struct single_lack *own, bool reduced, size_t k)
 {
     int me = mem_rank(j->m);
-    size_t most = job_elements(j, single_half(j->c->slot_bytes, mem_size(j->m)));
+    size_t max = job_elements(j, single_half(j->c->slot_bytes, mem_size(j->m)));
 
     for (int owner = 0; owner < mem_size(j->m); owner++) {
         struct single_lack lack = owner == me ? *own : single_told(j->m, owner, me);
         size_t end = reduced ? lack.end : job_start(j, owner + 1);
         for (size_t at = reduced ? lack.from : lack.end, n; at < end; at += n, k++) {
-            n = reduced || end - at < most ? end - at : most;
+            n = reduced || end - at < max ? end - at : max;
             if (owner == me)
                 turns_own(j, at, n, reduced, k);
             else

@@ -32,10 +32,10 @@ static const struct alg_param slices_params[] = {
     { .name = NULL },
 };
 
-static inline size_t slices_slot_bytes(const long *param, int ranks, size_t most_bytes)
+static inline size_t slices_slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)ranks;
-    return cut_slot_bytes(sizeof(struct slices_slot), SLICES_SETS, param[SLICES_BUDGET], most_bytes);
+    return cut_slot_bytes(sizeof(struct slices_slot), SLICES_SETS, param[SLICES_BUDGET], max_bytes);
 }
 
 static inline void slices_run(struct mem *m, const struct coll *c, const struct slices_way *way)

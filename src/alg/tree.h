@@ -29,10 +29,10 @@ static const struct alg_param tree_params[] = {
     { .name = NULL },
 };
 
-static inline size_t tree_slot_bytes(const long *param, int ranks, size_t most_bytes)
+static inline size_t tree_slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)ranks;
-    return walk_slot_bytes(param[TREE_BUDGET], param[TREE_SETS], most_bytes);
+    return walk_slot_bytes(param[TREE_BUDGET], param[TREE_SETS], max_bytes);
 }
 
 /* A rank on its way up. */

@@ -85,18 +85,18 @@ static inline void walk_claim(struct mem *m, const struct coll *c, const struct 
 {
     enum { MOST = 8 << 10 };
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
-    size_t set = at->set_left * RING_UNIT, most = set < MOST ? set : MOST;
+    size_t set = at->set_left * RING_UNIT, max = set < MOST ? set : MOST;
 
     mem_claim(m, &mine->word[at->unit], 1);
-    mem_claim(m, queue_data(mine, ring, at), c->bytes < most ? c->bytes : most);
+    mem_claim(m, queue_data(mine, ring, at), c->bytes < max ? c->bytes : max);
 }
 
 /* Of a slot with a queue of so many bytes, or, 0, as the lease holds. */
-static inline size_t walk_slot_bytes(long budget_bytes, long sets, size_t most_bytes)
+static inline size_t walk_slot_bytes(long budget_bytes, long sets, size_t max_bytes)
 {
     struct ring_wish wish = { .budget = (uint64_t)budget_bytes };
 
-    return queue_bytes(&wish, sets, most_bytes);
+    return queue_bytes(&wish, sets, max_bytes);
 }
 
 #endif

@@ -51,9 +51,9 @@ static inline size_t windows_head_bytes(int ranks)
            mem_lines((size_t)ranks * (WINDOWS_KNOWN + 1) * sizeof(uint64_t));
 }
 
-static inline size_t windows_slot_bytes(const long *param, int ranks, size_t most_bytes)
+static inline size_t windows_slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    size_t head = windows_head_bytes(ranks), room = most_bytes > head ? (most_bytes - head) / HUD_LINE * HUD_LINE : 0;
+    size_t head = windows_head_bytes(ranks), room = max_bytes > head ? (max_bytes - head) / HUD_LINE * HUD_LINE : 0;
     size_t wanted = mem_lines((size_t)param[WINDOWS_BUDGET]);
 
     room = wanted != 0 && wanted < room ? wanted : room;

@@ -110,11 +110,11 @@ static int fill_head(struct arena *a)
 /* A descriptor of `bytes` that can neither shrink nor grow; -1. */
 static int make_file(size_t bytes)
 {
-    struct rlimit most;
+    struct rlimit max;
     int fd = -1;
 
     /* beyond RLIMIT_FSIZE ftruncate sends a signal */
-    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && most.rlim_cur < bytes)
+    if (getrlimit(RLIMIT_FSIZE, &max) == 0 && max.rlim_cur != RLIM_INFINITY && max.rlim_cur < bytes)
         return -1;
     fd = memfd_create("huddle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
@@ -210,15 +210,15 @@ static void collect(struct arena *a)
 
 size_t hud_arena_free_bytes(struct arena *a)
 {
-    size_t most = 0;
+    size_t max = 0;
 
     if (!a->head)
         return 0;
     collect(a);
     for (struct extent *e = a->extents; e; e = e->next)
-        if (e->state == FREE && e->bytes > most)
-            most = e->bytes;
-    return most;
+        if (e->state == FREE && e->bytes > max)
+            max = e->bytes;
+    return max;
 }
 
 /* Counts where new pages lie. */

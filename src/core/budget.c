@@ -65,7 +65,7 @@ static const struct names {
 static void look_at(const char *folder, bool version_2, void *arg)
 {
     const struct names *names = &names_of[version_2];
-    struct limit *least = arg;
+    struct limit *min = arg;
     char path[4 * PATH_MAX + 32];
 
     snprintf(path, sizeof path, "%s/%s", folder, names->limit);
@@ -80,16 +80,16 @@ static void look_at(const char *folder, bool version_2, void *arg)
         return;
     usage -= inactive > 0 && inactive < usage ? inactive : 0;
     size_t left = usage < limit ? (size_t)(limit - usage) : 0;
-    least->whole = (size_t)limit < least->whole ? (size_t)limit : least->whole;
-    least->left = left < least->left ? left : least->left;
+    min->whole = (size_t)limit < min->whole ? (size_t)limit : min->whole;
+    min->left = left < min->left ? left : min->left;
 }
 
 static struct limit group_limits(void)
 {
-    struct limit least = { SIZE_MAX, SIZE_MAX };
+    struct limit min = { SIZE_MAX, SIZE_MAX };
 
-    hud_cgroup_visit("", "memory", look_at, &least);
-    return least;
+    hud_cgroup_visit("", "memory", look_at, &min);
+    return min;
 }
 
 /* A line of /proc/meminfo in bytes; SIZE_MAX: not there. */
@@ -109,9 +109,9 @@ size_t hud_budget_of(size_t whole, int cores, int local_ranks)
 {
     int share = cores > local_ranks ? cores : local_ranks;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t bytes = whole == SIZE_MAX ? BUDGET_MOST : whole / 100 / (size_t)(share > 0 ? share : 1);
+    size_t bytes = whole == SIZE_MAX ? BUDGET_MAX : whole / 100 / (size_t)(share > 0 ? share : 1);
 
-    return smaller(bytes, BUDGET_MOST) / page * page;
+    return smaller(bytes, BUDGET_MAX) / page * page;
 }
 
 size_t hud_budget_default(int local_ranks)
@@ -121,12 +121,12 @@ size_t hud_budget_default(int local_ranks)
 
 bool hud_budget_has_space(size_t arena_bytes, int mappings)
 {
-    struct rlimit most;
+    struct rlimit max;
     size_t pages = (size_t)read_number("/proc/self/statm"), page = (size_t)sysconf(_SC_PAGESIZE);
 
-    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY || pages == (size_t)-1)
+    if (getrlimit(RLIMIT_AS, &max) != 0 || max.rlim_cur == RLIM_INFINITY || pages == (size_t)-1)
         return true;
-    size_t left = most.rlim_cur / page > pages ? ((size_t)most.rlim_cur / page - pages) * page : 0;
+    size_t left = max.rlim_cur / page > pages ? ((size_t)max.rlim_cur / page - pages) * page : 0;
     return left > SPACE_KEPT && (left - SPACE_KEPT) / arena_bytes > (size_t)mappings;
 }
 
@@ -144,7 +144,7 @@ size_t hud_budget_room(void)
 
 bool hud_budget_has_descriptors(void)
 {
-    struct rlimit most;
+    struct rlimit max;
 
-    return getrlimit(RLIMIT_NOFILE, &most) != 0 || most.rlim_cur >= BUDGET_DESCRIPTORS;
+    return getrlimit(RLIMIT_NOFILE, &max) != 0 || max.rlim_cur >= BUDGET_DESCRIPTORS;
 }

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { BUDGET_MOST = 10 << 20 }; /* bytes of a rank's arena by default, paper 01: <= 10 MB */
+enum { BUDGET_MAX = 10 << 20 }; /* bytes of a rank's arena by default, paper 01: <= 10 MB */
 
-/* 1 % of the memory the job may use / max(cores, ranks on the node), at most BUDGET_MOST, in whole pages. */
+/* 1 % of the memory the job may use / max(cores, ranks on the node), at most BUDGET_MAX, in whole pages. */
 size_t hud_budget_default(int local_ranks);
 /* The same of a machine with so much memory and so many cores. */
 size_t hud_budget_of(size_t whole_bytes, int cores, int local_ranks);

@@ -24,7 +24,7 @@ int hud_coll_kind(const char *name);                 /* -1: none of that name */
 
 /* Why a call was passed on.  A reason of a team (all but the last five) holds for the team's life. */
 #define REASONS(R)                                                                                                                         \
-    R(NONE, "taken")                                                                                                                       \
+    R(NONE, "handled")                                                                                                                       \
     R(OFF, "switched off")                                                                                                                 \
     R(SETTING, "bad setting")                                                                                                              \
     R(DIFFER, "settings differ")                                                                                                           \
@@ -39,10 +39,10 @@ int hud_coll_kind(const char *name);                 /* -1: none of that name */
     R(PRIVATE, "out of private memory")                                                                                                    \
     R(BROKEN, "given up after an error")                                                                                                   \
     R(EARLY, "before HUDDLE_FIRST")                                                                                                        \
-    R(FORCED, "left to the MPI")                                                                                                           \
+    R(FORCED, "native collective forced")                                                                                                           \
     R(REFUSED, "no algorithm")                                                                                                             \
     R(ELEMENT, "elements too large")                                                                                                       \
-    R(OPERATION, "operation not taken")                                                                                                    \
+    R(OPERATION, "operation not supported")                                                                                                    \
     R(UNLIKE, "ranks call differently")
 
 #define REASON_ENUM(name, text) REASON_##name,

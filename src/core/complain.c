@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { MOST_CALLS = 6, MOST_MISSING = 6 };
+enum { MAX_CALLS = 6, MAX_MISSING = 6 };
 
 /* A line that grows; what does not fit is cut off. */
 struct line {
@@ -105,7 +105,7 @@ static void add_calls(struct line *line, const struct check *check)
             first++;
         if (first < r || !check->member[r].there)
             continue;
-        if (++calls > MOST_CALLS) {
+        if (++calls > MAX_CALLS) {
             add(line, ", and others");
             return;
         }
@@ -163,12 +163,12 @@ void hud_complain_wait(struct check *check, uint64_t longest_ns, uint64_t now_ns
     add(&line, ": ");
     add_calls(&line, check);
     for (int r = 0; r < check->team->size; r++) {
-        if (check->member[r].there || ++missing > MOST_MISSING)
+        if (check->member[r].there || ++missing > MAX_MISSING)
             continue;
         add(&line, missing == 1 ? "; not there: " : ", ");
         add_missing(&line, check, r, now_ns);
     }
-    if (missing > MOST_MISSING)
-        add(&line, " and %d more", missing - MOST_MISSING);
+    if (missing > MAX_MISSING)
+        add(&line, " and %d more", missing - MAX_MISSING);
     say(check, &line);
 }

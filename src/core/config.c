@@ -29,7 +29,7 @@ struct row {
     bool agree;
     const char *const *words;
     const char *(*check)(const char *value); /* TEXT: NULL if fine, else what is accepted */
-    long least, most;
+    long min, max;
     int alg, param; /* -1: not an algorithm's */
 };
 
@@ -65,14 +65,14 @@ static const char *check_stats(const char *value)
                    .agree = agree_,                                                                                                        \
                    .words = words_,                                                                                                        \
                    .check = check_,                                                                                                        \
-                   .least = kind_ == NUMBER,                                                                                               \
-                   .most = 1L << 30,                                                                                                       \
+                   .min = kind_ == NUMBER,                                                                                               \
+                   .max = 1L << 30,                                                                                                       \
                    .alg = -1 },
-static struct row rows[SET_MOST] = {
+static struct row rows[SET_MAX] = {
 #include "core/config.def"
 };
 #undef SETTING
-static struct setting shown[SET_MOST];
+static struct setting shown[SET_MAX];
 static int row_count;
 
 /* A copy for the life of the process, in memory that is there: the table of settings cannot fail.  What does not fit is cut off; a test looks. */
@@ -147,11 +147,11 @@ static void add_param(int alg, int param)
                                                              : NUMBER,
                          .agree = true,
                          .words = p->words,
-                         .least = p->least,
-                         .most = p->most,
+                         .min = p->min,
+                         .max = p->max,
                          .alg = alg,
                          .param = param };
-    row->shown.preset = keep(p->words ? p->words[p->preset - p->least] : preset);
+    row->shown.preset = keep(p->words ? p->words[p->preset - p->min] : preset);
     row_count++;
 }
 
@@ -166,7 +166,7 @@ static void describe(struct row *row)
         row->shown.accepted = row->check == check_any ? check_any(NULL) : row->check == check_stats ? check_stats("?") : check_levels("?");
     else {
         const char *bytes = row->alg < 0 ? "auto, or a number of bytes (K, M and G allowed)" : "bytes (K, M and G allowed)";
-        snprintf(text, sizeof text, "%s from %ld to %ld", row->kind == BYTES ? bytes : "a number", row->least, row->most);
+        snprintf(text, sizeof text, "%s from %ld to %ld", row->kind == BYTES ? bytes : "a number", row->min, row->max);
         row->shown.accepted = keep(text);
     }
 }
@@ -193,7 +193,7 @@ const struct setting *hud_settings(int *count)
     return shown;
 }
 
-bool hud_config_number(const char *text, bool bytes, long least, long most, long *number)
+bool hud_config_number(const char *text, bool bytes, long min, long max, long *number)
 {
     char *end;
 
@@ -208,7 +208,7 @@ bool hud_config_number(const char *text, bool bytes, long least, long most, long
                                               : 0;
     if (errno != 0 || scale == 0 || (*end != '\0' && (scale == 1 || end[1] != '\0')))
         return false;
-    if (n > most / scale || n * scale < least)
+    if (n > max / scale || n * scale < min)
         return false;
     *number = n * scale;
     return true;
@@ -220,14 +220,14 @@ static bool parse_number(const struct row *row, const char *value, long *number)
         *number = -1;
         return true;
     }
-    return hud_config_number(value, row->kind == BYTES, row->least, row->most, number);
+    return hud_config_number(value, row->kind == BYTES, row->min, row->max, number);
 }
 
 static bool parse_word(const struct row *row, const char *value, long *number)
 {
     for (int i = 0; row->words[i]; i++)
         if (strcmp(row->words[i], value) == 0) {
-            *number = row->least + i;
+            *number = row->min + i;
             return true;
         }
     if (row->words == words_switch && (strcmp(value, "0") == 0 || strcmp(value, "1") == 0)) {
@@ -315,19 +315,19 @@ static int distance(const char *a, const char *b)
 static void complain_unknown(struct config *config, const char *assignment)
 {
     char name[SET_TEXT];
-    int nearest = 0, least = SET_TEXT;
+    int nearest = 0, min = SET_TEXT;
 
     if (config->error[0] != '\0')
         return;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
     for (int i = 0; i < row_count; i++) {
         int d = distance(name, rows[i].shown.name);
-        if (d < least) {
-            least = d;
+        if (d < min) {
+            min = d;
             nearest = i;
         }
     }
-    bool near = least <= 3 && 2 * least + 7 <= (int)strlen(name); /* at most half of what follows HUDDLE_ */
+    bool near = min <= 3 && 2 * min + 7 <= (int)strlen(name); /* at most half of what follows HUDDLE_ */
     snprintf(config->error, sizeof config->error, "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
              near ? "nearest: " : "", near ? rows[nearest].shown.name : "", near ? "; " : "");
 }

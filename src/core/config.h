@@ -37,7 +37,7 @@ enum {
 };
 #undef ALG
 
-enum { SET_MOST = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256, SET_KEPT = SET_MOST * 160 };
+enum { SET_MAX = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256, SET_KEPT = SET_MAX * 160 };
 
 enum config_switch { SWITCH_OFF, SWITCH_ON };
 enum config_order { ORDER_ANY, ORDER_FIXED };
@@ -47,10 +47,10 @@ enum config_choice { CHOICE_AUTO, CHOICE_MPI, CHOICE_FIRST }; /* then the collec
 
 /* Effective values of one context. */
 struct config {
-    long number[SET_MOST];            /* WORD: index; BYTES: bytes, -1 for auto */
-    char text[SET_MOST][SET_TEXT];    /* the values as given, for display and for TEXT */
-    const char *origin[SET_MOST];     /* "default", "environment", "host" */
-    uint32_t digest[SET_MOST];        /* of the value where all ranks must agree, else 0 */
+    long number[SET_MAX];            /* WORD: index; BYTES: bytes, -1 for auto */
+    char text[SET_MAX][SET_TEXT];    /* the values as given, for display and for TEXT */
+    const char *origin[SET_MAX];     /* "default", "environment", "host" */
+    uint32_t digest[SET_MAX];        /* of the value where all ranks must agree, else 0 */
     uint64_t agree;                   /* of all digests: ranks with the same understand each other */
     long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */
     bool given[SET_ALGS][ALG_PARAMS]; /* which of them are not the default but somebody's wish */
@@ -64,7 +64,7 @@ void hud_config_read(const char *const *host, struct config *config);
 HUD_API bool hud_config_checks(const char *const *host);
 
 /* A number, with K, M or G where it is bytes, from least (>= 0) to most.  False: it is not. */
-bool hud_config_number(const char *text, bool bytes, long least, long most, long *number);
+bool hud_config_number(const char *text, bool bytes, long min, long max, long *number);
 /* The value of an algorithm's parameter (its row, its index).  False: *accepted says what is. */
 bool hud_config_param(int alg, int param, const char *text, long *number, const char **accepted);
 

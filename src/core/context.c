@@ -192,16 +192,16 @@ const struct topo *hud_context_topo(struct hud_context *c)
     return c->topo;
 }
 
-const struct plan *hud_context_plan(struct hud_context *c, const struct plan_facts *facts, size_t most_bytes, struct plan **spare)
+const struct plan *hud_context_plan(struct hud_context *c, const struct plan_facts *facts, size_t max_bytes, struct plan **spare)
 {
     pthread_mutex_lock(&c->lock);
     struct plan *p = c->plans;
-    while (p && (!hud_plan_facts_equal(&p->facts, facts) || p->most_bytes != most_bytes))
+    while (p && (!hud_plan_facts_equal(&p->facts, facts) || p->max_bytes != max_bytes))
         p = p->next;
     if (!p) {
         p = *spare;
         *spare = NULL;
-        hud_plan_make(&c->config, &c->rules, facts, most_bytes, true, p);
+        hud_plan_make(&c->config, &c->rules, facts, max_bytes, true, p);
         p->next = c->plans;
         c->plans = p;
     }

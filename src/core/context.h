@@ -61,7 +61,7 @@ const struct topo *hud_context_topo(struct hud_context *context);
  * The plan for such a team, shared by all that are alike: one that another team has, or a new one in *spare, which is then NULL.  Cannot fail.
  * The last team that drops it frees it.
  */
-const struct plan *hud_context_plan(struct hud_context *context, const struct plan_facts *facts, size_t most_bytes, struct plan **spare);
+const struct plan *hud_context_plan(struct hud_context *context, const struct plan_facts *facts, size_t max_bytes, struct plan **spare);
 void hud_context_drop(struct hud_context *context, const struct plan *plan);
 /* Tells what such a plan leaves aside or to the MPI for want of room: a line each. */
 void hud_context_say_plan(const struct hud_context *context, const struct plan *plan);

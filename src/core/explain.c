@@ -60,7 +60,7 @@ static bool find_place(struct answer *a)
         for (size_t i = 0; i < (size_t)a->table->levels * ranks; i++)
             a->table->unit[i] = (int16_t)place.unit[i];
         a->facts.ranks = a->q->ranks;
-        a->facts.crowded = a->q->ranks > a->processors;
+        a->facts.oversubscribed = a->q->ranks > a->processors;
         a->facts.direct = a->config.number[SET_CMA] == SWITCH_ON && hud_direct_likely();
         hud_plan_within(a->table, a->q->ranks, a->facts.within);
     }
@@ -77,7 +77,7 @@ static json_t *params_json(const struct alg *alg, const long *param)
 
     for (int p = 0; alg->params && alg->params[p].name; p++) {
         const struct alg_param *row = &alg->params[p];
-        json_object_set_new(params, row->name, row->words ? json_string(row->words[param[p] - row->least]) : json_integer(param[p]));
+        json_object_set_new(params, row->name, row->words ? json_string(row->words[param[p] - row->min]) : json_integer(param[p]));
     }
     return params;
 }
@@ -90,7 +90,7 @@ static bool differs_in_order(const struct plan *plan, int kind)
     bool same = pieces == plan->first[ordered + 1] - plan->first[ordered];
 
     for (int e = 0; same && e < pieces; e++)
-        same = a[e].most_bytes == b[e].most_bytes && a[e].rule == b[e].rule && a[e].row == b[e].row && a[e].slot == b[e].slot;
+        same = a[e].max_bytes == b[e].max_bytes && a[e].rule == b[e].rule && a[e].row == b[e].row && a[e].slot == b[e].slot;
     return coll_reduces(kind) && !same;
 }
 
@@ -132,15 +132,15 @@ static json_t *why_json(const struct plan *plan, const struct config *config, in
 static json_t *pieces_json(const struct plan *plan, const struct config *config, int kind, int axis)
 {
     json_t *list = json_array();
-    size_t least = 0;
+    size_t min = 0;
 
     for (int e = plan->first[axis]; e < plan->first[axis + 1]; e++) {
         const struct plan_entry *entry = &plan->entry[e];
-        json_t *piece = json_pack("{s:I, s:o, s:o}", "least_bytes", (json_int_t)least, "serves", taker_json(plan, entry), "why",
+        json_t *piece = json_pack("{s:I, s:o, s:o}", "min_bytes", (json_int_t)min, "serves", taker_json(plan, entry), "why",
                                   why_json(plan, config, kind, entry));
-        json_object_set_new(piece, "most_bytes", entry->most_bytes == SIZE_MAX ? json_null() : json_integer((json_int_t)entry->most_bytes));
+        json_object_set_new(piece, "max_bytes", entry->max_bytes == SIZE_MAX ? json_null() : json_integer((json_int_t)entry->max_bytes));
         json_array_append_new(list, piece);
-        least = entry->most_bytes + 1;
+        min = entry->max_bytes + 1;
     }
     return list;
 }
@@ -225,8 +225,8 @@ static json_t *answer_json(const struct answer *a)
     add_rules(a, hud_rules_builtin(), &served, rules);
     return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, s:{s:I, s:o}, s:o}", "collective",
                      a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks, "map", a->q->map, "serves",
-                     taker_json(&a->plan, a->entry), "why", why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "crowded",
-                     a->facts.crowded, "direct", a->facts.direct, "processors", a->processors, "within", a->facts.within, "groups",
+                     taker_json(&a->plan, a->entry), "why", why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "oversubscribed",
+                     a->facts.oversubscribed, "direct", a->facts.direct, "processors", a->processors, "within", a->facts.within, "groups",
                      groups_json(a), "rules", rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "ordered",
                      hud_ordered_json(&a->plan, &a->config, a->kind), "lease", "bytes", (json_int_t)a->plan.total_bytes, "slots",
                      slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());

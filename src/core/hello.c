@@ -105,7 +105,7 @@ static bool can_be(const union hello *h)
 {
     const struct peer_card *card = &h->is.card;
 
-    return card->bytes >= 2 * HELLO_PAGE && card->bytes % HELLO_PAGE == 0 && card->bytes <= HELLO_ARENA_MOST &&
+    return card->bytes >= 2 * HELLO_PAGE && card->bytes % HELLO_PAGE == 0 && card->bytes <= HELLO_ARENA_MAX &&
            h->is.offer_bytes <= card->bytes && memchr(card->socket, '\0', HANDOVER_NAME) && card->pid > 0 && h->is.node >= -1;
 }
 

@@ -17,7 +17,7 @@ const char *hud_version(void)
 const char *hud_error_string(int status)
 {
     static const char *const text[] = { [HUD_OK] = "success",
-                                        [HUD_PASS] = "not taken: use your own collective",
+                                        [HUD_PASS] = "not handled: use your own collective",
                                         [HUD_ERR_TRUNCATE] = "message truncated",
                                         [HUD_ERR_ARGUMENT] = "invalid argument",
                                         [HUD_ERR_MEMORY] = "out of memory",
@@ -59,7 +59,7 @@ static json_t *algorithms_json(void)
             for (int w = 0; p->words && p->words[w]; w++)
                 json_array_append_new(words, json_string(p->words[w]));
             json_array_append_new(params, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:s}", "name", p->name, "unit", p->unit, "doc",
-                                                    p->doc, "least", (json_int_t)p->least, "most", (json_int_t)p->most, "default",
+                                                    p->doc, "min", (json_int_t)p->min, "max", (json_int_t)p->max, "default",
                                                     (json_int_t)p->preset, "words", words, "tune", p->tune ? p->tune : ""));
         }
         json_array_append_new(list,
@@ -178,7 +178,7 @@ int hud_team_json(hud_team *team, char **json)
                             json_string(team->policy.polls != 0         ? "poll"
                                         : team->policy.way == MEM_SLEEP ? "sleep"
                                                                         : "yield"));
-        json_object_set_new(out, "crowded", json_boolean(team->plan->facts.crowded));
+        json_object_set_new(out, "oversubscribed", json_boolean(team->plan->facts.oversubscribed));
         json_object_set_new(out, "direct", json_boolean(team->plan->facts.direct));
         json_object_set_new(out, "within", json_string(team->plan->facts.within));
         json_object_set_new(out, "levels", groups_json(team));

@@ -24,7 +24,7 @@ void hud_place_write(struct hud_team *team, const union hello *hello, struct pla
     struct shape_place place = { .unit = NULL };
 
     table->levels = 0;
-    table->crowded = hud_policy_crowded(team, hello);
+    table->oversubscribed = hud_policy_oversubscribed(team, hello);
     for (int r = 0; cpus && r < team->size; r++)
         cpus[r] = hello[r].is.cpus;
     table->cache_bytes = machine && cpus ? (int64_t)hud_topo_cache_share(machine, cpus, team->size) : 0;
@@ -61,7 +61,7 @@ static bool is_sane(const struct place_table *table, int ranks)
 void hud_place_read(const struct place_table *table, int ranks, struct place_table *copy)
 {
     memcpy(copy, table, place_bytes(ranks));
-    copy->crowded = copy->crowded != 0;
+    copy->oversubscribed = copy->oversubscribed != 0;
     if (is_sane(copy, ranks))
         return;
     copy->levels = 0;

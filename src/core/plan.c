@@ -18,7 +18,7 @@ struct candidate {
     const struct rule *rule; /* NULL: forced */
     const struct rules *rules;
     int kind, row; /* row -1: left to the MPI */
-    size_t least_bytes, most_bytes;
+    size_t min_bytes, max_bytes;
     long param[ALG_PARAMS];
     bool barred; /* its slot has no room */
 };
@@ -54,10 +54,10 @@ static bool takes(const struct candidate *c, size_t bytes, size_t slot_bytes, in
     return alg_accepts(hud_shm_algs[c->row], &call, ranks);
 }
 
-/* The largest message up to most_bytes that it takes, by halving; false: not even the least. */
+/* The largest message up to max_bytes that it takes, by halving; false: not even the least. */
 static bool limit(struct candidate *c, size_t slot_bytes, int ranks)
 {
-    size_t good = c->least_bytes, bad = c->most_bytes;
+    size_t good = c->min_bytes, bad = c->max_bytes;
 
     if (!takes(c, good, slot_bytes, ranks))
         return false;
@@ -70,7 +70,7 @@ static bool limit(struct candidate *c, size_t slot_bytes, int ranks)
         else
             bad = middle;
     }
-    c->most_bytes = good;
+    c->max_bytes = good;
     return true;
 }
 
@@ -85,7 +85,7 @@ static void add(struct making *k, struct candidate c)
         hud_plan_params(k->config, c.rule, c.row, c.param);
         if (alg->slot_bytes && (!plan->windows || (k->lean && !coll_reduces(c.kind))))
             return;
-        if (!limit(&c, alg_slot_bytes(alg, c.param, plan->facts.ranks, plan->most_bytes), plan->facts.ranks))
+        if (!limit(&c, alg_slot_bytes(alg, c.param, plan->facts.ranks, plan->max_bytes), plan->facts.ranks))
             return;
     }
     k->candidate[k->count++] = c;
@@ -96,13 +96,13 @@ static bool add_rules(struct making *k, const struct rules *rules, int room)
 {
     for (int i = 0; rules && i < rules->count; i++) {
         const struct rule *r = &rules->rule[i];
-        size_t least = hud_rule_least_bytes(r, &k->plan->facts);
-        if (hud_rule_misfit(r, &k->plan->facts, least) || hud_config_forced(k->config, r->kind) != -1)
+        size_t min = hud_rule_min_bytes(r, &k->plan->facts);
+        if (hud_rule_misfit(r, &k->plan->facts, min) || hud_config_forced(k->config, r->kind) != -1)
             continue;
         if (k->count == room)
             return false;
         add(k, (struct candidate){
-                   .rule = r, .rules = rules, .kind = r->kind, .row = r->row, .least_bytes = least, .most_bytes = r->most_bytes });
+                   .rule = r, .rules = rules, .kind = r->kind, .row = r->row, .min_bytes = min, .max_bytes = r->max_bytes });
     }
     return true;
 }
@@ -121,7 +121,7 @@ static void collect(struct making *k)
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         int forced = hud_config_forced(k->config, kind);
         if (forced != -1)
-            add(k, (struct candidate){ .kind = kind, .row = forced >= 0 ? forced : -1, .most_bytes = SIZE_MAX });
+            add(k, (struct candidate){ .kind = kind, .row = forced >= 0 ? forced : -1, .max_bytes = SIZE_MAX });
     }
     int before = k->count;
     if (!add_rules(k, k->tuning, PLAN_RULES - (builtin ? builtin->count : 0))) {
@@ -142,29 +142,29 @@ static bool serves(const struct making *k, const struct candidate *c, int axis)
 }
 
 /* The first candidate of an axis that covers a size, and the size up to which that stays so; -1: none. */
-static int cover(const struct making *k, int axis, size_t bytes, size_t *most_bytes)
+static int cover(const struct making *k, int axis, size_t bytes, size_t *max_bytes)
 {
-    *most_bytes = SIZE_MAX;
+    *max_bytes = SIZE_MAX;
     for (int i = 0; i < k->count; i++) {
         const struct candidate *c = &k->candidate[i];
-        if (!serves(k, c, axis) || bytes > c->most_bytes)
+        if (!serves(k, c, axis) || bytes > c->max_bytes)
             continue;
-        if (bytes >= c->least_bytes) {
-            *most_bytes = c->most_bytes < *most_bytes ? c->most_bytes : *most_bytes;
+        if (bytes >= c->min_bytes) {
+            *max_bytes = c->max_bytes < *max_bytes ? c->max_bytes : *max_bytes;
             return i;
         }
-        *most_bytes = c->least_bytes - 1 < *most_bytes ? c->least_bytes - 1 : *most_bytes;
+        *max_bytes = c->min_bytes - 1 < *max_bytes ? c->min_bytes - 1 : *max_bytes;
     }
     return -1;
 }
 
-static void write_entry(struct making *k, int at, int winner, size_t most_bytes)
+static void write_entry(struct making *k, int at, int winner, size_t max_bytes)
 {
     struct plan_entry *e = &k->plan->entry[at];
     const struct candidate *c = winner >= 0 ? &k->candidate[winner] : NULL;
 
     k->winner[at] = winner;
-    *e = (struct plan_entry){ .most_bytes = most_bytes, .row = -1, .slot = -1 };
+    *e = (struct plan_entry){ .max_bytes = max_bytes, .row = -1, .slot = -1 };
     if (c) {
         e->row = c->row;
         e->rule = c->rule;
@@ -181,22 +181,22 @@ static bool cut(struct making *k)
     int at = 0;
 
     for (int axis = 0; axis < PLAN_AXES; axis++) {
-        size_t bytes = 0, most;
+        size_t bytes = 0, max;
         int room = PLAN_ENTRIES - (PLAN_AXES - axis); /* for the last piece of this axis, so that the others find one too */
 
         plan->first[axis] = at;
-        for (bool more = true; more; bytes = most + 1) {
-            int winner = cover(k, axis, bytes, &most);
-            if (at >= room && most != SIZE_MAX) {
+        for (bool more = true; more; bytes = max + 1) {
+            int winner = cover(k, axis, bytes, &max);
+            if (at >= room && max != SIZE_MAX) {
                 winner = -1;
-                most = SIZE_MAX;
+                max = SIZE_MAX;
                 whole = false;
             }
-            more = most != SIZE_MAX;
+            more = max != SIZE_MAX;
             if (at > plan->first[axis] && winner == k->winner[at - 1])
-                plan->entry[at - 1].most_bytes = most;
+                plan->entry[at - 1].max_bytes = max;
             else
-                write_entry(k, at++, winner, most);
+                write_entry(k, at++, winner, max);
         }
     }
     plan->first[PLAN_AXES] = at;
@@ -278,7 +278,7 @@ static int lay_out(struct making *k)
     for (int i = 0; i < plan->slots; i++) {
         struct plan_slot *slot = &plan->slot[turn[i]];
         bool window = hud_shm_algs[slot->row]->slot_bytes != NULL;
-        size_t left = at < plan->most_bytes ? plan->most_bytes - at : 0;
+        size_t left = at < plan->max_bytes ? plan->max_bytes - at : 0;
         slot->offset = at;
         slot->bytes = alg_slot_bytes(hud_shm_algs[slot->row], slot->param, plan->facts.ranks,
                                      window ? left / (size_t)windows-- / HUD_LINE * HUD_LINE : left);
@@ -286,7 +286,7 @@ static int lay_out(struct making *k)
             return turn[i];
         at += slot->bytes;
     }
-    plan->total_bytes = (plan->slots != 0 || checked) && at <= plan->most_bytes ? at : 0;
+    plan->total_bytes = (plan->slots != 0 || checked) && at <= plan->max_bytes ? at : 0;
     return -1;
 }
 
@@ -297,7 +297,7 @@ static int check(const struct plan *plan)
         const struct plan_entry *entry = &plan->entry[e];
         struct candidate c = { .row = entry->slot >= 0 ? entry->row : -1 };
         memcpy(c.param, entry->param, sizeof c.param);
-        if (c.row >= 0 && !takes(&c, entry->most_bytes, plan->slot[entry->slot].bytes, plan->facts.ranks))
+        if (c.row >= 0 && !takes(&c, entry->max_bytes, plan->slot[entry->slot].bytes, plan->facts.ranks))
             return entry->slot;
     }
     return -1;
@@ -377,14 +377,14 @@ static void settle(struct making *k)
     } while (without >= 0 || small >= 0);
 }
 
-void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t most_bytes, bool windows,
+void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t max_bytes, bool windows,
                    struct plan *plan)
 {
     struct making k = { .config = config, .tuning = tuning, .plan = plan };
 
     memset(plan, 0, sizeof *plan);
     plan->facts = *facts;
-    plan->most_bytes = most_bytes;
+    plan->max_bytes = max_bytes;
     plan->windows = windows;
     settle(&k);
     if (config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k.cramped && lacks(&k)) {

@@ -32,7 +32,7 @@ static inline int plan_axis(enum coll_kind kind, bool ordered)
 /* Rank 0's view of where the ranks are, for all. */
 struct place_table {
     int32_t levels;
-    int32_t crowded;     /* ranks outnumber the processors they may use */
+    int32_t oversubscribed;     /* ranks outnumber the processors they may use */
     int64_t cache_bytes; /* a rank's share of the largest cache that ranks share, 0: not known */
     char name[SHAPE_LEVELS][TOPO_NAME];
     int16_t unit[]; /* [level * ranks + rank] */
@@ -47,7 +47,7 @@ _Static_assert((int)MEMBER_FELL_BACK == (int)PLAN_SLOTS, "a member counts the ca
 /* What rules may ask of a team. */
 struct plan_facts {
     int ranks;
-    bool crowded;
+    bool oversubscribed;
     bool direct;            /* the ranks can reach each other's memory: algorithms that need it may serve */
     char within[TOPO_NAME]; /* the lowest level that holds all ranks, or "machine" */
 };
@@ -64,9 +64,9 @@ struct plan_slot {
     long param[ALG_PARAMS]; /* that shaped it */
 };
 
-/* Calls of a collective up to most_bytes, and above those of the entry before. */
+/* Calls of a collective up to max_bytes, and above those of the entry before. */
 struct plan_entry {
-    size_t most_bytes;
+    size_t max_bytes;
     int row;  /* of alg.def */
     int slot; /* -1: left to the MPI */
     long param[ALG_PARAMS];
@@ -79,7 +79,7 @@ struct plan {
     int teams;         /* that have it */
     bool too_rich;     /* the tuning file has more choices for such a team than a plan holds, and was left aside */
     struct plan_facts facts;
-    size_t most_bytes; /* of a slice, that it was made for */
+    size_t max_bytes; /* of a slice, that it was made for */
     bool windows;
     int first[PLAN_AXES + 1]; /* entries of an axis: first[axis] .. first[axis + 1] - 1, ascending, the last one without end */
     struct plan_entry entry[PLAN_ENTRIES];
@@ -96,15 +96,15 @@ const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *fa
 void hud_plan_params(const struct config *config, const struct rule *rule, int row, long param[ALG_PARAMS]);
 
 /* The least size that a rule is for: its own, or from where the time model has its algorithm take less than the one that it names; SIZE_MAX: none. */
-size_t hud_rule_least_bytes(const struct rule *rule, const struct plan_facts *facts);
+size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *facts);
 
 /* Pure.  windows: with the algorithms that need one. */
-void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t most_bytes, bool windows,
+void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t max_bytes, bool windows,
                    struct plan *plan);
 
 /* The bytes that every plan for so many ranks, wherever they are, can do with: what is reserved before it is known where they are.
  * *direct: one of them has an algorithm that reaches into other ranks' memory. */
-size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t most_bytes, bool windows, bool *direct);
+size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t max_bytes, bool windows, bool *direct);
 
 /* Most that one team takes of an arena. */
 size_t hud_plan_lease_bytes(const struct config *config);
@@ -125,7 +125,7 @@ static inline const struct plan_entry *plan_find(const struct plan *plan, int ax
 {
     const struct plan_entry *e = &plan->entry[plan->first[axis]];
 
-    while (bytes > e->most_bytes)
+    while (bytes > e->max_bytes)
         e++;
     return e;
 }

@@ -9,7 +9,7 @@
 
 enum { POLLS = 256, SLEEP_NS = 1000000 };
 
-bool hud_policy_crowded(struct hud_team *team, const union hello *hello)
+bool hud_policy_oversubscribed(struct hud_team *team, const union hello *hello)
 {
     struct hud_context *c = team->context;
     int size = team->size, quota = INT_MAX;
@@ -57,7 +57,7 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
 {
     const struct hud_context *c = team->context;
     enum mem_way way = (enum mem_way)c->config.number[SET_WAIT];
-    bool polls = way == MEM_POLL || (way == MEM_ADAPTIVE && !hud_policy_crowded(team, hello));
+    bool polls = way == MEM_POLL || (way == MEM_ADAPTIVE && !hud_policy_oversubscribed(team, hello));
 
     team->policy = (struct mem_policy){ .polls = polls ? POLLS : 0,
                                         .way = way,

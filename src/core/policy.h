@@ -6,7 +6,7 @@
 #include "core/setup.h"
 
 /* Ranks would wait for a processor that another waiting rank holds, as far as this rank knows. */
-bool hud_policy_crowded(struct hud_team *team, const union hello *hello);
+bool hud_policy_oversubscribed(struct hud_team *team, const union hello *hello);
 
 /* Fills team->policy.  Local; hello: what every rank of the team has said in the first round. */
 void hud_policy_make(struct hud_team *team, const union hello *hello);

@@ -96,12 +96,12 @@ bool hud_presence_of(int rank)
 
 void hud_presence_look(int world_size)
 {
-    enum { LOOK_MOST = 4096 };
+    enum { LOOK_MAX = 4096 };
     static bool looked;
 
     pthread_mutex_lock(&lock);
     if (called && !looked) {
-        ask(0, world_size < LOOK_MOST ? world_size : LOOK_MOST);
+        ask(0, world_size < LOOK_MAX ? world_size : LOOK_MAX);
         looked = true;
     }
     pthread_mutex_unlock(&lock);

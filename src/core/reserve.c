@@ -29,7 +29,7 @@ static bool uses_direct(const struct plan *plan)
     return uses;
 }
 
-size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t most_bytes, bool windows, bool *direct)
+size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t max_bytes, bool windows, bool *direct)
 {
     char names[SHAPE_LEVELS + 1][TOPO_NAME] = { "" };
     int count = list_levels(hud_rules_builtin(), names, list_levels(tuning, names, 1));
@@ -38,9 +38,9 @@ size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, i
 
     *direct = false;
     for (int i = 0; i < 4 * count; i++) {
-        struct plan_facts facts = { .ranks = ranks, .crowded = i % 2, .direct = i / 2 % 2 };
+        struct plan_facts facts = { .ranks = ranks, .oversubscribed = i % 2, .direct = i / 2 % 2 };
         memcpy(facts.within, names[i / 4], TOPO_NAME);
-        hud_plan_make(config, tuning, &facts, most_bytes, windows, &plan);
+        hud_plan_make(config, tuning, &facts, max_bytes, windows, &plan);
         bytes = plan.total_bytes > bytes ? plan.total_bytes : bytes;
         *direct = *direct || uses_direct(&plan);
     }
@@ -56,10 +56,10 @@ size_t hud_plan_offer(const struct config *config, const struct rules *tuning, i
 {
     bool direct, fixed = config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
     size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false, &direct) + (fixed ? ORDERED_BYTES : 0);
-    size_t kept = fixed ? arena_bytes / 2 : 0, most = hud_plan_lease_bytes(config);
+    size_t kept = fixed ? arena_bytes / 2 : 0, max = hud_plan_lease_bytes(config);
     size_t quarter = free_bytes > kept ? (free_bytes - kept) / 4 : 0;
 
-    if (quarter >= control && most >= control)
-        return quarter < most ? quarter : most;
+    if (quarter >= control && max >= control)
+        return quarter < max ? quarter : max;
     return free_bytes >= control ? control : 0;
 }

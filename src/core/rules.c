@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MOST = 1 << 20 }; /* bytes of a tuning file */
+enum { FILE_MAX = 1 << 20 }; /* bytes of a tuning file */
 
 struct reader {
     struct rules *rules;
@@ -52,7 +52,7 @@ static struct rule *last(struct reader *r)
 }
 
 /* "8", "2-8", "2-" */
-static bool parse_range(const char *text, bool bytes, long most, long range[2])
+static bool parse_range(const char *text, bool bytes, long max, long range[2])
 {
     char first[32];
     const char *dash = strchr(text, '-');
@@ -61,10 +61,10 @@ static bool parse_range(const char *text, bool bytes, long most, long range[2])
     if (length >= sizeof first)
         return false;
     snprintf(first, sizeof first, "%.*s", (int)length, text);
-    if (!hud_config_number(first, bytes, 0, most, &range[0]))
+    if (!hud_config_number(first, bytes, 0, max, &range[0]))
         return false;
-    range[1] = dash ? most : range[0];
-    return (!dash || dash[1] == '\0' || hud_config_number(dash + 1, bytes, 0, most, &range[1])) && range[0] <= range[1];
+    range[1] = dash ? max : range[0];
+    return (!dash || dash[1] == '\0' || hud_config_number(dash + 1, bytes, 0, max, &range[1])) && range[0] <= range[1];
 }
 
 /* ---- the lines of a rule ---- */
@@ -75,8 +75,8 @@ static int take_ranks(struct reader *r, const char *value, int line)
 
     if (!parse_range(value, false, INT_MAX, range))
         return complain(r, line, "ranks = \"%.60s\" is not understood (accepted: a number, \"2-8\", \"2-\")", value);
-    last(r)->least_ranks = range[0];
-    last(r)->most_ranks = range[1];
+    last(r)->min_ranks = range[0];
+    last(r)->max_ranks = range[1];
     return 0;
 }
 
@@ -88,16 +88,16 @@ static int take_bytes(struct reader *r, const char *value, int line)
         return complain(r, line, "bytes = \"%.60s\": each rank knows only its own of an alltoallv (accepted: no such line)", value);
     if (!parse_range(value, true, LONG_MAX, range))
         return complain(r, line, "bytes = \"%.60s\" is not understood (accepted: \"64K\", \"4K-1M\", \"1M-\"; K, M and G)", value);
-    last(r)->least_bytes = (size_t)range[0];
-    last(r)->most_bytes = range[1] == LONG_MAX ? SIZE_MAX : (size_t)range[1];
+    last(r)->min_bytes = (size_t)range[0];
+    last(r)->max_bytes = range[1] == LONG_MAX ? SIZE_MAX : (size_t)range[1];
     return 0;
 }
 
-static int take_crowded(struct reader *r, const char *value, int line)
+static int take_oversubscribed(struct reader *r, const char *value, int line)
 {
-    last(r)->crowded = strcmp(value, "true") == 0;
-    if (!last(r)->crowded && strcmp(value, "false") != 0)
-        return complain(r, line, "crowded = %.60s is not understood (accepted: true, false)", value);
+    last(r)->oversubscribed = strcmp(value, "true") == 0;
+    if (!last(r)->oversubscribed && strcmp(value, "false") != 0)
+        return complain(r, line, "oversubscribed = %.60s is not understood (accepted: true, false)", value);
     return 0;
 }
 
@@ -153,7 +153,7 @@ static int take_cheaper_than(struct reader *r, const char *value, int line)
 static const struct line {
     const char *key;
     int (*take)(struct reader *r, const char *value, int line);
-} lines[] = { { "ranks", take_ranks },   { "bytes", take_bytes },         { "crowded", take_crowded },
+} lines[] = { { "ranks", take_ranks },   { "bytes", take_bytes },         { "oversubscribed", take_oversubscribed },
               { "within", take_within }, { "algorithm", take_algorithm }, { "cheaper_than", take_cheaper_than } };
 
 static int take_param(struct reader *r, const char *key, const char *value, int line)
@@ -170,7 +170,7 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
             return complain(r, line, "%s = \"%.60s\" is not understood (accepted: %s)", key, value, accepted);
         }
     return complain(r, line,
-                    "%.60s is no line of a rule (accepted: ranks, bytes, crowded, within, algorithm, then cheaper_than and its parameters)",
+                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, within, algorithm, then cheaper_than and its parameters)",
                     key);
 }
 
@@ -223,7 +223,7 @@ static int on_table(void *arg, const char *name, int line)
     }
     r->rules->count++;
     *last(r) =
-        (struct rule){ .kind = kind, .row = -1, .than = -1, .line = line, .crowded = -1, .most_ranks = INT_MAX, .most_bytes = SIZE_MAX };
+        (struct rule){ .kind = kind, .row = -1, .than = -1, .line = line, .oversubscribed = -1, .max_ranks = INT_MAX, .max_bytes = SIZE_MAX };
     return 0;
 }
 
@@ -271,18 +271,18 @@ void hud_rules_free(struct rules *rules)
 
 /* ---- finding it ---- */
 
-/* All bytes up to FILE_MOST: what fstat says of a file in /proc, or of one that is being written, is not what a read gives.  -1: errno, or EFBIG. */
+/* All bytes up to FILE_MAX: what fstat says of a file in /proc, or of one that is being written, is not what a read gives.  -1: errno, or EFBIG. */
 static ssize_t read_all(int fd, char *text)
 {
     ssize_t used = 0, n = 1;
 
-    while (n > 0 && used <= FILE_MOST) {
-        n = read(fd, text + used, (size_t)(FILE_MOST + 1 - used));
+    while (n > 0 && used <= FILE_MAX) {
+        n = read(fd, text + used, (size_t)(FILE_MAX + 1 - used));
         used += n > 0 ? n : 0;
     }
-    if (used > FILE_MOST)
+    if (used > FILE_MAX)
         errno = EFBIG;
-    return n < 0 || used > FILE_MOST ? -1 : used;
+    return n < 0 || used > FILE_MAX ? -1 : used;
 }
 
 static int refuse_file(const char *path, const char *why, char *error, size_t error_bytes)
@@ -298,7 +298,7 @@ static int read_open(struct rules *rules, const char *path, int fd, char *error,
 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) /* a device may have no end, a pipe no writer */
         return refuse_file(path, "no regular file", error, error_bytes);
-    char *text = malloc(FILE_MOST + 1);
+    char *text = malloc(FILE_MAX + 1);
     ssize_t bytes = text ? read_all(fd, text) : -1;
     int rc = bytes < 0                                                              ? refuse_file(path, strerror(errno), error, error_bytes)
              : hud_rules_read(rules, path, text, (size_t)bytes, error, error_bytes) ? 1

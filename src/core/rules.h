@@ -6,7 +6,7 @@
  *   [[bcast]]               a rule for a collective; every line but `algorithm` may be left out
  *   ranks = "2-8"           of the team: a number, "least-most", or "least-"
  *   bytes = "4K-1M"         of the message
- *   crowded = false         ranks outnumber the processors they may use
+ *   oversubscribed = false         ranks outnumber the processors they may use
  *   within = "numa"         the lowest level of the memory hierarchy that holds all ranks; "machine": none does
  *   cheaper_than = "slices" only from where the time model (model.h) says that its algorithm takes less than that one
  *   algorithm = "queue"     or "mpi": left to the MPI
@@ -30,9 +30,9 @@ struct rule {
     int row;     /* of alg.def, -1: left to the MPI */
     int than;    /* the row that it must be cheaper than by the time model, -1: none */
     int line;    /* of the file */
-    int crowded; /* 0, 1, or -1: either */
-    long least_ranks, most_ranks;
-    size_t least_bytes, most_bytes;
+    int oversubscribed; /* 0, 1, or -1: either */
+    long min_ranks, max_ranks;
+    size_t min_bytes, max_bytes;
     char within[TOPO_NAME]; /* "": anywhere */
     bool given[ALG_PARAMS]; /* which of: */
     long param[ALG_PARAMS];

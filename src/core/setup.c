@@ -145,7 +145,7 @@ static void take_plan(struct setup *s)
 {
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
-    struct plan_facts facts = { .ranks = team->size, .crowded = s->place->crowded != 0, .direct = s->direct };
+    struct plan_facts facts = { .ranks = team->size, .oversubscribed = s->place->oversubscribed != 0, .direct = s->direct };
 
     hud_plan_within(s->place, team->size, facts.within);
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);

@@ -11,7 +11,7 @@ enum { HELLO_BYTES = 1280, HELLO_VALUES = 512, SPARE_RANKS = 4096 };
 
 /* Arenas are whole pages, of this size or a multiple of it, and fit into an address space. */
 #define HELLO_PAGE ((uint64_t)4096)
-#define HELLO_ARENA_MOST ((uint64_t)1 << 46)
+#define HELLO_ARENA_MAX ((uint64_t)1 << 46)
 
 /* First round: presence, arena, bytes on offer, affinity, settings.  From the first release on its size never changes, so that versions can tell each other apart. */
 union hello {

@@ -62,7 +62,7 @@ static json_t *to_json(const struct hud_context *c, const struct sums *s)
             if (s->became[k][r] != 0)
                 json_object_set_new(passed, hud_reason_text[r], json_integer((json_int_t)s->became[k][r]));
         json_object_set_new(collectives, hud_coll_names[k],
-                            json_pack("{s:I, s:I, s:o, s:I, s:I, s:f}", "calls", (json_int_t)s->calls[k], "taken",
+                            json_pack("{s:I, s:I, s:o, s:I, s:I, s:f}", "calls", (json_int_t)s->calls[k], "handled",
                                       (json_int_t)s->became[k][REASON_NONE], "passed", passed, "empty", (json_int_t)s->empty[k], "bytes",
                                       (json_int_t)s->bytes[k], "seconds", (double)s->ns[k] * 1e-9));
     }
@@ -92,7 +92,7 @@ static void print_table(const struct hud_context *c, const struct sums *s)
 {
     fprintf(stderr, "huddle: %s; counts of the %d ranks seen, of %d\n", c->host.name, s->ranks,
             c->host.world_size > 0 ? c->host.world_size : s->ranks);
-    fprintf(stderr, "huddle: %-14s %12s %12s %16s %12s  passed on\n", "", "calls", "taken", "bytes", "seconds");
+    fprintf(stderr, "huddle: %-14s %12s %12s %16s %12s  fell back\n", "", "calls", "handled", "bytes", "seconds");
     for (int k = 0; k < COLL_KINDS; k++)
         if (s->calls[k] != 0)
             print_line(s, k);

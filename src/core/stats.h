@@ -12,7 +12,7 @@
 struct stats_coll {
     mem_counter calls, bytes, ns;     /* ns only while statistics are on */
     mem_counter empty;                /* calls of zero bytes, which end at once; not among the calls */
-    mem_counter became[REASON_COUNT]; /* [REASON_NONE]: taken */
+    mem_counter became[REASON_COUNT]; /* [REASON_NONE]: handled */
 };
 
 /* Nothing but counters. */

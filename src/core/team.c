@@ -70,7 +70,7 @@ static void count(struct hud_team *team, enum coll_kind kind, size_t bytes, enum
 }
 
 /* Why no algorithm of a team that is ready takes a call. */
-static enum reason untaken(const struct hud_team *team, enum coll_kind kind, const struct plan_entry *entry)
+static enum reason unhandled(const struct hud_team *team, enum coll_kind kind, const struct plan_entry *entry)
 {
     bool wished = hud_config_forced(&team->context->config, (int)kind) == -2 || (entry->rule && entry->rule->row < 0);
 
@@ -115,12 +115,12 @@ static inline __attribute__((always_inline)) const struct plan_entry *find(const
     if (team->state != TEAM_READY)
         return NULL;
     *why = REASON_ELEMENT;
-    if (reduction && reduction->element_bytes > HUD_ELEMENT_MOST)
+    if (reduction && reduction->element_bytes > HUD_ELEMENT_MAX)
         return NULL;
     const struct plan_entry *entry = plan_find(team->plan, plan_axis(kind, reduction && !reduction->commutative), call->bytes);
     if (entry->slot >= 0)
         return entry;
-    *why = untaken(team, kind, entry);
+    *why = unhandled(team, kind, entry);
     return NULL;
 }
 

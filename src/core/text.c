@@ -6,7 +6,7 @@
 
 /* Sequences by their first byte, and what the second may be; all further bytes are 80 to BF. */
 static const struct sequence {
-    unsigned char first, last, bytes, least, most;
+    unsigned char first, last, bytes, min, max;
 } sequences[] = {
     { 0x20, 0x7e, 1, 0, 0 },       { 0xc2, 0xc2, 2, 0xa0, 0xbf }, /* 80 to 9F are control characters as well */
     { 0xc3, 0xdf, 2, 0x80, 0xbf }, { 0xe0, 0xe0, 3, 0xa0, 0xbf }, { 0xe1, 0xec, 3, 0x80, 0xbf }, { 0xed, 0xed, 3, 0x80, 0x9f },
@@ -20,7 +20,7 @@ static size_t plain_bytes(const unsigned char *text)
 
     while (s < end && (text[0] < s->first || text[0] > s->last))
         s++;
-    if (s == end || (s->bytes > 1 && (text[1] < s->least || text[1] > s->most)))
+    if (s == end || (s->bytes > 1 && (text[1] < s->min || text[1] > s->max)))
         return 0;
     for (size_t i = 2; i < s->bytes; i++)
         if (text[i] < 0x80 || text[i] > 0xbf)

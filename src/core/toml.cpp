@@ -46,7 +46,7 @@ struct failed_assertion {
 namespace
 {
 
-constexpr int MOST_DOTS = 256; // in a line, each perhaps one more level of tables
+constexpr int MAX_DOTS = 256; // in a line, each perhaps one more level of tables
 
 struct item { // a key and what it names
     std::string key;
@@ -132,7 +132,7 @@ int visit(const toml_visitor &v, const toml::table &file)
     return rc;
 }
 
-// The first line with more dots than MOST_DOTS, 0: there is none.
+// The first line with more dots than MAX_DOTS, 0: there is none.
 int line_too_deep(std::string_view text)
 {
     int line = 1, dots = 0;
@@ -140,7 +140,7 @@ int line_too_deep(std::string_view text)
     for (char c : text) {
         dots = c == '\n' ? 0 : dots + (c == '.');
         line += c == '\n';
-        if (dots > MOST_DOTS)
+        if (dots > MAX_DOTS)
             return line;
     }
     return 0;

@@ -90,15 +90,15 @@ double hud_cost_linear_first_ns(const struct cost_hockney *c, double message_byt
 }
 
 /* k / ln k and (k - 1) / ln k: the steps, but for ln p. */
-int hud_cost_broadcast_degree(enum cost_tree tree, int most)
+int hud_cost_broadcast_degree(enum cost_tree tree, int max)
 {
     int best = 2;
 
     if (!trees[tree].has_degree)
         return 0;
-    for (int k = 3; k <= most; k++) {
-        int sends = tree == COST_KARY ? k : k - 1, least = tree == COST_KARY ? best : best - 1;
-        if (sends * log(best) < least * log(k))
+    for (int k = 3; k <= max; k++) {
+        int sends = tree == COST_KARY ? k : k - 1, min = tree == COST_KARY ? best : best - 1;
+        if (sends * log(best) < min * log(k))
             best = k;
     }
     return best;
@@ -135,15 +135,15 @@ static int knomial_steps(int rank, int ranks, int degree)
 
 int hud_cost_broadcast_steps(enum cost_tree tree, int ranks, int degree)
 {
-    int most = 0;
+    int max = 0;
 
     if (tree == COST_LINEAR || (tree != COST_KARY && tree != COST_KNOMIAL))
         return tree == COST_LINEAR && ranks > 1 ? ranks - 1 : 0;
     for (int rank = 1; rank < ranks; rank++) {
         int steps = tree == COST_KARY ? kary_steps(rank, degree) : knomial_steps(rank, ranks, degree);
-        most = steps > most ? steps : most;
+        max = steps > max ? steps : max;
     }
-    return most;
+    return max;
 }
 
 double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree tree, int ranks, double message_bytes)
@@ -157,7 +157,7 @@ double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree t
     return fmin(message_bytes, fmax(1, sqrt(message_bytes * c->alpha_ns / (hops * c->beta_ns))));
 }
 
-double hud_cost_broadcast_least_ns(const struct cost_hockney *c, int ranks, double message_bytes)
+double hud_cost_broadcast_min_ns(const struct cost_hockney *c, int ranks, double message_bytes)
 {
     return ranks < 2 ? 0 : fmax(hud_cost_log(ranks, 2) * c->alpha_ns, message_bytes * c->beta_ns);
 }

@@ -50,7 +50,7 @@ double hud_cost_linear_first_ns(const struct cost_hockney *c, double message_byt
 
 /* The best k of a large tree, by trying 2 to `most` with log_k p as it is; its ceiling moves that of some p (128 ranks: 14, 15, 16 steps for k = 2, 3, 4).
  * 0: a tree without a degree. */
-int hud_cost_broadcast_degree(enum cost_tree tree, int most);
+int hud_cost_broadcast_degree(enum cost_tree tree, int max);
 
 /* Messages one after the other until the last rank has its own, exactly where the formulas are bounds: of a linear, a complete k-ary (its levels filled from the
  * left) and a k-nomial tree, whose ranks send to the largest subtree first; 0: of others. */
@@ -60,7 +60,7 @@ int hud_cost_broadcast_steps(enum cost_tree tree, int ranks, int degree);
 double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree tree, int ranks, double message_bytes);
 
 /* max(ceil(log2 p) alpha, m beta) */
-double hud_cost_broadcast_least_ns(const struct cost_hockney *c, int ranks, double message_bytes);
+double hud_cost_broadcast_min_ns(const struct cost_hockney *c, int ranks, double message_bytes);
 
 /* ceil(log_k p), exactly */
 int hud_cost_log(int ranks, int degree);

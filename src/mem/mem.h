@@ -52,7 +52,7 @@ MEM_FN void *mem_slot(struct mem *m, int rank);
 
 MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v);          /* release store */
 MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f);                  /* acquire load */
-MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least); /* returns *f once that is >= least (mod 2^64); acquire */
+MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t min); /* returns *f once that is >= least (mod 2^64); acquire */
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v);       /* atomic; returns the sum; acquire and release */
 
 /* Plain words of shared memory, ordered by flags only. */
@@ -60,7 +60,7 @@ MEM_FN uint64_t mem_get(struct mem *m, const uint64_t *word);
 MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v);
 
 /* Copy in: the view's bytes [offset, offset + most) to shared memory.  Returns the bytes taken: may be less than most, never 0 unless most is. */
-MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes);
+MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t max_bytes);
 /* Copy in all of them. */
 MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t bytes);
 /* Copy out.  What lies beyond the view's end is dropped, unpack does not hear of it, and the call reports HUD_ERR_TRUNCATE. */

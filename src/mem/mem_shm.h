@@ -8,7 +8,7 @@ enum mem_way { MEM_POLL, MEM_YIELD, MEM_SLEEP, MEM_ADAPTIVE };
 struct mem_wait {
     struct mem *m;
     mem_flag *flag;
-    uint64_t least;
+    uint64_t min;
     const char *file;
     int line;
     int64_t begin_ns, now_ns; /* CLOCK_MONOTONIC */
@@ -73,7 +73,7 @@ struct mem {
 };
 
 /* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long waits. */
-void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least, const char *file, int line);
+void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line);
 void hud_mem_wake(mem_flag *f);                                /* wakes whoever sleeps on it */
 void hud_mem_stream(void *dst, const void *src, size_t bytes); /* memcpy past the caches, where the processor can; complete on return */
 
@@ -129,21 +129,21 @@ MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v)
         hud_mem_wake(f);
 }
 
-MEM_FN uint64_t mem_await_at(struct mem *m, mem_flag *f, uint64_t least, const char *file, int line)
+MEM_FN uint64_t mem_await_at(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line)
 {
     for (unsigned left = m->policy->polls + 1; left != 0; left--) {
         uint64_t seen = mem_peek(m, f);
-        if ((int64_t)(seen - least) >= 0)
+        if ((int64_t)(seen - min) >= 0)
             return seen;
         mem_pause();
     }
-    hud_mem_wait(m, f, least, file, line);
+    hud_mem_wait(m, f, min, file, line);
     return mem_peek(m, f);
 }
 
-MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least)
+MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t min)
 {
-    return mem_await_at(m, f, least, "", 0);
+    return mem_await_at(m, f, min, "", 0);
 }
 
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)
@@ -168,13 +168,13 @@ MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v)
     *word = v;
 }
 
-MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes)
+MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t max_bytes)
 {
     (void)m;
     if (from->pack)
-        return from->pack(from, dst, offset_bytes, most_bytes);
-    memcpy(dst, (const char *)from->base + offset_bytes, most_bytes);
-    return most_bytes;
+        return from->pack(from, dst, offset_bytes, max_bytes);
+    memcpy(dst, (const char *)from->base + offset_bytes, max_bytes);
+    return max_bytes;
 }
 
 static inline void mem_unpack(const struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)
@@ -230,7 +230,7 @@ static inline size_t mem_elements(const struct hud_op *op, size_t bytes)
     return (one & (one - 1)) == 0 ? bytes >> __builtin_ctzl(one) : bytes / one;
 }
 
-enum { MEM_PIECE = 4096 }; /* bytes that stay in the nearest cache; an element is not larger (HUD_ELEMENT_MOST) */
+enum { MEM_PIECE = 4096 }; /* bytes that stay in the nearest cache; an element is not larger (HUD_ELEMENT_MAX) */
 
 /* Straight from memory to memory, if all of it lies there. */
 MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
@@ -297,7 +297,7 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 }
 
 /* A wait knows its place in the source; the two constants are loaded only once it has become slow. */
-#define mem_await(m, f, least) mem_await_at(m, f, least, __FILE__, __LINE__)
+#define mem_await(m, f, min) mem_await_at(m, f, min, __FILE__, __LINE__)
 
 #ifdef HUD_EDGE_TRAPS
 /* For tests/edges only (CMake's HUD_EDGE_TRAPS): every post and look first tells where in the source it is, and may end the process there. */
@@ -306,5 +306,5 @@ void hud_mem_edge(const char *file, int line);
 #define mem_post(...) (hud_mem_edge(__FILE__, __LINE__), mem_post(__VA_ARGS__))
 #define mem_peek(...) (hud_mem_edge(__FILE__, __LINE__), mem_peek(__VA_ARGS__))
 #define mem_add(...) (hud_mem_edge(__FILE__, __LINE__), mem_add(__VA_ARGS__))
-#define mem_await(m, f, least) (hud_mem_edge(__FILE__, __LINE__), mem_await_at(m, f, least, __FILE__, __LINE__))
+#define mem_await(m, f, min) (hud_mem_edge(__FILE__, __LINE__), mem_await_at(m, f, min, __FILE__, __LINE__))
 #endif

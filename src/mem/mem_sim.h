@@ -11,12 +11,12 @@ int hud_sim_size(const struct mem *m);
 void *hud_sim_slot(struct mem *m, int rank); /* an address that only these calls may use: a plain access faults */
 void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_peek(struct mem *m, mem_flag *f);
-uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least);
+uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min);
 uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_get(struct mem *m, const uint64_t *word);
 void hud_sim_claim(struct mem *m, const void *at, size_t bytes); /* only where there is a clock */
 void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v);
-size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes);
+size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t max_bytes);
 void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes);
 void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes);
 void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
@@ -51,9 +51,9 @@ MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f)
     return hud_sim_peek(m, f);
 }
 
-MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least)
+MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t min)
 {
-    return hud_sim_await(m, f, least);
+    return hud_sim_await(m, f, min);
 }
 
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)
@@ -71,9 +71,9 @@ MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v)
     hud_sim_put(m, word, v);
 }
 
-MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes)
+MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t max_bytes)
 {
-    return hud_sim_in(m, dst, from, offset_bytes, most_bytes);
+    return hud_sim_in(m, dst, from, offset_bytes, max_bytes);
 }
 
 MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)

@@ -11,11 +11,11 @@ enum { PIECE = 8192 }; /* bytes */
 
 static void give(const struct mem *m, const struct mem_span *to, const void *from, size_t bytes)
 {
-    size_t least = m->policy->move_bytes;
+    size_t min = m->policy->move_bytes;
 
     if (!to->shared && to->view->unpack)
         to->view->unpack(to->view, from, to->offset_bytes, bytes);
-    else if (least != 0 && bytes >= least)
+    else if (min != 0 && bytes >= min)
         hud_mem_stream(mem_span_at(to), from, bytes);
     else
         memcpy(mem_span_at(to), from, bytes);
@@ -30,8 +30,8 @@ void hud_mem_move(struct mem *m, const struct mem_span *to, const struct mem_spa
     if (!packs && bytes != 0)
         give(m, to, mem_span_at(from), bytes);
     for (size_t done = 0, n; packs && done < bytes; done += n) {
-        size_t most = unpacks && bytes - done > PIECE ? PIECE : bytes - done;
-        n = mem_in(m, unpacks ? aside : mem_span_at(to) + done, from->view, from->offset_bytes + done, most);
+        size_t max = unpacks && bytes - done > PIECE ? PIECE : bytes - done;
+        n = mem_in(m, unpacks ? aside : mem_span_at(to) + done, from->view, from->offset_bytes + done, max);
         if (unpacks)
             to->view->unpack(to->view, aside, to->offset_bytes + done, n);
     }

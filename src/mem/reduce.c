@@ -30,10 +30,10 @@ void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
 {
     _Alignas(HUD_LINE) char in[MEM_PIECE], out[MEM_PIECE];
     const void *sources[MEM_SOURCES];
-    size_t most = MEM_PIECE / op->element_bytes * op->element_bytes;
+    size_t max = MEM_PIECE / op->element_bytes * op->element_bytes;
 
     for (size_t done = 0, n; done < bytes; done += n) {
-        n = bytes - done < most ? bytes - done : most;
+        n = bytes - done < max ? bytes - done : max;
         for (int i = 0; i < count; i++)
             sources[i] = read_at(m, &from[i], done, n, in);
         void *result = mem_span_packed(to) ? out : mem_span_at(to) + done;

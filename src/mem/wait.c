@@ -34,7 +34,7 @@ enum {
     START_NS = 200000,         /* awake, before anything is learned */
     LONG_NS = 1000000,         /* a wait that a wake does not lengthen by much */
     TURN_NS = 500000,          /* other waiting ranks give the processor back sooner */
-    LOSSES_MOST = 4,           /* 4^n times what was lost is the longest, */
+    LOSSES_MAX = 4,           /* 4^n times what was lost is the longest, */
     BUSY_MOST_NS = 1000000000, /* and this */
     STOP_NS = 100000000,       /* not a lost processor: the whole program, or machine, stood still */
     LEARN = 4                  /* a new wait counts for a quarter */
@@ -45,9 +45,9 @@ static uint32_t *low_half(mem_flag *f)
     return (uint32_t *)(uintptr_t)&f->value + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0);
 }
 
-static bool there(struct mem *m, mem_flag *f, uint64_t least)
+static bool there(struct mem *m, mem_flag *f, uint64_t min)
 {
-    return (int64_t)(mem_peek(m, f) - least) >= 0;
+    return (int64_t)(mem_peek(m, f) - min) >= 0;
 }
 
 static void progress(const struct mem *m)
@@ -57,15 +57,15 @@ static void progress(const struct mem *m)
 }
 
 /* One bounded sleep, or none if the value changes first. */
-static void sleep_on(struct mem *m, mem_flag *f, uint64_t least)
+static void sleep_on(struct mem *m, mem_flag *f, uint64_t min)
 {
     struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
-    struct timespec most = { .tv_sec = 0, .tv_nsec = (long)m->policy->sleep_ns };
+    struct timespec max = { .tv_sec = 0, .tv_nsec = (long)m->policy->sleep_ns };
 
     atomic_fetch_add_explicit(&home->sleepers, 1, memory_order_seq_cst);
     uint64_t seen = mem_peek(m, f);
-    if ((int64_t)(seen - least) < 0)
-        syscall(SYS_futex, low_half(f), FUTEX_WAIT, (uint32_t)seen, &most, NULL, 0);
+    if ((int64_t)(seen - min) < 0)
+        syscall(SYS_futex, low_half(f), FUTEX_WAIT, (uint32_t)seen, &max, NULL, 0);
     atomic_fetch_sub_explicit(&home->sleepers, 1, memory_order_relaxed);
 }
 
@@ -78,12 +78,12 @@ static int64_t now_ns(void)
 }
 
 /* A few looks: many while polling is welcome, one when somebody else needs the processor. */
-static bool look(struct mem *m, mem_flag *f, uint64_t least)
+static bool look(struct mem *m, mem_flag *f, uint64_t min)
 {
     unsigned looks = m->policy->polls != 0 ? LOOKS_PER_TURN : 1;
 
     for (; looks != 0; looks--) {
-        if (there(m, f, least))
+        if (there(m, f, min))
             return true;
         mem_pause();
     }
@@ -97,8 +97,8 @@ enum { PROGRESS_PER_SLEEP = 32 };
 static enum mem_way adapt(const struct mem *m, int64_t begin_ns, int64_t now)
 {
     const struct mem_habit *habit = &m->habit;
-    bool crowded = m->policy->polls == 0, busy = now < habit->busy_until_ns;
-    int64_t awake_ns = busy ? (crowded ? 0 : SHORT_NS) : habit->awake_ns != 0 ? habit->awake_ns : START_NS;
+    bool oversubscribed = m->policy->polls == 0, busy = now < habit->busy_until_ns;
+    int64_t awake_ns = busy ? (oversubscribed ? 0 : SHORT_NS) : habit->awake_ns != 0 ? habit->awake_ns : START_NS;
 
     if (now - begin_ns >= awake_ns)
         return MEM_SLEEP;
@@ -114,11 +114,11 @@ static enum mem_way choose(const struct mem *m, int64_t begin_ns, int64_t now, u
     return way == MEM_YIELD && n % per_progress == per_progress - 1 ? MEM_POLL : way;
 }
 
-static void take_turn(struct mem *m, mem_flag *f, uint64_t least, enum mem_way way)
+static void take_turn(struct mem *m, mem_flag *f, uint64_t min, enum mem_way way)
 {
     if (way == MEM_SLEEP) {
-        sleep_on(m, f, least);
-        for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, f, least); i++)
+        sleep_on(m, f, min);
+        for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, f, min); i++)
             progress(m);
     } else if (way == MEM_YIELD) {
         sched_yield();
@@ -147,7 +147,7 @@ static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
         return;
     int64_t for_ns = took_ns * (1 << 2 * habit->losses);
     habit->busy_until_ns = now + (for_ns < BUSY_MOST_NS ? for_ns : BUSY_MOST_NS);
-    habit->losses += habit->losses < LOSSES_MOST;
+    habit->losses += habit->losses < LOSSES_MAX;
 }
 
 /* Lets the observer look.  Returns when it wants to look again. */
@@ -162,16 +162,16 @@ static int64_t show(struct mem_wait *wait, int64_t now, bool over)
     return now + MEM_WATCH_NS;
 }
 
-void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least, const char *file, int line)
+void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line)
 {
     int64_t begin = now_ns(), now = begin, due = begin + MEM_WATCH_NS;
-    struct mem_wait wait = { .m = m, .flag = f, .least = least, .file = file, .line = line, .begin_ns = begin };
+    struct mem_wait wait = { .m = m, .flag = f, .min = min, .file = file, .line = line, .begin_ns = begin };
 
-    for (unsigned n = 0; !look(m, f, least); n++) {
+    for (unsigned n = 0; !look(m, f, min); n++) {
         enum mem_way way = choose(m, begin, now, n);
         int64_t before = now;
 
-        take_turn(m, f, least, way);
+        take_turn(m, f, min, way);
         now = now_ns();
         if (way == MEM_YIELD)
             judge(&m->habit, now, now - before);

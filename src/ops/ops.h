@@ -21,10 +21,10 @@ extern hud_ops_table hud_ops_baseline, hud_ops_avx2, hud_ops_avx512;
 /* Combines so many sources, one after the other from the left; dst may be one of them, and otherwise overlaps none. */
 typedef void hud_form(void *dst, const void *const *src, size_t parts);
 
-enum { HUD_FORM_MOST = 8 }; /* sources of the largest form; the others are of 2, 3 and 4 */
+enum { HUD_FORM_MAX = 8 }; /* sources of the largest form; the others are of 2, 3 and 4 */
 
 /* Any number of sources with the forms of a kernel, by their numbers of sources. */
-void hud_ops_fold(hud_form *const forms[HUD_FORM_MOST + 1], size_t part_bytes, void *dst, const void *const *src, int sources,
+void hud_ops_fold(hud_form *const forms[HUD_FORM_MAX + 1], size_t part_bytes, void *dst, const void *const *src, int sources,
                   size_t parts);
 
 #endif

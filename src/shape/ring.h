@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RING_UNIT = 4096, RING_UNITS_MOST = 4096 }; /* bytes of a unit; most units */
+enum { RING_UNIT = 4096, RING_UNITS_MAX = 4096 }; /* bytes of a unit; most units */
 
 struct shape_ring {
     uint64_t set_units, units; /* units 0: there is no room */
@@ -28,7 +28,7 @@ static inline struct shape_ring ring_cut(uint64_t units, uint64_t wanted, uint64
 {
     struct shape_ring ring;
 
-    units = units < RING_UNITS_MOST ? units : RING_UNITS_MOST;
+    units = units < RING_UNITS_MAX ? units : RING_UNITS_MAX;
     wanted = wanted != 0 && wanted < sets ? sets : wanted;
     ring.set_units = (wanted != 0 && wanted < units ? wanted : units) / sets;
     ring.units = ring.set_units * sets;
@@ -61,12 +61,12 @@ static inline uint64_t ring_round_up(const struct shape_ring *ring, uint64_t at)
 /* Units of a fragment of those needed, where set_left are left of the set: all if they are at most f, else the set in equal parts of at most f. */
 static inline uint64_t ring_part(uint64_t set_left, uint64_t f, uint64_t needed)
 {
-    uint64_t most = set_left < f ? set_left : f;
+    uint64_t max = set_left < f ? set_left : f;
 
-    if (needed <= most)
+    if (needed <= max)
         return needed;
-    if (most == set_left)
-        return most;
+    if (max == set_left)
+        return max;
     uint64_t parts = (set_left + f - 1) / f;
     return (set_left + parts - 1) / parts;
 }

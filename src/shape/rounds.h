@@ -9,10 +9,10 @@ struct rounds_segment {
     size_t first_bytes, bytes; /* where in the round it begins; 0: the round has ended */
 };
 
-/* Bytes of the next round of what is left: as few rounds as most_bytes in each allow, and about alike. */
-static inline size_t rounds_next(size_t left_bytes, size_t most_bytes)
+/* Bytes of the next round of what is left: as few rounds as max_bytes in each allow, and about alike. */
+static inline size_t rounds_next(size_t left_bytes, size_t max_bytes)
 {
-    size_t rounds = (left_bytes + most_bytes - 1) / most_bytes;
+    size_t rounds = (left_bytes + max_bytes - 1) / max_bytes;
 
     return (left_bytes + rounds - 1) / rounds;
 }

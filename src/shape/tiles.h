@@ -21,7 +21,7 @@ enum {
 
 enum {
     TILES_WINDOW = 4,
-    TILES_LEAST = 16 << 10
+    TILES_MIN = 16 << 10
 }; /* tiles that a window holds, unless told otherwise; bytes of a window that is cut down to a share of a cache */
 
 /* Bytes of a window that are used: no more than the rank has of the shared cache, 0: not known, so that tiles are still there when they are taken. */
@@ -31,7 +31,7 @@ static inline size_t tiles_window(size_t window_bytes, size_t cache_bytes)
 
     if (cache == 0 || cache >= window_bytes)
         return window_bytes;
-    return cache > TILES_LEAST ? cache : window_bytes < TILES_LEAST ? window_bytes : TILES_LEAST;
+    return cache > TILES_MIN ? cache : window_bytes < TILES_MIN ? window_bytes : TILES_MIN;
 }
 
 /* Bytes of a tile, in whole lines: as wanted, or, 0, a part of the window; no more than the window. */

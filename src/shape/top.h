@@ -15,7 +15,7 @@ struct top {
 };
 
 /* The ranks of the lowest level at which at most so many, and two or more, take part meet there; no such level: the top group gathers. */
-static inline struct top top_of(const struct shape_groups *g, long most)
+static inline struct top top_of(const struct shape_groups *g, long max)
 {
     struct top top = { .level = 0 };
 
@@ -23,7 +23,7 @@ static inline struct top top_of(const struct shape_groups *g, long most)
         const struct shape_level *l = &g->level[top.level];
         top.members = l->members;
         top.count = l->first[l->groups];
-        top.meets = top.count > 1 && top.count <= most;
+        top.meets = top.count > 1 && top.count <= max;
         if (top.meets)
             return top;
     }

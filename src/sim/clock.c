@@ -223,26 +223,26 @@ static void store(struct sim_rank *r, struct sim_line *line)
 /* ---- flags ---- */
 
 /* The first post that will do; -1: none yet. */
-static int first_of(const struct sim_flag *flag, uint64_t least)
+static int first_of(const struct sim_flag *flag, uint64_t min)
 {
     int post = flag->count;
 
-    while (post > 0 && (int64_t)(flag->posts[post - 1].value - least) >= 0)
+    while (post > 0 && (int64_t)(flag->posts[post - 1].value - min) >= 0)
         post--;
     return post < flag->count ? post : -1;
 }
 
-static void wait_for(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
+static void wait_for(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t min)
 {
-    int post = first_of(flag, least);
+    int post = first_of(flag, min);
 
     if (post < 0) {
         look(r, line_at(r->s, spot->owner, spot->at), r->now_ns);
-        hud_sched_wait(r, flag, spot, least);
+        hud_sched_wait(r, flag, spot, min);
     } else {
         hud_clock_until(r, flag->posts[post].visible_ns);
     }
-    const struct sim_post *p = &flag->posts[first_of(flag, least)];
+    const struct sim_post *p = &flag->posts[first_of(flag, min)];
     r->step.ready_ns = r->now_ns;
     r->step.by = p->by.rank;
     r->step.by_file = p->by.file;
@@ -251,14 +251,14 @@ static void wait_for(struct sim_rank *r, struct sim_flag *flag, const struct sim
     hud_lines_pause(r->s->clock->lines, r->core);
 }
 
-void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
+void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t min)
 {
     struct sim_rank *r = m->self;
-    int post = first_of(flag, least);
+    int post = first_of(flag, min);
     bool waits = post < 0 || flag->posts[post].visible_ns > r->now_ns;
 
     if (waits)
-        wait_for(r, flag, spot, least);
+        wait_for(r, flag, spot, min);
     load(r, line_at(r->s, spot->owner, spot->at), flag);
     if (waits)
         hud_clock_pause(m);
@@ -327,7 +327,7 @@ void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot 
 
     for (struct sim_rank **at = &flag->waiting; *at;) {
         struct sim_rank *r = *at;
-        if ((int64_t)(p->value - r->wait_least) < 0) {
+        if ((int64_t)(p->value - r->wait_min) < 0) {
             look(r, line, p->visible_ns);
             at = &r->next_waiting;
             continue;

@@ -57,7 +57,7 @@ void hud_clock_ready(struct sim_rank *r, double ns);
 /* ---- calls on flags (posts.c): m's rank, at a flag of an arena ---- */
 
 /* Waits until a post with this value, or more, is visible, and loads it; or just loads what is visible.  The flag's oldest post is then what the rank sees. */
-void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least);
+void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t min);
 void hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot);
 /* The rank waits until its core's store buffer has an entry for the post to come. */
 void hud_clock_entry(struct mem *m);

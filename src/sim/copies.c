@@ -9,7 +9,7 @@
 
 enum stage { IDLE, STARTS, MOVES, FOLLOWS, ARRIVES };
 
-static const double MOST_GBPS = 1e9; /* of what costs nothing */
+static const double MAX_GBPS = 1e9; /* of what costs nothing */
 
 /* What a core is doing. */
 struct job {
@@ -29,7 +29,7 @@ struct sim_copies {
     struct sim_caches *caches;
     struct sim_flows *flows;
     struct job *jobs; /* [cores] */
-    size_t leg_most;
+    size_t leg_max;
     double *given_up;      /* [nodes] */
     struct flow_path path; /* of the leg that begins */
     uint64_t legs;         /* begun so far */
@@ -60,7 +60,7 @@ static struct leg find_leg(const struct sim_copies *c, int core, const struct jo
     const struct copies_call *call = &job->call;
     struct leg leg = leg_at_hand(core);
 
-    leg.bytes = call->bytes - job->done < c->leg_most ? call->bytes - job->done : c->leg_most;
+    leg.bytes = call->bytes - job->done < c->leg_max ? call->bytes - job->done : c->leg_max;
     for (int i = 0; i < call->froms + call->tos; i++) {
         bool write = i >= call->froms;
         uintptr_t at = write ? call->to[i - call->froms] : call->from[i];
@@ -107,7 +107,7 @@ static double first_line(const struct sim_copies *c, int core, const struct job 
 {
     const struct machine_lines *lines = &c->machine->lines;
     struct leg leg = find_leg(c, core, job);
-    double most = lines->hit_ns;
+    double max = lines->hit_ns;
 
     if (job->call.kind == COPIES_CLAIM)
         return 0; /* nobody waits for it */
@@ -116,11 +116,11 @@ static double first_line(const struct sim_copies *c, int core, const struct job 
         if (i >= job->call.froms && job->call.kind == COPIES_PAST)
             continue; /* it is written and not fetched */
         if (place->kind == CACHES_NODE)
-            most = fmax(most, c->machine->memory.latency_ns[machine_away(c->machine, core, place->of)]);
+            max = fmax(max, c->machine->memory.latency_ns[machine_away(c->machine, core, place->of)]);
         else if (place->kind != CACHES_OWN)
-            most = fmax(most, lines->transfer_ns[hud_ways_class(c->ways, core, place)]);
+            max = fmax(max, lines->transfer_ns[hud_ways_class(c->ways, core, place)]);
     }
-    return most + (job->call.kind == COPIES_KERNEL ? c->machine->copy.kernel_call_ns : 0);
+    return max + (job->call.kind == COPIES_KERNEL ? c->machine->copy.kernel_call_ns : 0);
 }
 
 static void use_bytes(struct sim_copies *c, int core, const struct job *job, size_t bytes, struct caches_given_up *given_up)
@@ -183,7 +183,7 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     for (int n = 0; n < c->machine->nodes; n++)
         if (c->given_up[n] > 0)
             hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n, false }, true, c->given_up[n] / bytes, path);
-    path->most_gbps = fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MOST_GBPS, 1 / ns);
+    path->max_gbps = fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MAX_GBPS, 1 / ns);
     job->stage = MOVES;
     job->leg_bytes = leg.bytes;
     job->leg = ++c->legs;
@@ -210,7 +210,7 @@ static int leader_of(const struct sim_copies *c, const struct job *job)
 /* What its followers waited for has come; they may have to wait for others yet. */
 static void release(struct sim_copies *c, int core, double now_ns)
 {
-    const struct flow_path at_once = { .most_gbps = 1 };
+    const struct flow_path at_once = { .max_gbps = 1 };
 
     for (int i = 0; c->jobs[core].followers > 0; i++) {
         struct job *job = &c->jobs[i];
@@ -231,7 +231,7 @@ double hud_copies_alone(const struct sim_copies *c, int core, const struct copie
 
 void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns)
 {
-    const struct flow_path wait = { .most_gbps = 1 }; /* a byte is a ns */
+    const struct flow_path wait = { .max_gbps = 1 }; /* a byte is a ns */
     struct job *job = &c->jobs[core];
 
     job->call = *call;
@@ -276,7 +276,7 @@ void hud_copies_touch(struct sim_copies *c, int core, uintptr_t first, size_t by
     struct caches_given_up given_up = { 0, c->given_up };
 
     for (size_t done = 0, n; done < bytes; done += n) {
-        n = bytes - done < c->leg_most ? bytes - done : c->leg_most;
+        n = bytes - done < c->leg_max ? bytes - done : c->leg_max;
         hud_caches_write(c->caches, core, first + done, n, &given_up);
     }
 }
@@ -287,7 +287,7 @@ struct sim_copies *hud_copies_create(const struct sim_machine *machine, const st
     size_t some = (size_t)machine->caches.private_bytes / 4 + 1;
 
     c->machine = machine;
-    c->leg_most = some < COPIES_LEG ? some : COPIES_LEG;
+    c->leg_max = some < COPIES_LEG ? some : COPIES_LEG;
     c->ways = hud_ways_create(machine, links);
     c->caches = hud_ways_caches(c->ways);
     c->flows = hud_ways_flows(c->ways);

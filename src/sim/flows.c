@@ -72,7 +72,7 @@ static void copy_path(struct flow_path *to, const struct flow_path *from)
     for (int u = 0; u < from->uses; u++)
         to->use[u] = from->use[u];
     to->uses = from->uses;
-    to->most_gbps = from->most_gbps;
+    to->max_gbps = from->max_gbps;
 }
 
 struct sim_flows *hud_flows_create(const double *capacity_gbps, int resources)
@@ -143,14 +143,14 @@ static struct flow heap_take(struct class *c)
 /* The rate at which an open class is held by its own limit or by one of its resources, if all open ones grow alike. */
 static double class_limit(const struct sim_flows *f, const struct class *c)
 {
-    double least = c->path.most_gbps;
+    double min = c->path.max_gbps;
 
     for (int u = 0; u < c->path.uses; u++) {
         const struct resource *r = &f->resources[c->path.use[u].resource];
         double share = (r->capacity - r->taken) / r->weight;
-        least = share < least ? share : least;
+        min = share < min ? share : min;
     }
-    return least > 0 ? least : 0;
+    return min > 0 ? min : 0;
 }
 
 static void add_weight(struct sim_flows *f, const struct class *c, double sign)
@@ -182,13 +182,13 @@ static void find_rates(struct sim_flows *f)
     for (int i = 0; i < f->count; i++)
         add_weight(f, &f->classes[i], 1);
     for (int open = f->count; open > 0;) {
-        double least = INFINITY;
+        double min = INFINITY;
         for (int i = 0; i < f->count; i++)
             if (!f->classes[i].held)
-                least = fmin(least, f->classes[i].rate = class_limit(f, &f->classes[i]));
+                min = fmin(min, f->classes[i].rate = class_limit(f, &f->classes[i]));
         for (int i = 0; i < f->count; i++)
-            if (!f->classes[i].held && f->classes[i].rate <= least * alike) {
-                hold(f, &f->classes[i], least);
+            if (!f->classes[i].held && f->classes[i].rate <= min * alike) {
+                hold(f, &f->classes[i], min);
                 open--;
             }
     }
@@ -232,7 +232,7 @@ static void pass(struct sim_flows *f, double now)
 
 static bool same_path(const struct flow_path *a, const struct flow_path *b)
 {
-    if (a->uses != b->uses || a->most_gbps != b->most_gbps)
+    if (a->uses != b->uses || a->max_gbps != b->max_gbps)
         return false;
     for (int u = 0; u < a->uses; u++)
         if (a->use[u].resource != b->use[u].resource || a->use[u].weight != b->use[u].weight)

@@ -20,7 +20,7 @@ struct flow_path {
         double weight; /* > 0 */
     } * use;
     int uses, room;
-    double most_gbps; /* of one flow; > 0, finite if it uses nothing */
+    double max_gbps; /* of one flow; > 0, finite if it uses nothing */
 };
 
 /* One more use of a path: weights of the same resource add up.  A weight of 0 is none. */

@@ -102,14 +102,14 @@ static double cross_ns(const struct sim_lines *all, const struct sim_line *line,
 /* The class of the holder of a copy that is farthest from the core. */
 static int farthest(const struct sim_lines *all, const struct sim_line *line, int core)
 {
-    int most = machine_class(all->machine, line->owner, core);
+    int max = machine_class(all->machine, line->owner, core);
 
     for (size_t w = 0; line->copies > 1 && w < words(all); w++)
         for (uint64_t bits = line->held[w]; bits != 0; bits &= bits - 1) {
             int class = machine_class(all->machine, (int)(w * 64) + __builtin_ctzll(bits), core);
-            most = class > most ? class : most;
+            max = class > max ? class : max;
         }
-    return most;
+    return max;
 }
 
 /* What it takes a core to have a line alone: nothing, if it has. */

@@ -26,11 +26,11 @@ static int unit_of(const struct sim_machine *m, int class, int core)
 
 static int units(const struct sim_machine *m, int class)
 {
-    int most = 0;
+    int max = 0;
 
     for (int core = 0; core < m->cores; core++)
-        most = unit_of(m, class, core) > most ? unit_of(m, class, core) : most;
-    return most + 1;
+        max = unit_of(m, class, core) > max ? unit_of(m, class, core) : max;
+    return max + 1;
 }
 
 enum direction { WITHIN, OUT, IN };

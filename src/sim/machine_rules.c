@@ -7,7 +7,7 @@
 
 /* Far beyond what any machine has, and not so far that a simulation of it would not end or be counted in numbers that are none. */
 static const struct bounds {
-    double least, most;
+    double min, max;
     bool whole, power; /* power: of two */
     const char *unit;
 } bounds[] = {
@@ -22,7 +22,7 @@ bool hud_machine_fits(enum machine_range range, double number)
     const struct bounds *b = &bounds[range];
     int exponent;
 
-    return number >= b->least && number <= b->most && (!b->whole || number == floor(number)) &&
+    return number >= b->min && number <= b->max && (!b->whole || number == floor(number)) &&
            (!b->power || frexp(number, &exponent) == 0.5);
 }
 
@@ -34,7 +34,7 @@ const char *hud_machine_accepted(enum machine_range range, char *text, size_t by
              b->power   ? "a power of two, "
              : b->whole ? "a whole number, "
                         : "",
-             b->least, b->most, b->unit);
+             b->min, b->max, b->unit);
     return text;
 }
 

@@ -136,21 +136,21 @@ void hud_sim_claim(struct mem *m, const void *at, size_t bytes)
     hud_carry(m, COPIES_CLAIM, &lines, 1, NULL, 0, bytes);
 }
 
-size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes)
+size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t max_bytes)
 {
-    size_t taken = most_bytes;
+    size_t taken = max_bytes;
 
     hud_sim_event(m, "copies in");
-    if (most_bytes == 0)
+    if (max_bytes == 0)
         return 0;
-    struct sim_spot spot = hud_sim_spot(m, dst, most_bytes);
-    if (offset_bytes + most_bytes > from->bytes)
+    struct sim_spot spot = hud_sim_spot(m, dst, max_bytes);
+    if (offset_bytes + max_bytes > from->bytes)
         hud_sim_fail(m->s, "past the end of the view: rank %d copies in at %s:%d bytes %zu..%zu of %zu\n", m->rank, m->self->now.file,
-                     m->self->now.line, offset_bytes, offset_bytes + most_bytes - 1, from->bytes);
+                     m->self->now.line, offset_bytes, offset_bytes + max_bytes - 1, from->bytes);
     if (from->pack)
-        taken = from->pack(from, spot.twin, offset_bytes, most_bytes);
+        taken = from->pack(from, spot.twin, offset_bytes, max_bytes);
     else
-        memcpy(spot.twin, (const char *)from->base + offset_bytes, most_bytes);
+        memcpy(spot.twin, (const char *)from->base + offset_bytes, max_bytes);
     hud_sim_use(m, from, offset_bytes, taken, hud_bytes_read);
     touch_plain(m, &spot, taken, hud_bytes_write);
     carry(m, COPIES_COPY, shared_span(dst), view_span(from, offset_bytes), taken);

@@ -141,7 +141,7 @@ uint64_t hud_sim_peek(struct mem *m, mem_flag *f)
 }
 
 /* Rests on the oldest post that will do: what a newer one would order as well is not promised. */
-uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least)
+uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min)
 {
     struct sim_rank *r = m->self;
     struct sim_spot spot;
@@ -149,13 +149,13 @@ uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least)
     hud_sim_event(m, "awaits");
     struct sim_flag *flag = flag_at(m, f, &spot);
     if (m->s->clock) {
-        hud_clock_await(m, flag, &spot, least);
+        hud_clock_await(m, flag, &spot, min);
         return see(m, flag, 0);
     }
-    if ((int64_t)(flag_newest(flag)->value - least) < 0)
-        hud_sched_wait(r, flag, &spot, least);
+    if ((int64_t)(flag_newest(flag)->value - min) < 0)
+        hud_sched_wait(r, flag, &spot, min);
     int post = hud_flag_oldest(flag, r->number, r->clock);
-    while ((int64_t)(flag->posts[post].value - least) < 0)
+    while ((int64_t)(flag->posts[post].value - min) < 0)
         post++;
     return see(m, flag, post);
 }

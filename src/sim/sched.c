@@ -27,9 +27,9 @@ static uint64_t draw(struct sim *s)
     return x ^ (x >> 31);
 }
 
-uint64_t hud_sim_random(struct sim *s, uint64_t most)
+uint64_t hud_sim_random(struct sim *s, uint64_t max)
 {
-    return most == UINT64_MAX ? draw(s) : draw(s) % (most + 1);
+    return max == UINT64_MAX ? draw(s) : draw(s) % (max + 1);
 }
 
 static uint64_t score_random(struct sim *s, struct sim_rank *r)
@@ -137,12 +137,12 @@ bool hud_sched_polls(struct sim_rank *r)
     return r->polls++ >= SIM_PATIENCE;
 }
 
-void hud_sched_wait(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
+void hud_sched_wait(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t min)
 {
     r->wait = flag;
     r->wait_arena = spot->owner->number;
     r->wait_offset_bytes = spot->at;
-    r->wait_least = least;
+    r->wait_min = min;
     r->next_waiting = flag->waiting;
     flag->waiting = r;
     hud_sched_block(r);
@@ -153,7 +153,7 @@ void hud_sched_wake(struct sim_flag *flag, uint64_t value)
 {
     for (struct sim_rank **at = &flag->waiting; *at;) {
         struct sim_rank *r = *at;
-        if ((int64_t)(value - r->wait_least) < 0) {
+        if ((int64_t)(value - r->wait_min) < 0) {
             at = &r->next_waiting;
             continue;
         }
@@ -195,7 +195,7 @@ static void report_deadlock(struct sim *s)
         if (r->wait)
             used += snprintf(text + used, sizeof text - (size_t)used,
                              "  rank %d at %s:%d for the flag at slice %d +%zu to reach %llu; it is %llu\n", r->number, r->now.file,
-                             r->now.line, r->wait_arena, r->wait_offset_bytes, (unsigned long long)r->wait_least,
+                             r->now.line, r->wait_arena, r->wait_offset_bytes, (unsigned long long)r->wait_min,
                              (unsigned long long)flag_newest(r->wait)->value);
         else
             used += snprintf(text + used, sizeof text - (size_t)used, "  rank %d for others to meet\n", r->number);

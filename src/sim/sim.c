@@ -147,11 +147,11 @@ size_t hud_sim_moved(const struct sim *s, int rank)
 
 unsigned hud_sim_hops(const struct sim *s)
 {
-    unsigned most = 0;
+    unsigned max = 0;
 
     for (int r = 0; r < sim_ranks(s); r++)
-        most = s->ranks[r].hops > most ? s->ranks[r].hops : most;
-    return most;
+        max = s->ranks[r].hops > max ? s->ranks[r].hops : max;
+    return max;
 }
 
 double hud_sim_now(const struct mem *m)

@@ -64,7 +64,7 @@ unsigned long hud_sim_events(const struct sim *s);     /* calls of mem.h */
 unsigned long hud_sim_posts(const struct sim *s);      /* posts and additions */
 unsigned hud_sim_hops(const struct sim *s);            /* longest chain of posts, each seen by another rank */
 size_t hud_sim_moved(const struct sim *s, int rank);   /* bytes its copies and reductions have read, and written, added up */
-uint64_t hud_sim_random(struct sim *s, uint64_t most); /* 0..most; part of the run: the same for the same seed */
+uint64_t hud_sim_random(struct sim *s, uint64_t max); /* 0..most; part of the run: the same for the same seed */
 
 /* ---- with a clock (clock.h) ---- */
 

@@ -13,9 +13,9 @@
 void hud_sim_views(struct mem *m, const struct coll *c)
 {
     struct sim_rank *r = m->self;
-    int ranks = m->team->size, most = 3 + 2 * ranks;
+    int ranks = m->team->size, max = 3 + 2 * ranks;
 
-    r->views = hud_grow(r->views, most, &r->views_room, sizeof *r->views);
+    r->views = hud_grow(r->views, max, &r->views_room, sizeof *r->views);
     r->views[0] = c->buf;
     r->views[1] = c->in;
     r->views[2] = c->out;

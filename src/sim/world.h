@@ -33,7 +33,7 @@ struct sim_rank {
     struct sim_flag *wait; /* BLOCKED: what for; NULL: for others of its team, to meet them */
     int wait_arena;        /* where that flag lies */
     size_t wait_offset_bytes;
-    uint64_t wait_least;
+    uint64_t wait_min;
     struct sim_rank *next_waiting; /* for the same flag */
     unsigned polls;                /* peeks since anything was posted, */
     unsigned quiet;                /* calls since then: */
@@ -105,7 +105,7 @@ void hud_sched_event(struct mem *m, const char *what, const char *file, int line
 /* The current rank waits until somebody makes it ready. */
 void hud_sched_block(struct sim_rank *r);
 /* The current rank waits for a flag to have this value, or more. */
-void hud_sched_wait(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least);
+void hud_sched_wait(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t min);
 /* Those who wait for no more than this go on, and are no longer among those who wait. */
 void hud_sched_wake(struct sim_flag *flag, uint64_t value);
 /* Something was posted. */

@@ -151,17 +151,17 @@ static int folder_quota(const char *folder, bool version_2)
 /* arg: the least so far */
 static void look_at(const char *folder, bool version_2, void *arg)
 {
-    int quota = folder_quota(folder, version_2), *least = arg;
+    int quota = folder_quota(folder, version_2), *min = arg;
 
-    *least = quota < *least ? quota : *least;
+    *min = quota < *min ? quota : *min;
 }
 
 int hud_sys_cpu_quota(const char *root)
 {
-    int least = INT_MAX;
+    int min = INT_MAX;
 
-    hud_cgroup_visit(root, "cpu", look_at, &least);
-    return least;
+    hud_cgroup_visit(root, "cpu", look_at, &min);
+    return min;
 }
 
 /* ---- the processors' name --------------------------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static unsigned long load_flags(void)
  */
 static bool is_too_long_to_make(const char *description)
 {
-    enum { MOST_NODES = 512 };
+    enum { MAX_NODES = 512 };
     unsigned long units = 1;
     const char *word = description;
     int depth = 0;
@@ -52,7 +52,7 @@ static bool is_too_long_to_make(const char *description)
 
         word = begins ? c : word;
         units *= count > TOPO_CPUS ? TOPO_CPUS + 1 : count;
-        if (units > TOPO_CPUS || (units > MOST_NODES && (*c == '[' || (counts && !strncasecmp(word, "numa", 4)))))
+        if (units > TOPO_CPUS || (units > MAX_NODES && (*c == '[' || (counts && !strncasecmp(word, "numa", 4)))))
             return true;
         depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
     }
@@ -224,7 +224,7 @@ int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
 /* Ranks that are bound within no single cache are taken to spread over all. */
 uint64_t hud_topo_cache_share(const struct topo *t, const struct topo_cpus *cpus, int ranks)
 {
-    int in[TOPO_CPUS] = { 0 }, spread = 0, most = 0;
+    int in[TOPO_CPUS] = { 0 }, spread = 0, max = 0;
 
     if (t->caches.count == 0 || ranks == 0)
         return 0;
@@ -232,10 +232,10 @@ uint64_t hud_topo_cache_share(const struct topo *t, const struct topo_cpus *cpus
         int unit = unit_of(&t->caches, &cpus[r]);
         if (unit < 0)
             spread++;
-        else if (++in[unit] > most)
-            most = in[unit];
+        else if (++in[unit] > max)
+            max = in[unit];
     }
-    return t->cache_bytes / (uint64_t)(most + (spread + t->caches.count - 1) / t->caches.count);
+    return t->cache_bytes / (uint64_t)(max + (spread + t->caches.count - 1) / t->caches.count);
 }
 
 /* ---- levels switched off ------------------------------------------------------------------------------------------------ */

@@ -41,10 +41,10 @@ static bool summed(const struct member *m, const uint32_t *at, size_t from, size
     return true;
 }
 
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
-    memcpy(dst, (const char *)view->base + offset_bytes, most_bytes);
-    return most_bytes;
+    memcpy(dst, (const char *)view->base + offset_bytes, max_bytes);
+    return max_bytes;
 }
 
 static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
@@ -141,18 +141,18 @@ static size_t sent(const struct member *m, int i, int j, size_t words)
 static int alltoallv(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in, uint32_t *out, bool *right)
 {
     struct hud_view from[JOB_RANKS], to[JOB_RANKS];
-    size_t most = words / (size_t)m->size * 2;
+    size_t max = words / (size_t)m->size * 2;
 
     (void)root;
     for (int r = 0; r < m->size; r++) {
-        from[r] = view_of(m, in + (size_t)r * most, sent(m, m->place, r, words));
-        to[r] = view_of(m, out + (size_t)r * most, sent(m, r, m->place, words));
+        from[r] = view_of(m, in + (size_t)r * max, sent(m, m->place, r, words));
+        to[r] = view_of(m, out + (size_t)r * max, sent(m, r, m->place, words));
     }
     int status = hud_alltoallv(team, from, to);
     *right = true;
     for (int r = 0; r < m->size; r++)
         for (size_t w = 0; w < to[r].bytes / 4; w++)
-            *right = *right && out[(size_t)r * most + w] == word(m->group[r], m->calls, (size_t)m->place * most + w);
+            *right = *right && out[(size_t)r * max + w] == word(m->group[r], m->calls, (size_t)m->place * max + w);
     return status;
 }
 

@@ -22,7 +22,7 @@ struct page {
     atomic_int dead[JOB_RANKS]; /* set by the parent */
     atomic_int struck;          /* 1 + the number of the call that the victim was in */
     atomic_llong struck_ns;
-    atomic_int taken[JOB_PHASES][JOB_SIZES]; /* 1: huddle serves calls of that size, 2: it does not; one answer on all ranks */
+    atomic_int handled[JOB_PHASES][JOB_SIZES]; /* 1: huddle serves calls of that size, 2: it does not; one answer on all ranks */
     atomic_int ok[JOB_RANKS], failed[JOB_RANKS], passed[JOB_RANKS];
     struct meeting meeting[JOB_MEETINGS];
 };

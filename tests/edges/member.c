@@ -163,8 +163,8 @@ static void agree(int phase, int size_index, int answer)
 {
     int before = 0;
 
-    if (!atomic_compare_exchange_strong(&self.page->taken[phase][size_index], &before, answer) && before != answer)
-        fault("%s where others are answered otherwise", answer == 1 ? "taken" : "passed");
+    if (!atomic_compare_exchange_strong(&self.page->handled[phase][size_index], &before, answer) && before != answer)
+        fault("%s where others are answered otherwise", answer == 1 ? "handled" : "passed");
 }
 
 /* What a call answered; true: the team has failed. */

@@ -17,9 +17,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { MOST_DESCRIPTORS = 8 };
+enum { MAX_DESCRIPTORS = 8 };
 
-enum { ARENA_BYTES = 1 << 20, MOST_MESSAGES = 64, MOST_LENGTH = 96 };
+enum { ARENA_BYTES = 1 << 20, MAX_MESSAGES = 64, MAX_LENGTH = 96 };
 
 /* Kinds of descriptors.  The arenas are those of ranks, TRUE_ARENA the one that is expected. */
 enum { TRUE_ARENA, OTHER_ARENA, NO_SEALS, TOO_SHORT, TOO_LONG, EMPTY_FILE, PIPE, NO_FILE, FOLDER, SOCKET, KINDS };
@@ -74,11 +74,11 @@ static uint8_t next(struct input *in)
 }
 
 /* Of a message: whose nonce, how many bytes, what follows them. */
-static size_t make_body(struct input *in, unsigned char body[MOST_LENGTH])
+static size_t make_body(struct input *in, unsigned char body[MAX_LENGTH])
 {
     struct handover message = { .bytes = ARENA_BYTES };
     uint8_t form = next(in);
-    size_t bytes = form & 1 ? next(in) % (MOST_LENGTH + 1u) : sizeof message;
+    size_t bytes = form & 1 ? next(in) % (MAX_LENGTH + 1u) : sizeof message;
 
     memcpy(message.nonce, form & 2 ? other.head->nonce : expected.head->nonce, ARENA_NONCE);
     if (form & 4)
@@ -86,7 +86,7 @@ static size_t make_body(struct input *in, unsigned char body[MOST_LENGTH])
     if (form & 8)
         for (size_t i = 0; i < sizeof message.bytes; i++)
             message.bytes = message.bytes << 8 | next(in);
-    memset(body, next(in), MOST_LENGTH);
+    memset(body, next(in), MAX_LENGTH);
     memcpy(body, &message, sizeof message);
     return bytes;
 }
@@ -104,13 +104,13 @@ static void add_control(struct msghdr *msg, int type, const void *data, size_t b
 
 static void send_one(struct input *in)
 {
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int[MOST_DESCRIPTORS])) + CMSG_SPACE(sizeof(struct ucred))] = { 0 };
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int[MAX_DESCRIPTORS])) + CMSG_SPACE(sizeof(struct ucred))] = { 0 };
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    unsigned char body[MOST_LENGTH];
+    unsigned char body[MAX_LENGTH];
     struct iovec iov = { body, make_body(in, body) };
     struct msghdr msg = { .msg_name = &address, .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control };
     size_t name = strnlen(in->to.socket, HANDOVER_NAME);
-    int fds[MOST_DESCRIPTORS], count = next(in) % (MOST_DESCRIPTORS + 1);
+    int fds[MAX_DESCRIPTORS], count = next(in) % (MAX_DESCRIPTORS + 1);
     uint8_t who = next(in);
 
     memcpy(address.sun_path + 1, in->to.socket, name);
@@ -131,7 +131,7 @@ static void progress(void *arg)
 {
     struct input *in = arg;
 
-    if (in->at < in->end && in->sent++ < MOST_MESSAGES)
+    if (in->at < in->end && in->sent++ < MAX_MESSAGES)
         send_one(in);
     else
         hud_handover_send(&in->sock, &expected, in->to.socket);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_RANKS = 5 };
+enum { MAX_RANKS = 5 };
 
 static void fill(union hello *hello, int rank)
 {
@@ -57,7 +57,7 @@ static void check(const union hello *hello, int ranks)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    int ranks = bytes != 0 ? data[0] % MOST_RANKS + 1 : 1;
+    int ranks = bytes != 0 ? data[0] % MAX_RANKS + 1 : 1;
     union hello *hello = malloc((size_t)ranks * sizeof *hello); /* no more, so that a sanitizer sees what is read past the end */
 
     MUST(hello);

@@ -9,7 +9,7 @@
 /* Teams of all kinds that rules tell apart, and slices with and without room. */
 static const struct {
     int ranks;
-    bool crowded, direct;
+    bool oversubscribed, direct;
     const char *within;
     size_t bytes;
 } teams[] = {
@@ -23,13 +23,13 @@ static void make_plans(const char *const *settings)
     for (size_t i = 0; i < sizeof teams / sizeof *teams; i++) {
         bool direct;
         plans.direct = teams[i].direct;
-        plans_make(teams[i].ranks, teams[i].crowded, teams[i].within, teams[i].bytes, true);
+        plans_make(teams[i].ranks, teams[i].oversubscribed, teams[i].within, teams[i].bytes, true);
         plans_check();
         for (int kind = 0; kind < COLL_KINDS; kind++)
             for (int e = 0; e < 40; e += 3)
                 plans_taker((enum coll_kind)kind, (size_t)1 << e);
-        size_t least = hud_plan_bytes(&plans.config, &plans.tuning, teams[i].ranks, teams[i].bytes, true, &direct);
-        MUST(least <= teams[i].bytes);
+        size_t min = hud_plan_bytes(&plans.config, &plans.tuning, teams[i].ranks, teams[i].bytes, true, &direct);
+        MUST(min <= teams[i].bytes);
         MUST(plans.plan.total_bytes <= teams[i].bytes);
         MUST(hud_plan_offer(&plans.config, &plans.tuning, teams[i].ranks, 16 * MB, teams[i].bytes) <= teams[i].bytes);
     }

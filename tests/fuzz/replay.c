@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_BYTES = 1 << 20 };
+enum { MAX_BYTES = 1 << 20 };
 
 static int run_file(const char *path)
 {
-    uint8_t *data = malloc(MOST_BYTES), *exact;
+    uint8_t *data = malloc(MAX_BYTES), *exact;
     FILE *file = fopen(path, "rbe");
-    size_t bytes = file && data ? fread(data, 1, MOST_BYTES, file) : 0;
+    size_t bytes = file && data ? fread(data, 1, MAX_BYTES, file) : 0;
 
     if (!file || !data)
         return fprintf(stderr, "%s cannot be read\n", path), 2;

@@ -7,7 +7,7 @@
  */
 #include "check.h"
 
-enum { MOST = 12000, RANKS_MOST = 64, GUARD_BYTES = 32 };
+enum { MOST = 12000, RANKS_MAX = 64, GUARD_BYTES = 32 };
 
 /* Two runs of `half` bytes for each of `elements` elements, the halves of an element `half + 1` bytes apart, in memory of its own. */
 struct scattered {
@@ -118,8 +118,8 @@ static void exchange(size_t half, int each)
     struct scattered in = scatter(half, each * world_size), out = scatter(half, each * world_size);
     size_t bytes = (size_t)each * element_bytes(&in);
     unsigned char *packed = allocate(bytes), *flat = allocate(bytes * (size_t)world_size);
-    MPI_Datatype ins[RANKS_MOST], outs[RANKS_MOST];
-    int counts[RANKS_MOST], places[RANKS_MOST], same_counts[RANKS_MOST];
+    MPI_Datatype ins[RANKS_MAX], outs[RANKS_MAX];
+    int counts[RANKS_MAX], places[RANKS_MAX], same_counts[RANKS_MAX];
 
     put_all(&in, each, packed);
     MPI_Alltoall(MPI_BOTTOM, each, in.type, MPI_BOTTOM, each, out.type, MPI_COMM_WORLD);
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
     static const size_t halves[] = { 1, 4, 50, 2000, MOST };
 
     begin(&argc, &argv, MPI_THREAD_SINGLE);
-    if (world_size > RANKS_MOST)
+    if (world_size > RANKS_MAX)
         MPI_Abort(MPI_COMM_WORLD, 2);
     for (size_t h = 0; h < sizeof halves / sizeof *halves; h++)
         for (int count = 1; count <= 100; count = 5 * count - 2) {

@@ -64,7 +64,7 @@ static void sizes(void)
     size_t count = options.brief ? sizeof few / sizeof *few : sizeof all / sizeof *all;
 
     for (size_t i = 0; i < count; i++) {
-        if ((uint64_t)size[i] > options.most)
+        if ((uint64_t)size[i] > options.max)
             continue;
         for (int root = 0; root < world_size; root = next_root(root, world_size))
             broadcast_bytes(MPI_COMM_WORLD, root, size[i], "sizes");
@@ -78,7 +78,7 @@ static void types(void)
     static const int units[] = { 1, 2, 3, 85, 86, 700, 1365, 4097, 21846 }; /* 48 B ... 1 MB */
 
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
-        if ((uint64_t)units[u] * UNIT > options.most || (options.brief && u % 2 == 0 && u != 4))
+        if ((uint64_t)units[u] * UNIT > options.max || (options.brief && u % 2 == 0 && u != 4))
             continue;
         for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
             for (int k = 0; k < families[f].count; k++)
@@ -119,7 +119,7 @@ static void exercise(MPI_Comm comm, const char *what)
         broadcast_bytes(comm, root, 40, what);
         MPI_Barrier(comm);
         broadcast_bytes(comm, root, 5000, what);
-        broadcast_bytes(comm, root, options.most < 70000 ? (int)options.most : 70000, what);
+        broadcast_bytes(comm, root, options.max < 70000 ? (int)options.max : 70000, what);
     }
     MPI_Barrier(comm);
     message = next;
@@ -183,7 +183,7 @@ static void random_call(MPI_Comm comm, uint64_t *state)
     uint64_t bits = draw(state, 23), bytes = draw(state, ((uint64_t)1 << bits) + 1), root = draw(state, 1u << 20);
     uint64_t family = draw(state, 2), kind = draw(state, 100);
 
-    bytes = bytes < options.most ? bytes : options.most;
+    bytes = bytes < options.max ? bytes : options.max;
     MPI_Comm_size(comm, &size);
     root %= (uint64_t)size;
     if (what < 3)

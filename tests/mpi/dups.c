@@ -88,13 +88,13 @@ static void cycles(int count)
     section("cycles");
 }
 
-static void live(int most)
+static void live(int max)
 {
-    MPI_Comm *comm = allocate((size_t)most * sizeof *comm);
+    MPI_Comm *comm = allocate((size_t)max * sizeof *comm);
     int count = 0;
 
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    while (count < most && MPI_Comm_dup(MPI_COMM_WORLD, &comm[count]) == MPI_SUCCESS)
+    while (count < max && MPI_Comm_dup(MPI_COMM_WORLD, &comm[count]) == MPI_SUCCESS)
         count++;
     for (int turn = 0; turn < 2; turn++)
         for (int i = 0; i < count; i++)
@@ -102,7 +102,7 @@ static void live(int most)
     for (int i = 0; i < count; i++)
         MPI_Comm_free(&comm[i]);
     use(MPI_COMM_WORLD, 1);
-    check(count > 1000 || count == most, "only %d live duplicates", count);
+    check(count > 1000 || count == max, "only %d live duplicates", count);
     if (world_rank == 0)
         printf("dups: %d live duplicates\n", count);
     free(comm);

@@ -14,7 +14,7 @@
 enum kind_of_call { ALLTOALL, ALLTOALLV, ALLTOALLW, CALLS };
 static const char *const call_names[CALLS] = { "alltoall", "alltoallv", "alltoallw" };
 
-enum { RANKS_MOST = 512 };
+enum { RANKS_MAX = 512 };
 
 struct call {
     enum kind_of_call what;
@@ -27,10 +27,10 @@ struct call {
 
 /* One rank's buffer of all messages that it sends, or receives. */
 struct side {
-    struct layout l[RANKS_MOST];                     /* alltoallw: one for each peer; else the first serves all */
-    int layouts, counts[RANKS_MOST], at[RANKS_MOST]; /* at: as the call wants it, in elements or bytes */
-    ptrdiff_t byte[RANKS_MOST];
-    MPI_Datatype types[RANKS_MOST];
+    struct layout l[RANKS_MAX];                     /* alltoallw: one for each peer; else the first serves all */
+    int layouts, counts[RANKS_MAX], at[RANKS_MAX]; /* at: as the call wants it, in elements or bytes */
+    ptrdiff_t byte[RANKS_MAX];
+    MPI_Datatype types[RANKS_MAX];
     struct area area;
 };
 
@@ -131,8 +131,8 @@ static void fill(const struct call *c, const struct side *s, const struct area *
 #if MPI_VERSION >= 4
 static int perform_large(const struct call *c, const void *in, const struct side *s, const struct side *r, int size)
 {
-    MPI_Count counts[2][RANKS_MOST];
-    MPI_Aint at[2][RANKS_MOST];
+    MPI_Count counts[2][RANKS_MAX];
+    MPI_Aint at[2][RANKS_MAX];
 
     for (int i = 0; i < size; i++) {
         counts[0][i] = s->counts[i];
@@ -194,7 +194,7 @@ static void exchange(struct call c)
 
 static bool too_large(int units)
 {
-    return (uint64_t)units * UNIT * (uint64_t)world_size > options.most * 2;
+    return (uint64_t)units * UNIT * (uint64_t)world_size > options.max * 2;
 }
 
 /* Messages of ints one after the other, of all lengths. */
@@ -249,8 +249,8 @@ static int word_of(int from, int to)
 /* One int to and from each rank but `idle`. */
 static void active(enum kind_of_call what, int idle)
 {
-    int in[RANKS_MOST], out[RANKS_MOST], counts[RANKS_MOST], at[RANKS_MOST];
-    MPI_Datatype types[RANKS_MOST];
+    int in[RANKS_MAX], out[RANKS_MAX], counts[RANKS_MAX], at[RANKS_MAX];
+    MPI_Datatype types[RANKS_MAX];
 
     for (int r = 0; r < world_size; r++) {
         in[r] = word_of(world_rank, r);
@@ -269,8 +269,8 @@ static void active(enum kind_of_call what, int idle)
 /* The rank that has nothing to exchange: arrays of zeros serve both directions. */
 static void idle(enum kind_of_call what, void *buffer, MPI_Datatype sent, MPI_Datatype received)
 {
-    static const int none[RANKS_MOST];
-    MPI_Datatype from[RANKS_MOST], to[RANKS_MOST];
+    static const int none[RANKS_MAX];
+    MPI_Datatype from[RANKS_MAX], to[RANKS_MAX];
 
     for (int r = 0; r < world_size; r++) {
         from[r] = sent;
@@ -333,7 +333,7 @@ int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     read_options(argc, argv, "exchanges");
-    if (world_size > RANKS_MOST)
+    if (world_size > RANKS_MAX)
         MPI_Abort(MPI_COMM_WORLD, 2);
     sizes();
     types();

@@ -153,14 +153,14 @@ static void parametrised(void)
 {
     MPI_Datatype real, whole;
     double d = world_rank + 0.5, sum = 0;
-    int32_t i = world_rank, most = 0;
+    int32_t i = world_rank, max = 0;
 
     MPI_Type_create_f90_real(12, 200, &real);
     MPI_Type_create_f90_integer(8, &whole);
     MPI_Allreduce(&d, &sum, 1, real, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allreduce(&i, &most, 1, whole, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&i, &max, 1, whole, MPI_MAX, MPI_COMM_WORLD);
     check(sum == world_size * world_size / 2.0, "a sum of selected_real_kind is %g", sum);
-    check(most == world_size - 1, "a maximum of selected_int_kind is %d", most);
+    check(max == world_size - 1, "a maximum of selected_int_kind is %d", max);
     section("kinds");
 }
 

@@ -21,7 +21,7 @@ typedef MPI_Count large;
 #define IS_THERE(name) true
 #endif
 
-enum { RANKS_MOST = 64 };
+enum { RANKS_MAX = 64 };
 
 /* What rank `from` sends to rank `to`, which is to + 1 numbers. */
 static int number(int from, int to, int index)
@@ -29,10 +29,10 @@ static int number(int from, int to, int index)
     return from * 10000 + to * 100 + index;
 }
 
-static large counts[2][RANKS_MOST];
-static MPI_Aint places[2][RANKS_MOST];
-static MPI_Datatype types[RANKS_MOST];
-static int sent[RANKS_MOST * RANKS_MOST], got[RANKS_MOST * RANKS_MOST];
+static large counts[2][RANKS_MAX];
+static MPI_Aint places[2][RANKS_MAX];
+static MPI_Datatype types[RANKS_MAX];
+static int sent[RANKS_MAX * RANKS_MAX], got[RANKS_MAX * RANKS_MAX];
 
 static void describe(MPI_Aint unit)
 {
@@ -40,7 +40,7 @@ static void describe(MPI_Aint unit)
         counts[0][r] = r + 1;
         counts[1][r] = world_rank + 1;
         places[0][r] = at * unit;
-        places[1][r] = r * RANKS_MOST * unit;
+        places[1][r] = r * RANKS_MAX * unit;
         types[r] = MPI_INT;
         for (int i = 0; i <= r; i++)
             sent[at + i] = number(world_rank, r, i);
@@ -54,7 +54,7 @@ static void judge(const char *name, int error)
 
     for (int r = 0; r < world_size; r++)
         for (int i = 0; i <= world_rank; i++)
-            good = good && got[r * RANKS_MOST + i] == number(r, world_rank, i);
+            good = good && got[r * RANKS_MAX + i] == number(r, world_rank, i);
     check(good, "%s: error %d or wrong numbers", name, error);
 }
 
@@ -114,7 +114,7 @@ static void too_many(void)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
-    if (world_size > RANKS_MOST || !IS_THERE(MPI_Alltoallv_c) || !IS_THERE(MPI_Alltoallw_c) || !IS_THERE(MPI_Reduce_scatter_c) ||
+    if (world_size > RANKS_MAX || !IS_THERE(MPI_Alltoallv_c) || !IS_THERE(MPI_Alltoallw_c) || !IS_THERE(MPI_Reduce_scatter_c) ||
         !IS_THERE(MPI_Allreduce_c)) {
         if (world_rank == 0)
             printf("SKIP this MPI has no functions for large counts\n");

@@ -33,13 +33,13 @@ static char form_of(const struct operand *o, size_t block)
 
 /* ---- predefined types, by what may be done to them ---- */
 
-enum { OPS_MOST = 10 };
+enum { OPS_MAX = 10 };
 
 static const struct op_class {
     struct {
         const char *name;
         MPI_Op op;
-    } ops[OPS_MOST];
+    } ops[OPS_MAX];
     int count;
 } integers = { { { "max", MPI_MAX },
                  { "min", MPI_MIN },

@@ -15,7 +15,7 @@
 
 typedef uint32_t word;
 
-enum { MEMBERS_MOST = 1300, GUARD = 0x5a };
+enum { MEMBERS_MAX = 1300, GUARD = 0x5a };
 
 static const struct layout {
     const char *name;
@@ -52,8 +52,8 @@ static int pairs_of(const struct layout *l)
 
 static MPI_Datatype type_of(const struct layout *l, MPI_Aint *extent)
 {
-    int ones[2 * MEMBERS_MOST];
-    MPI_Aint at[2 * MEMBERS_MOST], lower;
+    int ones[2 * MEMBERS_MAX];
+    MPI_Aint at[2 * MEMBERS_MAX], lower;
     MPI_Datatype plain, type;
 
     for (int i = 0; i < 2 * pairs_of(l); i++) {

@@ -14,8 +14,8 @@
 
 static struct options {
     bool brief, beyond, fixed;
-    uint64_t seed, seconds, most;
-} options = { .seed = 1, .seconds = 0, .most = 4u << 20 };
+    uint64_t seed, seconds, max;
+} options = { .seed = 1, .seconds = 0, .max = 4u << 20 };
 
 /* Of --NAME, or --NAME VALUE; prints the program's name and seed. */
 static void read_options(int argc, char **argv, const char *program)
@@ -24,7 +24,7 @@ static void read_options(int argc, char **argv, const char *program)
         const char *name;
         uint64_t *value;
         bool *on;
-    } table[] = { { "--seed", &options.seed, NULL },   { "--seconds", &options.seconds, NULL }, { "--most", &options.most, NULL },
+    } table[] = { { "--seed", &options.seed, NULL },   { "--seconds", &options.seconds, NULL }, { "--most", &options.max, NULL },
                   { "--brief", NULL, &options.brief }, { "--fixed", NULL, &options.fixed },     { "--beyond", NULL, &options.beyond } };
 
     for (int i = 1; i < argc; i++) {

@@ -193,7 +193,7 @@ static void all_kinds(MPI_Comm comm, const struct operand *o, int count)
     int size;
 
     MPI_Comm_size(comm, &size);
-    if ((uint64_t)count * laid_bytes(&o->l) > options.most)
+    if ((uint64_t)count * laid_bytes(&o->l) > options.max)
         return;
     for (int turn = 0; turn < 2; turn++) {
         for (int root = 0; root < size; root = next_root(root, size))
@@ -274,7 +274,7 @@ static void own_operations(void)
 static void random_call(MPI_Comm comm, uint64_t *state)
 {
     uint64_t own = draw(state, 3), shape = draw(state, SHAPES), commutes = draw(state, 2), type = draw(state, BASICS),
-             op = draw(state, OPS_MOST);
+             op = draw(state, OPS_MAX);
     uint64_t bits = draw(state, options.brief ? 16 : 20), bytes = draw(state, ((uint64_t)1 << bits) + 1), root = draw(state, 1u << 20);
     struct call c = { .kind = (enum kind)draw(state, KINDS), .comm = comm, .in_place = draw(state, 2), .large = draw(state, 2) };
     struct operand o;
@@ -285,7 +285,7 @@ static void random_call(MPI_Comm comm, uint64_t *state)
     else if (!operand_of(&basics[type], (int)op % basics[type].class->count, &o))
         return;
     MPI_Comm_size(comm, &size);
-    bytes = bytes < options.most ? bytes : options.most;
+    bytes = bytes < options.max ? bytes : options.max;
     c.o = &o;
     c.count = (int)(bytes / laid_bytes(&o.l));
     c.root = (int)root % size;

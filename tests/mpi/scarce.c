@@ -13,20 +13,20 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { FILES_MOST = 512, BYTES = 5000 };
+enum { FILES_MAX = 512, BYTES = 5000 };
 
-static int files[FILES_MOST], opened;
+static int files[FILES_MAX], opened;
 static struct rlimit files_before, space_before;
 
 static void take_descriptors(long left)
 {
     getrlimit(RLIMIT_NOFILE, &files_before);
     struct rlimit limit = files_before;
-    limit.rlim_cur = limit.rlim_cur < FILES_MOST ? limit.rlim_cur : FILES_MOST;
+    limit.rlim_cur = limit.rlim_cur < FILES_MAX ? limit.rlim_cur : FILES_MAX;
     setrlimit(RLIMIT_NOFILE, &limit);
-    while (opened < FILES_MOST && (files[opened] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+    while (opened < FILES_MAX && (files[opened] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
         opened++;
-    check(opened < FILES_MOST && opened >= left, "the descriptors do not run out");
+    check(opened < FILES_MAX && opened >= left, "the descriptors do not run out");
     for (; left > 0 && opened > 0; left--)
         close(files[--opened]);
 }

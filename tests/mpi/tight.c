@@ -8,7 +8,7 @@
  */
 #include "check.h"
 
-enum { STEP = 256 << 10, MOST_STEPS = 8192, COMMS = 20 };
+enum { STEP = 256 << 10, MAX_STEPS = 8192, COMMS = 20 };
 
 static long long number_in(const char *path)
 {
@@ -40,7 +40,7 @@ static void warm_up(void)
 
 static void fill_up(long long left, const char *limit, const char *usage)
 {
-    for (int i = 0; i < MOST_STEPS && number_in(limit) - number_in(usage) > left; i++)
+    for (int i = 0; i < MAX_STEPS && number_in(limit) - number_in(usage) > left; i++)
         memset(allocate(STEP), 1, STEP); /* kept to the end */
     check(number_in(limit) - number_in(usage) < left + STEP, "the cgroup does not fill");
 }

@@ -21,17 +21,17 @@ static void handler(MPI_Comm *comm, int *error, ...)
 static void one(MPI_Comm comm, int root, size_t sent, size_t expected)
 {
     unsigned char *want = allocate(sent), *got = allocate(sent);
-    size_t most = world_rank == root ? sent : expected;
+    size_t max = world_rank == root ? sent : expected;
     int class = 0;
 
     pattern(want, sent, sent + expected);
     memset(got, 0xA5, sent);
     if (world_rank == root)
         memcpy(got, want, sent);
-    MPI_Error_class(MPI_Bcast(got, (int)most, MPI_BYTE, root, comm), &class);
+    MPI_Error_class(MPI_Bcast(got, (int)max, MPI_BYTE, root, comm), &class);
     check(class == (world_rank == root ? MPI_SUCCESS : MPI_ERR_TRUNCATE), "%zu bytes for %zu: error class %d", sent, expected, class);
-    check(memcmp(got, want, most) == 0, "%zu bytes for %zu: what fits did not arrive", sent, expected);
-    for (size_t i = most; i < sent; i++) {
+    check(memcmp(got, want, max) == 0, "%zu bytes for %zu: what fits did not arrive", sent, expected);
+    for (size_t i = max; i < sent; i++) {
         if (!check(got[i] == 0xA5, "%zu bytes for %zu: byte %zu was written", sent, expected, i))
             break;
     }
@@ -61,7 +61,7 @@ static void usable(MPI_Comm comm)
  */
 static void typed(MPI_Comm comm, int root, MPI_Datatype item, size_t item_bytes, int items, int sent, int expected)
 {
-    size_t element = (size_t)(2 * items - 1) * item_bytes, most = element * (size_t)(world_rank == root ? sent : expected);
+    size_t element = (size_t)(2 * items - 1) * item_bytes, max = element * (size_t)(world_rank == root ? sent : expected);
     size_t room = element * (size_t)sent;
     unsigned char *want = allocate(room), *got = allocate(room);
     MPI_Datatype type;
@@ -76,7 +76,7 @@ static void typed(MPI_Comm comm, int root, MPI_Datatype item, size_t item_bytes,
     MPI_Error_class(MPI_Bcast(got, world_rank == root ? sent : expected, type, root, comm), &class);
     check(class == (world_rank == root ? MPI_SUCCESS : MPI_ERR_TRUNCATE), "%d of %d elements: error class %d", expected, sent, class);
     for (size_t i = 0; world_rank != root && i < room; i++) {
-        bool data = i < most && i % element / item_bytes % 2 == 0, padding = item_bytes == 32 && i % 16 >= 10; /* of a long double */
+        bool data = i < max && i % element / item_bytes % 2 == 0, padding = item_bytes == 32 && i % 16 >= 10; /* of a long double */
         if (!check(got[i] == (data ? want[i] : 0xA5) || (data && padding), "%d of %d elements of %d: byte %zu is wrong", expected, sent,
                    items, i))
             break;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-int random_between(int least, int most)
+int random_between(int min, int max)
 {
     static uint64_t state;
 
@@ -29,12 +29,12 @@ int random_between(int least, int most)
     state ^= state << 13; /* xorshift64 */
     state ^= state >> 7;
     state ^= state << 17;
-    return least + (int)((state >> 20) % (uint64_t)(most - least + 1));
+    return min + (int)((state >> 20) % (uint64_t)(max - min + 1));
 }
 
-void random_place(int ranks, int most_levels, int loose, struct shape_place *place)
+void random_place(int ranks, int max_levels, int loose, struct shape_place *place)
 {
-    int levels = random_between(0, most_levels), units = random_between(1, 2 * ranks);
+    int levels = random_between(0, max_levels), units = random_between(1, 2 * ranks);
     int *unit = malloc((size_t)(levels * ranks + 1) * sizeof *unit);
 
     assert_non_null(unit);

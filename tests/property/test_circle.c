@@ -82,16 +82,16 @@ static void rounds_are_the_message(void **state)
     (void)state;
     for (int i = 0; i < 20000; i++) {
         int count = random_between(1, 9);
-        size_t unit = (size_t)random_between(1, 16), half = unit * (size_t)random_between(1, 20), most = half * (size_t)count;
+        size_t unit = (size_t)random_between(1, 16), half = unit * (size_t)random_between(1, 20), max = half * (size_t)count;
         size_t message = (size_t)random_between(1, 2000), rounds = 0;
 
         for (size_t left = message; left != 0; rounds++) {
-            size_t bytes = rounds_next(left, most);
-            assert_in_range(bytes, 1, most);
+            size_t bytes = rounds_next(left, max);
+            assert_in_range(bytes, 1, max);
             check_round(bytes, count, unit, half);
             left -= bytes;
         }
-        assert_int_equal(rounds, (message + most - 1) / most);
+        assert_int_equal(rounds, (message + max - 1) / max);
     }
 }
 

@@ -31,7 +31,7 @@ static struct meetings_rank *list(const struct meetings *o)
         assert_int_equal(seen[at.rank]++, 0);
         assert_int_equal(head_of(o->groups, at.rank), o->heads[at.group]);
         assert_int_equal(at.index, members[at.group]++);
-        assert_true(at.index < o->most);
+        assert_true(at.index < o->max);
         all[at.rank] = at;
     }
     for (int r = 0; r < ranks; r++)
@@ -48,7 +48,7 @@ struct traffic {
 
 static void check_step(const struct meetings *o, const struct meetings_rank *all, long step, struct traffic *traffic, int *meets)
 {
-    int share = o->most / o->count, rest = o->most % o->count != 0;
+    int share = o->max / o->count, rest = o->max % o->count != 0;
 
     for (int a = 0; a < o->count; a++) {
         traffic[a].out = 0;
@@ -69,24 +69,24 @@ static void check_step(const struct meetings *o, const struct meetings_rank *all
         assert_true(partners <= 1);
     }
     for (int a = 0; a < o->count; a++) {
-        assert_true(traffic[a].out <= (o->count == 1 ? 0 : o->most - share + 2));
+        assert_true(traffic[a].out <= (o->count == 1 ? 0 : o->max - share + 2));
         for (int b = 0; b < o->count && o->count > 1; b++)
             assert_true(traffic[a].to[b] <= share + rest + 1);
     }
 }
 
 /* All meetings of a rank, so many at a time: once each, in the order of steps. */
-static void check_order(const struct meetings *o, const struct meetings_rank *all, const struct meetings_rank *me, int most)
+static void check_order(const struct meetings *o, const struct meetings_rank *all, const struct meetings_rank *me, int max)
 {
     uint64_t meeting[64], last = 0;
     long step = -1;
     int met = 0;
 
-    for (int count; (count = meetings_after(o, me, last, most, meeting)) != 0; met += count)
+    for (int count; (count = meetings_after(o, me, last, max, meeting)) != 0; met += count)
         for (int i = 0; i < count; last = meeting[i++]) {
             long next = meetings_step(o, me, &all[meetings_with(meeting[i])]);
             assert_int_not_equal(meetings_with(meeting[i]), me->rank);
-            assert_true(next > step && i < most);
+            assert_true(next > step && i < max);
             step = next;
         }
     assert_int_equal(met, o->groups->ranks - 1);
@@ -102,7 +102,7 @@ static void check(const struct shape_groups *g)
     assert_true(traffic && to && meets);
     for (int a = 0; a < o.count; a++)
         traffic[a].to = to + a * o.count;
-    for (long step = 0; step < (long)o.most * o.count; step++)
+    for (long step = 0; step < (long)o.max * o.count; step++)
         check_step(&o, all, step, traffic, meets);
     for (int r = 0; r < g->ranks; r++) {
         assert_int_equal(meets[r], g->ranks); /* itself, too */

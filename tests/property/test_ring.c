@@ -81,7 +81,7 @@ static void what_is_wanted_limits_a_ring(void **state)
     assert_int_equal(ring_make(1 << 20, 128, 0, 1).units, (1 << 20) / (RING_UNIT + 128));
     assert_int_equal(ring_make(RING_UNIT, 128, 0, 1).units, 0);
     assert_int_equal(ring_make(3 * (RING_UNIT + 128), 128, 0, 4).units, 0);
-    assert_int_equal(ring_make(UINT64_MAX / 2, 128, 0, 1).units, RING_UNITS_MOST);
+    assert_int_equal(ring_make(UINT64_MAX / 2, 128, 0, 1).units, RING_UNITS_MAX);
 }
 
 /* Buffers of any size, as many as fit and are wanted, in equal sets. */
@@ -92,8 +92,8 @@ static void whole_buffers_are_cut_into_sets(void **state)
         for (uint64_t wanted = 0; wanted < 40; wanted++)
             for (uint64_t sets = 1; sets <= 4; sets++) {
                 struct shape_ring ring = ring_cut(fit, wanted, sets);
-                uint64_t most = wanted == 0 || wanted > fit ? fit : wanted < sets && fit >= sets ? sets : wanted;
-                assert_int_equal(ring.units, most / sets * sets);
+                uint64_t max = wanted == 0 || wanted > fit ? fit : wanted < sets && fit >= sets ? sets : wanted;
+                assert_int_equal(ring.units, max / sets * sets);
                 assert_int_equal(ring.set_units * sets, ring.units);
             }
 }

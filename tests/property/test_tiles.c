@@ -25,8 +25,8 @@ static void sizes_are_whole_lines_that_fit(void **state)
 
         assert_int_equal(window % TILES_LINE, 0);
         assert_in_range(window, TILES_LINE, slot);
-        assert_true(window == slot || window <= TILES_LEAST || window <= cache);
-        assert_true(window == slot || window >= TILES_LEAST);
+        assert_true(window == slot || window <= TILES_MIN || window <= cache);
+        assert_true(window == slot || window >= TILES_MIN);
         assert_int_equal(tile % TILES_LINE, 0);
         assert_in_range(tile, TILES_LINE, window);
         assert_true(wanted == 0 ? tile * TILES_WINDOW >= window && (tile - TILES_LINE) * TILES_WINDOW < window

@@ -70,11 +70,11 @@ static int ceil_log(int k, int ranks)
 /* Members of the widest of the lowest groups. */
 static int widest(const struct shape_groups *g)
 {
-    int most = 0;
+    int max = 0;
 
     for (int i = 0; i < g->level[0].groups; i++)
-        most = g->level[0].first[i + 1] - g->level[0].first[i] > most ? g->level[0].first[i + 1] - g->level[0].first[i] : most;
-    return most;
+        max = g->level[0].first[i + 1] - g->level[0].first[i] > max ? g->level[0].first[i + 1] - g->level[0].first[i] : max;
+    return max;
 }
 
 /* The most steps that leaders take in a lowest group: a wide one takes two, where the degree allows as few. */
@@ -136,7 +136,7 @@ static int subtree_size(const struct shape_tree *t, int rank, int *lowest, int *
 static void check_balance(const struct shape_tree *t)
 {
     for (int r = 0; r < t->ranks && t->root == 0; r++) {
-        int most = 0, least = t->ranks, children = count_children(t, r);
+        int max = 0, min = t->ranks, children = count_children(t, r);
 
         for (int i = 0; i < children; i++) {
             int child = hud_shape_child(t, r, i), lowest = child, highest = child;
@@ -144,10 +144,10 @@ static void check_balance(const struct shape_tree *t)
 
             assert_int_equal(highest - lowest + 1, size);
             assert_int_equal(lowest, child);
-            most = most > size ? most : size;
-            least = least < size ? least : size;
+            max = max > size ? max : size;
+            min = min < size ? min : size;
         }
-        assert_true(most <= least + (children < t->degree ? 1 : 0) || most - least <= 1);
+        assert_true(max <= min + (children < t->degree ? 1 : 0) || max - min <= 1);
     }
 }
 

@@ -231,12 +231,12 @@ size_t call_view_bytes(const char *coll, size_t bytes, int ranks)
 
 /* ---- a rank ---- */
 
-struct call_user *call_user_create(struct sim *s, int ranks, size_t most_bytes)
+struct call_user *call_user_create(struct sim *s, int ranks, size_t max_bytes)
 {
     struct call_user *u = hud_must(calloc(1, sizeof *u));
 
-    u->in = user_buffer_create(s, most_bytes);
-    u->out = user_buffer_create(s, most_bytes);
+    u->in = user_buffer_create(s, max_bytes);
+    u->out = user_buffer_create(s, max_bytes);
     u->parts = hud_must(calloc(2 * (size_t)ranks, sizeof *u->parts));
     u->views = hud_must(calloc(2 * (size_t)ranks, sizeof *u->views));
     u->block_bytes = hud_must(calloc((size_t)ranks, sizeof *u->block_bytes));

@@ -31,7 +31,7 @@ struct call_user {
     struct hud_op reduction;
 };
 
-struct call_user *call_user_create(struct sim *s, int ranks, size_t most_bytes);
+struct call_user *call_user_create(struct sim *s, int ranks, size_t max_bytes);
 void call_user_free(struct call_user *u);
 
 /* Most bytes of a rank's view in it. */

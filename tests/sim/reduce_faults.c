@@ -16,10 +16,10 @@ static void exclusive_or(const struct hud_op *op, void *dst, const void *const *
     }
 }
 
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
-    memcpy(dst, (const char *)view->base + offset_bytes, most_bytes);
-    return most_bytes;
+    memcpy(dst, (const char *)view->base + offset_bytes, max_bytes);
+    return max_bytes;
 }
 
 static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)

@@ -17,7 +17,7 @@ enum {
     SLOTS = 64,           /* most algorithms in alg.def, and one more slot */
     CALLS = 88,           /* in each slot: more than two rounds of any ring */
     LEVELS = 4,           /* most levels of units */
-    MOST_BYTES = 1 << 20, /* of a message */
+    MAX_BYTES = 1 << 20, /* of a message */
     WORK_BYTES = 8 << 20  /* of messages in one run, times ranks */
 };
 
@@ -39,7 +39,7 @@ struct sequence {
     const struct sequence_options *options;
     uint64_t random;
     uint64_t usual, constant; /* root; it is the root of so many eighths of the calls */
-    size_t lease_bytes, cache_bytes, most_bytes, work_bytes;
+    size_t lease_bytes, cache_bytes, max_bytes, work_bytes;
     struct slot slot[SLOTS];
     int slots;
     struct shape_groups groups;
@@ -104,8 +104,8 @@ static void make_groups(struct sequence *q)
 
 static long corner(struct sequence *q, const struct alg_param *p)
 {
-    uint64_t range = (uint64_t)(p->most - p->least), any = below(q, range + 1), little = below(q, 1 + (range >> below(q, 16)));
-    const long corners[] = { p->preset, p->least, p->most, p->least + (long)any, p->least + (long)little };
+    uint64_t range = (uint64_t)(p->max - p->min), any = below(q, range + 1), little = below(q, 1 + (range >> below(q, 16)));
+    const long corners[] = { p->preset, p->min, p->max, p->min + (long)any, p->min + (long)little };
 
     return corners[below(q, sizeof corners / sizeof *corners)];
 }
@@ -167,10 +167,10 @@ static void make_layout(struct sequence *q)
     q->cache_bytes = caches[below(q, sizeof caches / sizeof *caches)];
     for (int i = 0; i < q->slots; i++) {
         struct slot *slot = &q->slot[i];
-        size_t most = (q->lease_bytes - at) / (slot->alg->slot_bytes && windows > 0 ? (size_t)windows-- : 1);
+        size_t max = (q->lease_bytes - at) / (slot->alg->slot_bytes && windows > 0 ? (size_t)windows-- : 1);
         slot->op = calls_before(q, i);
         slot->offset_bytes = at;
-        slot->bytes = alg_slot_bytes(slot->alg, slot->param, q->options->ranks, most);
+        slot->bytes = alg_slot_bytes(slot->alg, slot->param, q->options->ranks, max);
         at += slot->bytes;
     }
 }
@@ -205,11 +205,11 @@ static size_t any_size(struct sequence *q, const struct step *s)
     return bytes + 1 - below(q, 3);
 }
 
-static size_t good_size(struct sequence *q, const struct step *s, size_t most_bytes)
+static size_t good_size(struct sequence *q, const struct step *s, size_t max_bytes)
 {
     for (int tries = 0; tries < 64; tries++) {
         size_t bytes = any_size(q, s);
-        if (bytes > 0 && bytes <= most_bytes && accepts(q, s, bytes))
+        if (bytes > 0 && bytes <= max_bytes && accepts(q, s, bytes))
             return bytes;
     }
     return accepts(q, s, 1) ? 1 : 0;
@@ -230,7 +230,7 @@ static const struct alg *any_of_family(struct sequence *q, const struct alg *alg
 static void draw_reduction(struct sequence *q, struct call *call)
 {
     static const size_t elements[] = { 1, 2, 4, 8, 8, 8, 12, 16, 20, 100 },
-                        wide[] = { HUD_LINE + 1, HUD_ELEMENT_MOST / 2 + 1, HUD_ELEMENT_MOST };
+                        wide[] = { HUD_LINE + 1, HUD_ELEMENT_MAX / 2 + 1, HUD_ELEMENT_MAX };
     bool any_wide = below(q, 8) == 0;
 
     call->element = any_wide ? wide[below(q, sizeof wide / sizeof *wide)] : elements[below(q, sizeof elements / sizeof *elements)];
@@ -265,7 +265,7 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
     if (strcmp(coll, "barrier") == 0)
         return slot->bytes != 0 && accepts(q, s, 0);
     size_t share = q->work_bytes / (size_t)ranks, one = call_view_bytes(coll, 1, ranks);
-    call->bytes = slot->bytes != 0 ? good_size(q, s, (share < MOST_BYTES ? share : MOST_BYTES) / one) : 0;
+    call->bytes = slot->bytes != 0 ? good_size(q, s, (share < MAX_BYTES ? share : MAX_BYTES) / one) : 0;
     if (call->bytes == 0)
         return false;
     if (call_reduces(coll))
@@ -275,20 +275,20 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
     call->in_place = below(q, 3) == 0;
     size_t work = call->bytes * one * (size_t)ranks;
     q->work_bytes -= work < q->work_bytes ? work : q->work_bytes;
-    if (call->bytes * one > q->most_bytes)
-        q->most_bytes = call->bytes * one;
+    if (call->bytes * one > q->max_bytes)
+        q->max_bytes = call->bytes * one;
     return true;
 }
 
 static void make_steps(struct sequence *q)
 {
-    int most = CALLS * q->slots;
+    int max = CALLS * q->slots;
 
     q->work_bytes = WORK_BYTES;
     q->usual = below(q, (uint64_t)q->options->ranks);
     q->constant = 4 * below(q, 3);
-    q->steps = hud_must(calloc((size_t)most, sizeof *q->steps));
-    for (int i = 0; i < most; i++) {
+    q->steps = hud_must(calloc((size_t)max, sizeof *q->steps));
+    for (int i = 0; i < max; i++) {
         struct slot *slot = &q->slot[below(q, (uint64_t)q->slots)];
         if (make_step(q, slot, &q->steps[q->count])) {
             slot->op++;
@@ -359,7 +359,7 @@ static bool run(struct sequence *q, struct sequence_sums *sums, FILE *to)
     q->user = hud_must(calloc((size_t)o->ranks, sizeof *q->user));
     for (int r = 0; r < o->ranks; r++) {
         members[r] = r;
-        q->user[r] = call_user_create(sim, o->ranks, q->most_bytes);
+        q->user[r] = call_user_create(sim, o->ranks, q->max_bytes);
     }
     q->team = hud_sim_team_create(sim, o->ranks, members, 0, q->lease_bytes);
     bool clean = hud_sim_run(sim, body, q);

@@ -17,9 +17,9 @@ static void assert_near(double is, double wanted)
         fail_msg("%.9g, not %.9g", is, wanted);
 }
 
-static struct flow_path path(double most, int uses, const int *resources)
+static struct flow_path path(double max, int uses, const int *resources)
 {
-    struct flow_path p = { .most_gbps = most };
+    struct flow_path p = { .max_gbps = max };
 
     for (int i = 0; i < uses; i++)
         hud_flow_use(&p, resources[i], 1);
@@ -73,7 +73,7 @@ static void a_flow_has_a_limit_of_its_own(void **state)
 {
     const double link = 10;
     struct sim_flows *f = hud_flows_create(&link, 1);
-    struct flow_path slow = path(1, 1, (int[]){ 0 }), fast = path(INFINITY, 1, (int[]){ 0 }), nowhere = { .most_gbps = 5 };
+    struct flow_path slow = path(1, 1, (int[]){ 0 }), fast = path(INFINITY, 1, (int[]){ 0 }), nowhere = { .max_gbps = 5 };
 
     (void)state;
     hud_flows_begin(f, &slow, 100, 0, 1);
@@ -95,7 +95,7 @@ static void weights_count(void **state)
 {
     const double link = 10;
     struct sim_flows *f = hud_flows_create(&link, 1);
-    struct flow_path twice = { .most_gbps = INFINITY }, half = { .most_gbps = INFINITY };
+    struct flow_path twice = { .max_gbps = INFINITY }, half = { .max_gbps = INFINITY };
 
     (void)state;
     hud_flow_use(&twice, 0, 1);
@@ -156,7 +156,7 @@ static void a_path_uses_many_resources(void **state)
 {
     enum { MANY = 2000 };
     double capacity[MANY];
-    struct flow_path p = { .most_gbps = INFINITY };
+    struct flow_path p = { .max_gbps = INFINITY };
 
     (void)state;
     for (int r = 0; r < MANY; r++)
@@ -197,7 +197,7 @@ static void rates_are_fair(void **state)
             capacity[r] = 1 + draw(&seed, 50);
         struct sim_flows *f = hud_flows_create(capacity, RESOURCES);
         for (int i = 0; i < PATHS; i++) {
-            p[i] = (struct flow_path){ .most_gbps = 1 + i * 0.5 }; /* differ, so that each is a class */
+            p[i] = (struct flow_path){ .max_gbps = 1 + i * 0.5 }; /* differ, so that each is a class */
             for (int u = draw(&seed, 4); u >= 0; u--)
                 hud_flow_use(&p[i], draw(&seed, RESOURCES), 0.25 * (1 + draw(&seed, 8)));
             for (int n = draw(&seed, 3); n >= 0; n--)
@@ -215,7 +215,7 @@ static void rates_are_fair(void **state)
             assert_true(used[r] <= capacity[r] * (1 + 1e-6));
         }
         for (int i = 0; i < PATHS; i++) {
-            int held = rate[i] >= p[i].most_gbps * (1 - 1e-6);
+            int held = rate[i] >= p[i].max_gbps * (1 - 1e-6);
             for (int u = 0; u < p[i].uses; u++) {
                 int r = p[i].use[u].resource;
                 held |= used[r] >= capacity[r] * (1 - 1e-6) && rate[i] >= top[r] * (1 - 1e-6);

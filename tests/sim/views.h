@@ -14,8 +14,8 @@ struct user_buffer {
     unsigned char memory[];
 };
 
-/* A buffer of a rank for views of at most most_bytes. */
-struct user_buffer *user_buffer_create(struct sim *s, size_t most_bytes);
+/* A buffer of a rank for views of at most max_bytes. */
+struct user_buffer *user_buffer_create(struct sim *s, size_t max_bytes);
 /* The view of the next call; fills the memory with bytes that no message has. */
 void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed);
 /* Puts view.bytes bytes of a message into it. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORDS = 25 }; /* of an element that are looked at in one go */
+enum { MAX_WORDS = 25 }; /* of an element that are looked at in one go */
 
 /* Word w of what a rank contributes to its n-th call. */
 static uint32_t word(int rank, int call, size_t w)
@@ -72,11 +72,11 @@ void crew_compose(const struct hud_op *op, void *dst, const void *const *src, in
 /* The result from byte `from` on, in the words that contribute() gave. */
 static bool reduced(int ranks, const struct hud_op *op, int call, const unsigned char *at, size_t from, size_t bytes)
 {
-    uint32_t element[CREW_MOST][MOST_WORDS], want[MOST_WORDS];
-    size_t words = op->element_bytes / 4 < MOST_WORDS ? op->element_bytes / 4 : MOST_WORDS;
+    uint32_t element[CREW_MAX][MAX_WORDS], want[MAX_WORDS];
+    size_t words = op->element_bytes / 4 < MAX_WORDS ? op->element_bytes / 4 : MAX_WORDS;
 
     for (size_t w = from / 4; w < (from + bytes) / 4; w += words, at += 4 * words) {
-        const void *src[CREW_MOST] = { NULL };
+        const void *src[CREW_MAX] = { NULL };
         for (int r = 0; r < ranks; r++) {
             for (size_t i = 0; i < words; i++)
                 element[r][i] = word(r, call, w + i);
@@ -141,7 +141,7 @@ static void call_reduce(struct rank *r, const struct hud_op *op, size_t bytes, b
 /* The later the rank, the larger its block; those of the first may be empty. */
 static void call_reduce_scatter(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
 {
-    size_t block[CREW_MOST], elements = bytes / op->element_bytes, cut[CREW_MOST + 1] = { 0 };
+    size_t block[CREW_MAX], elements = bytes / op->element_bytes, cut[CREW_MAX + 1] = { 0 };
     size_t parts = (size_t)(r->ranks * (r->ranks + 1) / 2);
     int call = r->calls, me = r->number;
 
@@ -184,12 +184,12 @@ static size_t sent(int i, int j, size_t bytes, bool in_place)
 
 unsigned char crew_byte(int from, int to, int call, size_t i)
 {
-    return (unsigned char)word(from * CREW_MOST + to, call, i);
+    return (unsigned char)word(from * CREW_MAX + to, call, i);
 }
 
 static void call_alltoallv(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
 {
-    struct hud_view in[CREW_MOST], out[CREW_MOST];
+    struct hud_view in[CREW_MAX], out[CREW_MAX];
     int call = r->calls, me = r->number;
     bool fine = true;
 

@@ -21,7 +21,7 @@ static struct {
     const char *const *settings;
     void (*body)(struct rank *r);
     atomic_int arrived, left, wrong;
-    char cell[CREW_MOST][CELL_BYTES];
+    char cell[CREW_MAX][CELL_BYTES];
 } job;
 
 static int my_rank(void *arg)
@@ -69,8 +69,8 @@ static void *run_rank(void *arg)
 
 int crew_run(int ranks, const char *const *settings, void (*body)(struct rank *r))
 {
-    static struct rank rank[CREW_MOST];
-    pthread_t thread[CREW_MOST];
+    static struct rank rank[CREW_MAX];
+    pthread_t thread[CREW_MAX];
     int taken = 0;
 
     job.ranks = ranks;

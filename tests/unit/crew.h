@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { CREW_MOST = 5, CREW_CALLS = 512 };
+enum { CREW_MAX = 5, CREW_CALLS = 512 };
 
 struct rank {
     int number, ranks;

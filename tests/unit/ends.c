@@ -74,7 +74,7 @@ int ends_send(int from, const struct peer_card *to, const void *message, size_t 
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     struct iovec iov = { (void *)(uintptr_t)message, bytes };
     union {
-        char bytes[CMSG_SPACE(MOST_PASSED * sizeof(int))];
+        char bytes[CMSG_SPACE(MAX_PASSED * sizeof(int))];
         struct cmsghdr align;
     } control;
     struct msghdr msg = { .msg_name = &address, .msg_iov = &iov, .msg_iovlen = 1 };

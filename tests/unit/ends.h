@@ -5,7 +5,7 @@
 
 #include "core/peers.h"
 
-enum { BYTES = 1 << 20, MOST_PASSED = 253 }; /* the kernel's SCM_MAX_FD */
+enum { BYTES = 1 << 20, MAX_PASSED = 253 }; /* the kernel's SCM_MAX_FD */
 
 struct end {
     struct peers peers;

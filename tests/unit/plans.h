@@ -30,7 +30,7 @@ void plans_settings(const char *const *settings);
 void plans_tune(const char *text);
 
 /* Of a team with so many bytes in each slice. */
-void plans_make(int ranks, bool crowded, const char *within, size_t bytes, bool windows);
+void plans_make(int ranks, bool oversubscribed, const char *within, size_t bytes, bool windows);
 
 /* "queue", or "mpi". */
 const char *plans_taker(enum coll_kind kind, size_t bytes);

@@ -166,9 +166,9 @@ static void file_size_limit_is_no_signal(void **state)
     (void)state;
     pid_t child = fork();
     if (child == 0) {
-        struct rlimit most = { 65536, 65536 };
+        struct rlimit max = { 65536, 65536 };
         struct arena a;
-        setrlimit(RLIMIT_FSIZE, &most);
+        setrlimit(RLIMIT_FSIZE, &max);
         _exit(hud_arena_create(&a, 1 * MB, &why) == -1 ? 0 : 1);
     }
     waitpid(child, &status, 0);
@@ -184,13 +184,13 @@ static void address_space_is_left_to_others(void **state)
     pid_t child = fork();
     if (child == 0) {
         FILE *file = fopen("/proc/self/statm", "r");
-        struct rlimit most = { RLIM_INFINITY, RLIM_INFINITY };
+        struct rlimit max = { RLIM_INFINITY, RLIM_INFINITY };
         long pages;
         if (!file || fscanf(file, "%ld", &pages) != 1)
             _exit(0); /* then no limit is seen */
         bool before = hud_budget_has_space(10 * MB, 1000);
-        most.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + 300 * MB;
-        setrlimit(RLIMIT_AS, &most);
+        max.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + 300 * MB;
+        setrlimit(RLIMIT_AS, &max);
         _exit(before && hud_budget_has_space(10 * MB, 2) && !hud_budget_has_space(10 * MB, 10) ? 0 : 1);
     }
     waitpid(child, &status, 0);

@@ -44,7 +44,7 @@ static void *flood(void *arg)
     for (unsigned i = 0; __atomic_load_n(&flooding, __ATOMIC_RELAXED); i++) {
         memcpy(unknown.nonce, &i, sizeof i);
         for (int to = 0; to < 2; to++) {
-            ends_send(stranger, &cards[to], &unknown, sizeof unknown, 0, (int)(i % MOST_PASSED));
+            ends_send(stranger, &cards[to], &unknown, sizeof unknown, 0, (int)(i % MAX_PASSED));
             ends_send(stranger, &cards[to], noise, i % sizeof noise, 0, 2);
             ends_send(stranger, &cards[to], &known, sizeof known, b.arena.file.fd, 1);
         }

@@ -130,11 +130,11 @@ static void who_has_ended_is_named(void **state)
 
 static int answer[RANKS][2];
 
-static size_t pack_slowly(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack_slowly(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
     usleep(400000);
-    memcpy(dst, (const char *)view->base + offset_bytes, most_bytes);
-    return most_bytes;
+    memcpy(dst, (const char *)view->base + offset_bytes, max_bytes);
+    return max_bytes;
 }
 
 /* Ranks 1 and 2 wait in the second roll call while rank 0 waits for rank 3 in the call before it. */

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-enum { LARGE_WORDS = HUD_ELEMENT_MOST / 4 + 1 };
+enum { LARGE_WORDS = HUD_ELEMENT_MAX / 4 + 1 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -60,7 +60,7 @@ static void every_algorithm_in_turn(void **state)
         for (char *c = setting; c < setting + used && *c != '='; c++)
             *c = (char)toupper((unsigned char)*c);
         forced_kind = hud_coll_kind(alg->coll);
-        for (int ranks = 2; ranks <= CREW_MOST; ranks += 3)
+        for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
             if (crew_run(ranks, settings, forced) == 0 && !alg->direct)
                 fail_msg("%s, %d ranks: no call was taken", setting, ranks);
     }
@@ -83,7 +83,7 @@ static void every_collective_is_taken(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(all); i++)
-        for (int ranks = 2; ranks <= CREW_MOST; ranks += i == 0 ? 1 : 3)
+        for (int ranks = 2; ranks <= CREW_MAX; ranks += i == 0 ? 1 : 3)
             assert_int_equal(crew_run(ranks, all[i], mixed), every);
 }
 
@@ -95,7 +95,7 @@ static void little_memory(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(little); i++)
-        for (int ranks = 2; ranks <= CREW_MOST; ranks += 3)
+        for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
             crew_run(ranks, (const char *const[]){ little[i], "HUDDLE_LOG=quiet", NULL }, mixed);
 }
 
@@ -106,7 +106,7 @@ static const struct hud_view in = { .base = words, .bytes = 8 }, out = { .base =
 static void empty_and_large(struct rank *r)
 {
     struct hud_op large = { .element_bytes = 4 * LARGE_WORDS, .commutative = 1, .combine = crew_add, .name = "large" };
-    size_t blocks[CREW_MOST] = { 0 };
+    size_t blocks[CREW_MAX] = { 0 };
 
     crew_must(r,
               hud_bcast(r->team, &none, 0) == HUD_OK && hud_allreduce(r->team, &none, &none, &large) == HUD_OK &&
@@ -129,7 +129,7 @@ static void nothing_is_enough_and_large_elements_are_too_much(void **state)
 /* Rank 0 sends everybody more than is expected: each gets what fits, hears of it if that is something, and goes on. */
 static void truncate_to(struct rank *r, size_t divisor)
 {
-    struct hud_view from[CREW_MOST], to[CREW_MOST];
+    struct hud_view from[CREW_MAX], to[CREW_MAX];
 
     for (size_t s = 0; s < COUNT(sizes); s++) {
         size_t bytes = sizes[s], fits = divisor != 0 ? (bytes + 1) / divisor : 0;
@@ -167,7 +167,7 @@ static void what_is_too_long_is_cut(void **state)
 
     (void)state;
     for (size_t i = 0; i < (direct ? COUNT(settings) : COUNT(settings) - 1); i++)
-        for (int ranks = 2; ranks <= CREW_MOST; ranks += 3)
+        for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
             assert_int_equal(crew_run(ranks, (const char *const[]){ settings[i], NULL }, send_too_much), 2 * COUNT(sizes));
 }
 
@@ -268,7 +268,7 @@ static void one_that_fails_takes_all_along(void **state)
     const char *const plain[] = { NULL }, *const quiet[] = { "HUDDLE_LOG=quiet", NULL };
 
     (void)state;
-    for (int ranks = 2; ranks <= CREW_MOST; ranks++) {
+    for (int ranks = 2; ranks <= CREW_MAX; ranks++) {
         crew_run(ranks, plain, fail_for_memory);
         crew_run(ranks, quiet, fail_for_blocks);
     }

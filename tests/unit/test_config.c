@@ -168,7 +168,7 @@ static void every_row_is_whole(void **state)
     const struct setting *rows = hud_settings(&count);
 
     (void)state;
-    assert_true(count > SET_FIXED && count <= SET_MOST);
+    assert_true(count > SET_FIXED && count <= SET_MAX);
     for (int i = 0; i < count; i++) {
         assert_non_null(rows[i].name);
         assert_non_null(rows[i].mca);

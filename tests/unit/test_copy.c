@@ -47,9 +47,9 @@ static void a_view_is_filled_by_it(void **state)
 }
 
 /* A packed view that holds its bytes inverted, and takes fewer than it is asked for. */
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
-    size_t taken = (most_bytes + 1) / 2;
+    size_t taken = (max_bytes + 1) / 2;
 
     for (size_t i = 0; i < taken; i++)
         ((unsigned char *)dst)[i] = (unsigned char)~((const unsigned char *)view->base)[offset_bytes + i];

@@ -64,10 +64,10 @@ static void the_built_in_table_serves(void **state)
     assert_string_equal(text_at("why.by"), "built-in table");
     assert_true(json_integer_value(at("why.line")) > 1);
     assert_string_equal(text_at("facts.within"), "socket");
-    assert_false(json_is_true(at("facts.crowded")));
+    assert_false(json_is_true(at("facts.oversubscribed")));
     assert_int_equal(json_integer_value(at("facts.processors")), 128);
     ask("barrier", 0, 129, "core");
-    assert_true(json_is_true(at("facts.crowded")));
+    assert_true(json_is_true(at("facts.oversubscribed")));
     assert_string_equal(text_at("facts.within"), "machine");
 }
 
@@ -261,7 +261,7 @@ static void only_processors_that_ranks_may_use_count(void **state)
     ask_of(NULL, "barrier", 0, 2, "core");
     sched_setaffinity(0, sizeof mine, (cpu_set_t *)&mine);
     assert_int_equal(json_integer_value(at("facts.processors")), 1);
-    assert_true(json_is_true(at("facts.crowded")));
+    assert_true(json_is_true(at("facts.oversubscribed")));
     ask("barrier", 0, 2, "core");
     assert_int_equal(json_integer_value(at("facts.processors")), 128);
 }

@@ -26,7 +26,7 @@
 static void what_strangers_send_does_not_enter(void **state)
 {
     static const size_t lengths[] = { 0, 1, sizeof(struct handover) - 1, sizeof(struct handover), sizeof(struct handover) + 1, 4096 };
-    static const int copies[] = { 0, 1, 2, 3, MOST_PASSED };
+    static const int copies[] = { 0, 1, 2, 3, MAX_PASSED };
     static unsigned char message[4096];
     struct handover seen;
     int before = ends_descriptors();
@@ -71,7 +71,7 @@ static void one_descriptor_or_none(void **state)
     int before = ends_descriptors();
 
     (void)state;
-    for (int copies = 2; copies <= MOST_PASSED; copies += 251) {
+    for (int copies = 2; copies <= MAX_PASSED; copies += 251) {
         assert_int_equal(ends_send(stranger, &cards[0], &message, sizeof message, 0, copies), 0);
         assert_int_equal(hud_handover_take(&a.peers.sock, &message), -1);
         assert_int_equal(ends_descriptors(), before);

@@ -53,7 +53,7 @@ static void the_first_rule_that_fits_serves(void **state)
 {
     (void)state;
     plans_tune("[[bcast]]\nranks = \"3-\"\nalgorithm = \"mpi\"\n"
-               "[[bcast]]\ncrowded = true\nbytes = \"1-64\"\nalgorithm = \"mpi\"\n"
+               "[[bcast]]\noversubscribed = true\nbytes = \"1-64\"\nalgorithm = \"mpi\"\n"
                "[[bcast]]\nwithin = \"l3\"\nbytes = \"1M-\"\nalgorithm = \"mpi\"\n"
                "[[bcast]]\nbytes = \"32K-64K\"\nalgorithm = \"queue\"\nfragment = \"4K\"\ntree = \"chain\"\n");
     plans_make(2, false, "machine", 256 * KB, true);
@@ -181,17 +181,17 @@ static void many_ranks_reduce_in_slices_or_by_nested_trees(void **state)
     assert_string_equal(plans_taker(COLL_REDUCE, 2 * KB), "gather");
 }
 
-/* Crowded ones by their groups alone, as are two. */
+/* Oversubscribed ones by their groups alone, as are two. */
 static void ranks_with_a_core_each_are_told_by_trees_of_leaders(void **state)
 {
     static const int ranks[] = { 2, 3, 64 };
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        for (int crowded = 0; crowded < 2; crowded++) {
-            plans_make(ranks[i], crowded, "machine", 1536 * KB, true);
+        for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
+            plans_make(ranks[i], oversubscribed, "machine", 1536 * KB, true);
             const struct plan_entry *small = plan_find(&plans.plan, COLL_BCAST, 8), *more = plan_find(&plans.plan, COLL_BCAST, KB);
-            enum shape_kind tree = ranks[i] > 2 && !crowded ? SHAPE_LEADERS : SHAPE_GROUPED;
+            enum shape_kind tree = ranks[i] > 2 && !oversubscribed ? SHAPE_LEADERS : SHAPE_GROUPED;
 
             assert_string_equal(hud_shm_algs[small->row]->name, "inline");
             assert_int_equal(small->param[0], tree);
@@ -207,9 +207,9 @@ static void the_time_model_says_from_where_a_rule_serves(void **state)
     (void)state;
     plans_tune("[[allreduce]]\nalgorithm = \"levels\"\ncheaper_than = \"slices\"\n[[allreduce]]\nalgorithm = \"slices\"\n"
                "[[allreduce]]\nalgorithm = \"slices\"\ncheaper_than = \"levels\"\n");
-    size_t from = hud_rule_least_bytes(&plans.tuning.rule[0], &facts);
+    size_t from = hud_rule_min_bytes(&plans.tuning.rule[0], &facts);
     assert_in_range(from, 1, MB);
-    assert_int_equal(hud_rule_least_bytes(&plans.tuning.rule[2], &facts), SIZE_MAX); /* never so for all larger ones */
+    assert_int_equal(hud_rule_min_bytes(&plans.tuning.rule[2], &facts), SIZE_MAX); /* never so for all larger ones */
     assert_string_equal(hud_rule_misfit(&plans.tuning.rule[0], &facts, from - 1), "another takes less, by the time model");
     assert_null(hud_rule_misfit(&plans.tuning.rule[0], &facts, from));
     plans_make(64, false, "machine", 1536 * KB, true);

@@ -24,14 +24,14 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
     static const char *const within[] = { "l2", "l3", "numa", "machine" };
 
     (void)state;
-    plans_tune("[[bcast]]\nwithin = \"l3\"\nalgorithm = \"inline\"\n[[bcast]]\ncrowded = true\nalgorithm = \"mpi\"\n");
-    for (size_t most = 0; most < 300 * KB; most += 777)
+    plans_tune("[[bcast]]\nwithin = \"l3\"\nalgorithm = \"inline\"\n[[bcast]]\noversubscribed = true\nalgorithm = \"mpi\"\n");
+    for (size_t max = 0; max < 300 * KB; max += 777)
         for (int windows = 0; windows < 2; windows++) {
-            size_t reserved = hud_plan_bytes(&plans.config, &plans.tuning, 8, most, windows, &plans.direct);
+            size_t reserved = hud_plan_bytes(&plans.config, &plans.tuning, 8, max, windows, &plans.direct);
             for (int w = 0; w < 4; w++)
-                for (int crowded = 0; crowded < 2; crowded++) {
-                    plans.direct = (w + crowded) % 2;
-                    plans_make(8, crowded, within[w], most, windows);
+                for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
+                    plans.direct = (w + oversubscribed) % 2;
+                    plans_make(8, oversubscribed, within[w], max, windows);
                     plans_check();
                     assert_true(plans.plan.total_bytes <= reserved);
                 }
@@ -58,14 +58,14 @@ static void fixed_order_holds_where_memory_is_short(void **state)
     (void)state;
     PLANS_SETTINGS("HUDDLE_REDUCE_ORDER=fixed");
     for (int ranks = 2; ranks <= 128; ranks *= 2) {
-        size_t least = hud_plan_offer(&plans.config, &plans.tuning, ranks, 10 * MB, 10 * MB), free_bytes = 10 * MB;
+        size_t min = hud_plan_offer(&plans.config, &plans.tuning, ranks, 10 * MB, 10 * MB), free_bytes = 10 * MB;
         int teams = 0;
         for (size_t offer; (offer = hud_plan_offer(&plans.config, &plans.tuning, ranks, 10 * MB, free_bytes)) != 0; teams++) {
-            least = offer < least ? offer : least;
+            min = offer < min ? offer : min;
             free_bytes -= hud_plan_bytes(&plans.config, &plans.tuning, ranks, offer, true, &plans.direct);
         }
         assert_true(teams >= (ranks <= 16 ? 200 : 50));
-        for (size_t bytes = least; bytes < least + 300 * KB; bytes += 7777)
+        for (size_t bytes = min; bytes < min + 300 * KB; bytes += 7777)
             for (int facts = 0; facts < 4; facts++) {
                 plans.direct = facts / 2;
                 plans_make(ranks, facts % 2, "machine", bytes, true);
@@ -86,9 +86,9 @@ static void a_small_slot_serves_small_messages(void **state)
     plans_check();
     const struct plan_entry *e = plan_find(&plans.plan, COLL_ALLTOALL, 8);
     assert_string_equal(plans_taker(COLL_ALLTOALL, 8), "inline");
-    assert_string_equal(plans_taker(COLL_ALLTOALL, e->most_bytes + 1), "mpi");
+    assert_string_equal(plans_taker(COLL_ALLTOALL, e->max_bytes + 1), "mpi");
     size_t room = plans.plan.slot[e->slot].bytes / 2;
-    assert_true(room < 100 * KB && e->most_bytes * 7 <= room && (e->most_bytes + 1) * 7 > room - HUD_LINE);
+    assert_true(room < 100 * KB && e->max_bytes * 7 <= room && (e->max_bytes + 1) * 7 > room - HUD_LINE);
 }
 
 /* Paper 01, "Segment": W ceil(4p/W) + q W + p s (W + f) is 780 KiB for p = 8, s = 8, f = 8K, q = 2, W = 4K.  A control block is a page there, so that it can be

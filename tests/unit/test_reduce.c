@@ -27,9 +27,9 @@ static void thrice(const struct hud_op *op, void *dst, const void *const *src, i
 }
 
 /* A view whose packed bytes are its bytes in reverse, and which takes a third of what is asked, at any byte. */
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
-    size_t taken = (most_bytes + 2) / 3;
+    size_t taken = (max_bytes + 2) / 3;
 
     for (size_t i = 0; i < taken; i++)
         ((unsigned char *)dst)[i] = ((const unsigned char *)view->base)[view->bytes - 1 - offset_bytes - i];
@@ -140,8 +140,8 @@ static void every_span(void **state)
     (void)state;
     for (size_t e = 0; e < sizeof elements / sizeof elements[0]; e++)
         for (int count = 1; count <= SOURCES; count++)
-            for (size_t most = 1; most <= MOST; most = most * 7 + 1) {
-                size_t one = elements[e], number = most < MOST / one ? most : MOST / one;
+            for (size_t max = 1; max <= MOST; max = max * 7 + 1) {
+                size_t one = elements[e], number = max < MOST / one ? max : MOST / one;
                 struct trial t = { .op = { .element_bytes = one, .combine = thrice }, .count = count, .bytes = number * one };
                 each_place(&t);
                 t.skip = number / 2 * one;

@@ -45,16 +45,16 @@ static void a_rule_is_read_as_a_whole(void **state)
     (void)state;
     assert_true(read_text(
         "[machine]\nnote = \"anything\"\n"
-        "[[bcast]]\nranks = \"2-8\"\nbytes = \"4K-1M\"\ncrowded = false\nwithin = \"numa\"\nalgorithm = \"queue\"\nfragment = \"16K\"\n"
+        "[[bcast]]\nranks = \"2-8\"\nbytes = \"4K-1M\"\noversubscribed = false\nwithin = \"numa\"\nalgorithm = \"queue\"\nfragment = \"16K\"\n"
         "[[barrier]]\nranks = 64\nalgorithm = \"mpi\"\n"
         "[[bcast]]\nbytes = \"1M-\"\nalgorithm = \"queue\"\nfragment = 8192\n"));
     const struct rule *r = rules.rule;
     assert_int_equal(rules.count, 3);
-    assert_int_equal(r[0].least_ranks, 2);
-    assert_int_equal(r[0].most_ranks, 8);
-    assert_int_equal(r[0].least_bytes, 4096);
-    assert_int_equal(r[0].most_bytes, 1 << 20);
-    assert_int_equal(r[0].crowded, 0);
+    assert_int_equal(r[0].min_ranks, 2);
+    assert_int_equal(r[0].max_ranks, 8);
+    assert_int_equal(r[0].min_bytes, 4096);
+    assert_int_equal(r[0].max_bytes, 1 << 20);
+    assert_int_equal(r[0].oversubscribed, 0);
     assert_string_equal(r[0].within, "numa");
     assert_string_equal(hud_shm_algs[r[0].row]->name, "queue");
     assert_true(r[0].given[0] && !r[0].given[1]);
@@ -62,12 +62,12 @@ static void a_rule_is_read_as_a_whole(void **state)
     assert_int_equal(r[0].line, 3);
     assert_int_equal(r[1].row, -1);
     assert_int_equal(r[1].kind, COLL_BARRIER);
-    assert_int_equal(r[1].crowded, -1);
-    assert_int_equal(r[1].least_ranks, 64);
-    assert_int_equal(r[1].most_ranks, 64);
+    assert_int_equal(r[1].oversubscribed, -1);
+    assert_int_equal(r[1].min_ranks, 64);
+    assert_int_equal(r[1].max_ranks, 64);
     assert_int_equal(r[2].param[0], 8192);
-    assert_int_equal(r[2].least_bytes, 1 << 20);
-    assert_true(r[2].most_bytes == SIZE_MAX);
+    assert_int_equal(r[2].min_bytes, 1 << 20);
+    assert_true(r[2].max_bytes == SIZE_MAX);
 }
 
 static void every_mistake_is_named_with_its_line(void **state)
@@ -90,7 +90,7 @@ static void every_mistake_is_named_with_its_line(void **state)
           "t.toml:3: cheaper_than = \"mcs\": the time model knows no such two of barrier (accepted: after an algorithm of: (none))" },
         { "[[bcast]]\nwithin = \"board\"\nalgorithm = \"queue\"", "t.toml:2: within = \"board\"" },
         { "[[bcast]]\nwithin = \"l2,l3\"\nalgorithm = \"queue\"", "t.toml:2: within = \"l2,l3\"" },
-        { "[[bcast]]\ncrowded = 1\nalgorithm = \"queue\"", "t.toml:2: crowded = 1" },
+        { "[[bcast]]\noversubscribed = 1\nalgorithm = \"queue\"", "t.toml:2: oversubscribed = 1" },
         { "[[bcast]]\nfragment = 8192\nalgorithm = \"queue\"", "t.toml:2: fragment is no line" },
         { "[[bcast]]\nalgorithm = \"queue\"\nfragment = \"1T\"", "t.toml:3: fragment = \"1T\"" },
         { "[[bcast]]\nalgorithm = \"queue\"\ntree = \"oak\"", "t.toml:3: tree = \"oak\"" },

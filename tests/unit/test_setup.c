@@ -116,7 +116,7 @@ static void nonsense_is_refused(void **state)
     for (int i = 0; i < CASES; i++) {
         reset(NULL);
         union hello *h = &hellos[1];
-        h->is.card.bytes = i == 0 ? 0 : i == 1 ? 4097 : i == 2 ? HELLO_ARENA_MOST + 4096 : i == 3 ? 4096 : 1 << 20;
+        h->is.card.bytes = i == 0 ? 0 : i == 1 ? 4097 : i == 2 ? HELLO_ARENA_MAX + 4096 : i == 3 ? 4096 : 1 << 20;
         h->is.offer_bytes = i == 4 ? (1 << 20) + 1 : 8192;
         h->is.reason = i == 5 ? REASON_COUNT : i == 6 ? UINT32_MAX : REASON_NONE;
         h->is.node = i == 7 ? -2 : 0;
@@ -169,7 +169,7 @@ static void a_broken_table_is_one_without_levels(void **state)
     assert_true(place_bytes(RANKS) <= sizeof memory[0]);
     for (int i = 0; i < 9; i++) {
         memset(memory, 0, sizeof memory);
-        *table = (struct place_table){ .levels = 2, .crowded = 1, .cache_bytes = 5, .name = { "l3", "numa" } };
+        *table = (struct place_table){ .levels = 2, .oversubscribed = 1, .cache_bytes = 5, .name = { "l3", "numa" } };
         memcpy(table->unit, ((int16_t[]){ 0, 0, -1, 0, 1, 1 }), 2 * RANKS * sizeof(int16_t));
         table->levels = i == 1 ? -1 : i == 2 ? SHAPE_LEVELS + 1 : i == 3 ? INT32_MAX : 2;
         table->cache_bytes = i == 4 ? -1 : 5;
@@ -180,7 +180,7 @@ static void a_broken_table_is_one_without_levels(void **state)
         bool good = i == 0 || i == 8; /* 8: each a unit of its own, or of a rank before */
         assert_int_equal(copy->levels, good ? 2 : 0);
         assert_int_equal(copy->cache_bytes, good ? 5 : 0);
-        assert_int_equal(copy->crowded, 1);
+        assert_int_equal(copy->oversubscribed, 1);
     }
 }
 

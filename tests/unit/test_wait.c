@@ -59,8 +59,8 @@ long syscall(long number, ...)
     (void)va_arg(args, uint32_t *);
     if (number == SYS_futex && va_arg(args, int) == FUTEX_WAIT) {
         (void)va_arg(args, uint32_t);
-        const struct timespec *most = va_arg(args, const struct timespec *);
-        int64_t bound = most->tv_sec * 1000000000 + most->tv_nsec, left = post_at - now;
+        const struct timespec *max = va_arg(args, const struct timespec *);
+        int64_t bound = max->tv_sec * 1000000000 + max->tv_nsec, left = post_at - now;
         assert_in_range(bound, 1, MS);
         sleeps++;
         advance(left > 0 && left < bound ? left + 30 * US : bound);

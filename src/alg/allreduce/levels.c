@@ -40,10 +40,10 @@ static const struct alg_param params[] = {
     { .name = NULL },
 };
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)ranks;
-    return cut_slot_bytes(sizeof(struct partials_slot), PARTIALS_SETS, param[BUDGET], most_bytes);
+    return cut_slot_bytes(sizeof(struct partials_slot), PARTIALS_SETS, param[BUDGET], max_bytes);
 }
 
 /* Up the levels, as far as the caller stands for units: at the top it is the owner, and has results. */

@@ -32,12 +32,12 @@ static size_t set_bytes(size_t slot_bytes)
     return slot_bytes / 2 / HUD_LINE * HUD_LINE;
 }
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     size_t wanted = (size_t)param[BUDGET];
 
     (void)ranks;
-    return 2 * set_bytes(wanted < most_bytes ? wanted : most_bytes);
+    return 2 * set_bytes(wanted < max_bytes ? wanted : max_bytes);
 }
 
 static bool accepts(const struct coll *c, int ranks)

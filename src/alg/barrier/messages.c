@@ -11,12 +11,12 @@
  */
 #include "alg/messages.h"
 
-static const struct messages_form form = { .most_bytes = 0, .cells = 4 };
+static const struct messages_form form = { .max_bytes = 0, .cells = 4 };
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)param;
-    return messages_bytes(&form, ranks, most_bytes);
+    return messages_bytes(&form, ranks, max_bytes);
 }
 
 static void receive(const struct messages *x, int from)

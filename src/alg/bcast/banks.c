@@ -29,7 +29,7 @@ enum { FROM_ROOT, FROM_PARENT };
 static const char *const from_words[] = { "root", "parent", NULL };
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes of a buffer", 512, 1 << 16, 8192, NULL },
-    [BUFFERS] = { "buffers", "1", "w, buffers of a rank in both banks; fewer where the lease holds fewer", 2, RING_UNITS_MOST, 8, NULL },
+    [BUFFERS] = { "buffers", "1", "w, buffers of a rank in both banks; fewer where the lease holds fewer", 2, RING_UNITS_MAX, 8, NULL },
     [DEGREE] = { "degree", "1", "k, children of a rank in the complete tree", 1, 64, 4, NULL },
     [FROM] = { "from", "", "whose buffers a rank reads: root's (the paper) or parent's (the component)", 0, 1, FROM_PARENT, from_words },
     { .name = NULL },
@@ -58,9 +58,9 @@ static struct shape_ring ring_of(const long *param, size_t slot_bytes)
     return fragment_ring(slot_bytes, sizeof(struct slot), cell_bytes(param), param[BUFFERS], BANKS);
 }
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    struct shape_ring ring = ring_of(param, most_bytes);
+    struct shape_ring ring = ring_of(param, max_bytes);
 
     (void)ranks;
     return fragment_slot_bytes(&ring, sizeof(struct slot), cell_bytes(param));

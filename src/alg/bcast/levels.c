@@ -39,12 +39,12 @@ static const struct alg_param params[] = {
     { .name = NULL },
 };
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     struct ring_wish wish = { .budget = (uint64_t)param[BUDGET] };
 
     (void)ranks;
-    return queue_bytes(&wish, param[SETS], most_bytes);
+    return queue_bytes(&wish, param[SETS], max_bytes);
 }
 
 /* The lowest level at which being told makes a rank copy; no level: the number of levels. */

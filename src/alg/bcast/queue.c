@@ -30,7 +30,7 @@ static const struct alg_param params[] = {
     /* Of rules that differ in f alone the first one's s f is the queue of all. */
     [FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once; 0: b / s, or sqrt(min(n, b) t_w / t)", 0, 1 << 24, 0, NULL,
                    .per_call = true, .tune = "4K,8K,16K,32K,64K" },
-    [BUFFERS] = { "buffers", "1", "s, buffers of f bytes; 0: what the budget holds, or the longest message needs", 0, RING_UNITS_MOST, 0,
+    [BUFFERS] = { "buffers", "1", "s, buffers of f bytes; 0: what the budget holds, or the longest message needs", 0, RING_UNITS_MAX, 0,
                   NULL },
     [SETS] = { "sets", "1", "q, sets of buffers that the root refills as a whole", 1, 8, 3, NULL },
     [BUDGET] = { "budget", "B", "b, bytes of the queue; 0: s f, or what the lease holds", 0, 1 << 24, 0, NULL },
@@ -46,12 +46,12 @@ static struct ring_wish wish_of(const long *param)
     return (struct ring_wish){ (uint64_t)param[FRAGMENT], (uint64_t)param[BUFFERS], (uint64_t)param[BUDGET], (uint64_t)param[MESSAGE] };
 }
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     struct ring_wish wish = wish_of(param);
 
     (void)ranks;
-    return queue_bytes(&wish, param[SETS], most_bytes);
+    return queue_bytes(&wish, param[SETS], max_bytes);
 }
 
 /* The root, before the first write to a set: everybody has left what it held. */
@@ -70,10 +70,10 @@ static void enter(struct mem *m, const struct shape_ring *ring, const struct rin
 static void claim_next(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at)
 {
     enum { LEAST = 2048, MOST = 32 << 10 };
-    size_t set = at->set_left * RING_UNIT, most = set < MOST ? set : MOST;
+    size_t set = at->set_left * RING_UNIT, max = set < MOST ? set : MOST;
 
     if (c->buf.bytes >= LEAST)
-        mem_claim(m, queue_data(mem_slot(m, mem_rank(m)), ring, at), c->buf.bytes < most ? c->buf.bytes : most);
+        mem_claim(m, queue_data(mem_slot(m, mem_rank(m)), ring, at), c->buf.bytes < max ? c->buf.bytes : max);
 }
 
 /* Fragments come from the view or from the parent's notices, are announced to the children, then copied out. */

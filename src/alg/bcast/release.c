@@ -28,7 +28,7 @@ enum param { FRAGMENT, CELLS, TREE, DEGREE };
 
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes of a cell", 512, 1 << 16, 8192, NULL },
-    [CELLS] = { "cells", "1", "w, cells of the one ring; fewer where the lease holds fewer", 1, RING_UNITS_MOST, 4, NULL },
+    [CELLS] = { "cells", "1", "w, cells of the one ring; fewer where the lease holds fewer", 1, RING_UNITS_MAX, 4, NULL },
     [TREE] = { "tree", "", "who releases, and gathers from, whom", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names },
     [DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 2, NULL },
     { .name = NULL },
@@ -59,22 +59,22 @@ static struct shape_ring ring_of(const long *param, size_t slot_bytes)
     return ring;
 }
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    struct shape_ring ring = ring_of(param, most_bytes);
+    struct shape_ring ring = ring_of(param, max_bytes);
 
     (void)ranks;
     return fragment_slot_bytes(&ring, sizeof(struct slot), cell_bytes(param));
 }
 
 /* Waits until all below a rank, in the tree of the operation with that root, read nothing before position `least`. */
-static void gather(struct mem *m, const struct coll *c, int root, int rank, uint64_t least)
+static void gather(struct mem *m, const struct coll *c, int root, int rank, uint64_t min)
 {
     struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m), root, c->groups };
 
     for (int i = 0, child; (child = hud_shape_child(&t, rank, i)) >= 0; i++) {
         struct slot *below = mem_slot(m, child);
-        mem_await(m, &below->gather, least); /* A2 */
+        mem_await(m, &below->gather, min); /* A2 */
     }
 }
 

@@ -49,9 +49,9 @@ static size_t half_bytes(const long *param, size_t slot_bytes)
     return fragment_half(slot_bytes, sizeof(struct slot), param[SEGMENT]);
 }
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    size_t half = half_bytes(param, most_bytes);
+    size_t half = half_bytes(param, max_bytes);
 
     (void)ranks;
     return half == 0 ? 0 : sizeof(struct slot) + 2 * half;

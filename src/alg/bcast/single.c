@@ -49,11 +49,11 @@ static void receive(struct mem *m, const struct coll *c, const struct single_pla
 
     single_enter(m, c, c->root, mine);
     const struct single_place root = single_meet(m, c, c->root);
-    size_t most = root.bytes - pushed(m, &root, mine), got = 0;
+    size_t max = root.bytes - pushed(m, &root, mine), got = 0;
     if (root.in != 0 && mine->out != 0)
-        got = mem_pull(m, &to, c->root, root.in, 0, most);
+        got = mem_pull(m, &to, c->root, root.in, 0, max);
     struct single_lack lack = single_hear(m, c, c->root);
-    if (got < most)
+    if (got < max)
         lack.from = got;
     single_tell(m, c, c->root, lack.from, lack.end);
     const struct single_part whole = { to, root.bytes }, none = { .bytes = 0 }, rest = single_cut(&whole, lack.from, lack.end);

@@ -28,7 +28,7 @@ enum param { FRAGMENT, SLOTS };
 
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes of a slot", 512, 1 << 16, 8192, NULL },
-    [SLOTS] = { "slots", "1", "w, slots of a rank; fewer where the lease holds fewer", 1, RING_UNITS_MOST, 128, NULL },
+    [SLOTS] = { "slots", "1", "w, slots of a rank; fewer where the lease holds fewer", 1, RING_UNITS_MAX, 128, NULL },
     { .name = NULL },
 };
 
@@ -53,9 +53,9 @@ static struct shape_ring ring_of(const long *param, size_t slot_bytes)
     return fragment_ring(slot_bytes, sizeof(struct slot), cell_bytes(param), param[SLOTS], 1);
 }
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    struct shape_ring ring = ring_of(param, most_bytes);
+    struct shape_ring ring = ring_of(param, max_bytes);
 
     (void)ranks;
     return fragment_slot_bytes(&ring, sizeof(struct slot), cell_bytes(param));

@@ -49,7 +49,7 @@
     EACH(ROW, MPI_Reduce_scatter_block, SIX, (a, b, c, d, e, f), c)                                                                        \
     EACH(ROW, MPI_Scan, SIX, (a, b, c, d, e, f), c)                                                                                        \
     EACH(ROW, MPI_Scatter, EIGHT, (a, b, c, d, e, f, g, h), larger(b, e))
-#define BOTH(ROW, name, parameters, arguments, most) ROW(name, parameters, arguments) ROW(name##_c, parameters, arguments)
+#define BOTH(ROW, name, parameters, arguments, max) ROW(name, parameters, arguments) ROW(name##_c, parameters, arguments)
 /* Those with arrays of counts, that a front end wraps in _c too: with the function that converts the arrays. */
 #define ARRAYS(EACH, ROW)                                                                                                                  \
     EACH(ROW, MPI_Alltoallv, NINE, (a, b, c, d, e, f, g, h, i), hud_narrow_exchange(MPI_Alltoallv, a, b, c, d, e, f, g, h, i))             \
@@ -101,10 +101,10 @@ static uintptr_t larger(uintptr_t a, uintptr_t b)
     return a > b ? a : b;
 }
 
-#define BY_INT(ROW, name, parameters, arguments, most)                                                                                     \
+#define BY_INT(ROW, name, parameters, arguments, max)                                                                                     \
     static uintptr_t by_int_##name parameters                                                                                              \
     {                                                                                                                                      \
-        return (most) <= INT_MAX ? name arguments : HUD_ERR_COUNT_OF_ALL;                                                                  \
+        return (max) <= INT_MAX ? name arguments : HUD_ERR_COUNT_OF_ALL;                                                                  \
     }
 LARGE(BY_INT, )
 
@@ -116,7 +116,7 @@ LARGE(BY_INT, )
 ARRAYS(NARROWED, )
 
 static void *const fallbacks[NAMES] = {
-#define FALLBACK(ROW, name, parameters, arguments, most) [AT_##name##_c] = (void *)by_int_##name,
+#define FALLBACK(ROW, name, parameters, arguments, max) [AT_##name##_c] = (void *)by_int_##name,
     LARGE(FALLBACK, ) ARRAYS(FALLBACK, )
 #undef FALLBACK
 };

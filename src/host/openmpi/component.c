@@ -33,7 +33,7 @@ static int priority = 70;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest: sessions make communicators in several threads */
 static enum { UNKNOWN, FITS, MISFIT } layout;            /* by the first communicator */
-static hud_context *context;                             /* made for the first communicator that is taken */
+static hud_context *context;                             /* made for the first communicator that is handled */
 
 void hud_openmpi_warn(const char *format, ...)
 {
@@ -58,7 +58,7 @@ static int component_register(void)
     return hud_openmpi_settings_register(self);
 }
 
-/* Why no communicator of this process is taken, the same on every rank of the job; NULL: they may be. */
+/* Why no communicator of this process is handled, the same on every rank of the job; NULL: they may be. */
 static const char *reason_to_stay_out(void)
 {
     if (ompi_async_mpi_init)

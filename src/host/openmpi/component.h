@@ -4,7 +4,7 @@
  *
  *   component.c   the component: opened once per process, asked once per communicator, closed in MPI_Finalize
  *   module.c      one communicator: the team, and whose collectives they were before
- *   taken.c       the collectives that huddle serves
+ *   handled.c       the collectives that huddle serves
  *   checked.c     with HUDDLE_CHECK, the other collectives
  *   view.c        a user's buffer of any datatype as a hud_view
  *   reduction.c   an operation on a datatype as a hud_op

@@ -141,7 +141,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     if (may_be_near(comm) && !hud_module_make_room(m))
         hud_team_decline(m->team); /* a module that is missing on one rank only would leave the others waiting */
     keep_below(m, table, checks);
-    hud_taken_install(m);
+    hud_handled_install(m);
     if (checks)
         hud_checked_install(m);
     return OMPI_SUCCESS;

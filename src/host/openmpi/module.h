@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* module.h - one communicator under huddle, as module.c, taken.c and checked.c see it. */
+/* module.h - one communicator under huddle, as module.c, handled.c and checked.c see it. */
 #ifndef HUD_OPENMPI_MODULE_H
 #define HUD_OPENMPI_MODULE_H
 
@@ -40,8 +40,8 @@ typedef ompi_datatype_t TYPE;
 typedef ompi_op_t OP;
 typedef mca_coll_base_module_t MODULE;
 
-/* taken.c: puts the collectives that huddle serves into the module, those that have something below. */
-void hud_taken_install(hud_module *m);
+/* handled.c: puts the collectives that huddle serves into the module, those that have something below. */
+void hud_handled_install(hud_module *m);
 /* checked.c: the same of those that it only announces. */
 void hud_checked_install(hud_module *m);
 

@@ -16,13 +16,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { RANKS_MOST = 1 << 20, FORM = 1, TRIES_MOST = 30000 /* of a millisecond and more */ }; /* a higher rank is absent; of the value */
+enum { RANKS_MAX = 1 << 20, FORM = 1, TRIES_MAX = 30000 /* of a millisecond and more */ }; /* a higher rank is absent; of the value */
 
 static const char key[] = "huddle.present";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t own;                                               /* what this rank has published; 0: nothing */
-static unsigned char asked[RANKS_MOST / 8], there[RANKS_MOST / 8]; /* a bit per rank */
+static unsigned char asked[RANKS_MAX / 8], there[RANKS_MAX / 8]; /* a bit per rank */
 
 void hud_openmpi_publish(bool checked)
 {
@@ -44,7 +44,7 @@ static bool look(int rank)
     int rc = compat_look(rank, key, &value);
 
     for (long tries = 1; rc < 0; tries++) {
-        if (tries == TRIES_MOST) { /* it cannot know what the others do, so it cannot go on */
+        if (tries == TRIES_MAX) { /* it cannot know what the others do, so it cannot go on */
             hud_openmpi_warn("the launcher does not answer whether rank %d uses huddle; aborting", rank);
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
@@ -57,7 +57,7 @@ static bool look(int rank)
 int hud_openmpi_published(void *arg, int rank)
 {
     (void)arg;
-    if (rank < 0 || rank >= RANKS_MOST || own == 0)
+    if (rank < 0 || rank >= RANKS_MAX || own == 0)
         return 0;
     if (rank == (int)OMPI_PROC_MY_NAME->vpid)
         return 1;

@@ -147,7 +147,7 @@ static int fit(struct hud_reduction *r)
     r->base = 0;
     r->one_run = opal_datatype_is_contiguous_memory_layout(t, 2) && t->true_lb == 0;
     r->piece = ROOM / r->op.element_bytes;
-    if (r->one_run || t->size == 0 || t->size > HUD_ELEMENT_MOST)
+    if (r->one_run || t->size == 0 || t->size > HUD_ELEMENT_MAX)
         return HUD_OK; /* the core asks for none that are larger */
     r->base = -(t->true_lb & -(ptrdiff_t)ALIGNMENT);
     ptrdiff_t room = ROOM - (r->base + t->true_lb) - span;

@@ -64,11 +64,11 @@ static size_t position(struct view_convertor *c, size_t offset_bytes)
     return offset_bytes;
 }
 
-static size_t pack_here(struct view_convertor *c, void *dst, size_t most_bytes)
+static size_t pack_here(struct view_convertor *c, void *dst, size_t max_bytes)
 {
-    struct iovec to = { .iov_base = dst, .iov_len = most_bytes };
+    struct iovec to = { .iov_base = dst, .iov_len = max_bytes };
     uint32_t pieces = 1;
-    size_t packed = most_bytes;
+    size_t packed = max_bytes;
 
     opal_convertor_pack(&c->convertor, &to, &pieces, &packed);
     return packed;
@@ -91,7 +91,7 @@ static void flush(struct view_state *s)
 }
 
 /* The convertor packs whole elements: one that does not fit, or that is wanted from its middle on, is packed aside and given out in parts. */
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
     struct view_state *s = view->host;
 
@@ -99,14 +99,14 @@ static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, 
         flush(s);
     struct view_convertor *c = turn_to(s, VIEW_PACKS);
     if (offset_bytes < c->spill_from || offset_bytes - c->spill_from >= c->spill_bytes) {
-        size_t packed = position(c, offset_bytes) == offset_bytes ? pack_here(c, dst, most_bytes) : 0;
+        size_t packed = position(c, offset_bytes) == offset_bytes ? pack_here(c, dst, max_bytes) : 0;
         if (packed > 0)
             return packed;
         c->spill_from = position(c, offset_bytes);
         c->spill_bytes = pack_here(c, c->spill, sizeof c->spill);
     }
     size_t skip = offset_bytes - c->spill_from, left = c->spill_bytes - skip;
-    size_t bytes = left < most_bytes ? left : most_bytes;
+    size_t bytes = left < max_bytes ? left : max_bytes;
     memcpy(dst, c->spill + skip, bytes);
     return bytes;
 }

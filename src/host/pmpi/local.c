@@ -2,7 +2,7 @@
 /*
  * local.c - operations that the MPI carries out, by MPI_Reduce_local: those of users, and predefined ones without a kernel of huddle's.
  *
- * Elements are taken from left to right, whether the operation commutes or not, by pieces that fit scratch on the stack, or one by one in memory obtained
+ * Elements are handled from left to right, whether the operation commutes or not, by pieces that fit scratch on the stack, or one by one in memory obtained
  * beforehand where they are wider than that: nothing can fail in the middle.  How wide they are is a rank's own affair, the signature being all that ranks
  * share.  A user's function sees elements as they lie in the user's own buffers.  Where these are runs of memory, one after the other, so are the
  * packed bytes that huddle carries; otherwise elements are unpacked into the scratch for it, at the datatype's own bounds and extent, and packed again.
@@ -50,7 +50,7 @@ static void combine(const struct hud_op *op, void *dst, const void *const *src, 
 
     for (size_t done = 0, n; done < elements; done += n) {
         size_t at = done * op->element_bytes;
-        n = elements - done < l->most ? elements - done : l->most;
+        n = elements - done < l->max ? elements - done : l->max;
         const char *left = (const char *)src[0] + at;
         left = l->direct ? left - l->type.begin : load(l, left, n, scratch[0]);
         for (int s = 1; s < sources; s++) {
@@ -75,8 +75,8 @@ static int place(struct local_op *l)
         if (!l->wide)
             return HUD_ERR_MEMORY;
     }
-    l->most = step > 0 && !l->wide ? (size_t)((ROOM - bytes) / step) + 1 : 1;
-    MPI_Count lowest = begin + (l->type.extent < 0 ? (MPI_Count)(l->most - 1) * l->type.extent : 0);
+    l->max = step > 0 && !l->wide ? (size_t)((ROOM - bytes) / step) + 1 : 1;
+    MPI_Count lowest = begin + (l->type.extent < 0 ? (MPI_Count)(l->max - 1) * l->type.extent : 0);
     l->first = -lowest / ALIGNED * ALIGNED + (lowest < 0 ? ALIGNED : 0);
     return HUD_OK;
 }

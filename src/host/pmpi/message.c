@@ -67,38 +67,38 @@ static void unpack_elements(const struct message *m, size_t element, size_t coun
     hud_elements_unpack(packed, count * (size_t)m->type.bytes, count, m->handle, m->comm, m->first + (MPI_Count)element * m->type.extent);
 }
 
-static size_t pack(const struct hud_view *view, void *dst, size_t offset, size_t most)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset, size_t max)
 {
     const struct message *m = view->host;
     size_t bytes = (size_t)m->type.bytes, element = offset / bytes, inside = offset % bytes;
-    size_t whole = smaller(most, view->bytes - offset) / bytes;
-    char one[ELEMENT_MOST];
+    size_t whole = smaller(max, view->bytes - offset) / bytes;
+    char one[ELEMENT_MAX];
 
     if (inside == 0 && whole > 0) {
         pack_elements(m, element, whole, dst);
         return whole * bytes;
     }
-    size_t piece = smaller(most, bytes - inside);
+    size_t piece = smaller(max, bytes - inside);
     pack_elements(m, element, 1, one);
     memcpy(dst, one + inside, piece);
     return piece;
 }
 
-static void unpack(const struct hud_view *view, const void *src, size_t offset, size_t most)
+static void unpack(const struct hud_view *view, const void *src, size_t offset, size_t max)
 {
     const struct message *m = view->host;
     size_t bytes = (size_t)m->type.bytes;
     const char *from = src;
-    char one[ELEMENT_MOST];
+    char one[ELEMENT_MAX];
 
-    for (size_t done; most > 0; from += done, offset += done, most -= done) {
+    for (size_t done; max > 0; from += done, offset += done, max -= done) {
         size_t element = offset / bytes, inside = offset % bytes;
-        done = inside == 0 ? most / bytes * bytes : 0;
+        done = inside == 0 ? max / bytes * bytes : 0;
         if (done > 0) {
             unpack_elements(m, element, done / bytes, from);
             continue;
         }
-        done = smaller(most, bytes - inside);
+        done = smaller(max, bytes - inside);
         pack_elements(m, element, 1, one);
         memcpy(one + inside, from, done);
         unpack_elements(m, element, 1, one);
@@ -113,10 +113,10 @@ void hud_message_fill(struct message *m)
     }
 }
 
-static size_t pack_staged(const struct hud_view *view, void *dst, size_t offset, size_t most)
+static size_t pack_staged(const struct hud_view *view, void *dst, size_t offset, size_t max)
 {
     struct message *m = view->host;
-    size_t piece = smaller(most, view->bytes - offset);
+    size_t piece = smaller(max, view->bytes - offset);
 
     hud_message_fill(m);
     memcpy(dst, m->stage + offset, piece);

@@ -3,7 +3,7 @@
  * pmpi.h - what the files of the MPICH-family front end share.
  *
  * attach.c    the calls of the MPI, found by name
- * wrap.c      the wrappers, from taken.def
+ * wrap.c      the wrappers, from handled.def
  * reduce.c    reductions, from MPI's arguments to huddle's
  * exchange.c  the same of alltoall, alltoallv, alltoallw
  * life.c      the process's context, from the first collective (or the return of MPI_Init) to MPI_Finalize
@@ -95,7 +95,7 @@ struct type {
     bool staged;             /* an element is so large that messages are packed as a whole */
 };
 
-enum { ELEMENT_MOST = 4096 }; /* bytes of an element that is packed by itself */
+enum { ELEMENT_MAX = 4096 }; /* bytes of an element that is packed by itself */
 
 /* The predefined types of one run, by the low byte of the handle; the next byte is the size. */
 extern const MPI_Datatype hud_type_predefined[256];
@@ -157,7 +157,7 @@ struct local_op {
     MPI_Datatype handle;
     struct type type;
     bool direct;     /* elements lie one after the other in runs of memory, as they do when packed */
-    size_t most;     /* elements that the scratch holds */
+    size_t max;     /* elements that the scratch holds */
     MPI_Count first; /* where MPI's element 0 begins in the scratch */
     char *wide;      /* scratch of two elements, wide_bytes each, that are wider than the one on the stack; NULL: they are not */
     size_t wide_bytes;

@@ -78,7 +78,7 @@ struct run {
     MPI_Count begin, bytes, extent;
 };
 
-/* A derived type taken apart. */
+/* A derived type handled apart. */
 struct parts {
     MPI_Count integers_count, addresses_count, large_count, types_count;
     int *integers;
@@ -238,7 +238,7 @@ static bool describe(MPI_Datatype handle, struct type *type)
         return false;
     type->run = run_of(handle, &run) && run.bytes == type->bytes && run.begin == true_begin && run.bytes == true_bytes;
     type->begin = true_begin;
-    type->staged = type->bytes > ELEMENT_MOST;
+    type->staged = type->bytes > ELEMENT_MAX;
     return true;
 }
 

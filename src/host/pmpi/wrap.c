@@ -94,7 +94,7 @@ static int wrap_win_test(MPI_Win window, int *ended)
 #define PLACE int
 #define MANY(array) ((struct many){ (array), false, false })
 #define TAKEN WRAPPER
-#include "host/pmpi/taken.def"
+#include "host/pmpi/handled.def"
 #undef COUNT
 #undef PLACE
 #undef MANY
@@ -104,7 +104,7 @@ static int wrap_win_test(MPI_Win window, int *ended)
 #define PLACE MPI_Aint
 #define MANY(array) ((struct many){ (array), true, false })
 #define TAKEN(name, ...) WRAPPER(name##_c, __VA_ARGS__)
-#include "host/pmpi/taken.def"
+#include "host/pmpi/handled.def"
 #undef TAKEN
 
 _Static_assert(sizeof(MPI_Aint) == sizeof(MPI_Count), "large places are read as large counts");
@@ -114,6 +114,6 @@ const struct hud_wrapper hud_wrappers[] = {
     { "mpi_barrier_f08_", (void (*)(void))wrap_barrier_f08 },
     { "MPI_Win_test", (void (*)(void))wrap_win_test },
 #define TAKEN(name, ...) { "MPI_" #name, (void (*)(void))wrap_##name }, { "MPI_" #name "_c", (void (*)(void))wrap_##name##_c },
-#include "host/pmpi/taken.def"
+#include "host/pmpi/handled.def"
     { NULL, NULL },
 };

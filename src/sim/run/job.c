@@ -8,7 +8,7 @@
 
 enum { PAGE = 4096 };
 
-static const double MOST_DATA = 8e9; /* bytes of all ranks' buffers */
+static const double MAX_DATA = 8e9; /* bytes of all ranks' buffers */
 
 static void bind_ranks(struct job *job, struct topo_cpus *cpus)
 {
@@ -80,8 +80,8 @@ bool job_create(const struct request *q, struct job *job, char *error, size_t er
     else if (!alg_accepts(a, &job->call, q->ranks))
         snprintf(error, error_bytes, "bytes: %s/%s does not take %zu bytes on %d ranks with these parameters", a->coll, a->name, q->bytes,
                  q->ranks);
-    else if (data_bytes(q) * q->ranks > MOST_DATA)
-        snprintf(error, error_bytes, "bytes: %zu on %d ranks are more than %.0f GB of buffers", q->bytes, q->ranks, MOST_DATA / 1e9);
+    else if (data_bytes(q) * q->ranks > MAX_DATA)
+        snprintf(error, error_bytes, "bytes: %zu on %d ranks are more than %.0f GB of buffers", q->bytes, q->ranks, MAX_DATA / 1e9);
     if (error[0] != '\0')
         return false;
     place_ranks(job);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 30, MOST_REPETITIONS = 1000000 };
+enum { MAX_BYTES = 1 << 30, MAX_REPETITIONS = 1000000 };
 
 const char *const request_methods[] = { "single", "loop", NULL };
 const char *const request_placements[] = { "on", "off", NULL };
@@ -31,29 +31,29 @@ static __attribute__((format(printf, 2, 3))) bool complain(struct reader *r, con
     return false;
 }
 
-static bool read_whole(struct reader *r, const char *key, json_int_t least, json_int_t most, json_int_t preset, json_int_t *value)
+static bool read_whole(struct reader *r, const char *key, json_int_t min, json_int_t max, json_int_t preset, json_int_t *value)
 {
     const json_t *given = json_object_get(r->json, key);
 
     *value = given ? json_integer_value(given) : preset;
-    return (given && !json_is_integer(given)) || *value < least || *value > most
-               ? complain(r, "%s: %lld (accepted: %lld to %lld)", key, (long long)*value, (long long)least, (long long)most)
+    return (given && !json_is_integer(given)) || *value < min || *value > max
+               ? complain(r, "%s: %lld (accepted: %lld to %lld)", key, (long long)*value, (long long)min, (long long)max)
                : true;
 }
 
-static bool read_int(struct reader *r, const char *key, int least, int most, int preset, int *value)
+static bool read_int(struct reader *r, const char *key, int min, int max, int preset, int *value)
 {
     json_int_t whole;
-    bool good = read_whole(r, key, least, most, preset, &whole);
+    bool good = read_whole(r, key, min, max, preset, &whole);
 
     *value = (int)whole;
     return good;
 }
 
-static bool read_size(struct reader *r, const char *key, json_int_t least, json_int_t most, json_int_t preset, size_t *value)
+static bool read_size(struct reader *r, const char *key, json_int_t min, json_int_t max, json_int_t preset, size_t *value)
 {
     json_int_t whole;
-    bool good = read_whole(r, key, least, most, preset, &whole);
+    bool good = read_whole(r, key, min, max, preset, &whole);
 
     *value = (size_t)whole;
     return good;
@@ -77,15 +77,15 @@ static bool read_word(struct reader *r, const char *key, const char *const *word
 static bool read_param(struct reader *r, const struct alg_param *p, const json_t *given, long *value)
 {
     if (p->words && json_is_string(given)) {
-        for (*value = p->least; *value <= p->most; ++*value)
-            if (strcmp(p->words[*value - p->least], json_string_value(given)) == 0)
+        for (*value = p->min; *value <= p->max; ++*value)
+            if (strcmp(p->words[*value - p->min], json_string_value(given)) == 0)
                 return true;
         return complain(r, "parameters.%s: %s is no word of its", p->name, json_string_value(given));
     }
     *value = (long)json_integer_value(given);
-    return json_is_integer(given) && *value >= p->least && *value <= p->most
+    return json_is_integer(given) && *value >= p->min && *value <= p->max
                ? true
-               : complain(r, "parameters.%s: %ld (accepted: %ld to %ld)", p->name, *value, p->least, p->most);
+               : complain(r, "parameters.%s: %ld (accepted: %ld to %ld)", p->name, *value, p->min, p->max);
 }
 
 static bool read_params(struct reader *r, struct request *q)
@@ -152,13 +152,13 @@ static bool read_call(struct reader *r, struct request *q)
     if (!find_algorithm(r, q))
         return false;
     json_int_t sized = strcmp(q->alg->coll, "barrier") != 0;
-    bool good = read_params(r, q) && read_size(r, "slot_bytes", HUD_LINE, MOST_BYTES, 1 << 20, &q->slot_bytes) &&
-                read_size(r, "bytes", sized, sized * MOST_BYTES, sized, &q->bytes) &&
+    bool good = read_params(r, q) && read_size(r, "slot_bytes", HUD_LINE, MAX_BYTES, 1 << 20, &q->slot_bytes) &&
+                read_size(r, "bytes", sized, sized * MAX_BYTES, sized, &q->bytes) &&
                 read_int(r, "ranks", 2, q->machine->cores, q->machine->cores, &q->ranks) &&
                 read_int(r, "root", 0, q->ranks - 1, 0, &q->root) && read_word(r, "map", maps, &map) &&
                 read_word(r, "method", request_methods, &q->method) && read_word(r, "placement", request_placements, &q->placement) &&
-                read_int(r, "repetitions", 1, MOST_REPETITIONS, 5, &q->repetitions) &&
-                read_int(r, "warmup", 0, MOST_REPETITIONS, 1, &q->warmup) && read_whole(r, "seed", 0, INT64_MAX, 1, &seed) &&
+                read_int(r, "repetitions", 1, MAX_REPETITIONS, 5, &q->repetitions) &&
+                read_int(r, "warmup", 0, MAX_REPETITIONS, 1, &q->warmup) && read_whole(r, "seed", 0, INT64_MAX, 1, &seed) &&
                 read_levels_off(r, &q->levels_off) && read_skew(r, &q->skew_ns) && read_drop(r, &q->drop_file, &q->drop_line);
 
     if (good) {

@@ -32,7 +32,7 @@ static json_t *list_params(const struct request *q)
 
     for (int p = 0; q->alg->params && q->alg->params[p].name; p++) {
         const struct alg_param *row = &q->alg->params[p];
-        json_object_set_new(params, row->name, row->words ? json_string(row->words[q->param[p] - row->least]) : json_integer(q->param[p]));
+        json_object_set_new(params, row->name, row->words ? json_string(row->words[q->param[p] - row->min]) : json_integer(q->param[p]));
     }
     return params;
 }

@@ -46,7 +46,7 @@ static json_t *tell_times(const struct job *job)
                        : (spans_of(job, job->rounds - 1)[i].leave_ns - spans_of(job, q->warmup)[i].enter_ns) / q->repetitions;
     qsort(ns, (size_t)count, sizeof *ns, rising);
     double median = (ns[(count - 1) / 2] + ns[count / 2]) / 2;
-    json_t *times = json_pack("{s:f, s:f, s:f}", "time_ns", single ? median : ns[count - 1], "least_ns", ns[0], "most_ns", ns[count - 1]);
+    json_t *times = json_pack("{s:f, s:f, s:f}", "time_ns", single ? median : ns[count - 1], "min_ns", ns[0], "max_ns", ns[count - 1]);
     free(ns);
     return times;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * taken.c - the collectives that huddle serves.
+ * handled.c - the collectives that huddle serves.
  *
  * take_<name> describes a call to huddle as views and an operation.  What huddle answers HUD_PASS to, and what it is not asked (during the team's own
  * set-up, or an operation that only Open MPI knows), goes below with the caller's own arguments; the answer is the same on every rank.  A call that
@@ -239,7 +239,7 @@ static int take_alltoallw(const void *in, const int *ins, const int *from, TYPE 
 
 #define OPEN(...) __VA_ARGS__,
 #define TAKEN(name, parameters, arguments)                                                                                                 \
-    static int taken_##name parameters                                                                                                     \
+    static int handled_##name parameters                                                                                                     \
     {                                                                                                                                      \
         hud_module *m = (hud_module *)module;                                                                                              \
         int status = m->setting_up ? HUD_PASS : take_##name(OPEN arguments m);                                                             \
@@ -247,10 +247,10 @@ static int take_alltoallw(const void *in, const int *ins, const int *from, TYPE 
     }
 #include "collectives.def"
 
-void hud_taken_install(hud_module *m)
+void hud_handled_install(hud_module *m)
 {
 #define TAKEN(name, ...)                                                                                                                   \
     if (m->below.name != NULL)                                                                                                             \
-        m->super.coll_##name = taken_##name;
+        m->super.coll_##name = handled_##name;
 #include "collectives.def"
 }
