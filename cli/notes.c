@@ -5,7 +5,7 @@
  *
  *   {"arenas": [{"pid", "fd"}, ...]}       fd: a descriptor of the process that leads to the arena
  *       {"arenas": [{"pid", "fd", "problem"} or {"pid", "fd", "owner", "world_rank", "handled": {collective: calls}, "waits": [...]}, ...]}
- *       owner: pid of the arena's rank, in that rank's PID namespace; a wait: the fields of struct wait_note (core/member.h), "team" as text
+ *       owner: pid of the arena's rank, in that rank's PID namespace; a wait: the fields of struct wait_note (core/team/member.h), "team" as text
  *       and "waited_ns" for since_ns
  *
  * A head that is damaged, or another program's, is a problem and never a crash: the head is read only where the kernel keeps the file from shrinking
@@ -14,7 +14,7 @@
  * Exit status: 0, 2 not understood (a line says what).
  */
 #define _GNU_SOURCE
-#include "core/arena.h"
+#include "core/arena/arena.h"
 #include "core/clock.h"
 
 #include <errno.h>

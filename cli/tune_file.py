@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tuning file: where it goes, what may be overwritten, how it is written (src/core/rules.h says what its lines mean)."""
+"""The tuning file: where it goes, what may be overwritten, how it is written (src/core/choose/rules.h says what its lines mean)."""
 import json
 import os
 import time

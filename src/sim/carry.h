@@ -19,7 +19,7 @@ void hud_carry(struct mem *m, enum copies_kind kind, const struct mem_span *to, 
                size_t bytes);
 
 /*
- * How mem_out copies a part of a message of so many bytes, and how mem_move does: past the caches what is too long for them, as src/core/policy.c
+ * How mem_out copies a part of a message of so many bytes, and how mem_move does: past the caches what is too long for them, as src/core/team/policy.c
  * says, where the machine can.
  */
 enum copies_kind hud_carry_out(const struct mem *m, const struct mem_span *to, size_t message_bytes);

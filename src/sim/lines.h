@@ -80,7 +80,7 @@ struct sim_lines; /* cores, and what each of them has under way */
 struct sim_lines *hud_lines_create(const struct sim_machine *machine);
 void hud_lines_free(struct sim_lines *all); /* NULL is allowed; lines are the caller's */
 
-/* As the core leaves it that first writes it, long ago.  It has it still: who owns an arena has set its lines to 0 before others could use them (core/arena.c). */
+/* As the core leaves it that first writes it, long ago.  It has it still: who owns an arena has set its lines to 0 before others could use them (core/arena/arena.c). */
 struct sim_line hud_line_first(int core, int home);
 void hud_line_clear(struct sim_line *line); /* frees what it holds */
 

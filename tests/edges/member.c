@@ -8,7 +8,7 @@
 #include "job.h"
 #include "trap.h"
 
-#include "core/context.h"
+#include "core/team/context.h"
 
 #include <dirent.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_memory.c - the n-th allocation fails while tables of choices are read, those of the C++ library among them: an answer, no crash, no leak. */
-#include "core/rules.h"
+#include "core/choose/rules.h"
 
 #include <errno.h>
 #include <setjmp.h>

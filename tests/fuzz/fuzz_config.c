@@ -4,7 +4,7 @@
  * line; what is accepted lies within its row's range, and plans can be made of it.
  */
 #include "../unit/plans.h"
-#include "core/text.h"
+#include "core/config/text.h"
 #include "fuzz.h"
 
 #include <string.h>

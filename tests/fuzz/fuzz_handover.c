@@ -6,7 +6,7 @@
  * What must hold: no descriptor and no mapping is left over, and what is mapped is an arena that was expected, or nothing.
  */
 #define _GNU_SOURCE
-#include "core/peers.h"
+#include "core/arena/peers.h"
 #include "fuzz.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
  * fuzz_hello.c - hellos of a team's set-up.  The bytes are changes to hellos that agree: which rank's, where, by what.  All ranks get one verdict, about a
  * rank of the team, and what a line would show of a hello ends within it.
  */
-#include "core/setup.h"
+#include "core/team/setup.h"
 #include "fuzz.h"
 
 #include <string.h>

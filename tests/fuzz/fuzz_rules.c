@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_rules.c - tuning files: each is a table or one line, and of each table that is accepted plans can be made. */
 #include "../unit/plans.h"
-#include "core/text.h"
+#include "core/config/text.h"
 #include "fuzz.h"
 
 #include <string.h>

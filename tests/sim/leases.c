@@ -8,7 +8,7 @@
 #include "leases.h"
 
 #include "calls.h"
-#include "core/vacate.h"
+#include "core/team/vacate.h"
 #include "sim/grow.h"
 
 #include <string.h>

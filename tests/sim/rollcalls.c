@@ -6,7 +6,7 @@
  */
 #include "rollcalls.h"
 
-#include "core/rollcall.h"
+#include "core/check/rollcall.h"
 #include "sim/grow.h"
 
 #include <string.h>

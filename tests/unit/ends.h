@@ -3,7 +3,7 @@
 #ifndef HUD_TESTS_ENDS_H
 #define HUD_TESTS_ENDS_H
 
-#include "core/peers.h"
+#include "core/arena/peers.h"
 
 enum { BYTES = 1 << 20, MAX_PASSED = 253 }; /* the kernel's SCM_MAX_FD */
 

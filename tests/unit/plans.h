@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plans.h - settings, rules and the plan that is made of them, for the tests of src/core/plan.c; and what must hold of any plan. */
+/* plans.h - settings, rules and the plan that is made of them, for the tests of src/core/choose/plan.c; and what must hold of any plan. */
 #ifndef HUD_TESTS_PLANS_H
 #define HUD_TESTS_PLANS_H
 
-#include "core/plan.h"
+#include "core/choose/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef HUD_TESTS_ROLL_H
 #define HUD_TESTS_ROLL_H
 
-#include "core/check.h"
+#include "core/check/check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_arena.c - the ledger of an arena. */
-#include "core/arena.h"
-#include "core/budget.h"
-#include "core/vacate.h"
+#include "core/arena/arena.h"
+#include "core/arena/budget.h"
+#include "core/team/vacate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

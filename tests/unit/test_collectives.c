@@ -7,7 +7,7 @@
  */
 #include "alg/alg.h"
 #include "calls.h"
-#include "core/direct.h"
+#include "core/arena/direct.h"
 
 #include <ctype.h>
 #include <setjmp.h>

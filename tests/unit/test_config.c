@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_config.c - settings: defaults, units, words, what is refused and how it is said. */
 #include "core/coll.h"
-#include "core/config.h"
-#include "core/text.h"
+#include "core/config/config.h"
+#include "core/config/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

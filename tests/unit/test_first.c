@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_first.c - a team of threads that begins with its n-th collective: who takes which call, and what the ranks ask of each other. */
-#include "core/team.h"
+#include "core/team/team.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -5,9 +5,9 @@
  * Announcing is done once in a process: so every rank, the one that asks included, is a process of its own.
  */
 #define _GNU_SOURCE
-#include "core/blake2s.h"
-#include "core/presence.h"
-#include "core/presence_way.h"
+#include "core/team/blake2s.h"
+#include "core/team/presence.h"
+#include "core/team/presence_way.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_rules.c - reading tables of choices: what is understood, what is refused and in which words, where a tuning file is looked for. */
-#include "core/rules.h"
-#include "core/text.h"
+#include "core/choose/rules.h"
+#include "core/config/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

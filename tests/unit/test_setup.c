@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_setup.c - the verdict over all ranks' hellos, and reaching arenas of other processes by /proc and by sockets. */
-#include "core/direct.h"
-#include "core/place.h"
+#include "core/arena/direct.h"
+#include "core/team/place.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -24,7 +24,7 @@
  * Where ranks share processors, a group gathers best in one step.  On 2 processors, line transfer 53-76 ns, fastest tenth of interleaved shots, several launches: 8 unbound ranks meet in
  * 23-27 us by the flat forms (this, central, counters, gather, cells), in 30-41 by the logarithmic ones; 16 in 69-86 and 73-123 us.  Two bound
  * ranks, medians: this .23, dissemination .27, the others .36-.41.  Ranks with a processor each in
- * wide groups take two steps, in simulated time (core/builtin.toml).
+ * wide groups take two steps, in simulated time (core/choose/builtin.toml).
  *
  * Edges     R1 -> A1   a member's (and its members') entry  happens before  its leader's arrival one level up
  *           R2 -> A2   the entries that a top member has seen  happen before  the other top members' exits

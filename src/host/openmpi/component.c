@@ -17,7 +17,7 @@
  */
 #include "component.h"
 
-#include "core/config.h"
+#include "core/config/config.h"
 #include "core/elevated.h"
 
 #include <pthread.h>

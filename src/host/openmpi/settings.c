@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * settings.c - huddle's settings as MCA parameters coll_huddle_*, from the one table of core/config.h.
+ * settings.c - huddle's settings as MCA parameters coll_huddle_*, from the one table of core/config/config.h.
  * A parameter that was given (command line, OMPI_MCA_*, a file) wins over the environment variable of the same setting; one that was not says nothing.
  */
-#include "core/config.h"
+#include "core/config/config.h"
 
 #include "component.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attach.c - meeting the MPI: its functions by name. */
-#include "core/config.h"
-#include "core/presence.h"
+#include "core/config/config.h"
+#include "core/team/presence.h"
 #include "host/loader/front.h"
 #include "host/pmpi/pmpi.h"
 
