@@ -32,14 +32,16 @@ static int call_bcast(const struct shots_call *c)
 
 static int call_reduce(const struct shots_call *c)
 {
-    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) }, out = { .base = c->out, .bytes = in.bytes };
+    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) },
+                          out = { .base = c->out, .bytes = in.bytes };
 
     return hud_reduce(team_of(c), &in, &out, sum(), c->root);
 }
 
 static int call_allreduce(const struct shots_call *c)
 {
-    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) }, out = { .base = c->out, .bytes = in.bytes };
+    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) },
+                          out = { .base = c->out, .bytes = in.bytes };
 
     return hud_allreduce(team_of(c), &in, &out, sum());
 }
@@ -47,7 +49,8 @@ static int call_allreduce(const struct shots_call *c)
 static int call_reduce_scatter(const struct shots_call *c)
 {
     const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) };
-    const struct hud_view out = { .base = c->out, .bytes = data_block(c, c->rank) * sizeof(double) };
+    const struct hud_view out = { .base = c->out,
+                                  .bytes = data_block(c, c->rank) * sizeof(double) };
     size_t blocks[MAX_RANKS];
 
     for (int r = 0; r < c->ranks; r++)
@@ -57,7 +60,8 @@ static int call_reduce_scatter(const struct shots_call *c)
 
 static int call_alltoall(const struct shots_call *c)
 {
-    const struct hud_view in = { .base = c->in, .bytes = c->bytes * (size_t)c->ranks }, out = { .base = c->out, .bytes = in.bytes };
+    const struct hud_view in = { .base = c->in, .bytes = c->bytes * (size_t)c->ranks },
+                          out = { .base = c->out, .bytes = in.bytes };
 
     return hud_alltoall(team_of(c), &in, &out);
 }
@@ -68,8 +72,10 @@ static int call_alltoallv(const struct shots_call *c)
     struct hud_view in[MAX_RANKS], out[MAX_RANKS];
 
     for (int r = 0; r < c->ranks; r++) {
-        in[r] = (struct hud_view){ .base = (char *)c->in + (size_t)r * c->bytes, .bytes = c->bytes };
-        out[r] = (struct hud_view){ .base = (char *)c->out + (size_t)r * c->bytes, .bytes = c->bytes };
+        in[r] =
+            (struct hud_view){ .base = (char *)c->in + (size_t)r * c->bytes, .bytes = c->bytes };
+        out[r] =
+            (struct hud_view){ .base = (char *)c->out + (size_t)r * c->bytes, .bytes = c->bytes };
     }
     return hud_alltoallv(team_of(c), in, out);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * team.c - huddle without MPI: RANKS forked processes, or threads, that set up a team over a page they share and run collectives on it.
+ * team.c - huddle without MPI: RANKS forked processes, or threads, that set up a team over a page
+ * they share and run collectives on it.
  *
  *     team [--threads] [RANKS] [OPERATIONS]
  *
- * The only thing a team asks of whoever started its ranks is an allgather, twice; here it is a table and a counter in a page that was mapped before
- * the fork.  Exits 0 if huddle took every call and every rank received every message: a program without MPI has no other
- * collectives to pass on to.
+ * The only thing a team asks of whoever started its ranks is an allgather, twice; here it is a
+ * table and a counter in a page that was mapped before the fork.  Exits 0 if huddle took every call
+ * and every rank received every message: a program without MPI has no other collectives to pass on
+ * to.
  */
 #include <huddle/huddle.h>
 
@@ -71,7 +73,8 @@ static bool broadcast(hud_team *team, int rank, int i)
         return false;
     memset(buffer, rank == root ? i & 255 : 255 - (i & 255), bytes);
     int rc = hud_bcast(team, &view, root);
-    bool fine = rc == HUD_OK && buffer[0] == (i & 255) && buffer[bytes / 2] == (i & 255) && buffer[bytes - 1] == (i & 255);
+    bool fine = rc == HUD_OK && buffer[0] == (i & 255) && buffer[bytes / 2] == (i & 255) &&
+                buffer[bytes - 1] == (i & 255);
     free(buffer);
     return fine;
 }
@@ -80,11 +83,14 @@ static void *run_rank(void *arg)
 {
     int rank = *(int *)arg;
     struct hud_host host = { .world_rank = rank, .world_size = ranks, .local_ranks = ranks };
-    struct hud_exchange exchange = { .rank = my_rank, .size = team_size, .allgather = allgather, .arg = arg };
+    struct hud_exchange exchange = {
+        .rank = my_rank, .size = team_size, .allgather = allgather, .arg = arg
+    };
     hud_context *context;
     hud_team *team;
 
-    if (hud_context_create(&host, &context) != HUD_OK || hud_team_create(context, &exchange, &team) != HUD_OK) {
+    if (hud_context_create(&host, &context) != HUD_OK ||
+        hud_team_create(context, &exchange, &team) != HUD_OK) {
         atomic_fetch_add(&page->wrong, 1);
         return NULL;
     }
@@ -132,7 +138,8 @@ int main(int argc, char **argv)
     if (argc > 2)
         operations = atoi(argv[2]);
     if (ranks < 1 || ranks > RANKS_MAX) {
-        fprintf(stderr, "usage: team [--threads] [RANKS] [OPERATIONS]   with 1 to %d ranks\n", RANKS_MAX);
+        fprintf(stderr, "usage: team [--threads] [RANKS] [OPERATIONS]   with 1 to %d ranks\n",
+                RANKS_MAX);
         return 2;
     }
     page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -144,6 +151,7 @@ int main(int argc, char **argv)
         run_threads(numbers);
     else
         run_processes(numbers);
-    printf("%d ranks, %d barriers and broadcasts, %d wrong\n", ranks, operations, atomic_load(&page->wrong));
+    printf("%d ranks, %d barriers and broadcasts, %d wrong\n", ranks, operations,
+           atomic_load(&page->wrong));
     return atomic_load(&page->wrong) != 0;
 }

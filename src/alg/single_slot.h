@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * single_slot.h - single copy, where things lie in a rank's slot: its lines for each rank, the box of two halves, and two sets of entries to exchanges.
- * Who says what in them is told by single.h, single_box.h and single_entry.h.
+ * single_slot.h - single copy, where things lie in a rank's slot: its lines for each rank, the box
+ * of two halves, and two sets of entries to exchanges.  Who says what in them is told by single.h,
+ * single_box.h and single_entry.h.
  */
 #ifndef HUD_ALG_SINGLE_SLOT_H
 #define HUD_ALG_SINGLE_SLOT_H
@@ -18,7 +19,8 @@ struct single_pair {
 /* Sets get a fifth. */
 static inline size_t single_set(size_t slot_bytes, int ranks)
 {
-    size_t pairs = (size_t)ranks * sizeof(struct single_pair), room = slot_bytes > pairs ? slot_bytes - pairs : 0;
+    size_t pairs = (size_t)ranks * sizeof(struct single_pair),
+           room = slot_bytes > pairs ? slot_bytes - pairs : 0;
 
     return room >= 2 * (SINGLE_HALF + SINGLE_SET) ? SINGLE_SET : room / 10 / HUD_LINE * HUD_LINE;
 }
@@ -35,7 +37,9 @@ static inline size_t single_slot_bytes(const long *param, int ranks, size_t max_
     size_t half = single_half(max_bytes, ranks), set = single_set(max_bytes, ranks);
 
     (void)param;
-    return half < SINGLE_MIN || set < (size_t)ranks * HUD_LINE ? 0 : (size_t)ranks * sizeof(struct single_pair) + 2 * (half + set);
+    return half < SINGLE_MIN || set < (size_t)ranks * HUD_LINE
+               ? 0
+               : (size_t)ranks * sizeof(struct single_pair) + 2 * (half + set);
 }
 
 static inline struct single_pair *single_pair(struct mem *m, int owner, int other)
@@ -45,7 +49,8 @@ static inline struct single_pair *single_pair(struct mem *m, int owner, int othe
 
 static inline char *single_box(struct mem *m, const struct coll *c, int owner, size_t k)
 {
-    return (char *)single_pair(m, owner, mem_size(m)) + k % 2 * single_half(c->slot_bytes, mem_size(m));
+    return (char *)single_pair(m, owner, mem_size(m)) +
+           k % 2 * single_half(c->slot_bytes, mem_size(m));
 }
 
 /* The first or the second set. */
@@ -53,7 +58,8 @@ static inline char *single_entries(struct mem *m, const struct coll *c, int owne
 {
     int ranks = mem_size(m);
 
-    return single_box(m, c, owner, 0) + 2 * single_half(c->slot_bytes, ranks) + k % 2 * single_set(c->slot_bytes, ranks);
+    return single_box(m, c, owner, 0) + 2 * single_half(c->slot_bytes, ranks) +
+           k % 2 * single_set(c->slot_bytes, ranks);
 }
 
 #endif

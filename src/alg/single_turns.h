@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * single_turns.h - reductions by single copy, in turns: what is lacking of all slices, when all have stopped or are through.  Who owns it reduces what the
- * others have put into their boxes, a fragment at a time, and all take the result from its box.
+ * single_turns.h - reductions by single copy, in turns: what is lacking of all slices, when all
+ * have stopped or are through.  Who owns it reduces what the others have put into their boxes, a
+ * fragment at a time, and all take the result from its box.
  */
 #ifndef HUD_ALG_SINGLE_TURNS_H
 #define HUD_ALG_SINGLE_TURNS_H
@@ -41,7 +42,8 @@ static inline void turns_own(const struct job *j, size_t at, size_t bytes, bool 
 }
 
 /* Fragment k, of another owner's. */
-static inline void turns_other(const struct job *j, int owner, size_t at, size_t bytes, bool reduced, size_t k)
+static inline void turns_other(const struct job *j, int owner, size_t at, size_t bytes,
+                               bool reduced, size_t k)
 {
     if (!reduced) {
         mem_in_all(j->m, single_box(j->m, j->c, mem_rank(j->m), 0), &j->c->in, at, bytes);
@@ -53,8 +55,10 @@ static inline void turns_other(const struct job *j, int owner, size_t at, size_t
     single_taken(j->m, owner, k);
 }
 
-/* What is lacking of all slices: first what has been reduced, since the boxes that hold it are needed for the rest; then that.  Returns the next fragment. */
-static inline size_t turns_run(const struct job *j, const struct single_lack *own, bool reduced, size_t k)
+/* What is lacking of all slices: first what has been reduced, since the boxes that hold it are
+ * needed for the rest; then that.  Returns the next fragment. */
+static inline size_t turns_run(const struct job *j, const struct single_lack *own, bool reduced,
+                               size_t k)
 {
     int me = mem_rank(j->m);
     size_t max = job_elements(j, single_half(j->c->slot_bytes, mem_size(j->m)));

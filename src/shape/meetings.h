@@ -2,14 +2,19 @@
 /*
  * meetings.h - in which step each two ranks of an exchange meet: pure functions.
  *
- * The groups are the members of the top group, each with all ranks below it; a rank is the i-th of group a.  With n ranks in the largest of G groups, rank i of a and
- * rank j of b meet in step T G + S, where T = i + j mod n and S = a + b - o(i, j) mod G: o numbers the pairs {i, j} of one T, from 0 on.  So
+ * The groups are the members of the top group, each with all ranks below it; a rank is the i-th of
+ * group a.  With n ranks in the largest of G groups, rank i of a and rank j of b meet in step T G +
+ * S, where T = i + j mod n and S = a + b - o(i, j) mod G: o numbers the pairs {i, j} of one T, from
+ * 0 on.  So
  *
- *   - a rank meets one other, or none, in a step: T tells the other's number, and S, since o is known then, its group;
- *   - at most ceil(n / G) + 1 ranks of a group meet those of any one other group in a step, and n - floor(n / G) + 2 those of all others: what leaves a group,
- *     by whichever way, is spread over the steps, and but for one or two as evenly as can be while no rank is idle.
+ *   - a rank meets one other, or none, in a step: T tells the other's number, and S, since o is
+ *   known then, its group; - at most ceil(n / G) + 1 ranks of a group meet those of any one other
+ *   group in a step, and n - floor(n / G) + 2 those of all others: what leaves a group,
+ *     by whichever way, is spread over the steps, and but for one or two as evenly as can be while
+ *     no rank is idle.
  *
- * Meeting by r + q mod p instead, consecutive ranks of a group (or every G-th) all meet one group's in some step, and their own in another.  One group: that it is.
+ * Meeting by r + q mod p instead, consecutive ranks of a group (or every G-th) all meet one group's
+ * in some step, and their own in another.  One group: that it is.
  */
 #ifndef HUD_MEETINGS_H
 #define HUD_MEETINGS_H
@@ -58,7 +63,8 @@ static inline struct meetings meetings_of(const struct shape_groups *groups)
 }
 
 /* The step, from 0 on, in which two ranks meet. */
-static inline long meetings_step(const struct meetings *o, const struct meetings_rank *x, const struct meetings_rank *y)
+static inline long meetings_step(const struct meetings *o, const struct meetings_rank *x,
+                                 const struct meetings_rank *y)
 {
     int min = x->index < y->index ? x->index : y->index, sum = (x->index + y->index) % o->max;
     int pair = x->index + y->index == sum ? min : min - sum + sum / 2;
@@ -68,14 +74,17 @@ static inline long meetings_step(const struct meetings *o, const struct meetings
 
 enum { MEETINGS_RANK = 32 }; /* bits of a meeting that tell the rank: the least ones */
 
-/* The next `most` meetings of a rank after one (0: the first), ascending, so in the order of steps.  Returns how many: 0 at the end. */
-static inline int meetings_after(const struct meetings *o, const struct meetings_rank *me, uint64_t after, int max, uint64_t *meeting)
+/* The next `most` meetings of a rank after one (0: the first), ascending, so in the order of steps.
+ * Returns how many: 0 at the end. */
+static inline int meetings_after(const struct meetings *o, const struct meetings_rank *me,
+                                 uint64_t after, int max, uint64_t *meeting)
 {
     struct meetings_rank other = meetings_none;
     int count = 0;
 
     while (meetings_next(o, &other)) {
-        uint64_t next = (uint64_t)(1 + meetings_step(o, me, &other)) << MEETINGS_RANK | (uint64_t)other.rank;
+        uint64_t next =
+            (uint64_t)(1 + meetings_step(o, me, &other)) << MEETINGS_RANK | (uint64_t)other.rank;
         if (other.rank == me->rank || next <= after || (count == max && next > meeting[count - 1]))
             continue;
         int at = count < max ? count++ : count - 1;

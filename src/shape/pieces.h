@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pieces.h - how a message is cut: into slices that ranks own, and fragments, each with a piece of every slice; and where pieces lie in a window: pure
- * arithmetic.
+ * pieces.h - how a message is cut: into slices that ranks own, and fragments, each with a piece of
+ * every slice; and where pieces lie in a window: pure arithmetic.
  *
- * A window holds sets of cells, used in turn by the fragments, with a cell for each owner's piece.  Where a set has no room for a piece of each,
- * owners take turns: so many at once as fit.  Pieces, but for the last of a slice, are alike.
+ * A window holds sets of cells, used in turn by the fragments, with a cell for each owner's piece.
+ * Where a set has no room for a piece of each, owners take turns: so many at once as fit.  Pieces,
+ * but for the last of a slice, are alike.
  */
 #ifndef HUD_PIECES_H
 #define HUD_PIECES_H
@@ -24,9 +25,9 @@ struct pieces {
 
 /* A fragment. */
 struct pieces_place {
-    uint64_t at;                   /* its position: fragments since the window began */
-    int owner;                     /* the first with a piece */
-    size_t start_bytes;            /* where that one's slice begins */
+    uint64_t at;                  /* its position: fragments since the window began */
+    int owner;                    /* the first with a piece */
+    size_t start_bytes;           /* where that one's slice begins */
     size_t done_bytes, max_bytes; /* of the slices; of the longest of them */
 };
 
@@ -59,7 +60,8 @@ static inline int pieces_end(const struct pieces *s, const struct pieces_place *
     return (int)pieces_min((size_t)(f->owner + s->at_once), (size_t)s->count);
 }
 
-/* The beginning of the slices of those whose turn it is, or, if these are all empty, of the next ones'. */
+/* The beginning of the slices of those whose turn it is, or, if these are all empty, of the next
+ * ones'. */
 static inline void pieces_begin(const struct pieces *s, struct pieces_place *f)
 {
     f->done_bytes = f->max_bytes = 0;
@@ -84,13 +86,15 @@ static inline void pieces_next(const struct pieces *s, struct pieces_place *f)
     pieces_begin(s, f);
 }
 
-/* Pieces of a fragment, in the order of the message: begins before the first; false: there are no more. */
+/* Pieces of a fragment, in the order of the message: begins before the first; false: there are no
+ * more. */
 static inline struct piece pieces_before(const struct pieces_place *f)
 {
     return (struct piece){ .owner = f->owner - 1, .offset_bytes = f->start_bytes + f->done_bytes };
 }
 
-static inline bool pieces_each(const struct pieces *s, const struct pieces_place *f, struct piece *piece)
+static inline bool pieces_each(const struct pieces *s, const struct pieces_place *f,
+                               struct piece *piece)
 {
     if (piece->owner >= f->owner)
         piece->offset_bytes += pieces_block(s, piece->owner);
@@ -102,7 +106,8 @@ static inline bool pieces_each(const struct pieces *s, const struct pieces_place
 }
 
 /* Where a piece lies in a window. */
-static inline size_t pieces_at(const struct pieces *s, const struct pieces_place *f, const struct piece *piece)
+static inline size_t pieces_at(const struct pieces *s, const struct pieces_place *f,
+                               const struct piece *piece)
 {
     return f->at % s->sets * s->set_bytes + (size_t)(piece->owner - f->owner) * s->cell_bytes;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flows.c - flows by classes of equal paths.  A class counts the bytes that each of its flows would have moved had it been there from the beginning
- * (`served`); a flow ends when that reaches what it was at its begin, plus the flow's bytes.  So time passes for a class, not for each of its flows.
+ * flows.c - flows by classes of equal paths.  A class counts the bytes that each of its flows would
+ * have moved had it been there from the beginning (`served`); a flow ends when that reaches what it
+ * was at its begin, plus the flow's bytes.  So time passes for a class, not for each of its flows.
  */
 #include "sim/flows.h"
 #include "sim/grow.h"
@@ -140,7 +141,8 @@ static struct flow heap_take(struct class *c)
 
 /* ---- rates ---- */
 
-/* The rate at which an open class is held by its own limit or by one of its resources, if all open ones grow alike. */
+/* The rate at which an open class is held by its own limit or by one of its resources, if all open
+ * ones grow alike. */
 static double class_limit(const struct sim_flows *f, const struct class *c)
 {
     double min = c->path.max_gbps;
@@ -168,7 +170,8 @@ static void hold(struct sim_flows *f, struct class *c, double rate)
         f->resources[c->path.use[u].resource].taken += rate * c->count * c->path.use[u].weight;
 }
 
-/* Progressive filling.  A class is held at the least of all limits; in one round all that are held at that rate, but for rounding. */
+/* Progressive filling.  A class is held at the least of all limits; in one round all that are held
+ * at that rate, but for rounding. */
 static void find_rates(struct sim_flows *f)
 {
     const double alike = 1 + 1e-9;
@@ -177,7 +180,8 @@ static void find_rates(struct sim_flows *f)
         struct class *c = &f->classes[i];
         c->held = false;
         for (int u = 0; u < c->path.uses; u++)
-            f->resources[c->path.use[u].resource].taken = f->resources[c->path.use[u].resource].weight = 0;
+            f->resources[c->path.use[u].resource].taken =
+                f->resources[c->path.use[u].resource].weight = 0;
     }
     for (int i = 0; i < f->count; i++)
         add_weight(f, &f->classes[i], 1);
@@ -204,7 +208,8 @@ static void solve(struct sim_flows *f)
     for (int i = 0; i < f->count; i++) {
         const struct class *c = &f->classes[i];
         double left = c->heap[0].mark - c->served, end = f->now + (left > 0 ? left / c->rate : 0);
-        if (f->ends < 0 || end < f->next || (end == f->next && c->heap[0].order < f->classes[f->ends].heap[0].order)) {
+        if (f->ends < 0 || end < f->next ||
+            (end == f->next && c->heap[0].order < f->classes[f->ends].heap[0].order)) {
             f->next = end;
             f->ends = i;
         }
@@ -225,7 +230,8 @@ static void pass(struct sim_flows *f, double now)
         struct class *c = &f->classes[i];
         c->served += passed * c->rate;
         for (int u = 0; u < c->path.uses; u++)
-            f->resources[c->path.use[u].resource].carried += passed * c->rate * c->count * c->path.use[u].weight;
+            f->resources[c->path.use[u].resource].carried +=
+                passed * c->rate * c->count * c->path.use[u].weight;
     }
     f->now = now;
 }
@@ -269,7 +275,8 @@ static void close_class(struct sim_flows *f, int i)
     f->classes[f->count] = closed;
 }
 
-void hud_flows_begin(struct sim_flows *f, const struct flow_path *path, double bytes, double now_ns, int who)
+void hud_flows_begin(struct sim_flows *f, const struct flow_path *path, double bytes, double now_ns,
+                     int who)
 {
     if (now_ns > f->now) {
         solve(f);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_config.c - settings: texts that end with zero bytes, once as the environment and once from the host.  Each set of them is accepted or answered by one
- * line; what is accepted lies within its row's range, and plans can be made of it.
+ * fuzz_config.c - settings: texts that end with zero bytes, once as the environment and once from
+ * the host.  Each set of them is accepted or answered by one line; what is accepted lies within its
+ * row's range, and plans can be made of it.
  */
 #include "../unit/plans.h"
 #include "core/config/text.h"

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * large.c - the functions for large counts, as a program calls them that was built for MPIs with and without them: if the name is there, it works.
+ * large.c - the functions for large counts, as a program calls them that was built for MPIs with
+ * and without them: if the name is there, it works.
  *
- * huddle's loader gives the names to every MPI, and to one that lacks them by the functions of int; a count that no int holds is an error then.
+ * huddle's loader gives the names to every MPI, and to one that lacks them by the functions of int;
+ * a count that no int holds is an error then.
  */
 #include "check.h"
 
 #if MPI_VERSION < 4
 #define WEAK __attribute__((weak))
 typedef MPI_Aint large;
-WEAK int MPI_Allreduce_c(const void *in, void *out, large count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-WEAK int MPI_Reduce_scatter_c(const void *in, void *out, const large counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-WEAK int MPI_Alltoallv_c(const void *in, const large ins[], const MPI_Aint from[], MPI_Datatype in_type, void *out, const large outs[],
-                         const MPI_Aint to[], MPI_Datatype out_type, MPI_Comm comm);
-WEAK int MPI_Alltoallw_c(const void *in, const large ins[], const MPI_Aint from[], const MPI_Datatype in_types[], void *out,
-                         const large outs[], const MPI_Aint to[], const MPI_Datatype out_types[], MPI_Comm comm);
+WEAK int MPI_Allreduce_c(const void *in, void *out, large count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm);
+WEAK int MPI_Reduce_scatter_c(const void *in, void *out, const large counts[], MPI_Datatype type,
+                              MPI_Op op, MPI_Comm comm);
+WEAK int MPI_Alltoallv_c(const void *in, const large ins[], const MPI_Aint from[],
+                         MPI_Datatype in_type, void *out, const large outs[], const MPI_Aint to[],
+                         MPI_Datatype out_type, MPI_Comm comm);
+WEAK int MPI_Alltoallw_c(const void *in, const large ins[], const MPI_Aint from[],
+                         const MPI_Datatype in_types[], void *out, const large outs[],
+                         const MPI_Aint to[], const MPI_Datatype out_types[], MPI_Comm comm);
 #define IS_THERE(name) (name != NULL)
 #else
 typedef MPI_Count large;
@@ -61,9 +67,11 @@ static void judge(const char *name, int error)
 static void exchange(void)
 {
     describe(1);
-    judge("MPI_Alltoallv_c", MPI_Alltoallv_c(sent, counts[0], places[0], MPI_INT, got, counts[1], places[1], MPI_INT, MPI_COMM_WORLD));
+    judge("MPI_Alltoallv_c", MPI_Alltoallv_c(sent, counts[0], places[0], MPI_INT, got, counts[1],
+                                             places[1], MPI_INT, MPI_COMM_WORLD));
     describe(sizeof(int));
-    judge("MPI_Alltoallw_c", MPI_Alltoallw_c(sent, counts[0], places[0], types, got, counts[1], places[1], types, MPI_COMM_WORLD));
+    judge("MPI_Alltoallw_c", MPI_Alltoallw_c(sent, counts[0], places[0], types, got, counts[1],
+                                             places[1], types, MPI_COMM_WORLD));
 }
 
 /* Where what is sent is in place, its counts are nothing to look at. */
@@ -77,10 +85,12 @@ static void exchange_in_place(void)
         places[1][r] = r;
         got[r] = number(world_rank, r, 0);
     }
-    int error = MPI_Alltoallv_c(MPI_IN_PLACE, NULL, NULL, MPI_INT, got, counts[1], places[1], MPI_INT, MPI_COMM_WORLD);
+    int error = MPI_Alltoallv_c(MPI_IN_PLACE, NULL, NULL, MPI_INT, got, counts[1], places[1],
+                                MPI_INT, MPI_COMM_WORLD);
     for (int r = 0; r < world_size; r++)
         good = good && got[r] == number(r, world_rank, 0);
-    check(error == MPI_SUCCESS && good, "MPI_Alltoallv_c in place: error %d or wrong numbers", error);
+    check(error == MPI_SUCCESS && good, "MPI_Alltoallv_c in place: error %d or wrong numbers",
+          error);
 }
 
 static void reduce(void)
@@ -89,9 +99,11 @@ static void reduce(void)
 
     describe(1);
     int error = MPI_Allreduce_c(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    check(error == MPI_SUCCESS && sum == world_size, "MPI_Allreduce_c: error %d, sum %d", error, sum);
+    check(error == MPI_SUCCESS && sum == world_size, "MPI_Allreduce_c: error %d, sum %d", error,
+          sum);
     error = MPI_Reduce_scatter_c(sent, got, counts[0], MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    check(error == MPI_SUCCESS && got[0] == number(world_size - 1, world_rank, 0) && got[world_rank + 1] == 0,
+    check(error == MPI_SUCCESS && got[0] == number(world_size - 1, world_rank, 0) &&
+              got[world_rank + 1] == 0,
           "MPI_Reduce_scatter_c: error %d, first %d", error, got[0]);
 }
 
@@ -101,8 +113,11 @@ static void too_many(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     describe(1);
     counts[0][0] = (large)1 << 31;
-    check(MPI_Reduce_scatter_c(sent, got, counts[0], MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS, "counts beyond an int pass");
-    check(MPI_Alltoallv_c(sent, counts[0], places[0], MPI_INT, got, counts[1], places[1], MPI_INT, MPI_COMM_WORLD) != MPI_SUCCESS,
+    check(MPI_Reduce_scatter_c(sent, got, counts[0], MPI_INT, MPI_MAX, MPI_COMM_WORLD) !=
+              MPI_SUCCESS,
+          "counts beyond an int pass");
+    check(MPI_Alltoallv_c(sent, counts[0], places[0], MPI_INT, got, counts[1], places[1], MPI_INT,
+                          MPI_COMM_WORLD) != MPI_SUCCESS,
           "counts beyond an int pass");
 }
 #else
@@ -114,8 +129,8 @@ static void too_many(void)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
-    if (world_size > RANKS_MAX || !IS_THERE(MPI_Alltoallv_c) || !IS_THERE(MPI_Alltoallw_c) || !IS_THERE(MPI_Reduce_scatter_c) ||
-        !IS_THERE(MPI_Allreduce_c)) {
+    if (world_size > RANKS_MAX || !IS_THERE(MPI_Alltoallv_c) || !IS_THERE(MPI_Alltoallw_c) ||
+        !IS_THERE(MPI_Reduce_scatter_c) || !IS_THERE(MPI_Allreduce_c)) {
         if (world_rank == 0)
             printf("SKIP this MPI has no functions for large counts\n");
         MPI_Finalize();

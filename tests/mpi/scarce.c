@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scarce.c - collectives while a resource of some ranks is all but used up, and once more when it is back.
+ * scarce.c - collectives while a resource of some ranks is all but used up, and once more when it
+ * is back.
  *
  *   scarce descriptors|space LEFT RANK...
  *
- * After MPI_Init each RANK (-1: all) has LEFT descriptors, or LEFT bytes of address space, and no more.  What a set-up needs then runs out in its
- * beginning, its middle, its end or not at all.
+ * After MPI_Init each RANK (-1: all) has LEFT descriptors, or LEFT bytes of address space, and no
+ * more.  What a set-up needs then runs out in its beginning, its middle, its end or not at all.
  */
 #include "check.h"
 
@@ -62,7 +63,8 @@ static const struct resource {
     const char *name;
     void (*take)(long left);
     void (*give)(void);
-} resources[] = { { "descriptors", take_descriptors, give_descriptors }, { "space", take_space, give_space } };
+} resources[] = { { "descriptors", take_descriptors, give_descriptors },
+                  { "space", take_space, give_space } };
 
 /* Small messages between all pairs, so that the MPI has what it needs for its own. */
 static void warm_up(void)
@@ -71,8 +73,9 @@ static void warm_up(void)
 
     for (int step = 1; step < world_size; step++)
         for (int i = 0; i < 20; i++)
-            MPI_Sendrecv(out, BYTES, MPI_BYTE, (world_rank + step) % world_size, 1, in, BYTES, MPI_BYTE,
-                         (world_rank + world_size - step) % world_size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(out, BYTES, MPI_BYTE, (world_rank + step) % world_size, 1, in, BYTES,
+                         MPI_BYTE, (world_rank + world_size - step) % world_size, 1, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
 }
 
 static void use(MPI_Comm comm, const char *when)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape_checks.c - see shape_checks.h.  The definition of groups is checked directly, by pairs of ranks, and shares no code or data
- * structure with src/shape.
+ * shape_checks.c - see shape_checks.h.  The definition of groups is checked directly, by pairs of
+ * ranks, and shares no code or data structure with src/shape.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,14 +41,16 @@ void random_place(int ranks, int max_levels, int loose, struct shape_place *plac
     *place = (struct shape_place){ .ranks = ranks, .levels = levels, .unit = unit };
     for (int r = 0; r < ranks; r++) {
         int at = random_between(0, units - 1);
-        int spans = loose && random_between(1, loose) == 1 ? random_between(1, levels + 1) : 0; /* so many of the lowest levels */
+        int spans = loose && random_between(1, loose) == 1 ? random_between(1, levels + 1)
+                                                           : 0; /* so many of the lowest levels */
 
         for (int l = 0; l < levels; l++)
             unit[l * ranks + r] = at;
         for (int l = 0; l < levels && l < spans; l++)
             unit[l * ranks + r] = -1;
     }
-    for (int l = 1, inside = 1; l < levels; l++) { /* each level joins neighbouring units of the one below */
+    for (int l = 1, inside = 1; l < levels;
+         l++) { /* each level joins neighbouring units of the one below */
         inside *= random_between(1, 5);
         for (int r = 0; r < ranks; r++)
             if (unit[l * ranks + r] >= 0)
@@ -91,8 +93,10 @@ static bool any_meet(const int *unit, const bool *leads, int ranks)
     return false;
 }
 
-/* Participants are the leaders so far; two share a group exactly if they meet; then only the lowest of each group leads on. */
-static void check_level(const struct shape_groups *g, int level, int from, const int *unit, bool *leads)
+/* Participants are the leaders so far; two share a group exactly if they meet; then only the lowest
+ * of each group leads on. */
+static void check_level(const struct shape_groups *g, int level, int from, const int *unit,
+                        bool *leads)
 {
     const int *of = g->level[level].group_of;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_gathering.c - on random groups: each member but the leader is waited for by one other, and so reaches the leader in two steps at most. */
+/* test_gathering.c - on random groups: each member but the leader is waited for by one other, and
+ * so reaches the leader in two steps at most. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_meetings.c - each two ranks meet in one step, a rank meets one other at most in a step, and as few ranks of a group meet others' as is promised, on
- * random groups, ragged ones too; of one group, ranks meet as r + q mod p says.
+ * test_meetings.c - each two ranks meet in one step, a rank meets one other at most in a step, and
+ * as few ranks of a group meet others' as is promised, on random groups, ragged ones too; of one
+ * group, ranks meet as r + q mod p says.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,8 @@ static int head_of(const struct shape_groups *g, int rank)
 /* All ranks once, and those of a group by number. */
 static struct meetings_rank *list(const struct meetings *o)
 {
-    int ranks = o->groups->ranks, *seen = calloc((size_t)ranks, sizeof *seen), *members = calloc((size_t)ranks, sizeof *members);
+    int ranks = o->groups->ranks, *seen = calloc((size_t)ranks, sizeof *seen),
+        *members = calloc((size_t)ranks, sizeof *members);
     struct meetings_rank *all = calloc((size_t)ranks, sizeof *all), at = meetings_none;
 
     assert_true(seen && members && all);
@@ -41,12 +43,14 @@ static struct meetings_rank *list(const struct meetings *o)
     return all;
 }
 
-/* What happens to a group in a step: its ranks that meet others', and those that meet one group's. */
+/* What happens to a group in a step: its ranks that meet others', and those that meet one group's.
+ * */
 struct traffic {
     int out, *to;
 };
 
-static void check_step(const struct meetings *o, const struct meetings_rank *all, long step, struct traffic *traffic, int *meets)
+static void check_step(const struct meetings *o, const struct meetings_rank *all, long step,
+                       struct traffic *traffic, int *meets)
 {
     int share = o->max / o->count, rest = o->max % o->count != 0;
 
@@ -76,7 +80,8 @@ static void check_step(const struct meetings *o, const struct meetings_rank *all
 }
 
 /* All meetings of a rank, so many at a time: once each, in the order of steps. */
-static void check_order(const struct meetings *o, const struct meetings_rank *all, const struct meetings_rank *me, int max)
+static void check_order(const struct meetings *o, const struct meetings_rank *all,
+                        const struct meetings_rank *me, int max)
 {
     uint64_t meeting[64], last = 0;
     long step = -1;
@@ -97,7 +102,8 @@ static void check(const struct shape_groups *g)
     const struct meetings o = meetings_of(g);
     struct meetings_rank *all = list(&o);
     struct traffic *traffic = calloc((size_t)o.count, sizeof *traffic);
-    int *to = calloc((size_t)(o.count * o.count), sizeof *to), *meets = calloc((size_t)g->ranks, sizeof *meets);
+    int *to = calloc((size_t)(o.count * o.count), sizeof *to),
+        *meets = calloc((size_t)g->ranks, sizeof *meets);
 
     assert_true(traffic && to && meets);
     for (int a = 0; a < o.count; a++)
@@ -148,7 +154,8 @@ static void equal_groups(void **state)
             for (int turns = 0; turns < 2; turns++) {
                 for (int r = 0; r < ranks * groups; r++)
                     unit[r] = turns ? r % groups : r / ranks;
-                check_place(&(struct shape_place){ .ranks = ranks * groups, .levels = 1, .unit = unit });
+                check_place(
+                    &(struct shape_place){ .ranks = ranks * groups, .levels = 1, .unit = unit });
             }
 }
 

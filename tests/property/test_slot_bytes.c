@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_slot_bytes.c - what an algorithm says it needs: never more than it may have; asked again with that much, the same, so that run(), which sees
- * nothing else, finds the ring that was laid out; more room never makes it smaller.
+ * test_slot_bytes.c - what an algorithm says it needs: never more than it may have; asked again
+ * with that much, the same, so that run(), which sees nothing else, finds the ring that was laid
+ * out; more room never makes it smaller.
  */
 #include "alg/alg.h"
 

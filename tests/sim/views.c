@@ -55,21 +55,24 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
     unpack_at(view->host, src, offset_bytes, bytes);
 }
 
-static size_t pack_part(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
+static size_t pack_part(const struct hud_view *view, void *dst, size_t offset_bytes,
+                        size_t max_bytes)
 {
     const struct user_part *part = view->host;
 
     return pack_at(part->buffer, dst, part->offset_bytes + offset_bytes, max_bytes);
 }
 
-static void unpack_part(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
+static void unpack_part(const struct hud_view *view, const void *src, size_t offset_bytes,
+                        size_t bytes)
 {
     const struct user_part *part = view->host;
 
     unpack_at(part->buffer, src, part->offset_bytes + offset_bytes, bytes);
 }
 
-struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, size_t offset_bytes, size_t bytes)
+struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, size_t offset_bytes,
+                               size_t bytes)
 {
     struct hud_view view = { .base = b->memory + offset_bytes, .bytes = bytes };
 
@@ -100,7 +103,8 @@ void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed)
         b->view.unpack = unpack;
         b->view.host = b;
     }
-    memset(b->memory, NOTHING, place(bytes) + STEP < b->room_bytes ? place(bytes) + STEP : b->room_bytes);
+    memset(b->memory, NOTHING,
+           place(bytes) + STEP < b->room_bytes ? place(bytes) + STEP : b->room_bytes);
 }
 
 void user_buffer_fill(struct user_buffer *b, const unsigned char *message)

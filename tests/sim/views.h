@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * views.h - a user's buffer of one rank: contiguous, or elements of 12 bytes in steps of 16 whose pack takes less than it is asked for.
+ * views.h - a user's buffer of one rank: contiguous, or elements of 12 bytes in steps of 16 whose
+ * pack takes less than it is asked for.
  */
 #ifndef HUD_VIEWS_H
 #define HUD_VIEWS_H
@@ -28,6 +29,7 @@ struct user_part {
     struct user_buffer *buffer;
     size_t offset_bytes;
 };
-struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, size_t offset_bytes, size_t bytes);
+struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, size_t offset_bytes,
+                               size_t bytes);
 
 #endif

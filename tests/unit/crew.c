@@ -56,10 +56,16 @@ static int allgather(void *arg, const void *mine, size_t bytes, void *all)
 static void *run_rank(void *arg)
 {
     struct rank *r = arg;
-    const struct hud_host host = { .world_rank = r->number, .world_size = job.ranks, .local_ranks = job.ranks, .settings = job.settings };
-    const struct hud_exchange exchange = { .rank = my_rank, .size = team_size, .allgather = allgather, .arg = r };
+    const struct hud_host host = { .world_rank = r->number,
+                                   .world_size = job.ranks,
+                                   .local_ranks = job.ranks,
+                                   .settings = job.settings };
+    const struct hud_exchange exchange = {
+        .rank = my_rank, .size = team_size, .allgather = allgather, .arg = r
+    };
 
-    if (hud_context_create(&host, &r->context) != HUD_OK || hud_team_create(r->context, &exchange, &r->team) != HUD_OK)
+    if (hud_context_create(&host, &r->context) != HUD_OK ||
+        hud_team_create(r->context, &exchange, &r->team) != HUD_OK)
         abort();
     job.body(r);
     hud_team_free(r->team);
@@ -106,5 +112,6 @@ bool crew_took(struct rank *r, int status)
 void crew_must(const struct rank *r, bool fine, const char *what, size_t bytes)
 {
     if (!fine && atomic_fetch_add(&job.wrong, 1) == 0)
-        fprintf(stderr, "%s of %zu bytes, %d ranks, %s: wrong\n", what, bytes, r->ranks, job.settings[0] ? job.settings[0] : "no setting");
+        fprintf(stderr, "%s of %zu bytes, %d ranks, %s: wrong\n", what, bytes, r->ranks,
+                job.settings[0] ? job.settings[0] : "no setting");
 }

@@ -69,7 +69,8 @@ int ends_descriptors(void)
     return count;
 }
 
-int ends_send(int from, const struct peer_card *to, const void *message, size_t bytes, int fd, int copies)
+int ends_send(int from, const struct peer_card *to, const void *message, size_t bytes, int fd,
+              int copies)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     struct iovec iov = { (void *)(uintptr_t)message, bytes };
@@ -114,7 +115,8 @@ static void *map(void *arg)
     char *base[2];
 
     s->rc = hud_peers_map(&s->end->peers, &s->end->arena, cards, 2, s->me, NULL, NULL, base);
-    if (s->rc == 0 && memcmp(((struct arena_head *)(void *)base[1 - s->me])->nonce, cards[1 - s->me].nonce, ARENA_NONCE) != 0)
+    if (s->rc == 0 && memcmp(((struct arena_head *)(void *)base[1 - s->me])->nonce,
+                             cards[1 - s->me].nonce, ARENA_NONCE) != 0)
         s->rc = -1;
     return NULL;
 }

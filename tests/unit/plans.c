@@ -23,7 +23,9 @@ void plans_tune(const char *text)
 
 void plans_make(int ranks, bool oversubscribed, const char *within, size_t bytes, bool windows)
 {
-    struct plan_facts facts = { .ranks = ranks, .oversubscribed = oversubscribed, .direct = plans.direct };
+    struct plan_facts facts = { .ranks = ranks,
+                                .oversubscribed = oversubscribed,
+                                .direct = plans.direct };
 
     strncpy(facts.within, within, TOPO_NAME - 1);
     hud_plan_make(&plans.config, &plans.tuning, &facts, bytes, windows, &plans.plan);
@@ -47,7 +49,8 @@ void plans_check(void)
         for (int e = p->first[kind]; e < p->first[kind + 1]; e++) {
             assert_true(e == p->first[kind] || p->entry[e].max_bytes > p->entry[e - 1].max_bytes);
             assert_true(p->entry[e].slot < p->slots);
-            assert_true(p->entry[e].slot < 0 || hud_coll_kind(hud_shm_algs[p->entry[e].row]->coll) == kind);
+            assert_true(p->entry[e].slot < 0 ||
+                        hud_coll_kind(hud_shm_algs[p->entry[e].row]->coll) == kind);
         }
     }
     for (int s = 0; s < p->slots; s++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plans.h - settings, rules and the plan that is made of them, for the tests of src/core/choose/plan.c; and what must hold of any plan. */
+/* plans.h - settings, rules and the plan that is made of them, for the tests of
+ * src/core/choose/plan.c; and what must hold of any plan. */
 #ifndef HUD_TESTS_PLANS_H
 #define HUD_TESTS_PLANS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roll.h - a team under HUDDLE_CHECK without an MPI, its ranks threads or processes, and what they say. */
+/* roll.h - a team under HUDDLE_CHECK without an MPI, its ranks threads or processes, and what they
+ * say. */
 #ifndef HUD_TESTS_ROLL_H
 #define HUD_TESTS_ROLL_H
 

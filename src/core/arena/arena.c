@@ -41,7 +41,8 @@ size_t hud_arena_alignment(size_t bytes)
 void *hud_arena_map(int fd, size_t bytes)
 {
     size_t alignment = hud_arena_alignment(bytes);
-    char *space = mmap(NULL, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *space = mmap(NULL, bytes + alignment, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (space == MAP_FAILED)
         return NULL;
@@ -56,7 +57,8 @@ void *hud_arena_map(int fd, size_t bytes)
     return NULL;
 }
 
-/* In pieces, each tried a few times: kernels before 6.2 undo the whole of one allocation at any signal. */
+/* In pieces, each tried a few times: kernels before 6.2 undo the whole of one allocation at any
+ * signal. */
 enum { COMMIT_BYTES = 256 << 10, COMMIT_TRIES = 20 };
 
 static int allocate(int fd, size_t from, size_t bytes)
@@ -70,7 +72,8 @@ static int allocate(int fd, size_t from, size_t bytes)
     return -1;
 }
 
-/* Commits [from, to) of the arena's file.  The owner's allocation is the first touch; the mapping's policy says where. */
+/* Commits [from, to) of the arena's file.  The owner's allocation is the first touch; the mapping's
+ * policy says where. */
 static int commit(struct arena *a, size_t from, size_t to)
 {
     if (!descriptor_is_ours(&a->file))
@@ -80,7 +83,8 @@ static int commit(struct arena *a, size_t from, size_t to)
         unsigned long mask[NODES / WORD] = { 0 };
         if (a->aim < NODES) {
             mask[a->aim / WORD] |= 1UL << (a->aim % WORD);
-            /* refused in some containers: then the pages go where the owner runs, and hud_arena_pages tells */
+            /* refused in some containers: then the pages go where the owner runs, and
+             * hud_arena_pages tells */
             (void)mbind((char *)a->head + from, to - from, MPOL_PREFERRED, mask, NODES, 0);
         }
     }
@@ -119,7 +123,8 @@ static int make_file(size_t bytes)
     fd = memfd_create("huddle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -1;
-    if (ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+    if (ftruncate(fd, (off_t)bytes) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
         return fd;
     close(fd);
     return -1;
@@ -150,7 +155,8 @@ int hud_arena_create(struct arena *a, size_t bytes, const char **why)
     a->extents = calloc(1, sizeof *a->extents); /* an unfinished arena is destroyed too */
     if (a->head && a->extents && commit(a, 0, head_bytes) == 0 && fill_head(a) == 0) {
         mem_hold(&a->head->holders);
-        *a->extents = (struct extent){ .offset = head_bytes, .bytes = a->bytes - head_bytes, .state = FREE };
+        *a->extents =
+            (struct extent){ .offset = head_bytes, .bytes = a->bytes - head_bytes, .state = FREE };
         a->committed_bytes = head_bytes;
         mem_count(&a->head->stats.arena_bytes, a->bytes, true);
         return 0;
@@ -195,7 +201,11 @@ static void collect(struct arena *a)
         if (e->state != LEFT)
             continue;
         char *slice = (char *)a->head + e->offset;
-        struct mem m = { .rank = 0, .size = 1, .slices = &slice, .home_mask = ~(hud_arena_alignment(a->bytes) - 1), .policy = &no_wait };
+        struct mem m = { .rank = 0,
+                         .size = 1,
+                         .slices = &slice,
+                         .home_mask = ~(hud_arena_alignment(a->bytes) - 1),
+                         .policy = &no_wait };
         if (hud_shm_vacate_done(&m, e->ranks))
             set_free(a, e);
     }
@@ -230,7 +240,9 @@ static void verify(struct arena *a, size_t offset, size_t bytes)
     if (nodes && a->node >= 0 && hud_arena_pages(a, offset, bytes, nodes) == 0)
         for (size_t i = 0; i < pages; i++)
             if (nodes[i] >= 0)
-                mem_count(nodes[i] == a->node ? &a->head->stats.pages_home : &a->head->stats.pages_elsewhere, 1, true);
+                mem_count(nodes[i] == a->node ? &a->head->stats.pages_home
+                                              : &a->head->stats.pages_elsewhere,
+                          1, true);
     free(nodes);
 }
 
@@ -252,7 +264,9 @@ static int split(struct extent *e, size_t bytes)
     rest = malloc(sizeof *rest);
     if (!rest)
         return -1;
-    *rest = (struct extent){ .offset = e->offset + bytes, .bytes = e->bytes - bytes, .state = FREE, .next = e->next };
+    *rest = (struct extent){
+        .offset = e->offset + bytes, .bytes = e->bytes - bytes, .state = FREE, .next = e->next
+    };
     e->bytes = bytes;
     e->next = rest;
     return 0;
@@ -269,10 +283,13 @@ static int discard(struct arena *a, size_t from, size_t to)
 {
     if (from < to && !descriptor_is_ours(&a->file))
         return -1;
-    return from < to ? fallocate(a->file.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from)) : 0;
+    return from < to ? fallocate(a->file.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                 (off_t)from, (off_t)(to - from))
+                     : 0;
 }
 
-/* Commits what of [start, end) is not yet there, or not where it shall lie, if the memory limits of all committers allow. */
+/* Commits what of [start, end) is not yet there, or not where it shall lie, if the memory limits of
+ * all committers allow. */
 static int grow(struct arena *a, size_t start, size_t end, int committers)
 {
     size_t had = a->committed_bytes, from = a->aimed ? start : had;
@@ -281,7 +298,8 @@ static int grow(struct arena *a, size_t start, size_t end, int committers)
         return 0;
     if (discard(a, from, end < had ? end : had) != 0)
         return -1;
-    if (hud_budget_room() / (size_t)(committers > 0 ? committers : 1) < end - from || commit(a, from, end) != 0)
+    if (hud_budget_room() / (size_t)(committers > 0 ? committers : 1) < end - from ||
+        commit(a, from, end) != 0)
         return -1;
     a->committed_bytes = end > had ? end : had;
     /* new pages are zero, but the kernel tells where a page lies only once it is mapped here */
@@ -295,14 +313,16 @@ void hud_arena_warm(struct arena *a, size_t bytes, int committers)
 {
     size_t from = a->committed_bytes, left = a->bytes - from;
 
-    (void)grow(a, from, from + (bytes < left ? bytes / a->page_bytes * a->page_bytes : left), committers);
+    (void)grow(a, from, from + (bytes < left ? bytes / a->page_bytes * a->page_bytes : left),
+               committers);
 }
 
 /* A slice is zero when it is leased. */
 static void clear(struct arena *a, size_t offset, size_t bytes)
 {
     if (offset < a->used_bytes)
-        memset((char *)a->head + offset, 0, offset + bytes < a->used_bytes ? bytes : a->used_bytes - offset);
+        memset((char *)a->head + offset, 0,
+               offset + bytes < a->used_bytes ? bytes : a->used_bytes - offset);
     if (offset + bytes > a->used_bytes)
         a->used_bytes = offset + bytes;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arrivals.c - all of a team send their arenas' descriptors to each other, over sockets that anybody on the node can send to.
+ * arrivals.c - all of a team send their arenas' descriptors to each other, over sockets that
+ * anybody on the node can send to.
  *
- * A message is believed if its nonce is one that a set-up of this process waits for: 128 random bits, which the members have told each other over the MPI.
- * Several threads may set up teams at a time, and messages come for a team whose first round has not returned here yet: those are kept, a few of
- * them, if they are our user's.  All else is dropped unopened.  What is wrong with a message concerns the set-up that waits for it, and no other.
+ * A message is believed if its nonce is one that a set-up of this process waits for: 128 random
+ * bits, which the members have told each other over the MPI.  Several threads may set up teams at a
+ * time, and messages come for a team whose first round has not returned here yet: those are kept, a
+ * few of them, if they are our user's.  All else is dropped unopened.  What is wrong with a message
+ * concerns the set-up that waits for it, and no other.
  */
 #include "core/arena/peers.h"
 #include "core/arena/process.h"
@@ -147,10 +150,12 @@ static bool is_settled(struct peers *p, const struct peer_card *card)
     return settled;
 }
 
-/* A name means another socket in another network namespace, perhaps a stranger's: that one gets nothing. */
+/* A name means another socket in another network namespace, perhaps a stranger's: that one gets
+ * nothing. */
 static bool is_near(const struct peer_card *own, const struct peer_card *card)
 {
-    return card->socket[0] != '\0' && (own->net_namespace == card->net_namespace || own->net_namespace == 0 || card->net_namespace == 0);
+    return card->socket[0] != '\0' && (own->net_namespace == card->net_namespace ||
+                                       own->net_namespace == 0 || card->net_namespace == 0);
 }
 
 /* One try, unless that peer has it: false, its queue was full. */
@@ -165,7 +170,8 @@ static bool send_to(struct peers *p, const struct arena *own, const struct peer_
     return sent != 0;
 }
 
-static bool send_to_all(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me)
+static bool send_to_all(struct peers *p, const struct arena *own, const struct peer_card *cards,
+                        int ranks, int me)
 {
     bool all = true;
 
@@ -197,11 +203,12 @@ static bool has_dead(const struct peer_card *cards, int ranks, int me)
 }
 
 /*
- * Everybody sends to everybody and receives from everybody; all members are here at the same time, so no queue stays full.  A member that has died ends
- * this for its team, but not for the teams of those that are left.
+ * Everybody sends to everybody and receives from everybody; all members are here at the same time,
+ * so no queue stays full.  A member that has died ends this for its team, but not for the teams of
+ * those that are left.
  */
-void hud_arrivals_exchange(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me,
-                           void (*progress)(void *arg), void *arg)
+void hud_arrivals_exchange(struct peers *p, const struct arena *own, const struct peer_card *cards,
+                           int ranks, int me, void (*progress)(void *arg), void *arg)
 {
     double until = seconds() + WAIT_SECONDS;
     bool sent = false, got = false, dead = false;

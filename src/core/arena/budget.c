@@ -2,8 +2,10 @@
 /*
  * budget.c - memory limits of the machine and of the memory cgroups.
  *
- * A memfd is not bound by the size of /dev/shm but by the memory cgroup, and there even posix_fallocate is killed by the OOM killer instead of
- * failing.  So the limit minus the usage (without inactive page cache) of every ancestor is looked at first.  Best effort: others may allocate meanwhile.
+ * A memfd is not bound by the size of /dev/shm but by the memory cgroup, and there even
+ * posix_fallocate is killed by the OOM killer instead of failing.  So the limit minus the usage
+ * (without inactive page cache) of every ancestor is looked at first.  Best effort: others may
+ * allocate meanwhile.
  */
 #include "core/arena/budget.h"
 #include "topo/cgroup.h"
@@ -116,7 +118,8 @@ size_t hud_budget_of(size_t whole, int cores, int local_ranks)
 
 size_t hud_budget_default(int local_ranks)
 {
-    return hud_budget_of(smaller(machine_bytes("MemTotal"), group_limits().whole), (int)sysconf(_SC_NPROCESSORS_ONLN), local_ranks);
+    return hud_budget_of(smaller(machine_bytes("MemTotal"), group_limits().whole),
+                         (int)sysconf(_SC_NPROCESSORS_ONLN), local_ranks);
 }
 
 bool hud_budget_has_space(size_t arena_bytes, int mappings)

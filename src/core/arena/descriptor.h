@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * descriptor.h - a descriptor that the program may have closed, and its number reused for a file of its own: looked at before each use.
+ * descriptor.h - a descriptor that the program may have closed, and its number reused for a file of
+ * its own: looked at before each use.
  */
 #ifndef HUD_DESCRIPTOR_H
 #define HUD_DESCRIPTOR_H

@@ -19,8 +19,8 @@ static int open_socket(void)
     struct sockaddr_un any = { .sun_family = AF_UNIX };
     int on = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    if (fd >= 0 &&
-        (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 || bind(fd, (struct sockaddr *)&any, sizeof any.sun_family) != 0)) {
+    if (fd >= 0 && (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
+                    bind(fd, (struct sockaddr *)&any, sizeof any.sun_family) != 0)) {
         close(fd);
         fd = -1;
     }
@@ -34,8 +34,8 @@ struct descriptor hud_handover_open(char name[HANDOVER_NAME])
     socklen_t bytes = sizeof address;
 
     memset(name, 0, HANDOVER_NAME);
-    if (sock.fd >= 0 && getsockname(sock.fd, (struct sockaddr *)&address, &bytes) == 0 && bytes > ADDRESS_HEAD &&
-        bytes - ADDRESS_HEAD < HANDOVER_NAME)
+    if (sock.fd >= 0 && getsockname(sock.fd, (struct sockaddr *)&address, &bytes) == 0 &&
+        bytes > ADDRESS_HEAD && bytes - ADDRESS_HEAD < HANDOVER_NAME)
         memcpy(name, address.sun_path + 1, bytes - ADDRESS_HEAD);
     return sock;
 }
@@ -49,9 +49,11 @@ int hud_handover_send(const struct descriptor *sock, const struct arena *own, co
         char bytes[CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;
     } control = { .bytes = { 0 } };
-    struct msghdr msg = {
-        .msg_name = &address, .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
-    };
+    struct msghdr msg = { .msg_name = &address,
+                          .msg_iov = &iov,
+                          .msg_iovlen = 1,
+                          .msg_control = control.bytes,
+                          .msg_controllen = sizeof control.bytes };
 
     if (!descriptor_is_ours(sock) || !descriptor_is_ours(&own->file))
         return -1;
@@ -65,7 +67,10 @@ int hud_handover_send(const struct descriptor *sock, const struct arena *own, co
     memcpy(CMSG_DATA(c), &own->file.fd, sizeof(int));
     if (sendmsg(sock->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return 1;
-    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM || errno == ETOOMANYREFS ? 0 : -1;
+    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM ||
+                   errno == ETOOMANYREFS
+               ? 0
+               : -1;
 }
 
 static uid_t overflow_uid = 65534;
@@ -90,15 +95,18 @@ bool hud_handover_is_user(uid_t uid)
 }
 
 /* recvmsg of one message without waiting: false, none waits. */
-static bool next(const struct descriptor *sock, struct handover *message, void *control, size_t control_bytes, int how, struct msghdr *msg,
-                 ssize_t *bytes)
+static bool next(const struct descriptor *sock, struct handover *message, void *control,
+                 size_t control_bytes, int how, struct msghdr *msg, ssize_t *bytes)
 {
     struct iovec iov = { message, sizeof *message };
 
     if (!descriptor_is_ours(sock))
         return false;
     do {
-        *msg = (struct msghdr){ .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = control_bytes };
+        *msg = (struct msghdr){ .msg_iov = &iov,
+                                .msg_iovlen = 1,
+                                .msg_control = control,
+                                .msg_controllen = control_bytes };
         *bytes = recvmsg(sock->fd, msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | how);
     } while (*bytes < 0 && errno == EINTR);
     msg->msg_iov = NULL;
@@ -134,7 +142,8 @@ enum handover_kind hud_handover_look(const struct descriptor *sock, struct hando
     return same ? HANDOVER_SAME_USER : HANDOVER_STRANGER;
 }
 
-/* The room is for credentials and exactly one descriptor: of more the kernel drops the rest and says so. */
+/* The room is for credentials and exactly one descriptor: of more the kernel drops the rest and
+ * says so. */
 int hud_handover_take(const struct descriptor *sock, const struct handover *message)
 {
     union {
@@ -146,12 +155,15 @@ int hud_handover_take(const struct descriptor *sock, const struct handover *mess
     ssize_t bytes;
     int fd = -1;
 
-    if (!next(sock, &taken, control.bytes, CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int)), 0, &msg, &bytes))
+    if (!next(sock, &taken, control.bytes, CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int)),
+              0, &msg, &bytes))
         return -1;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len >= CMSG_LEN(sizeof fd))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+            c->cmsg_len >= CMSG_LEN(sizeof fd))
             memcpy(&fd, CMSG_DATA(c), sizeof fd);
-    if (fd >= 0 && ((msg.msg_flags & MSG_CTRUNC) || !is_whole(bytes, &msg) || memcmp(&taken, message, sizeof taken) != 0)) {
+    if (fd >= 0 && ((msg.msg_flags & MSG_CTRUNC) || !is_whole(bytes, &msg) ||
+                    memcmp(&taken, message, sizeof taken) != 0)) {
         close(fd);
         fd = -1;
     }

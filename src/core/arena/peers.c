@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers.c - mapping the other ranks' arenas: those of this process, those that /proc leads to, and those that must be sent (arrivals.c). */
+/* peers.c - mapping the other ranks' arenas: those of this process, those that /proc leads to, and
+ * those that must be sent (arrivals.c). */
 #define _GNU_SOURCE
-#include "core/clock.h"
 #include "core/arena/direct.h"
+#include "core/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The contexts of this process that have told a card: an address is taken from here, never from a card. */
+/* The contexts of this process that have told a card: an address is taken from here, never from a
+ * card. */
 static pthread_mutex_t here_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct peers *here;
 
@@ -25,7 +27,8 @@ static uint64_t process_token(void)
     static uint64_t token;
 
     pthread_mutex_lock(&lock);
-    while (token == 0 && (getrandom(&token, sizeof token, 0) == (ssize_t)sizeof token || errno == EINTR))
+    while (token == 0 &&
+           (getrandom(&token, sizeof token, 0) == (ssize_t)sizeof token || errno == EINTR))
         ;
     if (token == 0) /* forbidden: the arena's nonce still tells one process from another */
         token = clock_ns() ^ (uint64_t)getpid() << 32;
@@ -172,7 +175,8 @@ struct peer *hud_peers_find_or_add(struct peers *p, const unsigned char *nonce)
     return peer;
 }
 
-void hud_peers_record(struct peers *p, const unsigned char *nonce, struct arena_head *head, size_t bytes, bool borrowed)
+void hud_peers_record(struct peers *p, const unsigned char *nonce, struct arena_head *head,
+                      size_t bytes, bool borrowed)
 {
     pthread_mutex_lock(&p->lock);
     struct peer *peer = hud_peers_find_or_add(p, nonce);
@@ -217,7 +221,8 @@ void hud_peers_send_again(struct peers *p, const struct peer_card *cards, int ra
     pthread_mutex_unlock(&p->lock);
 }
 
-/* All members see one /proc and may use it, as one user.  Known as one: the uid of all whom a namespace does not map is not one user's. */
+/* All members see one /proc and may use it, as one user.  Known as one: the uid of all whom a
+ * namespace does not map is not one user's. */
 static bool proc_serves(const struct peer_card *cards, int ranks)
 {
     bool serves = hud_handover_is_user((uid_t)cards[0].uid);
@@ -230,11 +235,13 @@ static bool proc_serves(const struct peer_card *cards, int ranks)
 
 static bool same_process(const struct peer_card *one, const struct peer_card *other)
 {
-    return one->process == other->process && one->pid == other->pid && one->pid_namespace == other->pid_namespace &&
+    return one->process == other->process && one->pid == other->pid &&
+           one->pid_namespace == other->pid_namespace &&
            one->user_namespace == other->user_namespace;
 }
 
-/* The arena of another context of this process, held; NULL: there is none of that nonce and size. */
+/* The arena of another context of this process, held; NULL: there is none of that nonce and size.
+ * */
 static struct arena_head *borrow(const struct peer_card *card)
 {
     struct arena_head *head = NULL;
@@ -249,7 +256,8 @@ static struct arena_head *borrow(const struct peer_card *card)
     return head;
 }
 
-static void map_one(struct peers *p, const struct peer_card *own, const struct peer_card *card, bool by_proc)
+static void map_one(struct peers *p, const struct peer_card *own, const struct peer_card *card,
+                    bool by_proc)
 {
     bool ours = same_process(own, card);
     struct arena_head *head = NULL;
@@ -268,8 +276,8 @@ static void map_one(struct peers *p, const struct peer_card *own, const struct p
     }
 }
 
-int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_card *cards, int ranks, int me, void (*progress)(void *arg),
-                  void *arg, char **base)
+int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_card *cards,
+                  int ranks, int me, void (*progress)(void *arg), void *arg, char **base)
 {
     bool by_proc = proc_serves(cards, ranks), threads = true;
     int out = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* process.c - a pidfd tells whether a process has ended; its start time tells whether it is the same process. */
+/* process.c - a pidfd tells whether a process has ended; its start time tells whether it is the
+ * same process. */
 #define _GNU_SOURCE
 #include "core/arena/process.h"
 
@@ -13,7 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { STAT_BYTES = 1024, FIELDS_BEFORE = 19 }; /* between the state, after the name, and the start time (proc(5), fields 3 and 22) */
+enum {
+    STAT_BYTES = 1024,
+    FIELDS_BEFORE = 19
+}; /* between the state, after the name, and the start time (proc(5), fields 3 and 22) */
 
 uint64_t hud_process_started(int pid)
 {

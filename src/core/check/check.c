@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check.c - HUDDLE_CHECK: the roll call before each collective, and what the watch sees of it. */
 #include "core/check/check.h"
-#include "core/clock.h"
-#include "core/team/guard.h"
 #include "core/check/longwait.h"
 #include "core/check/watch.h"
+#include "core/clock.h"
+#include "core/team/guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,13 +54,15 @@ static void begin(struct check *check, enum check_stage stage)
     check->due_ns = (uint64_t)check->team->context->config.number[SET_CHECK_TIMEOUT] * NS_PER_S;
 }
 
-/* Who has entered the current call, and what it says of it; and who has come back from it, which does not matter where they differ. */
+/* Who has entered the current call, and what it says of it; and who has come back from it, which
+ * does not matter where they differ. */
 static void look_at_members(struct check *check, bool differ)
 {
     for (int r = 0; r < check->team->size; r++) {
         struct check_member *m = &check->member[r];
         m->there = hud_shm_roll_look(&check->eyes, check->call, r, &m->said);
-        m->back = !differ && m->there && hud_shm_roll_left_ns(&check->eyes, check->call + 1, r) != 0;
+        m->back =
+            !differ && m->there && hud_shm_roll_left_ns(&check->eyes, check->call + 1, r) != 0;
     }
 }
 
@@ -69,8 +71,8 @@ static bool speaks(const struct check *check)
 {
     int r = 0;
 
-    while (r < check->team->rank &&
-           (!check->member[r].there || check->member[r].back || strcmp(check->member[r].said.name, CHECK_GONE) == 0))
+    while (r < check->team->rank && (!check->member[r].there || check->member[r].back ||
+                                     strcmp(check->member[r].said.name, CHECK_GONE) == 0))
         r++;
     return r == check->team->rank;
 }
@@ -104,7 +106,8 @@ static void name_team(struct hud_team *team, char name[CHECK_NAME])
     if (x->name)
         x->name(x->arg, name, CHECK_NAME);
     if (name[0] == '\0' && x->world_rank)
-        snprintf(name, CHECK_NAME, "the communicator whose first is rank %d of the job", x->world_rank(x->arg, 0));
+        snprintf(name, CHECK_NAME, "the communicator whose first is rank %d of the job",
+                 x->world_rank(x->arg, 0));
     else if (name[0] == '\0')
         snprintf(name, CHECK_NAME, "a team");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* complain.c - the lines of HUDDLE_CHECK: who calls what, and who has not come. */
+#include "core/arena/process.h"
 #include "core/check/check.h"
 #include "core/config/log.h"
-#include "core/arena/process.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -58,15 +58,18 @@ static void add_call(struct line *line, const struct hud_team *team, const struc
 /* "call 17 of MPI_COMM_WORLD (8 ranks)" */
 static void add_team(struct line *line, const struct check *check)
 {
-    add(line, "call %llu of %s (%d ranks)", (unsigned long long)check->call, check->name, check->team->size);
+    add(line, "call %llu of %s (%d ranks)", (unsigned long long)check->call, check->name,
+        check->team->size);
 }
 
-/* Is this rank in the call or back from it like another one, and does it say of it what that one says? */
+/* Is this rank in the call or back from it like another one, and does it say of it what that one
+ * says? */
 static bool is_like(const struct check *check, int rank, int other)
 {
     const struct check_member *a = &check->member[rank], *b = &check->member[other];
 
-    return a->there && a->back == b->back && memcmp(&a->said, &b->said, offsetof(struct roll_record, entered_ns)) == 0;
+    return a->there && a->back == b->back &&
+           memcmp(&a->said, &b->said, offsetof(struct roll_record, entered_ns)) == 0;
 }
 
 /* "ranks 0-2, 5 call " of those that make the same call as `first`; "... are back from ". */
@@ -94,7 +97,8 @@ static void add_ranks(struct line *line, const struct check *check, int first)
         add(line, count == 1 ? " calls " : " call ");
 }
 
-/* "ranks 0-6 call MPI_Bcast(root 0, 8 bytes); rank 7 calls MPI_Barrier", of those that are there. */
+/* "ranks 0-6 call MPI_Bcast(root 0, 8 bytes); rank 7 calls MPI_Barrier", of those that are there.
+ * */
 static void add_calls(struct line *line, const struct check *check)
 {
     int calls = 0;
@@ -126,8 +130,10 @@ static void add_missing(struct line *line, struct check *check, int rank, uint64
         add(line, "no call yet)");
         return;
     }
-    uint64_t left = hud_shm_roll_left_ns(&check->eyes, check->call, rank), since = left != 0 ? left : last.entered_ns;
-    add(line, left != 0 ? "came back from call %llu, " : "still in call %llu, ", (unsigned long long)check->call - 1);
+    uint64_t left = hud_shm_roll_left_ns(&check->eyes, check->call, rank),
+             since = left != 0 ? left : last.entered_ns;
+    add(line, left != 0 ? "came back from call %llu, " : "still in call %llu, ",
+        (unsigned long long)check->call - 1);
     add_call(line, check->team, &last);
     uint64_t passed = now_ns > since ? now_ns - since : 0; /* it may have moved since now was now */
     add(line, left != 0 ? ", %.1f s ago)" : ", for %.1f s)", (double)passed * 1e-9);
@@ -155,7 +161,8 @@ void hud_complain_wait(struct check *check, uint64_t longest_ns, uint64_t now_ns
 
     add(&line, "%.0f s of waiting in ", (double)longest_ns * 1e-9);
     if (check->stage == CHECK_SET_UP) {
-        add(&line, "the first call of %s (%d ranks): rank %d is there, others are not", check->name, check->team->size, check->team->rank);
+        add(&line, "the first call of %s (%d ranks): rank %d is there, others are not", check->name,
+            check->team->size, check->team->rank);
         say(check, &line);
         return;
     }

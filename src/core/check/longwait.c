@@ -2,10 +2,10 @@
 /* longwait.c - long waits: the note, and the reasons for which a call can never end. */
 #define _GNU_SOURCE
 #include "core/check/longwait.h"
-#include "core/team/guard.h"
-#include "core/hash.h"
-#include "core/config/log.h"
 #include "core/arena/process.h"
+#include "core/config/log.h"
+#include "core/hash.h"
+#include "core/team/guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,8 @@ static int owner_of(const struct hud_team *team, const mem_flag *flag)
 {
     int r = 0;
 
-    while (r < team->size && ((const char *)flag < team->slices[r] || (const char *)flag >= team->slices[r] + team->bytes))
+    while (r < team->size && ((const char *)flag < team->slices[r] ||
+                              (const char *)flag >= team->slices[r] + team->bytes))
         r++;
     return r < team->size ? r : -1;
 }
@@ -87,7 +88,8 @@ static bool read_note(const struct hud_team *team, int rank, union wait_words *w
 }
 
 /* inside: of a call; otherwise of the roll call before it. */
-static void describe(const struct hud_team *team, const struct mem_wait *wait, bool inside, struct wait_note *note)
+static void describe(const struct hud_team *team, const struct mem_wait *wait, bool inside,
+                     struct wait_note *note)
 {
     const struct alg *alg = inside ? hud_shm_algs[team->entry->row] : NULL;
     union wait_words other;
@@ -145,9 +147,11 @@ static void withdraw(struct mem_wait *wait)
 /* ---- calls that differ ---- */
 
 /*
- * Both have begun with the same calls, as far as the shorter one goes.  So a member that has made at least as many calls has not made fewer of any slot: its slots are
- * read after its sum, so that what is missing from one was not in a call that the sum counts.  And one that has made at most as many has not made more of any: its
- * sum is read after the slot, so that it counts all that the slot does.
+ * Both have begun with the same calls, as far as the shorter one goes.  So a member that has made
+ * at least as many calls has not made fewer of any slot: its slots are read after its sum, so that
+ * what is missing from one was not in a call that the sum counts.  And one that has made at most as
+ * many has not made more of any: its sum is read after the slot, so that it counts all that the
+ * slot does.
  */
 static bool went_elsewhere(const struct member_state *mine, const struct member_state *theirs)
 {
@@ -155,15 +159,16 @@ static bool went_elsewhere(const struct member_state *mine, const struct member_
     bool ahead = calls_of(theirs) >= made, other = false;
 
     for (int s = 0; s < MEMBER_SLOTS && !other; s++) {
-        uint64_t own = mem_count_observe(&mine->calls[s]), their = mem_count_observe(&theirs->calls[s]);
+        uint64_t own = mem_count_observe(&mine->calls[s]),
+                 their = mem_count_observe(&theirs->calls[s]);
         other = (ahead && their < own) || (their > own && calls_of(theirs) <= made);
     }
     return other;
 }
 
 /*
- * Another member's wait in the call of that number.  A roll call comes before its call is counted: who waits in one has the number of the call before, which
- * it has completed.
+ * Another member's wait in the call of that number.  A roll call comes before its call is counted:
+ * who waits in one has the number of the call before, which it has completed.
  */
 static bool waits_in(const struct wait_note *note, uint64_t call)
 {
@@ -171,13 +176,17 @@ static bool waits_in(const struct wait_note *note, uint64_t call)
 }
 
 /*
- * A member's call of the same number in this call's slot has another size.  Its bytes are there while the member is in that call or in the slot's next one:
- * what it writes for the one after that is seen only with a count that says so.
+ * A member's call of the same number in this call's slot has another size.  Its bytes are there
+ * while the member is in that call or in the slot's next one: what it writes for the one after that
+ * is seen only with a count that says so.
  */
-static bool has_other_bytes(const struct member_state *mine, const struct member_state *theirs, int slot)
+static bool has_other_bytes(const struct member_state *mine, const struct member_state *theirs,
+                            int slot)
 {
-    uint64_t call = mem_count_observe(&mine->calls[slot]), made = mem_count_observe(&theirs->calls[slot]);
-    bool other = mem_count_observe(&theirs->bytes[slot][call % 2]) != mem_count_observe(&mine->bytes[slot][call % 2]);
+    uint64_t call = mem_count_observe(&mine->calls[slot]),
+             made = mem_count_observe(&theirs->calls[slot]);
+    bool other = mem_count_observe(&theirs->bytes[slot][call % 2]) !=
+                 mem_count_observe(&mine->bytes[slot][call % 2]);
 
     return made >= call && other && mem_count_observe(&theirs->calls[slot]) <= call + 1;
 }
@@ -187,8 +196,8 @@ static bool same_call(const struct wait_note *a, const struct wait_note *b)
 {
     bool sized = strcmp(a->collective, hud_coll_names[COLL_BCAST]) != 0;
 
-    return strcmp(a->collective, b->collective) == 0 && strcmp(a->algorithm, b->algorithm) == 0 && a->root == b->root &&
-           (a->bytes == b->bytes || !sized);
+    return strcmp(a->collective, b->collective) == 0 && strcmp(a->algorithm, b->algorithm) == 0 &&
+           a->root == b->root && (a->bytes == b->bytes || !sized);
 }
 
 static void describe_call(const struct wait_note *note, char *text, size_t bytes)
@@ -196,12 +205,14 @@ static void describe_call(const struct wait_note *note, char *text, size_t bytes
     int used = snprintf(text, bytes, "%s", note->collective);
 
     if (note->bytes != 0 && used > 0 && (size_t)used < bytes)
-        used += snprintf(text + used, bytes - (size_t)used, " of %llu bytes", (unsigned long long)note->bytes);
+        used += snprintf(text + used, bytes - (size_t)used, " of %llu bytes",
+                         (unsigned long long)note->bytes);
     if (note->root >= 0 && used > 0 && (size_t)used < bytes)
         snprintf(text + used, bytes - (size_t)used, " with root %d", note->root);
 }
 
-static void say_difference(struct hud_team *team, const struct wait_note *mine, int rank, const struct wait_note *theirs)
+static void say_difference(struct hud_team *team, const struct wait_note *mine, int rank,
+                           const struct wait_note *theirs)
 {
     char own[96], other[96] = "another call, or one of another size";
 
@@ -211,7 +222,8 @@ static void say_difference(struct hud_team *team, const struct wait_note *mine, 
     if (theirs)
         describe_call(theirs, other, sizeof other);
     hud_log(&team->context->config, LOG_ERROR,
-            "ranks of %s (%d ranks) call differently: rank %d makes %s, rank %d %s; the call fails, later ones are %s's own "
+            "ranks of %s (%d ranks) call differently: rank %d makes %s, rank %d %s; the call "
+            "fails, later ones are %s's own "
             "(HUDDLE_CHECK=1 tells more)",
             mine->communicator, team->size, team->rank, own, rank, other, team->context->owner);
 }
@@ -224,9 +236,12 @@ static int compare_calls(struct hud_team *team, const struct wait_note *mine)
     union wait_words theirs;
 
     for (int r = 0; r < team->size; r++) {
-        bool waits = r != team->rank && read_note(team, r, &theirs) && waits_in(&theirs.is, mine->call);
-        bool differ = waits ? !same_call(mine, &theirs.is) : went_elsewhere(own, team_member(team, r));
-        if (r == team->rank || (!differ && !(sized && has_other_bytes(own, team_member(team, r), team->entry->slot))))
+        bool waits =
+            r != team->rank && read_note(team, r, &theirs) && waits_in(&theirs.is, mine->call);
+        bool differ =
+            waits ? !same_call(mine, &theirs.is) : went_elsewhere(own, team_member(team, r));
+        if (r == team->rank ||
+            (!differ && !(sized && has_other_bytes(own, team_member(team, r), team->entry->slot))))
             continue;
         say_difference(team, mine, r, waits ? &theirs.is : NULL);
         return HUD_ERR_UNLIKE;
@@ -236,7 +251,8 @@ static int compare_calls(struct hud_team *team, const struct wait_note *mine)
 
 /* ---- processes that end ---- */
 
-static void say_death(struct hud_team *team, int rank, const struct mem_wait *wait, const struct wait_note *mine)
+static void say_death(struct hud_team *team, int rank, const struct mem_wait *wait,
+                      const struct wait_note *mine)
 {
     char host[64] = "this node";
     bool aborts = team->context->config.number[SET_ON_DEATH] == DEATH_ABORT;
@@ -245,8 +261,10 @@ static void say_death(struct hud_team *team, int rank, const struct mem_wait *wa
         return;
     gethostname(host, sizeof host - 1);
     hud_log(&team->context->config, LOG_ERROR,
-            "rank %d of %s (%d ranks), process %d on %s, has ended; rank %d has waited in %s for %.1f s%s", rank, mine->communicator,
-            team->size, team->process[rank].pid, host, team->rank, mine->collective, (double)(wait->now_ns - wait->begin_ns) * 1e-9,
+            "rank %d of %s (%d ranks), process %d on %s, has ended; rank %d has waited in %s for "
+            "%.1f s%s",
+            rank, mine->communicator, team->size, team->process[rank].pid, host, team->rank,
+            mine->collective, (double)(wait->now_ns - wait->begin_ns) * 1e-9,
             aborts ? "; aborting (HUDDLE_ON_DEATH=abort)" : "");
 }
 
@@ -254,15 +272,16 @@ static void abort_job(struct hud_team *team)
 {
     const struct hud_host *host = &team->context->host;
 
-    mem_count_claim(&head_of(team, team->rank)->obituary); /* this rank's own end must not be reported by the others */
+    mem_count_claim(&head_of(team, team->rank)
+                         ->obituary); /* this rank's own end must not be reported by the others */
     if (host->abort)
         host->abort(host->arg);
     abort();
 }
 
 /*
- * Asks the kernel.  When a process started is read here alone, the first time that it is found alive: in another time namespace its own reading of that
- * is another one.
+ * Asks the kernel.  When a process started is read here alone, the first time that it is found
+ * alive: in another time namespace its own reading of that is another one.
  */
 static bool ask(struct team_process *process)
 {
@@ -273,10 +292,12 @@ static bool ask(struct team_process *process)
 }
 
 /*
- * Members whose processes have ended without leaving the team.  Whether one has left it is read after it has ended.  A look asks about some members, in
- * turn: a question takes tens of microseconds, and may take them from a rank that works.
+ * Members whose processes have ended without leaving the team.  Whether one has left it is read
+ * after it has ended.  A look asks about some members, in turn: a question takes tens of
+ * microseconds, and may take them from a rank that works.
  */
-static bool find_deaths(struct hud_team *team, const struct mem_wait *wait, const struct wait_note *mine)
+static bool find_deaths(struct hud_team *team, const struct mem_wait *wait,
+                        const struct wait_note *mine)
 {
     int asked = team->size < ASKED_PER_LOOK ? team->size : ASKED_PER_LOOK;
     bool died = false;
@@ -298,7 +319,8 @@ static bool find_deaths(struct hud_team *team, const struct mem_wait *wait, cons
 /* ---- the look ---- */
 
 /* The status with which this call must end; 0: it may still end well. */
-static int find_end(struct hud_team *team, const struct mem_wait *wait, bool inside, const struct wait_note *mine)
+static int find_end(struct hud_team *team, const struct mem_wait *wait, bool inside,
+                    const struct wait_note *mine)
 {
     if (team->exchange.interrupted && team->exchange.interrupted(team->exchange.arg)) {
         find_deaths(team, wait, mine); /* names the rank, where that is why */
@@ -309,7 +331,8 @@ static int find_end(struct hud_team *team, const struct mem_wait *wait, bool ins
         if (gave_up != 0)
             return gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
     }
-    int status = inside ? compare_calls(team, mine) : 0; /* a roll call tells by itself where they differ */
+    int status =
+        inside ? compare_calls(team, mine) : 0; /* a roll call tells by itself where they differ */
     if (status != 0 || wait->looks % LOOKS_PER_DEATH != 1 || !find_deaths(team, wait, mine))
         return status;
     return team->context->host.fault_tolerant ? HUD_ERR_FAILED : 0;
@@ -357,7 +380,8 @@ static bool has_ended(void *arg, int rank)
 
 void hud_longwait_give_up(struct hud_team *team, int status)
 {
-    mem_count(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status, false); /* first: the others leave while this one waits */
+    mem_count(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status,
+              false); /* first: the others leave while this one waits */
     if (team->mem.pids)
         hud_mem_close(&team->mem, has_ended, team);
 }

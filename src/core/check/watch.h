@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * watch.h - with HUDDLE_CHECK: a thread that looks now and then at the calls that this rank is in, wherever it waits: in a team's set-up, for other
- * ranks, or in a collective of the MPI's.  It calls nothing of the host's.  The lock is for all that it looks at.
+ * watch.h - with HUDDLE_CHECK: a thread that looks now and then at the calls that this rank is in,
+ * wherever it waits: in a team's set-up, for other ranks, or in a collective of the MPI's.  It
+ * calls nothing of the host's.  The lock is for all that it looks at.
  */
 #ifndef HUD_WATCH_H
 #define HUD_WATCH_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* explain.c - the plan of a team that does not exist: ranks as a launcher would bind them, on this machine or on one that is described. */
+/* explain.c - the plan of a team that does not exist: ranks as a launcher would bind them, on this
+ * machine or on one that is described. */
 #include "core/choose/explain.h"
 #include "core/arena/budget.h"
 #include "core/arena/direct.h"
@@ -26,7 +27,8 @@ struct answer {
 
 /* ---- where the ranks would be ---- */
 
-/* As a team's ranks would count: here those that this process may use, and no more than its cgroups allow; elsewhere all. */
+/* As a team's ranks would count: here those that this process may use, and no more than its cgroups
+ * allow; elsewhere all. */
 static void find_processors(struct answer *a)
 {
     struct topo_cpus allowed;
@@ -53,7 +55,8 @@ static bool find_place(struct answer *a)
     if (good) {
         find_processors(a);
         hud_topo_bind(a->machine, &a->cpus, a->q->map, a->q->ranks, cpus);
-        good = hud_topo_place(a->machine, cpus, a->q->ranks, off, &place) == 0 && hud_shape_groups_build(&place, &a->groups) == 0;
+        good = hud_topo_place(a->machine, cpus, a->q->ranks, off, &place) == 0 &&
+               hud_shape_groups_build(&place, &a->groups) == 0;
     }
     if (good) {
         a->table->levels = hud_topo_kept(a->machine, off, a->table->name);
@@ -77,7 +80,9 @@ static json_t *params_json(const struct alg *alg, const long *param)
 
     for (int p = 0; alg->params && alg->params[p].name; p++) {
         const struct alg_param *row = &alg->params[p];
-        json_object_set_new(params, row->name, row->words ? json_string(row->words[param[p] - row->min]) : json_integer(param[p]));
+        json_object_set_new(params, row->name,
+                            row->words ? json_string(row->words[param[p] - row->min])
+                                       : json_integer(param[p]));
     }
     return params;
 }
@@ -86,11 +91,13 @@ static json_t *params_json(const struct alg *alg, const long *param)
 static bool differs_in_order(const struct plan *plan, int kind)
 {
     int pieces = plan->first[kind + 1] - plan->first[kind], ordered = kind + COLL_KINDS;
-    const struct plan_entry *a = &plan->entry[plan->first[kind]], *b = &plan->entry[plan->first[ordered]];
+    const struct plan_entry *a = &plan->entry[plan->first[kind]],
+                            *b = &plan->entry[plan->first[ordered]];
     bool same = pieces == plan->first[ordered + 1] - plan->first[ordered];
 
     for (int e = 0; same && e < pieces; e++)
-        same = a[e].max_bytes == b[e].max_bytes && a[e].rule == b[e].rule && a[e].row == b[e].row && a[e].slot == b[e].slot;
+        same = a[e].max_bytes == b[e].max_bytes && a[e].rule == b[e].rule && a[e].row == b[e].row &&
+               a[e].slot == b[e].slot;
     return coll_reduces(kind) && !same;
 }
 
@@ -98,8 +105,9 @@ static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
 {
     const struct alg *alg = e->slot >= 0 ? hud_shm_algs[e->row] : NULL;
 
-    return alg ? json_pack("{s:s, s:s, s:o, s:I}", "algorithm", alg->name, "doc", alg->doc, "parameters", params_json(alg, e->param),
-                           "slot_bytes", (json_int_t)plan->slot[e->slot].bytes)
+    return alg ? json_pack("{s:s, s:s, s:o, s:I}", "algorithm", alg->name, "doc", alg->doc,
+                           "parameters", params_json(alg, e->param), "slot_bytes",
+                           (json_int_t)plan->slot[e->slot].bytes)
                : json_null();
 }
 
@@ -113,14 +121,16 @@ static const char *refusal(const struct plan *plan, const struct config *config)
                                                   : NULL;
 }
 
-static json_t *why_json(const struct plan *plan, const struct config *config, int kind, const struct plan_entry *e)
+static json_t *why_json(const struct plan *plan, const struct config *config, int kind,
+                        const struct plan_entry *e)
 {
     const char *refused = refusal(plan, config);
 
     if (refused)
         return json_pack("{s:s}", "by", refused);
     if (e->rule)
-        return json_pack("{s:s, s:s, s:i, s:b}", "by", e->rules == hud_rules_builtin() ? "built-in table" : "tuning file", "file",
+        return json_pack("{s:s, s:s, s:i, s:b}", "by",
+                         e->rules == hud_rules_builtin() ? "built-in table" : "tuning file", "file",
                          e->rules->file, "line", e->rule->line, "model", e->rule->than >= 0);
     int forced = hud_config_forced(config, kind);
     return json_pack("{s:s}", "by",
@@ -136,9 +146,13 @@ static json_t *pieces_json(const struct plan *plan, const struct config *config,
 
     for (int e = plan->first[axis]; e < plan->first[axis + 1]; e++) {
         const struct plan_entry *entry = &plan->entry[e];
-        json_t *piece = json_pack("{s:I, s:o, s:o}", "min_bytes", (json_int_t)min, "serves", taker_json(plan, entry), "why",
-                                  why_json(plan, config, kind, entry));
-        json_object_set_new(piece, "max_bytes", entry->max_bytes == SIZE_MAX ? json_null() : json_integer((json_int_t)entry->max_bytes));
+        json_t *piece =
+            json_pack("{s:I, s:o, s:o}", "min_bytes", (json_int_t)min, "serves",
+                      taker_json(plan, entry), "why", why_json(plan, config, kind, entry));
+        json_object_set_new(piece, "max_bytes",
+                            entry->max_bytes == SIZE_MAX
+                                ? json_null()
+                                : json_integer((json_int_t)entry->max_bytes));
         json_array_append_new(list, piece);
         min = entry->max_bytes + 1;
     }
@@ -152,13 +166,16 @@ json_t *hud_pieces_json(const struct plan *plan, const struct config *config, in
 
 json_t *hud_ordered_json(const struct plan *plan, const struct config *config, int kind)
 {
-    return differs_in_order(plan, kind) ? pieces_json(plan, config, kind, plan_axis((enum coll_kind)kind, true)) : json_null();
+    return differs_in_order(plan, kind)
+               ? pieces_json(plan, config, kind, plan_axis((enum coll_kind)kind, true))
+               : json_null();
 }
 
 /* The rule's algorithm would take the call, had it all the memory that it wants. */
 static bool lacks_room(const struct answer *a, const struct rule *r)
 {
-    const struct alg *alg = r->row >= 0 && !plan_lacks_direct(r->row, &a->facts) ? hud_shm_algs[r->row] : NULL;
+    const struct alg *alg =
+        r->row >= 0 && !plan_lacks_direct(r->row, &a->facts) ? hud_shm_algs[r->row] : NULL;
     long param[ALG_PARAMS];
     struct coll call = { .bytes = a->q->bytes, .param = param };
 
@@ -172,7 +189,8 @@ static bool lacks_room(const struct answer *a, const struct rule *r)
 /* *served: a rule before these does. */
 static void add_rules(const struct answer *a, const struct rules *rules, bool *served, json_t *list)
 {
-    bool forced = hud_config_forced(&a->config, a->kind) != -1, left_aside = a->plan.too_rich && rules == &a->tuning;
+    bool forced = hud_config_forced(&a->config, a->kind) != -1,
+         left_aside = a->plan.too_rich && rules == &a->tuning;
 
     for (int i = 0; i < rules->count; i++) {
         const struct rule *r = &rules->rule[i];
@@ -187,8 +205,10 @@ static void add_rules(const struct answer *a, const struct rules *rules, bool *s
                               : lacks_room(a, r)  ? "memory has no room for its algorithm"
                                                   : "its algorithm does not take the call";
         *served = *served || r == a->entry->rule;
-        json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s}", "file", rules->file, "line", r->line, "algorithm",
-                                              r->row >= 0 ? hud_shm_algs[r->row]->name : "mpi", "verdict", verdict));
+        json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s}", "file", rules->file, "line",
+                                              r->line, "algorithm",
+                                              r->row >= 0 ? hud_shm_algs[r->row]->name : "mpi",
+                                              "verdict", verdict));
     }
 }
 
@@ -198,8 +218,10 @@ static json_t *groups_json(const struct answer *a)
 
     for (int l = 0; l < a->groups.levels; l++) {
         const struct shape_level *level = &a->groups.level[l];
-        json_array_append_new(
-            levels, json_pack("{s:s, s:i}", "level", level->from >= 0 ? a->table->name[level->from] : "team", "groups", level->groups));
+        json_array_append_new(levels,
+                              json_pack("{s:s, s:i}", "level",
+                                        level->from >= 0 ? a->table->name[level->from] : "team",
+                                        "groups", level->groups));
     }
     return levels;
 }
@@ -210,8 +232,9 @@ static json_t *slots_json(const struct plan *plan)
 
     for (int s = 0; s < plan->slots; s++) {
         const struct alg *alg = hud_shm_algs[plan->slot[s].row];
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:I}", "collective", alg->coll, "algorithm", alg->name, "bytes", (json_int_t)plan->slot[s].bytes));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:I}", "collective", alg->coll, "algorithm",
+                                        alg->name, "bytes", (json_int_t)plan->slot[s].bytes));
     }
     return list;
 }
@@ -223,13 +246,17 @@ static json_t *answer_json(const struct answer *a)
 
     add_rules(a, &a->tuning, &served, rules);
     add_rules(a, hud_rules_builtin(), &served, rules);
-    return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, s:{s:I, s:o}, s:o}", "collective",
-                     a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks, "map", a->q->map, "serves",
-                     taker_json(&a->plan, a->entry), "why", why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "oversubscribed",
-                     a->facts.oversubscribed, "direct", a->facts.direct, "processors", a->processors, "within", a->facts.within, "groups",
-                     groups_json(a), "rules", rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "ordered",
-                     hud_ordered_json(&a->plan, &a->config, a->kind), "lease", "bytes", (json_int_t)a->plan.total_bytes, "slots",
-                     slots_json(&a->plan), "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
+    return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, "
+                     "s:{s:I, s:o}, s:o}",
+                     "collective", a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks",
+                     a->q->ranks, "map", a->q->map, "serves", taker_json(&a->plan, a->entry), "why",
+                     why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "oversubscribed",
+                     a->facts.oversubscribed, "direct", a->facts.direct, "processors",
+                     a->processors, "within", a->facts.within, "groups", groups_json(a), "rules",
+                     rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "ordered",
+                     hud_ordered_json(&a->plan, &a->config, a->kind), "lease", "bytes",
+                     (json_int_t)a->plan.total_bytes, "slots", slots_json(&a->plan), "error",
+                     a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
 }
 
 static bool understood(const struct hud_question *q)
@@ -239,7 +266,8 @@ static bool understood(const struct hud_question *q)
 
     for (size_t i = 0; q && q->map && i < sizeof maps / sizeof *maps; i++)
         map = map || strcmp(q->map, maps[i]) == 0;
-    return map && q->collective && hud_coll_kind(q->collective) >= 0 && q->ranks >= 1 && q->ranks <= INT16_MAX;
+    return map && q->collective && hud_coll_kind(q->collective) >= 0 && q->ranks >= 1 &&
+           q->ranks <= INT16_MAX;
 }
 
 /* Of a rank's arena: here, or on the machine that is described. */
@@ -259,7 +287,8 @@ static json_t *explain(struct answer *a)
     hud_config_read(NULL, &a->config);
     const char *tuning = a->config.text[SET_TUNING];
     if (a->q->topology && tuning[0] == '\0')
-        tuning = "off"; /* what was measured here says nothing of another machine, unless it is named */
+        tuning =
+            "off"; /* what was measured here says nothing of another machine, unless it is named */
     if (a->config.error[0] == '\0')
         hud_rules_find(&a->tuning, tuning, a->config.error, sizeof a->config.error);
     if (!find_place(a))

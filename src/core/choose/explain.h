@@ -7,7 +7,8 @@
 
 #include <jansson.h>
 
-/* [{"min_bytes", "max_bytes" (null: no end), "serves" (null: the MPI's own), "why"}, ...]: the plan's pieces for a collective. */
+/* [{"min_bytes", "max_bytes" (null: no end), "serves" (null: the MPI's own), "why"}, ...]: the
+ * plan's pieces for a collective. */
 json_t *hud_pieces_json(const struct plan *plan, const struct config *config, int kind);
 
 /* The same for reductions that must take the ranks in order, where anything differs; else null. */

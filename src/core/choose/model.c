@@ -20,7 +20,8 @@ static const struct known {
 static const struct known *find(int row)
 {
     for (size_t i = 0; row >= 0 && i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].coll, hud_shm_algs[row]->coll) == 0 && strcmp(known[i].name, hud_shm_algs[row]->name) == 0)
+        if (strcmp(known[i].coll, hud_shm_algs[row]->coll) == 0 &&
+            strcmp(known[i].name, hud_shm_algs[row]->name) == 0)
             return &known[i];
     return NULL;
 }

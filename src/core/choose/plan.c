@@ -2,13 +2,18 @@
 /*
  * plan.c - from rules to a plan.
  *
- * 1. Candidates: rules that fit the team, in order, each with the largest message that its algorithm takes.
- * 2. The sizes at which a candidate begins or ends cut the axis of sizes; each piece goes to the first candidate that covers it.
- * 3. Candidates that got a piece get slots: flags first, then windows that want little, then the others in equal parts of what is left.
- * A slot that finds no room bars its candidates, one that is too small for their largest messages leaves those to others, and the last two steps are
- * done again.  A tuning file that has more choices for one team than a plan holds is left aside, and the plan says so.
- * Under HUDDLE_REDUCE_ORDER=fixed a reduction for which memory is short would get the MPI's order.  So such a plan is made anew, and lean: windows serve
- * reductions only, and the first to go are those that reductions can do without.
+ * 1. Candidates: rules that fit the team, in order, each with the largest message that its
+ * algorithm takes.
+ * 2. The sizes at which a candidate begins or ends cut the axis of sizes; each piece goes to the
+ * first candidate that covers it.
+ * 3. Candidates that got a piece get slots: flags first, then windows that want little, then the
+ * others in equal parts of what is left.
+ * A slot that finds no room bars its candidates, one that is too small for their largest messages
+ * leaves those to others, and the last two steps are done again.  A tuning file that has more
+ * choices for one team than a plan holds is left aside, and the plan says so.  Under
+ * HUDDLE_REDUCE_ORDER=fixed a reduction for which memory is short would get the MPI's order.  So
+ * such a plan is made anew, and lean: windows serve reductions only, and the first to go are those
+ * that reductions can do without.
  */
 #include "core/choose/plan.h"
 
@@ -30,13 +35,15 @@ struct making {
     struct candidate candidate[PLAN_RULES];
     int count;
     int winner[PLAN_ENTRIES]; /* candidate of each of the plan's entries, -1: none */
-    bool lean, cramped;       /* windows for reductions only; a slot has found no room, or too little */
+    bool lean, cramped; /* windows for reductions only; a slot has found no room, or too little */
 };
 
-void hud_plan_params(const struct config *config, const struct rule *rule, int row, long param[ALG_PARAMS])
+void hud_plan_params(const struct config *config, const struct rule *rule, int row,
+                     long param[ALG_PARAMS])
 {
     for (int p = 0; p < ALG_PARAMS; p++)
-        param[p] = rule && rule->given[p] && !config->given[row][p] ? rule->param[p] : config->param[row][p];
+        param[p] = rule && rule->given[p] && !config->given[row][p] ? rule->param[p]
+                                                                    : config->param[row][p];
 }
 
 static bool same_shape(const struct alg *alg, const long *a, const long *b)
@@ -85,7 +92,8 @@ static void add(struct making *k, struct candidate c)
         hud_plan_params(k->config, c.rule, c.row, c.param);
         if (alg->slot_bytes && (!plan->windows || (k->lean && !coll_reduces(c.kind))))
             return;
-        if (!limit(&c, alg_slot_bytes(alg, c.param, plan->facts.ranks, plan->max_bytes), plan->facts.ranks))
+        if (!limit(&c, alg_slot_bytes(alg, c.param, plan->facts.ranks, plan->max_bytes),
+                   plan->facts.ranks))
             return;
     }
     k->candidate[k->count++] = c;
@@ -101,8 +109,12 @@ static bool add_rules(struct making *k, const struct rules *rules, int room)
             continue;
         if (k->count == room)
             return false;
-        add(k, (struct candidate){
-                   .rule = r, .rules = rules, .kind = r->kind, .row = r->row, .min_bytes = min, .max_bytes = r->max_bytes });
+        add(k, (struct candidate){ .rule = r,
+                                   .rules = rules,
+                                   .kind = r->kind,
+                                   .row = r->row,
+                                   .min_bytes = min,
+                                   .max_bytes = r->max_bytes });
     }
     return true;
 }
@@ -121,7 +133,8 @@ static void collect(struct making *k)
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         int forced = hud_config_forced(k->config, kind);
         if (forced != -1)
-            add(k, (struct candidate){ .kind = kind, .row = forced >= 0 ? forced : -1, .max_bytes = SIZE_MAX });
+            add(k, (struct candidate){
+                       .kind = kind, .row = forced >= 0 ? forced : -1, .max_bytes = SIZE_MAX });
     }
     int before = k->count;
     if (!add_rules(k, k->tuning, PLAN_RULES - (builtin ? builtin->count : 0))) {
@@ -141,7 +154,8 @@ static bool serves(const struct making *k, const struct candidate *c, int axis)
     return !ordered || !coll_reduces(c->kind) || c->row < 0 || hud_shm_algs[c->row]->ordered;
 }
 
-/* The first candidate of an axis that covers a size, and the size up to which that stays so; -1: none. */
+/* The first candidate of an axis that covers a size, and the size up to which that stays so; -1:
+ * none. */
 static int cover(const struct making *k, int axis, size_t bytes, size_t *max_bytes)
 {
     *max_bytes = SIZE_MAX;
@@ -173,7 +187,8 @@ static void write_entry(struct making *k, int at, int winner, size_t max_bytes)
     }
 }
 
-/* Cuts the axis of sizes.  False: into more pieces than a plan holds; the rest is left to the MPI. */
+/* Cuts the axis of sizes.  False: into more pieces than a plan holds; the rest is left to the MPI.
+ * */
 static bool cut(struct making *k)
 {
     struct plan *plan = k->plan;
@@ -182,7 +197,9 @@ static bool cut(struct making *k)
 
     for (int axis = 0; axis < PLAN_AXES; axis++) {
         size_t bytes = 0, max;
-        int room = PLAN_ENTRIES - (PLAN_AXES - axis); /* for the last piece of this axis, so that the others find one too */
+        int room = PLAN_ENTRIES -
+                   (PLAN_AXES -
+                    axis); /* for the last piece of this axis, so that the others find one too */
 
         plan->first[axis] = at;
         for (bool more = true; more; bytes = max + 1) {
@@ -208,7 +225,8 @@ static bool share(const struct plan_slot *slot, const struct candidate *c)
 {
     const struct alg *a = hud_shm_algs[slot->row], *b = hud_shm_algs[c->row];
 
-    return (a == b || (a->family && b->family && strcmp(a->family, b->family) == 0)) && same_shape(b, slot->param, c->param);
+    return (a == b || (a->family && b->family && strcmp(a->family, b->family) == 0)) &&
+           same_shape(b, slot->param, c->param);
 }
 
 /* The slot of a candidate, a new one if none has its shape; -1: a plan holds no more. */
@@ -240,7 +258,8 @@ static bool give_slots(struct making *k)
     return whole;
 }
 
-/* Bytes that a slot would take of all there is; what has a fixed size wants nothing more than the others. */
+/* Bytes that a slot would take of all there is; what has a fixed size wants nothing more than the
+ * others. */
 static size_t wants(const struct plan_slot *slot, int ranks)
 {
     const struct alg *alg = hud_shm_algs[slot->row];
@@ -248,7 +267,8 @@ static size_t wants(const struct plan_slot *slot, int ranks)
     return alg->slot_bytes ? alg_slot_bytes(alg, slot->param, ranks, SIZE_MAX / 2) : 0;
 }
 
-/* Slots in the order in which they are laid out: those of fixed size, then windows, those that want least first. */
+/* Slots in the order in which they are laid out: those of fixed size, then windows, those that want
+ * least first. */
 static int order(const struct plan *plan, int turn[PLAN_SLOTS])
 {
     size_t want[PLAN_SLOTS];
@@ -265,11 +285,14 @@ static int order(const struct plan *plan, int turn[PLAN_SLOTS])
     return windows;
 }
 
-/* Windows get equal parts of what is left, but no more than they want: so the others' parts grow.  Returns -1, or the slot that has no room. */
+/* Windows get equal parts of what is left, but no more than they want: so the others' parts grow.
+ * Returns -1, or the slot that has no room. */
 static int lay_out(struct making *k)
 {
     struct plan *plan = k->plan;
-    size_t at = PLACE_OFFSET + mem_lines(sizeof(struct place_table) + SHAPE_LEVELS * (size_t)plan->facts.ranks * sizeof(int16_t));
+    size_t at =
+        PLACE_OFFSET + mem_lines(sizeof(struct place_table) +
+                                 SHAPE_LEVELS * (size_t)plan->facts.ranks * sizeof(int16_t));
     bool checked = k->config->number[SET_CHECK] == SWITCH_ON;
     int turn[PLAN_SLOTS], windows = order(plan, turn);
 
@@ -280,8 +303,9 @@ static int lay_out(struct making *k)
         bool window = hud_shm_algs[slot->row]->slot_bytes != NULL;
         size_t left = at < plan->max_bytes ? plan->max_bytes - at : 0;
         slot->offset = at;
-        slot->bytes = alg_slot_bytes(hud_shm_algs[slot->row], slot->param, plan->facts.ranks,
-                                     window ? left / (size_t)windows-- / HUD_LINE * HUD_LINE : left);
+        slot->bytes =
+            alg_slot_bytes(hud_shm_algs[slot->row], slot->param, plan->facts.ranks,
+                           window ? left / (size_t)windows-- / HUD_LINE * HUD_LINE : left);
         if (slot->bytes == 0)
             return turn[i];
         at += slot->bytes;
@@ -290,14 +314,16 @@ static int lay_out(struct making *k)
     return -1;
 }
 
-/* Returns -1, or the slot that, as laid out, does not take the largest message of one of its entries. */
+/* Returns -1, or the slot that, as laid out, does not take the largest message of one of its
+ * entries. */
 static int check(const struct plan *plan)
 {
     for (int e = 0; e < plan->first[PLAN_AXES]; e++) {
         const struct plan_entry *entry = &plan->entry[e];
         struct candidate c = { .row = entry->slot >= 0 ? entry->row : -1 };
         memcpy(c.param, entry->param, sizeof c.param);
-        if (c.row >= 0 && !takes(&c, entry->max_bytes, plan->slot[entry->slot].bytes, plan->facts.ranks))
+        if (c.row >= 0 &&
+            !takes(&c, entry->max_bytes, plan->slot[entry->slot].bytes, plan->facts.ranks))
             return entry->slot;
     }
     return -1;
@@ -377,7 +403,8 @@ static void settle(struct making *k)
     } while (without >= 0 || small >= 0);
 }
 
-void hud_plan_make(const struct config *config, const struct rules *tuning, const struct plan_facts *facts, size_t max_bytes, bool windows,
+void hud_plan_make(const struct config *config, const struct rules *tuning,
+                   const struct plan_facts *facts, size_t max_bytes, bool windows,
                    struct plan *plan)
 {
     struct making k = { .config = config, .tuning = tuning, .plan = plan };

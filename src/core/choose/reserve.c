@@ -29,7 +29,8 @@ static bool uses_direct(const struct plan *plan)
     return uses;
 }
 
-size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks, size_t max_bytes, bool windows, bool *direct)
+size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks,
+                      size_t max_bytes, bool windows, bool *direct)
 {
     char names[SHAPE_LEVELS + 1][TOPO_NAME] = { "" };
     int count = list_levels(hud_rules_builtin(), names, list_levels(tuning, names, 1));
@@ -52,10 +53,12 @@ size_t hud_plan_lease_bytes(const struct config *config)
     return config->number[SET_LEASE] < 0 ? (size_t)1536 << 10 : (size_t)config->number[SET_LEASE];
 }
 
-size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks, size_t arena_bytes, size_t free_bytes)
+size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks,
+                      size_t arena_bytes, size_t free_bytes)
 {
     bool direct, fixed = config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
-    size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false, &direct) + (fixed ? ORDERED_BYTES : 0);
+    size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false, &direct) +
+                     (fixed ? ORDERED_BYTES : 0);
     size_t kept = fixed ? arena_bytes / 2 : 0, max = hud_plan_lease_bytes(config);
     size_t quarter = free_bytes > kept ? (free_bytes - kept) / 4 : 0;
 

@@ -2,11 +2,11 @@
 /* rules.c - reading tables of choices. */
 #define _GNU_SOURCE
 #include "core/choose/rules.h"
+#include "core/choose/model.h"
+#include "core/choose/toml.h"
+#include "core/config/text.h"
 #include "core/elevated.h"
 #include "core/hash.h"
-#include "core/choose/model.h"
-#include "core/config/text.h"
-#include "core/choose/toml.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,15 +28,18 @@ struct reader {
     size_t error_bytes;
 };
 
-static int complain(struct reader *r, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int complain(struct reader *r, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* "FILE:LINE: what is wrong"; of a long path the end, so that a line holds what follows.  One line, whatever the file holds. */
+/* "FILE:LINE: what is wrong"; of a long path the end, so that a line holds what follows.  One line,
+ * whatever the file holds. */
 static int complain(struct reader *r, int line, const char *format, ...)
 {
     enum { SHOWN = 80 };
     va_list args;
     size_t length = strlen(r->rules->file), cut = length > SHOWN ? length - SHOWN : 0;
-    int used = snprintf(r->error, r->error_bytes, "%s%s:%d: ", cut != 0 ? "..." : "", r->rules->file + cut, line);
+    int used = snprintf(r->error, r->error_bytes, "%s%s:%d: ", cut != 0 ? "..." : "",
+                        r->rules->file + cut, line);
 
     va_start(args, format);
     if (used > 0 && (size_t)used < r->error_bytes)
@@ -64,7 +67,8 @@ static bool parse_range(const char *text, bool bytes, long max, long range[2])
     if (!hud_config_number(first, bytes, 0, max, &range[0]))
         return false;
     range[1] = dash ? max : range[0];
-    return (!dash || dash[1] == '\0' || hud_config_number(dash + 1, bytes, 0, max, &range[1])) && range[0] <= range[1];
+    return (!dash || dash[1] == '\0' || hud_config_number(dash + 1, bytes, 0, max, &range[1])) &&
+           range[0] <= range[1];
 }
 
 /* ---- the lines of a rule ---- */
@@ -74,7 +78,9 @@ static int take_ranks(struct reader *r, const char *value, int line)
     long range[2];
 
     if (!parse_range(value, false, INT_MAX, range))
-        return complain(r, line, "ranks = \"%.60s\" is not understood (accepted: a number, \"2-8\", \"2-\")", value);
+        return complain(r, line,
+                        "ranks = \"%.60s\" is not understood (accepted: a number, \"2-8\", \"2-\")",
+                        value);
     last(r)->min_ranks = range[0];
     last(r)->max_ranks = range[1];
     return 0;
@@ -85,9 +91,15 @@ static int take_bytes(struct reader *r, const char *value, int line)
     long range[2];
 
     if (last(r)->kind == COLL_ALLTOALLV)
-        return complain(r, line, "bytes = \"%.60s\": each rank knows only its own of an alltoallv (accepted: no such line)", value);
+        return complain(r, line,
+                        "bytes = \"%.60s\": each rank knows only its own of an alltoallv "
+                        "(accepted: no such line)",
+                        value);
     if (!parse_range(value, true, LONG_MAX, range))
-        return complain(r, line, "bytes = \"%.60s\" is not understood (accepted: \"64K\", \"4K-1M\", \"1M-\"; K, M and G)", value);
+        return complain(r, line,
+                        "bytes = \"%.60s\" is not understood (accepted: \"64K\", \"4K-1M\", "
+                        "\"1M-\"; K, M and G)",
+                        value);
     last(r)->min_bytes = (size_t)range[0];
     last(r)->max_bytes = range[1] == LONG_MAX ? SIZE_MAX : (size_t)range[1];
     return 0;
@@ -97,7 +109,8 @@ static int take_oversubscribed(struct reader *r, const char *value, int line)
 {
     last(r)->oversubscribed = strcmp(value, "true") == 0;
     if (!last(r)->oversubscribed && strcmp(value, "false") != 0)
-        return complain(r, line, "oversubscribed = %.60s is not understood (accepted: true, false)", value);
+        return complain(r, line, "oversubscribed = %.60s is not understood (accepted: true, false)",
+                        value);
     return 0;
 }
 
@@ -106,23 +119,29 @@ static int take_within(struct reader *r, const char *value, int line)
     bool one = value[0] != '\0' && !strchr(value, ',') && strlen(value) < sizeof last(r)->within;
 
     if (!one || (strcmp(value, "machine") != 0 && !hud_topo_names_valid(value)))
-        return complain(r, line, "within = \"%.60s\" is not understood (accepted: l2, l3, die, group, numa, socket, machine)", value);
+        return complain(r, line,
+                        "within = \"%.60s\" is not understood (accepted: l2, l3, die, group, numa, "
+                        "socket, machine)",
+                        value);
     snprintf(last(r)->within, sizeof last(r)->within, "%s", value);
     return 0;
 }
 
-/* The row of the collective's algorithm with that name, of those that the time model knows or of all; names gets theirs.  -1: there is none. */
+/* The row of the collective's algorithm with that name, of those that the time model knows or of
+ * all; names gets theirs.  -1: there is none. */
 static int find_row(struct reader *r, const char *value, bool with_cost, char names[SET_TEXT])
 {
     int row = -1;
 
     for (int a = 0; hud_shm_algs[a]; a++) {
-        if (hud_coll_kind(hud_shm_algs[a]->coll) != last(r)->kind || (with_cost && !hud_model_knows(a)))
+        if (hud_coll_kind(hud_shm_algs[a]->coll) != last(r)->kind ||
+            (with_cost && !hud_model_knows(a)))
             continue;
         if (strcmp(hud_shm_algs[a]->name, value) == 0)
             row = a;
         size_t used = strlen(names);
-        snprintf(names + used, SET_TEXT - used, "%s%s", used != 0 ? ", " : "", hud_shm_algs[a]->name);
+        snprintf(names + used, SET_TEXT - used, "%s%s", used != 0 ? ", " : "",
+                 hud_shm_algs[a]->name);
     }
     return row;
 }
@@ -135,7 +154,8 @@ static int take_algorithm(struct reader *r, const char *value, int line)
     last(r)->row = find_row(r, value, false, names);
     if (last(r)->row >= 0 || strcmp(value, "mpi") == 0)
         return 0;
-    return complain(r, line, "algorithm = \"%.60s\" is none of %s's (accepted: %s)", value, hud_coll_names[last(r)->kind], names);
+    return complain(r, line, "algorithm = \"%.60s\" is none of %s's (accepted: %s)", value,
+                    hud_coll_names[last(r)->kind], names);
 }
 
 static int take_cheaper_than(struct reader *r, const char *value, int line)
@@ -146,15 +166,21 @@ static int take_cheaper_than(struct reader *r, const char *value, int line)
     last(r)->than = find_row(r, value, true, names);
     if (known && last(r)->than >= 0)
         return 0;
-    return complain(r, line, "cheaper_than = \"%.60s\": the time model knows no such two of %s (accepted: after an algorithm of: %s)",
+    return complain(r, line,
+                    "cheaper_than = \"%.60s\": the time model knows no such two of %s (accepted: "
+                    "after an algorithm of: %s)",
                     value, hud_coll_names[last(r)->kind], names[0] != '\0' ? names : "(none)");
 }
 
 static const struct line {
     const char *key;
     int (*take)(struct reader *r, const char *value, int line);
-} lines[] = { { "ranks", take_ranks },   { "bytes", take_bytes },         { "oversubscribed", take_oversubscribed },
-              { "within", take_within }, { "algorithm", take_algorithm }, { "cheaper_than", take_cheaper_than } };
+} lines[] = { { "ranks", take_ranks },
+              { "bytes", take_bytes },
+              { "oversubscribed", take_oversubscribed },
+              { "within", take_within },
+              { "algorithm", take_algorithm },
+              { "cheaper_than", take_cheaper_than } };
 
 static int take_param(struct reader *r, const char *key, const char *value, int line)
 {
@@ -167,16 +193,19 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
             rule->given[p] = true;
             if (hud_config_param(rule->row, p, value, &rule->param[p], &accepted))
                 return 0;
-            return complain(r, line, "%s = \"%.60s\" is not understood (accepted: %s)", key, value, accepted);
+            return complain(r, line, "%s = \"%.60s\" is not understood (accepted: %s)", key, value,
+                            accepted);
         }
     return complain(r, line,
-                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, within, algorithm, then cheaper_than and its parameters)",
+                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, within, "
+                    "algorithm, then cheaper_than and its parameters)",
                     key);
 }
 
 static int take_machine(struct reader *r, const char *key, const char *value)
 {
-    if (strcmp(key, "cpu") == 0 && r->cpu[0] == '\0') /* once: a file may hold many of these lines, and the answer is read from a file */
+    if (strcmp(key, "cpu") == 0 && r->cpu[0] == '\0') /* once: a file may hold many of these lines,
+                                                         and the answer is read from a file */
         hud_topo_cpu_name(r->cpu, sizeof r->cpu);
     if (strcmp(key, "processors") == 0)
         r->rules->elsewhere |= strtol(value, NULL, 10) != sysconf(_SC_NPROCESSORS_ONLN);
@@ -189,15 +218,17 @@ static int take_machine(struct reader *r, const char *key, const char *value)
 
 static int on_strange(void *arg, const char *what, int line)
 {
-    return complain(
-        arg, line,
-        "%.120s: not understood (accepted: tables [machine], [[barrier]], [[bcast]], [[allreduce]]... with texts, numbers, true and false)",
-        what);
+    return complain(arg, line,
+                    "%.120s: not understood (accepted: tables [machine], [[barrier]], [[bcast]], "
+                    "[[allreduce]]... with texts, numbers, true and false)",
+                    what);
 }
 
 static int check_whole(struct reader *r)
 {
-    return r->bare ? complain(r, last(r)->line, "the rule names no algorithm (accepted: algorithm = \"...\")") : 0;
+    return r->bare ? complain(r, last(r)->line,
+                              "the rule names no algorithm (accepted: algorithm = \"...\")")
+                   : 0;
 }
 
 static int on_table(void *arg, const char *name, int line)
@@ -222,8 +253,13 @@ static int on_table(void *arg, const char *name, int line)
         r->rules->room = room;
     }
     r->rules->count++;
-    *last(r) =
-        (struct rule){ .kind = kind, .row = -1, .than = -1, .line = line, .oversubscribed = -1, .max_ranks = INT_MAX, .max_bytes = SIZE_MAX };
+    *last(r) = (struct rule){ .kind = kind,
+                              .row = -1,
+                              .than = -1,
+                              .line = line,
+                              .oversubscribed = -1,
+                              .max_ranks = INT_MAX,
+                              .max_bytes = SIZE_MAX };
     return 0;
 }
 
@@ -249,10 +285,13 @@ static uint64_t digest_of(const char *text, size_t bytes)
     return digest;
 }
 
-bool hud_rules_read(struct rules *rules, const char *file, const char *text, size_t bytes, char *error, size_t error_bytes)
+bool hud_rules_read(struct rules *rules, const char *file, const char *text, size_t bytes,
+                    char *error, size_t error_bytes)
 {
     struct reader reader = { .rules = rules, .error = error, .error_bytes = error_bytes };
-    const struct toml_visitor visitor = { .table = on_table, .pair = on_pair, .strange = on_strange, .arg = &reader };
+    const struct toml_visitor visitor = {
+        .table = on_table, .pair = on_pair, .strange = on_strange, .arg = &reader
+    };
 
     *rules = (struct rules){ .digest = digest_of(text, bytes) };
     snprintf(rules->file, sizeof rules->file, "%s", file);
@@ -271,7 +310,8 @@ void hud_rules_free(struct rules *rules)
 
 /* ---- finding it ---- */
 
-/* All bytes up to FILE_MAX: what fstat says of a file in /proc, or of one that is being written, is not what a read gives.  -1: errno, or EFBIG. */
+/* All bytes up to FILE_MAX: what fstat says of a file in /proc, or of one that is being written, is
+ * not what a read gives.  -1: errno, or EFBIG. */
 static ssize_t read_all(int fd, char *text)
 {
     ssize_t used = 0, n = 1;
@@ -287,7 +327,8 @@ static ssize_t read_all(int fd, char *text)
 
 static int refuse_file(const char *path, const char *why, char *error, size_t error_bytes)
 {
-    snprintf(error, error_bytes, "%.200s cannot be read: %s (accepted: a file of at most 1M)", path, why);
+    snprintf(error, error_bytes, "%.200s cannot be read: %s (accepted: a file of at most 1M)", path,
+             why);
     hud_text_make_plain(error);
     return -1;
 }
@@ -296,25 +337,29 @@ static int read_open(struct rules *rules, const char *path, int fd, char *error,
 {
     struct stat st;
 
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) /* a device may have no end, a pipe no writer */
+    if (fstat(fd, &st) != 0 ||
+        !S_ISREG(st.st_mode)) /* a device may have no end, a pipe no writer */
         return refuse_file(path, "no regular file", error, error_bytes);
     char *text = malloc(FILE_MAX + 1);
     ssize_t bytes = text ? read_all(fd, text) : -1;
-    int rc = bytes < 0                                                              ? refuse_file(path, strerror(errno), error, error_bytes)
+    int rc = bytes < 0 ? refuse_file(path, strerror(errno), error, error_bytes)
              : hud_rules_read(rules, path, text, (size_t)bytes, error, error_bytes) ? 1
                                                                                     : -1;
     free(text);
     return rc;
 }
 
-/* 1: read; 0: there is no such file, or, unless it was named, none that can be opened; -1: error says what is wrong. */
-static int read_file(struct rules *rules, const char *path, bool named, char *error, size_t error_bytes)
+/* 1: read; 0: there is no such file, or, unless it was named, none that can be opened; -1: error
+ * says what is wrong. */
+static int read_file(struct rules *rules, const char *path, bool named, char *error,
+                     size_t error_bytes)
 {
     /* a pipe without a writer would wait; a terminal would become that of the job */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0)
-        return errno == ENOENT || !named ? 0 : refuse_file(path, strerror(errno), error, error_bytes);
+        return errno == ENOENT || !named ? 0
+                                         : refuse_file(path, strerror(errno), error, error_bytes);
     int rc = read_open(rules, path, fd, error, error_bytes);
     close(fd);
     return rc;
@@ -346,7 +391,9 @@ bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_
     if (setting[0] != '\0') {
         int rc = read_file(rules, setting, true, error, error_bytes);
         if (rc == 0) {
-            snprintf(error, error_bytes, "HUDDLE_TUNING=%.200s: there is no such file (accepted: a tuning file, off)", setting);
+            snprintf(error, error_bytes,
+                     "HUDDLE_TUNING=%.200s: there is no such file (accepted: a tuning file, off)",
+                     setting);
             hud_text_make_plain(error);
         }
         return rc == 1;
@@ -378,7 +425,8 @@ const struct rules *hud_rules_builtin(void)
 
     pthread_mutex_lock(&lock);
     if (!known)
-        known = hud_rules_read(&builtin, "built-in table", hud_builtin_toml, strlen(hud_builtin_toml), error, sizeof error);
+        known = hud_rules_read(&builtin, "built-in table", hud_builtin_toml,
+                               strlen(hud_builtin_toml), error, sizeof error);
     bool there = known;
     pthread_mutex_unlock(&lock);
     return there ? &builtin : NULL;

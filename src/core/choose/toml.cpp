@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// toml.cpp - toml++ behind a C interface: nodes are visited in the order in which they are in the file.
+// toml.cpp - toml++ behind a C interface: nodes are visited in the order in which they are in the
+// file.
 //
-// toml++ 3.3 is not robust against every malformed text.  This file makes up for it, so that each one is an answer and not a crash:
+// toml++ 3.3 is not robust against every malformed text.  This file makes up for it, so that each
+// one is an answer and not a crash:
 //
-// * Some malformed texts fail its assertions: after "[" it reads a key without looking whether one begins there ("[,").  A Debug build aborts at that.
-//   With NDEBUG the same assertions become promises to the optimizer, and a failed one is undefined behaviour.  So they stay on here in all builds
-//   (no NDEBUG), and throw: a text that fails one is not valid TOML.
-// * Until 3.4 its test of a character for being a space calls all letters from U+00A1 to U+0499 unreachable: undefined behaviour again.  The header of that
+// * Some malformed texts fail its assertions: after "[" it reads a key without looking whether one
+// begins there ("[,").  A Debug build aborts at that.
+//   With NDEBUG the same assertions become promises to the optimizer, and a failed one is undefined
+//   behaviour.  So they stay on here in all builds (no NDEBUG), and throw: a text that fails one is
+//   not valid TOML.
+// * Until 3.4 its test of a character for being a space calls all letters from U+00A1 to U+0499
+// unreachable: undefined behaviour again.  The header of that
 //   test comes first here, with the answer that 3.4 gives.
-// * Without exceptions its parser goes on after an error, in states that more of its assertions exclude.  With exceptions a parse ends at its
+// * Without exceptions its parser goes on after an error, in states that more of its assertions
+// exclude.  With exceptions a parse ends at its
 //   first error.  So this file is compiled with exceptions, and none of them leaves it.
-// * Nested tables and arrays are freed recursively.  Without a limit a line of 1 MB with a dotted key ("a.a.a...") overflows the stack.
+// * Nested tables and arrays are freed recursively.  Without a limit a line of 1 MB with a dotted
+// key ("a.a.a...") overflows the stack.
 #undef NDEBUG
 #define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_FORMATTERS 0
@@ -61,7 +68,8 @@ int line_of(const toml::node &node)
 
 void sort(std::vector<item> &items)
 {
-    std::stable_sort(items.begin(), items.end(), [](const item &a, const item &b) { return a.at < b.at; });
+    std::stable_sort(items.begin(), items.end(),
+                     [](const item &a, const item &b) { return a.at < b.at; });
 }
 
 std::vector<item> in_order(const toml::table &table)
@@ -103,7 +111,8 @@ int visit_table(const toml_visitor &v, const std::string &name, const toml::tabl
         bool plain = !has_zero(i.key) && text_of(*i.node, text);
         if (rc != 0)
             return rc;
-        rc = plain ? v.pair(v.arg, i.key.c_str(), text.c_str(), line) : v.strange(v.arg, i.key.c_str(), line);
+        rc = plain ? v.pair(v.arg, i.key.c_str(), text.c_str(), line)
+                   : v.strange(v.arg, i.key.c_str(), line);
     }
     return rc;
 }
@@ -125,7 +134,8 @@ int visit(const toml_visitor &v, const toml::table &file)
     sort(items);
     for (const item &i : items) {
         const toml::table *table = has_zero(i.key) ? nullptr : i.node->as_table();
-        rc = table ? visit_table(v, i.key, *table) : v.strange(v.arg, i.key.c_str(), static_cast<int>(i.at.line));
+        rc = table ? visit_table(v, i.key, *table)
+                   : v.strange(v.arg, i.key.c_str(), static_cast<int>(i.at.line));
         if (rc != 0)
             break;
     }
@@ -158,7 +168,8 @@ bool fails(std::string_view text)
     }
 }
 
-// A failed assertion does not tell where.  A text is read from its beginning: of its lines the fewest that fail the same way end with the line in question.
+// A failed assertion does not tell where.  A text is read from its beginning: of its lines the
+// fewest that fail the same way end with the line in question.
 int line_of_failure(std::string_view text)
 {
     std::vector<size_t> ends;

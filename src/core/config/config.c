@@ -2,15 +2,16 @@
 /*
  * config.c - the table of settings, and reading it.
  *
- * A value is checked as a whole before anything of it is used.  The first bad one becomes config->error, a line that names the variable, the value
- * and what is accepted; the core then passes every collective on.  A variable that starts with HUDDLE_ and is no setting is an error too:
- * a misspelt name would otherwise be silent.
+ * A value is checked as a whole before anything of it is used.  The first bad one becomes
+ * config->error, a line that names the variable, the value and what is accepted; the core then
+ * passes every collective on.  A variable that starts with HUDDLE_ and is no setting is an error
+ * too: a misspelt name would otherwise be silent.
  */
 #include "core/config/config.h"
 #include "core/coll.h"
+#include "core/config/text.h"
 #include "core/elevated.h"
 #include "core/hash.h"
-#include "core/config/text.h"
 #include "topo/topo.h"
 
 #include <errno.h>
@@ -34,12 +35,15 @@ struct row {
 };
 
 static const char *const words_switch[] = { "off", "on", NULL };
-static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive", NULL }; /* as enum mem_way */
+static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",
+                                          NULL }; /* as enum mem_way */
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
 static const char *const words_death[] = { "wait", "abort", NULL }; /* as enum config_death */
 static const char *const words_order[] = { "any", "fixed", NULL };
-static const char *words_barrier[SET_ALGS + 3], *words_bcast[SET_ALGS + 3], *words_reduce[SET_ALGS + 3], *words_allreduce[SET_ALGS + 3],
-    *words_reduce_scatter[SET_ALGS + 3], *words_alltoall[SET_ALGS + 3], *words_alltoallv[SET_ALGS + 3];
+static const char *words_barrier[SET_ALGS + 3], *words_bcast[SET_ALGS + 3],
+    *words_reduce[SET_ALGS + 3], *words_allreduce[SET_ALGS + 3],
+    *words_reduce_scatter[SET_ALGS + 3], *words_alltoall[SET_ALGS + 3],
+    *words_alltoallv[SET_ALGS + 3];
 
 static const char *check_any(const char *value)
 {
@@ -48,25 +52,28 @@ static const char *check_any(const char *value)
 
 static const char *check_levels(const char *value)
 {
-    return hud_topo_names_valid(value) ? NULL : "a comma-separated list of l2, l3, die, group, numa, socket";
+    return hud_topo_names_valid(value)
+               ? NULL
+               : "a comma-separated list of l2, l3, die, group, numa, socket";
 }
 
 static const char *check_stats(const char *value)
 {
-    bool plain = strcmp(value, "off") == 0 || strcmp(value, "0") == 0 || strcmp(value, "1") == 0 || strcmp(value, "on") == 0;
+    bool plain = strcmp(value, "off") == 0 || strcmp(value, "0") == 0 || strcmp(value, "1") == 0 ||
+                 strcmp(value, "on") == 0;
     bool file = strncmp(value, "json:", 5) == 0 && value[5] != '\0';
 
     return plain || file ? NULL : "off, 1 or json:FILE";
 }
 
-#define SETTING(id, name_, kind_, preset_, unit_, agree_, words_, check_, doc_)                                                            \
-    [SET_##id] = { .shown = { .name = name_, .preset = preset_, .unit = unit_, .doc = doc_ },                                              \
-                   .kind = kind_,                                                                                                          \
-                   .agree = agree_,                                                                                                        \
-                   .words = words_,                                                                                                        \
-                   .check = check_,                                                                                                        \
-                   .min = kind_ == NUMBER,                                                                                               \
-                   .max = 1L << 30,                                                                                                       \
+#define SETTING(id, name_, kind_, preset_, unit_, agree_, words_, check_, doc_)                    \
+    [SET_##id] = { .shown = { .name = name_, .preset = preset_, .unit = unit_, .doc = doc_ },      \
+                   .kind = kind_,                                                                  \
+                   .agree = agree_,                                                                \
+                   .words = words_,                                                                \
+                   .check = check_,                                                                \
+                   .min = kind_ == NUMBER,                                                         \
+                   .max = 1L << 30,                                                                \
                    .alg = -1 },
 static struct row rows[SET_MAX] = {
 #include "core/config/config.def"
@@ -75,7 +82,8 @@ static struct row rows[SET_MAX] = {
 static struct setting shown[SET_MAX];
 static int row_count;
 
-/* A copy for the life of the process, in memory that is there: the table of settings cannot fail.  What does not fit is cut off; a test looks. */
+/* A copy for the life of the process, in memory that is there: the table of settings cannot fail.
+ * What does not fit is cut off; a test looks. */
 static char *keep(const char *text)
 {
     static char kept[SET_KEPT];
@@ -95,7 +103,11 @@ static char *join(const char *const *words)
 
     for (int i = 0; words[i]; i++) {
         size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+        snprintf(text + used, sizeof text - used, "%s%s",
+                 i == 0         ? ""
+                 : words[i + 1] ? ", "
+                                : " or ",
+                 words[i]);
     }
     return keep(text);
 }
@@ -163,10 +175,14 @@ static void describe(struct row *row)
     if (row->kind == WORD)
         row->shown.accepted = join(row->words);
     else if (row->kind == TEXT)
-        row->shown.accepted = row->check == check_any ? check_any(NULL) : row->check == check_stats ? check_stats("?") : check_levels("?");
+        row->shown.accepted = row->check == check_any     ? check_any(NULL)
+                              : row->check == check_stats ? check_stats("?")
+                                                          : check_levels("?");
     else {
-        const char *bytes = row->alg < 0 ? "auto, or a number of bytes (K, M and G allowed)" : "bytes (K, M and G allowed)";
-        snprintf(text, sizeof text, "%s from %ld to %ld", row->kind == BYTES ? bytes : "a number", row->min, row->max);
+        const char *bytes = row->alg < 0 ? "auto, or a number of bytes (K, M and G allowed)"
+                                         : "bytes (K, M and G allowed)";
+        snprintf(text, sizeof text, "%s from %ld to %ld", row->kind == BYTES ? bytes : "a number",
+                 row->min, row->max);
         row->shown.accepted = keep(text);
     }
 }
@@ -197,7 +213,8 @@ bool hud_config_number(const char *text, bool bytes, long min, long max, long *n
 {
     char *end;
 
-    if (text[0] < '0' || text[0] > '9') /* strtol would take a newline, a space or a sign before it */
+    if (text[0] < '0' ||
+        text[0] > '9') /* strtol would take a newline, a space or a sign before it */
         return false;
     errno = 0;
     long n = strtol(text, &end, 10);
@@ -237,10 +254,12 @@ static bool parse_word(const struct row *row, const char *value, long *number)
     return false;
 }
 
-static void complain(struct config *config, const char *name, const char *value, const char *accepted)
+static void complain(struct config *config, const char *name, const char *value,
+                     const char *accepted)
 {
     if (config->error[0] == '\0')
-        snprintf(config->error, sizeof config->error, "%s=%.100s is not understood (accepted: %s)", name, value, accepted);
+        snprintf(config->error, sizeof config->error, "%s=%.100s is not understood (accepted: %s)",
+                 name, value, accepted);
 }
 
 static void take(struct config *config, int i, const char *value, const char *origin)
@@ -252,7 +271,8 @@ static void take(struct config *config, int i, const char *value, const char *or
     if (row->kind == TEXT)
         fine = strlen(value) < SET_TEXT && hud_text_is_plain(value) && row->check(value) == NULL;
     else
-        fine = row->kind == WORD ? parse_word(row, value, &number) : parse_number(row, value, &number);
+        fine =
+            row->kind == WORD ? parse_word(row, value, &number) : parse_number(row, value, &number);
     if (!fine) {
         complain(config, row->shown.name, i == SET_JOB ? "(a secret)" : value, row->shown.accepted);
         return;
@@ -267,7 +287,8 @@ static void take(struct config *config, int i, const char *value, const char *or
     if (row->agree) {
         char canonical[32];
         snprintf(canonical, sizeof canonical, "%ld", number);
-        config->digest[i] = (uint32_t)hash_text(HASH_START, row->kind == TEXT ? value : canonical) | 1;
+        config->digest[i] =
+            (uint32_t)hash_text(HASH_START, row->kind == TEXT ? value : canonical) | 1;
     }
 }
 
@@ -279,7 +300,8 @@ bool hud_config_param(int alg, int param, const char *text, long *number, const 
     while (rows[i].alg != alg || rows[i].param != param)
         i++;
     *accepted = rows[i].shown.accepted;
-    return rows[i].kind == WORD ? parse_word(&rows[i], text, number) : parse_number(&rows[i], text, number);
+    return rows[i].kind == WORD ? parse_word(&rows[i], text, number)
+                                : parse_number(&rows[i], text, number);
 }
 
 static int find(const char *name, size_t length)
@@ -327,8 +349,10 @@ static void complain_unknown(struct config *config, const char *assignment)
             nearest = i;
         }
     }
-    bool near = min <= 3 && 2 * min + 7 <= (int)strlen(name); /* at most half of what follows HUDDLE_ */
-    snprintf(config->error, sizeof config->error, "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
+    bool near =
+        min <= 3 && 2 * min + 7 <= (int)strlen(name); /* at most half of what follows HUDDLE_ */
+    snprintf(config->error, sizeof config->error,
+             "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
              near ? "nearest: " : "", near ? rows[nearest].shown.name : "", near ? "; " : "");
 }
 
@@ -359,7 +383,8 @@ void hud_config_read(const char *const *host, struct config *config)
     for (; host && *host; host++)
         take_assignment(config, *host, "host");
     if (process_is_elevated())
-        config->number[SET_ON] = SWITCH_OFF; /* what huddle uses (hwloc) trusts the environment too */
+        config->number[SET_ON] =
+            SWITCH_OFF; /* what huddle uses (hwloc) trusts the environment too */
     hud_text_make_plain(config->error);
     config->agree = HASH_START;
     for (int i = 0; i < count; i++)
@@ -384,7 +409,8 @@ bool hud_config_checks(const char *const *host)
 
 int hud_config_forced(const struct config *config, int coll_kind)
 {
-    _Static_assert((int)SET_ALLTOALLV - (int)SET_BARRIER == (int)COLL_KINDS - 1, "settings of collectives are in their order");
+    _Static_assert((int)SET_ALLTOALLV - (int)SET_BARRIER == (int)COLL_KINDS - 1,
+                   "settings of collectives are in their order");
     long left = config->number[SET_BARRIER + coll_kind];
 
     if (left == CHOICE_AUTO || left == CHOICE_MPI)

@@ -24,7 +24,8 @@ const char *hud_error_string(int status)
                                         [HUD_ERR_UNLIKE] = "ranks call differently",
                                         [HUD_ERR_FAILED] = "a rank has failed" };
 
-    return status >= 0 && status < (int)(sizeof text / sizeof text[0]) ? text[status] : "unknown status";
+    return status >= 0 && status < (int)(sizeof text / sizeof text[0]) ? text[status]
+                                                                       : "unknown status";
 }
 
 /* The effective values of this process's environment beside the table. */
@@ -38,9 +39,11 @@ static json_t *settings_json(void)
     if (config)
         hud_config_read(NULL, config);
     for (int i = 0; config && i < count; i++) {
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", table[i].name, "mca", table[i].mca,
-                                              "value", config->text[i], "origin", config->origin[i], "default", table[i].preset, "unit",
-                                              table[i].unit, "accepted", table[i].accepted, "doc", table[i].doc));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name",
+                                              table[i].name, "mca", table[i].mca, "value",
+                                              config->text[i], "origin", config->origin[i],
+                                              "default", table[i].preset, "unit", table[i].unit,
+                                              "accepted", table[i].accepted, "doc", table[i].doc));
     }
     json_t *error = config && config->error[0] != '\0' ? json_string(config->error) : json_null();
     free(config);
@@ -58,13 +61,16 @@ static json_t *algorithms_json(void)
             json_t *words = json_array();
             for (int w = 0; p->words && p->words[w]; w++)
                 json_array_append_new(words, json_string(p->words[w]));
-            json_array_append_new(params, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:s}", "name", p->name, "unit", p->unit, "doc",
-                                                    p->doc, "min", (json_int_t)p->min, "max", (json_int_t)p->max, "default",
-                                                    (json_int_t)p->preset, "words", words, "tune", p->tune ? p->tune : ""));
+            json_array_append_new(
+                params, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:s}", "name", p->name,
+                                  "unit", p->unit, "doc", p->doc, "min", (json_int_t)p->min, "max",
+                                  (json_int_t)p->max, "default", (json_int_t)p->preset, "words",
+                                  words, "tune", p->tune ? p->tune : ""));
         }
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o}", "collective", alg->coll, "name", alg->name, "doc", alg->doc,
-                                        "source", alg->source, "baseline", alg->baseline, "direct", alg->direct, "parameters", params));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o}", "collective",
+                                              alg->coll, "name", alg->name, "doc", alg->doc,
+                                              "source", alg->source, "baseline", alg->baseline,
+                                              "direct", alg->direct, "parameters", params));
     }
     return list;
 }
@@ -95,7 +101,9 @@ int hud_info_json(const char *topic, char **json)
     static const struct {
         const char *topic;
         json_t *(*make)(void);
-    } topics[] = { { "settings", settings_json }, { "algorithms", algorithms_json }, { "machine", machine_json } };
+    } topics[] = { { "settings", settings_json },
+                   { "algorithms", algorithms_json },
+                   { "machine", machine_json } };
 
     if (!topic || !json)
         return HUD_ERR_ARGUMENT;
@@ -119,7 +127,8 @@ static json_t *groups_json(const struct hud_team *team)
                 json_array_append_new(members, json_integer(level->members[i]));
             json_array_append_new(groups, members);
         }
-        const char *name = level->from >= 0 && level->from < team->levels ? team->place_name[level->from] : "team";
+        const char *name =
+            level->from >= 0 && level->from < team->levels ? team->place_name[level->from] : "team";
         json_array_append_new(levels, json_pack("{s:s, s:o}", "level", name, "groups", groups));
     }
     return levels;
@@ -138,8 +147,8 @@ static json_t *pages_json(const struct hud_team *team)
             elsewhere += a->node >= 0 && nodes[i] != a->node;
         }
     free(nodes);
-    return json_pack("{s:i, s:I, s:o, s:i}", "own_node", a->node, "page_bytes", (json_int_t)a->page_bytes, "nodes", list, "elsewhere",
-                     elsewhere);
+    return json_pack("{s:i, s:I, s:o, s:i}", "own_node", a->node, "page_bytes",
+                     (json_int_t)a->page_bytes, "nodes", list, "elsewhere", elsewhere);
 }
 
 static json_t *regions_json(const struct plan *plan)
@@ -148,8 +157,10 @@ static json_t *regions_json(const struct plan *plan)
 
     for (int i = 0; i < plan->slots; i++) {
         const struct alg *alg = hud_shm_algs[plan->slot[i].row];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "collective", alg->coll, "algorithm", alg->name, "offset",
-                                              (json_int_t)plan->slot[i].offset, "bytes", (json_int_t)plan->slot[i].bytes));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "collective", alg->coll,
+                                              "algorithm", alg->name, "offset",
+                                              (json_int_t)plan->slot[i].offset, "bytes",
+                                              (json_int_t)plan->slot[i].bytes));
     }
     return list;
 }
@@ -159,18 +170,23 @@ static json_t *choices_json(const struct hud_team *team)
     json_t *choices = json_object();
 
     for (int kind = 0; kind < COLL_KINDS; kind++)
-        json_object_set_new(choices, hud_coll_names[kind], hud_pieces_json(team->plan, &team->context->config, kind));
+        json_object_set_new(choices, hud_coll_names[kind],
+                            hud_pieces_json(team->plan, &team->context->config, kind));
     return choices;
 }
 
 int hud_team_json(hud_team *team, char **json)
 {
-    static const char *const states[] = { [TEAM_NEW] = "new", [TEAM_EARLY] = "early", [TEAM_READY] = "ready", [TEAM_REFUSED] = "refused" };
+    static const char *const states[] = { [TEAM_NEW] = "new",
+                                          [TEAM_EARLY] = "early",
+                                          [TEAM_READY] = "ready",
+                                          [TEAM_REFUSED] = "refused" };
     json_t *out;
 
     if (!team || !json)
         return HUD_ERR_ARGUMENT;
-    out = json_pack("{s:i, s:i, s:s}", "rank", team->rank, "ranks", team->size, "state", states[team->state]);
+    out = json_pack("{s:i, s:i, s:s}", "rank", team->rank, "ranks", team->size, "state",
+                    states[team->state]);
     if (team->state == TEAM_EARLY || team->state == TEAM_REFUSED)
         json_object_set_new(out, "reason", json_string(hud_reason_text[team->reason]));
     if (team->state == TEAM_READY) {
@@ -183,8 +199,10 @@ int hud_team_json(hud_team *team, char **json)
         json_object_set_new(out, "within", json_string(team->plan->facts.within));
         json_object_set_new(out, "levels", groups_json(team));
         json_object_set_new(out, "lease",
-                            json_pack("{s:I, s:I, s:I, s:o}", "offset", (json_int_t)team->offset, "bytes", (json_int_t)team->bytes,
-                                      "arena_bytes", (json_int_t)team->context->arena.bytes, "regions", regions_json(team->plan)));
+                            json_pack("{s:I, s:I, s:I, s:o}", "offset", (json_int_t)team->offset,
+                                      "bytes", (json_int_t)team->bytes, "arena_bytes",
+                                      (json_int_t)team->context->arena.bytes, "regions",
+                                      regions_json(team->plan)));
         json_object_set_new(out, "pages", pages_json(team));
         json_object_set_new(out, "choices", choices_json(team));
     }

@@ -4,9 +4,9 @@
 #include "core/team/context.h"
 #include "core/arena/budget.h"
 #include "core/check/check.h"
+#include "core/config/log.h"
 #include "core/hash.h"
 #include "core/kept.h"
-#include "core/config/log.h"
 #include "core/team/presence.h"
 #include "core/team/setup.h"
 
@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A process has one context, as a rule: other ranks wait for it, so it is there whatever the heap has left. */
+/* A process has one context, as a rule: other ranks wait for it, so it is there whatever the heap
+ * has left. */
 enum { KEPT_RANKS = 64 };
 union kept_hellos {
     union hello of[KEPT_RANKS];
@@ -26,7 +27,8 @@ union kept_context {
 KEPT(kept_context, union kept_context, 1);
 KEPT(kept_hellos, union kept_hellos, 1);
 
-/* Ranks share memory if they share a kernel; a host name of its own makes a node of its own (containers, tests). */
+/* Ranks share memory if they share a kernel; a host name of its own makes a node of its own
+ * (containers, tests). */
 static void identify_node(struct hud_context *c)
 {
     char host[256] = "", boot[64] = "";
@@ -47,7 +49,8 @@ static void prepare(struct hud_context *c)
 {
     struct peer_card card;
 
-    if (c->config.error[0] != '\0' || c->config.number[SET_ON] == SWITCH_OFF || c->host.world_size < 2)
+    if (c->config.error[0] != '\0' || c->config.number[SET_ON] == SWITCH_OFF ||
+        c->host.world_size < 2)
         return;
     (void)hud_rules_builtin(); /* read once in a process */
     if (c->host.world_rank == 0)
@@ -93,12 +96,14 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->arena.file.fd = -1;
     local_set(&c->stats, &c->early);
     hud_config_read(c->host.settings, &c->config);
-    c->announced_checks = c->host.present ? hud_config_checks(c->host.settings) : hud_presence_checked();
+    c->announced_checks =
+        c->host.present ? hud_config_checks(c->host.settings) : hud_presence_checked();
     c->host.settings = NULL;
     if (hud_checks(c))
         c->config.number[SET_FIRST] = 1; /* a call before the set-up would not be checked */
     if (c->config.error[0] == '\0')
-        hud_rules_find(&c->rules, c->config.text[SET_TUNING], c->config.error, sizeof c->config.error);
+        hud_rules_find(&c->rules, c->config.text[SET_TUNING], c->config.error,
+                       sizeof c->config.error);
     const char *stats = c->config.text[SET_STATS];
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
     if (c->config.error[0] != '\0' && c->host.world_rank == 0)
@@ -192,7 +197,8 @@ const struct topo *hud_context_topo(struct hud_context *c)
     return c->topo;
 }
 
-const struct plan *hud_context_plan(struct hud_context *c, const struct plan_facts *facts, size_t max_bytes, struct plan **spare)
+const struct plan *hud_context_plan(struct hud_context *c, const struct plan_facts *facts,
+                                    size_t max_bytes, struct plan **spare)
 {
     pthread_mutex_lock(&c->lock);
     struct plan *p = c->plans;
@@ -215,12 +221,15 @@ void hud_context_say_plan(const struct hud_context *c, const struct plan *plan)
     int ranks = plan->facts.ranks;
 
     if (plan->too_rich)
-        hud_log(&c->config, LOG_WARN, "%s has more choices for %d ranks than fit; the built-in table serves them", c->rules.file, ranks);
+        hud_log(&c->config, LOG_WARN,
+                "%s has more choices for %d ranks than fit; the built-in table serves them",
+                c->rules.file, ranks);
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         const struct plan_entry *largest = &plan->entry[plan->first[kind + 1] - 1];
         if (largest->row < 0 && !largest->rule && hud_config_forced(&c->config, kind) == -1)
             hud_log(&c->config, LOG_INFO,
-                    "%s of %d ranks: memory has no room for an algorithm of all sizes (HUDDLE_MEMORY; huddle explain)",
+                    "%s of %d ranks: memory has no room for an algorithm of all sizes "
+                    "(HUDDLE_MEMORY; huddle explain)",
                     hud_coll_names[kind], ranks);
     }
 }
@@ -252,6 +261,7 @@ void hud_context_say(struct hud_context *c, enum reason reason, const char *line
     bool first = hud_context_first(c, &c->said[reason]);
 
     if (first && line)
-        hud_log(&c->config, reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN, "%s; using %s's own collectives",
-                line, c->owner);
+        hud_log(&c->config,
+                reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN,
+                "%s; using %s's own collectives", line, c->owner);
 }

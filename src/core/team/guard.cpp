@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard.cpp - an exception, since C has no other way through frames that costs nothing until it is used. */
+/* guard.cpp - an exception, since C has no other way through frames that costs nothing until it is
+ * used. */
 #include "core/team/guard.h"
 
 namespace
@@ -9,7 +10,8 @@ struct left {
 };
 } // namespace
 
-extern "C" int hud_guard_run(void (*run)(struct mem *m, const struct coll *call), struct mem *m, const struct coll *call)
+extern "C" int hud_guard_run(void (*run)(struct mem *m, const struct coll *call), struct mem *m,
+                             const struct coll *call)
 {
     try {
         run(m, call);

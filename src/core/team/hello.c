@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hello.c - the first round of a team's set-up: facts about this rank, and the verdict over all ranks' facts. */
-#include "core/hash.h"
+/* hello.c - the first round of a team's set-up: facts about this rank, and the verdict over all
+ * ranks' facts. */
 #include "core/config/log.h"
+#include "core/hash.h"
 #include "core/team/setup.h"
 
 #include <stdio.h>
 
 _Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fixed size");
 
-/* What must be the same for two ranks to understand each other's slices: sizes stand for what they are the sizes of. */
+/* What must be the same for two ranks to understand each other's slices: sizes stand for what they
+ * are the sizes of. */
 static uint64_t version(void)
 {
     uint64_t h = hash_number(hash_text(HASH_START, hud_version()), hud_rules_builtin_digest());
@@ -32,7 +34,8 @@ static void list_values(const struct config *config, char values[HELLO_VALUES])
     for (int i = 0; i < count; i++) {
         if (config->digest[i] == 0 || strcmp(config->origin[i], "default") == 0)
             continue;
-        int bytes = snprintf(values + used, HELLO_VALUES - used, "%s=%s\n", table[i].name, config->text[i]);
+        int bytes =
+            snprintf(values + used, HELLO_VALUES - used, "%s=%s\n", table[i].name, config->text[i]);
         if (bytes < 0 || used + (size_t)bytes >= HELLO_VALUES)
             break;
         used += (size_t)bytes;
@@ -46,7 +49,8 @@ static void add_tuning(const struct rules *rules, char values[HELLO_VALUES])
     size_t used = strlen(values);
 
     if (rules->file[0] != '\0')
-        snprintf(values + used, HELLO_VALUES - used, "HUDDLE_TUNING=%.80s (%08x)\n", rules->file, (unsigned)rules->digest);
+        snprintf(values + used, HELLO_VALUES - used, "HUDDLE_TUNING=%.80s (%08x)\n", rules->file,
+                 (unsigned)rules->digest);
 }
 
 void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT])
@@ -95,24 +99,28 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
         hello->is.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
         hud_peers_card(&c->peers, &c->arena, &hello->is.card);
         pthread_mutex_lock(&c->lock);
-        hello->is.offer_bytes = hud_plan_offer(&c->config, &c->rules, team->size, c->arena.bytes, hud_arena_free_bytes(&c->arena));
+        hello->is.offer_bytes = hud_plan_offer(&c->config, &c->rules, team->size, c->arena.bytes,
+                                               hud_arena_free_bytes(&c->arena));
         pthread_mutex_unlock(&c->lock);
     }
 }
 
-/* What a rank offers: an arena that can be, room in it, a node, and names that end.  What it says of itself beyond that is found out. */
+/* What a rank offers: an arena that can be, room in it, a node, and names that end.  What it says
+ * of itself beyond that is found out. */
 static bool can_be(const union hello *h)
 {
     const struct peer_card *card = &h->is.card;
 
-    return card->bytes >= 2 * HELLO_PAGE && card->bytes % HELLO_PAGE == 0 && card->bytes <= HELLO_ARENA_MAX &&
-           h->is.offer_bytes <= card->bytes && memchr(card->socket, '\0', HANDOVER_NAME) && card->pid > 0 && h->is.node >= -1;
+    return card->bytes >= 2 * HELLO_PAGE && card->bytes % HELLO_PAGE == 0 &&
+           card->bytes <= HELLO_ARENA_MAX && h->is.offer_bytes <= card->bytes &&
+           memchr(card->socket, '\0', HANDOVER_NAME) && card->pid > 0 && h->is.node >= -1;
 }
 
 /* The rank's words can be read, and, where it takes part, believed. */
 static bool makes_sense(const union hello *h)
 {
-    return h->is.reason < REASON_COUNT && memchr(h->is.values, '\0', HELLO_VALUES) && (h->is.reason != REASON_NONE || can_be(h));
+    return h->is.reason < REASON_COUNT && memchr(h->is.values, '\0', HELLO_VALUES) &&
+           (h->is.reason != REASON_NONE || can_be(h));
 }
 
 enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who)
@@ -124,7 +132,8 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
         *who = r;
         if (all[r].is.version != all[0].is.version)
             return REASON_VERSION;
-        if (all[r].is.host_id != all[0].is.host_id || (all[r].is.boot_id != 0 && boot != 0 && all[r].is.boot_id != boot))
+        if (all[r].is.host_id != all[0].is.host_id ||
+            (all[r].is.boot_id != 0 && boot != 0 && all[r].is.boot_id != boot))
             return REASON_NODES;
         boot = boot != 0 ? boot : all[r].is.boot_id;
     }
@@ -149,7 +158,8 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
     return *bytes != 0 ? REASON_NONE : REASON_LEASE;
 }
 
-enum reason hud_reply_verdict(const struct reply *all, const union hello *hello, int ranks, size_t bytes, int *who)
+enum reason hud_reply_verdict(const struct reply *all, const union hello *hello, int ranks,
+                              size_t bytes, int *who)
 {
     for (int r = 0; r < ranks; r++) {
         uint64_t arena = hello[r].is.card.bytes, offset = all[r].offset;
@@ -158,7 +168,8 @@ enum reason hud_reply_verdict(const struct reply *all, const union hello *hello,
             return REASON_EXCHANGE;
         if (all[r].reason != REASON_NONE)
             return (enum reason)all[r].reason;
-        if (offset < sizeof(struct arena_head) || offset % HUD_LINE != 0 || offset > arena || bytes > arena - offset)
+        if (offset < sizeof(struct arena_head) || offset % HUD_LINE != 0 || offset > arena ||
+            bytes > arena - offset)
             return REASON_EXCHANGE;
     }
     return REASON_NONE;

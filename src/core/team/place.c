@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* Units get the number of the first rank in them: fewer than there are ranks, whatever the machine calls them. */
+/* Units get the number of the first rank in them: fewer than there are ranks, whatever the machine
+ * calls them. */
 static void number_units(const int *unit, int ranks, int16_t *numbered)
 {
     for (int r = 0; r < ranks; r++) {
@@ -27,7 +28,8 @@ void hud_place_write(struct hud_team *team, const union hello *hello, struct pla
     table->oversubscribed = hud_policy_oversubscribed(team, hello);
     for (int r = 0; cpus && r < team->size; r++)
         cpus[r] = hello[r].is.cpus;
-    table->cache_bytes = machine && cpus ? (int64_t)hud_topo_cache_share(machine, cpus, team->size) : 0;
+    table->cache_bytes =
+        machine && cpus ? (int64_t)hud_topo_cache_share(machine, cpus, team->size) : 0;
     if (machine && cpus && hud_topo_place(machine, cpus, team->size, off, &place) == 0) {
         int levels = place.levels < SHAPE_LEVELS ? place.levels : SHAPE_LEVELS;
         hud_topo_kept(machine, off, table->name);
@@ -54,7 +56,8 @@ static bool is_sane(const struct place_table *table, int ranks)
     bool good = table->levels >= 0 && table->levels <= SHAPE_LEVELS && table->cache_bytes >= 0;
 
     for (int l = 0; good && l < table->levels; l++)
-        good = memchr(table->name[l], '\0', TOPO_NAME) && is_numbered(table->unit + l * ranks, ranks);
+        good =
+            memchr(table->name[l], '\0', TOPO_NAME) && is_numbered(table->unit + l * ranks, ranks);
     return good;
 }
 

@@ -37,7 +37,8 @@ bool hud_policy_oversubscribed(struct hud_team *team, const union hello *hello)
     return seen_all ? local > seen : same && local > hud_topo_cpus_count(own);
 }
 
-/* Where the ranks' copies of a message take half the last-level cache, they will not be there when they are read, and would have pushed out what is. */
+/* Where the ranks' copies of a message take half the last-level cache, they will not be there when
+ * they are read, and would have pushed out what is. */
 static size_t stream_bytes(const struct config *config, int ranks)
 {
     long cache = sysconf(_SC_LEVEL3_CACHE_SIZE), set = config->number[SET_STREAM];
@@ -57,7 +58,8 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
 {
     const struct hud_context *c = team->context;
     enum mem_way way = (enum mem_way)c->config.number[SET_WAIT];
-    bool polls = way == MEM_POLL || (way == MEM_ADAPTIVE && !hud_policy_oversubscribed(team, hello));
+    bool polls =
+        way == MEM_POLL || (way == MEM_ADAPTIVE && !hud_policy_oversubscribed(team, hello));
 
     team->policy = (struct mem_policy){ .polls = polls ? POLLS : 0,
                                         .way = way,

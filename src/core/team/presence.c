@@ -61,9 +61,9 @@ const char *hud_presence_trouble(void)
 
     if (!called || way)
         return NULL;
-    return secret && *secret
-               ? "the launcher does not tell a process its rank before MPI_Init"
-               : "which ranks use huddle cannot be told; set HUDDLE_JOB=<random text, the same on all ranks, new for each start>";
+    return secret && *secret ? "the launcher does not tell a process its rank before MPI_Init"
+                             : "which ranks use huddle cannot be told; set HUDDLE_JOB=<random "
+                               "text, the same on all ranks, new for each start>";
 }
 
 /* The lock is held. */

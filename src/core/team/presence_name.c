@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * presence_name.c - ranks that share nothing but a secret: an abstract datagram socket per rank, whose name is a one-way hash of the secret, the job and the rank.
+ * presence_name.c - ranks that share nothing but a secret: an abstract datagram socket per rank,
+ * whose name is a one-way hash of the secret, the job and the rank.
  *
- * Anybody on the node can read the names of sockets that are bound (/proc/net/unix), and bind names that are not.  But from one name no other can be
- * computed without the secret, so nobody can be there before a rank.  The secret is HUDDLE_JOB: made by 'huddle run', or given by the site.
+ * Anybody on the node can read the names of sockets that are bound (/proc/net/unix), and bind names
+ * that are not.  But from one name no other can be computed without the secret, so nobody can be
+ * there before a rank.  The secret is HUDDLE_JOB: made by 'huddle run', or given by the site.
  *
- * Why all ranks get one answer: connecting a datagram socket succeeds if and only if the name is bound, whatever its queue holds, and it is
- * bound before MPI_Init's synchronisation or never.  A rank asks for itself as others do: one that could not bind its name finds nothing, as they do.
+ * Why all ranks get one answer: connecting a datagram socket succeeds if and only if the name is
+ * bound, whatever its queue holds, and it is bound before MPI_Init's synchronisation or never.  A
+ * rank asks for itself as others do: one that could not bind its name finds nothing, as they do.
  */
 #define _GNU_SOURCE
-#include "core/team/blake2s.h"
 #include "core/arena/descriptor.h"
+#include "core/team/blake2s.h"
 #include "core/team/presence_way.h"
 
 #include <errno.h>
@@ -22,16 +25,21 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* What launchers give all ranks of a job alike, and other jobs otherwise: so that two jobs of one secret do not meet. */
-static const char *const job_names[] = { "PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID",     "PMI_JOBID",
-                                         "PMI_PORT",       "PMI_SPAWNED",  "MPISPAWN_MPIRUN_ID" };
+/* What launchers give all ranks of a job alike, and other jobs otherwise: so that two jobs of one
+ * secret do not meet. */
+static const char *const job_names[] = { "PMIX_NAMESPACE",    "SLURM_JOB_ID", "SLURM_STEP_ID",
+                                         "PMI_JOBID",         "PMI_PORT",     "PMI_SPAWNED",
+                                         "MPISPAWN_MPIRUN_ID" };
 
-static struct blake2s job;                     /* of the secret and the job; what names a rank is still to be added */
-static struct descriptor probe = { .fd = -1 }; /* asks; there from the start, so that no later shortage changes an answer */
+static struct blake2s job; /* of the secret and the job; what names a rank is still to be added */
+static struct descriptor probe = {
+    .fd = -1
+}; /* asks; there from the start, so that no later shortage changes an answer */
 
 static void add_text(struct blake2s *hash, const char *text)
 {
-    hud_blake2s_add(hash, text, strlen(text) + 1); /* with its end, so that "a" "bc" is not "ab" "c" */
+    hud_blake2s_add(hash, text,
+                    strlen(text) + 1); /* with its end, so that "a" "bc" is not "ab" "c" */
 }
 
 bool hud_presence_name_job(bool checked)
@@ -80,7 +88,8 @@ static int new_socket(void)
     return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-/* The descriptor of the name stays open for as long as the process lives, and is never looked at: what comes in stays in its queue. */
+/* The descriptor of the name stays open for as long as the process lives, and is never looked at:
+ * what comes in stays in its queue. */
 static bool announce(int rank, bool checked)
 {
     struct sockaddr_un address;
@@ -95,7 +104,8 @@ static bool announce(int rank, bool checked)
     return true;
 }
 
-/* ECONNREFUSED: the name is not bound.  Others that last come from what forbids abstract sockets to this process, which then has bound none. */
+/* ECONNREFUSED: the name is not bound.  Others that last come from what forbids abstract sockets to
+ * this process, which then has bound none. */
 static bool is_bound(int rank)
 {
     struct sockaddr_un address;

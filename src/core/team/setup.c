@@ -2,18 +2,21 @@
 /*
  * setup.c - a team's lease, in two allgathers of the host's own.
  *
- *   round 1   every rank says who it is, where its arena is and how much it offers (hello.c); all reach the same verdict
- *   between   each rank maps the arenas it has not mapped yet, then reserves, commits and zeroes the smallest offer of its own arena;
- *             rank 0 writes into its slice where the ranks are, as it sees the machine
+ *   round 1   every rank says who it is, where its arena is and how much it offers (hello.c); all
+ *             reach the same verdict
+ *   between   each rank maps the arenas it has not mapped yet, then reserves, commits and zeroes
+ *             the smallest offer of its own arena; rank 0 writes into its slice where the ranks
+ *             are, as it sees the machine
  *   round 2   (status, offset): one refusal refuses for all
  *
- * A refusal holds for the team's life, so that no later call can find the ranks of two minds.  No lock is held across a round.
- * A team that begins later (HUDDLE_FIRST) holds a first round at its first collective too: ranks that count differently are noticed before they part.
+ * A refusal holds for the team's life, so that no later call can find the ranks of two minds.  No
+ * lock is held across a round.  A team that begins later (HUDDLE_FIRST) holds a first round at its
+ * first collective too: ranks that count differently are noticed before they part.
  */
 #include "core/team/setup.h"
 #include "core/check/check.h"
-#include "core/config/log.h"
 #include "core/check/longwait.h"
+#include "core/config/log.h"
 #include "core/team/place.h"
 #include "core/team/policy.h"
 #include "core/team/presence.h"
@@ -33,9 +36,9 @@ struct setup {
     size_t bytes, offset; /* of the slice */
     bool direct;          /* this rank can read the others' memory; at last, all can */
     union hello *spare;   /* in use as hello, or NULL */
-    bool poor;            /* no private memory: hello is the context's spare, to say no in the first round */
-    int who;              /* the rank that a refusal is about */
-    bool garbled;         /* REASON_EXCHANGE: what that rank said, not the exchange itself */
+    bool poor; /* no private memory: hello is the context's spare, to say no in the first round */
+    int who;   /* the rank that a refusal is about */
+    bool garbled; /* REASON_EXCHANGE: what that rank said, not the exchange itself */
 };
 
 static struct place_table *place_of(char *slice)
@@ -50,7 +53,8 @@ static bool is_present(const struct hud_team *team, int rank)
     return world >= 0 && hud_context_present(team->context, world);
 }
 
-/* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer: known without asking them. */
+/* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer:
+ * known without asking them. */
 bool hud_team_is_present(struct hud_team *team)
 {
     int absent = 0;
@@ -58,12 +62,14 @@ bool hud_team_is_present(struct hud_team *team)
     if (team->presence == PRESENCE_UNKNOWN) {
         while (team->exchange.world_rank && absent < team->size && is_present(team, absent))
             absent++;
-        team->presence = !team->exchange.world_rank || absent == team->size ? PRESENCE_ALL : PRESENCE_SOME;
+        team->presence =
+            !team->exchange.world_rank || absent == team->size ? PRESENCE_ALL : PRESENCE_SOME;
     }
     return team->presence == PRESENCE_ALL;
 }
 
-/* Where all of the job's ranks are on this node, an absent one is worth a line, by the first that is there.  Elsewhere nobody asks for them all. */
+/* Where all of the job's ranks are on this node, an absent one is worth a line, by the first that
+ * is there.  Elsewhere nobody asks for them all. */
 static void explain_absence(struct hud_team *team)
 {
     struct hud_context *c = team->context;
@@ -76,9 +82,12 @@ static void explain_absence(struct hud_team *team)
         hud_context_say(c, REASON_ABSENT, trouble && c->host.world_rank == 0 ? trouble : NULL);
         return;
     }
-    /* A rank that is absent to itself cannot tell anything of the others.  They see it as absent and say so, unless they are all like it. */
+    /* A rank that is absent to itself cannot tell anything of the others.  They see it as absent
+     * and say so, unless they are all like it. */
     if (!is_present(team, team->rank)) {
-        hud_context_say(c, REASON_ABSENT, c->host.world_rank == 0 ? "this rank cannot announce itself to the others" : NULL);
+        hud_context_say(c, REASON_ABSENT,
+                        c->host.world_rank == 0 ? "this rank cannot announce itself to the others"
+                                                : NULL);
         return;
     }
     while (is_present(team, absent))
@@ -86,11 +95,13 @@ static void explain_absence(struct hud_team *team)
     while (present < team->rank && !is_present(team, present))
         present++;
     int world = team->exchange.world_rank(team->exchange.arg, absent);
-    snprintf(line, sizeof line, "rank %d runs without huddle%s", world, c->announced_checks ? ", or without HUDDLE_CHECK" : "");
+    snprintf(line, sizeof line, "rank %d runs without huddle%s", world,
+             c->announced_checks ? ", or without HUDDLE_CHECK" : "");
     hud_context_say(c, REASON_ABSENT, world >= 0 && present == team->rank ? line : NULL);
 }
 
-/* All ranks read rank 0's table, into memory that was there before the rounds: nothing can fail any more. */
+/* All ranks read rank 0's table, into memory that was there before the rounds: nothing can fail any
+ * more. */
 static void read_place(struct setup *s)
 {
     struct hud_team *team = s->team;
@@ -116,14 +127,16 @@ static enum reason prepare(struct setup *s)
 
     for (int r = 0; r < team->size; r++)
         s->card[r] = s->hello[r].is.card;
-    int missing = hud_peers_map(&c->peers, &c->arena, s->card, team->size, team->rank, c->host.progress, c->host.arg, s->base);
+    int missing = hud_peers_map(&c->peers, &c->arena, s->card, team->size, team->rank,
+                                c->host.progress, c->host.arg, s->base);
     if (missing != 0) {
-        hud_log(&c->config, LOG_INFO, "the arena of rank %d of a team cannot be reached", missing - 1);
+        hud_log(&c->config, LOG_INFO, "the arena of rank %d of a team cannot be reached",
+                missing - 1);
         return REASON_REACH;
     }
     team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true, &s->direct);
-    s->direct =
-        s->direct && c->config.number[SET_CMA] == SWITCH_ON && hud_peers_direct(&c->peers, s->card, team->size, team->rank, team->pids);
+    s->direct = s->direct && c->config.number[SET_CMA] == SWITCH_ON &&
+                hud_peers_direct(&c->peers, s->card, team->size, team->rank, team->pids);
     if (team->bytes == 0)
         return REASON_LEASE;
     pthread_mutex_lock(&c->lock);
@@ -145,7 +158,9 @@ static void take_plan(struct setup *s)
 {
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
-    struct plan_facts facts = { .ranks = team->size, .oversubscribed = s->place->oversubscribed != 0, .direct = s->direct };
+    struct plan_facts facts = { .ranks = team->size,
+                                .oversubscribed = s->place->oversubscribed != 0,
+                                .direct = s->direct };
 
     hud_plan_within(s->place, team->size, facts.within);
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
@@ -166,7 +181,11 @@ static void take_up(struct setup *s)
     take_plan(s);
     hud_longwait_begin(team, s->card, s->reply[0].offset);
     hud_policy_make(team, s->hello);
-    team->mem = (struct mem){ .rank = team->rank, .size = team->size, .slices = team->slices, .home_mask = mask, .policy = &team->policy };
+    team->mem = (struct mem){ .rank = team->rank,
+                              .size = team->size,
+                              .slices = team->slices,
+                              .home_mask = mask,
+                              .policy = &team->policy };
     team->mem.pids = s->direct ? team->pids : NULL;
     team->mem.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
     if (team->check)
@@ -218,7 +237,8 @@ static bool rank_0_said_it(const struct setup *s)
     bool said = false;
 
     for (int r = 0; r < s->team->size; r++)
-        said = said || (s->hello[r].is.world_rank == 0 && s->hello[r].is.complaint == s->hello[s->who].is.complaint);
+        said = said || (s->hello[r].is.world_rank == 0 &&
+                        s->hello[r].is.complaint == s->hello[s->who].is.complaint);
     return said;
 }
 
@@ -235,12 +255,16 @@ static void describe_difference(const struct setup *s, char *line, size_t bytes)
         hud_hello_value(&s->hello[s->who], &table[i], value[1]);
     } while (i < settings - 1 && strcmp(value[0], value[1]) == 0);
     if (strcmp(value[0], value[1]) != 0)
-        snprintf(line, bytes, "%s on rank 0, %s on rank %d (accepted: the same value on all ranks)", value[0], value[1], s->who);
+        snprintf(line, bytes, "%s on rank 0, %s on rank %d (accepted: the same value on all ranks)",
+                 value[0], value[1], s->who);
     else
-        snprintf(line, bytes, "ranks 0 and %d have different settings (accepted: the same values on all ranks)", s->who);
+        snprintf(line, bytes,
+                 "ranks 0 and %d have different settings (accepted: the same values on all ranks)",
+                 s->who);
 }
 
-/* What a user should know is said in one line by one rank, the others take it as said; the rest is for statistics. */
+/* What a user should know is said in one line by one rank, the others take it as said; the rest is
+ * for statistics. */
 static void explain(const struct setup *s, enum reason reason)
 {
     struct hud_team *team = s->team;
@@ -287,8 +311,8 @@ static bool allocate(struct setup *s)
     s->team->process = calloc(ranks, sizeof *s->team->process);
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
     bool checked = (s->team->check || !hud_checks(c)) && hud_rules_builtin();
-    if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan && s->team->slices && s->team->pids &&
-        s->team->process && checked)
+    if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan &&
+        s->team->slices && s->team->pids && s->team->process && checked)
         return true;
     s->poor = true;
     if (!s->hello && s->team->size <= c->spare_ranks && local_claim(&c->spare_used))
@@ -318,9 +342,11 @@ static void refuse(struct hud_team *team, enum reason reason)
     team->reason = reason;
     hud_check_free(team);
     mem_count(&hud_context_stats(team->context)->teams_refused, 1, team->context->host.threads);
-    hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks is left to the MPI: %s", team->size, hud_reason_text[reason]);
+    hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks is left to the MPI: %s",
+            team->size, hud_reason_text[reason]);
     if (hud_checks(team->context))
-        hud_log(&team->context->config, LOG_INFO, "a team of %d ranks is not checked: %s", team->size, hud_reason_text[reason]);
+        hud_log(&team->context->config, LOG_INFO, "a team of %d ranks is not checked: %s",
+                team->size, hud_reason_text[reason]);
 }
 
 void hud_team_setup(struct hud_team *team)
@@ -330,7 +356,9 @@ void hud_team_setup(struct hud_team *team)
 
     if (++team->calls < c->config.number[SET_FIRST] && team->state == TEAM_EARLY)
         return;
-    enum reason reason = team->size == 1 ? REASON_ONE_RANK : hud_team_is_present(team) ? REASON_NONE : REASON_ABSENT;
+    enum reason reason = team->size == 1             ? REASON_ONE_RANK
+                         : hud_team_is_present(team) ? REASON_NONE
+                                                     : REASON_ABSENT;
     if (reason == REASON_ABSENT)
         explain_absence(team);
     if (reason == REASON_NONE) {

@@ -3,10 +3,16 @@
 #ifndef HUD_TEAM_H
 #define HUD_TEAM_H
 
-#include "core/team/context.h"
 #include "core/choose/plan.h"
+#include "core/team/context.h"
 
-enum team_state { TEAM_NEW, TEAM_EARLY, TEAM_READY, TEAM_REFUSED, TEAM_BROKEN /* was READY: an error ended its calls */ };
+enum team_state {
+    TEAM_NEW,
+    TEAM_EARLY,
+    TEAM_READY,
+    TEAM_REFUSED,
+    TEAM_BROKEN /* was READY: an error ended its calls */
+};
 
 struct hud_team {
     struct hud_context *context;
@@ -26,9 +32,9 @@ struct hud_team {
         int pid;          /* in this process's PID namespace; 0: not known here */
         uint64_t started; /* hud_process_started, as this process reads it; 0: not read yet */
         bool ended;
-    } * process;               /* [size] of the members */
-    int asked;                 /* from which member on the next look at a long wait asks about processes */
-    uint64_t number;           /* names the team, alike on all members */
+    } * process;     /* [size] of the members */
+    int asked;       /* from which member on the next look at a long wait asks about processes */
+    uint64_t number; /* names the team, alike on all members */
     size_t offset, bytes;      /* of the own slice in the own arena */
     const struct plan *plan;   /* the context's: teams alike share one */
     struct member_state *mine; /* in its own slice: what this member publishes of itself */
@@ -36,10 +42,11 @@ struct hud_team {
     const struct plan_entry *entry;
     const struct coll *call;
     struct shape_groups groups;
-    size_t cache_bytes;                       /* a rank's share of the largest cache that ranks share, 0: not known */
-    int levels;                               /* of place_name */
-    char place_name[SHAPE_LEVELS][TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
-    struct check *check;                      /* check.h; NULL: calls are not checked */
+    size_t cache_bytes; /* a rank's share of the largest cache that ranks share, 0: not known */
+    int levels;         /* of place_name */
+    char place_name[SHAPE_LEVELS]
+                   [TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
+    struct check *check;        /* check.h; NULL: calls are not checked */
 };
 
 /* What a member publishes of itself. */
@@ -48,12 +55,13 @@ static inline struct member_state *team_member(const struct hud_team *team, int 
     return (struct member_state *)(void *)(team->slices[rank] + MEMBER_OFFSET);
 }
 
-/* All members use huddle on this node, or nobody can tell.  Local; looked up once: the same on every rank. */
+/* All members use huddle on this node, or nobody can tell.  Local; looked up once: the same on
+ * every rank. */
 bool hud_team_is_present(struct hud_team *team);
 
 /*
- * The two rounds of a team's set-up (setup.c).  Collective over the team.  Leaves the team READY or REFUSED, or EARLY: to be called
- * again at its next collective; the same on every rank.
+ * The two rounds of a team's set-up (setup.c).  Collective over the team.  Leaves the team READY or
+ * REFUSED, or EARLY: to be called again at its next collective; the same on every rank.
  */
 void hud_team_setup(struct hud_team *team);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * vacate.c - leaving a team: each member adds one to a counter in every member's slice, and never waits.
+ * vacate.c - leaving a team: each member adds one to a counter in every member's slice, and never
+ * waits.
  *
  * Source    this project.
  * Cost      p line transfers per member, off every critical path
@@ -8,7 +9,8 @@
  * Line             written by      read by          value k means
  *   slice[r].left    every member    r, now and then   k members will not touch slice r again
  *
- * Edges     R1 -> A1   a member's last access to a slice  happens before  its owner zeroes and leases it again
+ * Edges     R1 -> A1   a member's last access to a slice  happens before  its owner zeroes and
+ *                      leases it again
  */
 #include "core/team/vacate.h"
 

@@ -2,9 +2,10 @@
 /*
  * handled.c - the collectives that huddle serves.
  *
- * take_<name> describes a call to huddle as views and an operation.  What huddle answers HUD_PASS to, and what it is not asked (during the team's own
- * set-up, or an operation that only Open MPI knows), goes below with the caller's own arguments; the answer is the same on every rank.  A call that
- * huddle knows under another name is announced by its own around that.
+ * take_<name> describes a call to huddle as views and an operation.  What huddle answers HUD_PASS
+ * to, and what it is not asked (during the team's own set-up, or an operation that only Open MPI
+ * knows), goes below with the caller's own arguments; the answer is the same on every rank.  A call
+ * that huddle knows under another name is announced by its own around that.
  */
 #include "module.h"
 
@@ -18,7 +19,8 @@ static const int to_mpi[] = {
     [HUD_ERR_FAILED] = COMPAT_ERR_PROC_FAILED,
 };
 
-/* What the caller gets.  A call fails on a communicator whose process has failed, or that was revoked: the latter is told by its own code. */
+/* What the caller gets.  A call fails on a communicator whose process has failed, or that was
+ * revoked: the latter is told by its own code. */
 static int answer(COMM *comm, int status)
 {
     return status == HUD_ERR_FAILED && compat_revoked(comm) ? COMPAT_ERR_REVOKED : to_mpi[status];
@@ -30,7 +32,7 @@ static int take_barrier(COMM *comm, hud_module *m)
     return hud_barrier(m->team);
 }
 
-/* ---- one buffer ----------------------------------------------------------------------------------------------------- */
+/* ---- one buffer ------------------------------------------------------------------------------ */
 
 struct buffer {
     struct hud_view view;
@@ -61,13 +63,14 @@ static int take_bcast(void *buffer, int count, TYPE *type, int root, COMM *comm,
     return close_buffer(&b, hud_bcast(m->team, &b.view, root));
 }
 
-/* What needs room for each rank finds none: the team was declined for that, and has no lease.  It may yet have to be told. */
+/* What needs room for each rank finds none: the team was declined for that, and has no lease.  It
+ * may yet have to be told. */
 static int without_room(hud_module *m)
 {
     return hud_barrier(m->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;
 }
 
-/* ---- reductions ----------------------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 /* What a reduction is about: buffers, counts of elements of both, operation. */
 struct reduction {
@@ -76,7 +79,8 @@ struct reduction {
     struct buffer in, out;
 };
 
-static int open_reduction(struct reduction *r, const void *in, int64_t ins, void *out, int64_t outs, TYPE *type, OP *op)
+static int open_reduction(struct reduction *r, const void *in, int64_t ins, void *out, int64_t outs,
+                          TYPE *type, OP *op)
 {
     int status = hud_reduction_open(op, type, &r->own, &r->op);
 
@@ -94,27 +98,34 @@ static int close_reduction(struct reduction *r, int status)
 }
 
 /* The status of a reduction that was not opened: huddle is not asked. */
-static int unasked(hud_module *m, int status, const char *name, const char *kind, int root, size_t bytes, OP *op)
+static int unasked(hud_module *m, int status, const char *name, const char *kind, int root,
+                   size_t bytes, OP *op)
 {
     if (status == HUD_ERR_MEMORY)
         return hud_team_fail(m->team);
     if (status == HUD_PASS && !m->setting_up)
-        hud_team_enter(m->team,
-                       &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = hud_reduction_name(op), .unasked = kind });
+        hud_team_enter(m->team, &(struct hud_call){ .name = name,
+                                                    .root = root,
+                                                    .bytes = bytes,
+                                                    .detail = hud_reduction_name(op),
+                                                    .unasked = kind });
     return status;
 }
 
-static int take_reduce(const void *in, void *out, int count, TYPE *type, OP *op, int root, COMM *comm, hud_module *m)
+static int take_reduce(const void *in, void *out, int count, TYPE *type, OP *op, int root,
+                       COMM *comm, hud_module *m)
 {
     struct reduction r;
 
-    int status = open_reduction(&r, in, count, out, ompi_comm_rank(comm) == root ? count : 0, type, op);
+    int status =
+        open_reduction(&r, in, count, out, ompi_comm_rank(comm) == root ? count : 0, type, op);
     if (status != HUD_OK)
         return unasked(m, status, "reduce", NULL, root, bytes_of(count, type), op);
     return close_reduction(&r, hud_reduce(m->team, &r.in.view, &r.out.view, r.op, root));
 }
 
-static int take_allreduce(const void *in, void *out, int count, TYPE *type, OP *op, COMM *comm, hud_module *m)
+static int take_allreduce(const void *in, void *out, int count, TYPE *type, OP *op, COMM *comm,
+                          hud_module *m)
 {
     struct reduction r;
 
@@ -125,7 +136,8 @@ static int take_allreduce(const void *in, void *out, int count, TYPE *type, OP *
     return close_reduction(&r, hud_allreduce(m->team, &r.in.view, &r.out.view, r.op));
 }
 
-static int take_reduce_scatter(const void *in, void *out, const int *outs, TYPE *type, OP *op, COMM *comm, hud_module *m)
+static int take_reduce_scatter(const void *in, void *out, const int *outs, TYPE *type, OP *op,
+                               COMM *comm, hud_module *m)
 {
     int64_t n = sum_of(outs, comm);
     struct reduction r;
@@ -137,10 +149,12 @@ static int take_reduce_scatter(const void *in, void *out, const int *outs, TYPE 
         return unasked(m, status, "reduce_scatter", NULL, -1, bytes_of(n, type), op);
     for (int i = 0; i < ompi_comm_size(comm); i++)
         m->block_bytes[i] = bytes_of(outs[i], type);
-    return close_reduction(&r, hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op));
+    return close_reduction(
+        &r, hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op));
 }
 
-static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE *type, OP *op, COMM *comm, hud_module *m)
+static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE *type, OP *op,
+                                     COMM *comm, hud_module *m)
 {
     int64_t n = (int64_t)count * ompi_comm_size(comm);
     struct reduction r;
@@ -149,7 +163,8 @@ static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE 
         return without_room(m);
     int status = open_reduction(&r, in, n, out, count, type, op);
     if (status != HUD_OK)
-        return unasked(m, status, "reduce_scatter_block", "reduce_scatter", -1, bytes_of(n, type), op);
+        return unasked(m, status, "reduce_scatter_block", "reduce_scatter", -1, bytes_of(n, type),
+                       op);
     for (int i = 0; i < ompi_comm_size(comm); i++)
         m->block_bytes[i] = bytes_of(count, type);
     hud_module_enter(m, "reduce_scatter_block", -1, bytes_of(n, type), r.op->name);
@@ -157,15 +172,17 @@ static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE 
     return hud_module_leave(m, close_reduction(&r, status));
 }
 
-/* ---- exchanges ------------------------------------------------------------------------------------------------------ */
+/* ---- exchanges ------------------------------------------------------------------------------- */
 
-static int take_alltoall(const void *in, int ins, TYPE *in_type, void *out, int outs, TYPE *out_type, COMM *comm, hud_module *m)
+static int take_alltoall(const void *in, int ins, TYPE *in_type, void *out, int outs,
+                         TYPE *out_type, COMM *comm, hud_module *m)
 {
     bool in_place = in == MPI_IN_PLACE;
     size_t ranks = (size_t)ompi_comm_size(comm);
     struct buffer from, to;
 
-    open_buffer(&from, in_place ? out : in, (size_t)(in_place ? outs : ins) * ranks, in_place ? out_type : in_type);
+    open_buffer(&from, in_place ? out : in, (size_t)(in_place ? outs : ins) * ranks,
+                in_place ? out_type : in_type);
     open_buffer(&to, out, (size_t)outs * ranks, out_type);
     return close_buffer(&to, close_buffer(&from, hud_alltoall(m->team, &from.view, &to.view)));
 }
@@ -179,13 +196,15 @@ struct blocks {
     struct view_convertor convertor;
 };
 
-static void open_blocks(struct blocks *b, int ranks, struct view_state *states, struct hud_view *views)
+static void open_blocks(struct blocks *b, int ranks, struct view_state *states,
+                        struct hud_view *views)
 {
     hud_convertor_open(&b->convertor);
     for (int i = 0; i < ranks; i++) {
         const TYPE *type = b->types != NULL ? b->types[i] : b->type;
         ptrdiff_t unit = b->types != NULL ? 1 : type->super.ub - type->super.lb;
-        hud_view_open((char *)(uintptr_t)b->base + b->at[i] * unit, (size_t)b->counts[i], type, &states[i], &b->convertor, &views[i]);
+        hud_view_open((char *)(uintptr_t)b->base + b->at[i] * unit, (size_t)b->counts[i], type,
+                      &states[i], &b->convertor, &views[i]);
     }
 }
 
@@ -212,45 +231,52 @@ static int exchange(hud_module *m, struct blocks *in, struct blocks *out)
     return close_blocks(out, ranks, m->out_views, status);
 }
 
-static int take_alltoallv(const void *in, const int *ins, const int *from, TYPE *in_type, void *out, const int *outs, const int *at,
-                          TYPE *out_type, COMM *comm, hud_module *m)
+static int take_alltoallv(const void *in, const int *ins, const int *from, TYPE *in_type, void *out,
+                          const int *outs, const int *at, TYPE *out_type, COMM *comm, hud_module *m)
 {
     struct blocks source, target;
 
     (void)comm;
-    source.base = in, source.counts = ins, source.at = from, source.type = in_type, source.types = NULL;
-    target.base = out, target.counts = outs, target.at = at, target.type = out_type, target.types = NULL;
+    source.base = in, source.counts = ins, source.at = from, source.type = in_type,
+    source.types = NULL;
+    target.base = out, target.counts = outs, target.at = at, target.type = out_type,
+    target.types = NULL;
     return exchange(m, &source, &target);
 }
 
-static int take_alltoallw(const void *in, const int *ins, const int *from, TYPE *const *in_types, void *out, const int *outs, const int *at,
-                          TYPE *const *out_types, COMM *comm, hud_module *m)
+static int take_alltoallw(const void *in, const int *ins, const int *from, TYPE *const *in_types,
+                          void *out, const int *outs, const int *at, TYPE *const *out_types,
+                          COMM *comm, hud_module *m)
 {
     struct blocks source, target;
 
     (void)comm;
-    source.base = in, source.counts = ins, source.at = from, source.type = NULL, source.types = in_types;
-    target.base = out, target.counts = outs, target.at = at, target.type = NULL, target.types = out_types;
+    source.base = in, source.counts = ins, source.at = from, source.type = NULL,
+    source.types = in_types;
+    target.base = out, target.counts = outs, target.at = at, target.type = NULL,
+    target.types = out_types;
     hud_module_enter(m, "alltoallw", -1, HUD_ANY_BYTES, NULL);
     return hud_module_leave(m, exchange(m, &source, &target));
 }
 
-/* ---- as Open MPI calls them ----------------------------------------------------------------------------------------- */
+/* ---- as Open MPI calls them ------------------------------------------------------------------ */
 
 #define OPEN(...) __VA_ARGS__,
-#define TAKEN(name, parameters, arguments)                                                                                                 \
-    static int handled_##name parameters                                                                                                     \
-    {                                                                                                                                      \
-        hud_module *m = (hud_module *)module;                                                                                              \
-        int status = m->setting_up ? HUD_PASS : take_##name(OPEN arguments m);                                                             \
-        return status != HUD_PASS ? answer(comm, status) : hud_module_leave(m, m->below.name(OPEN arguments m->below.name##_module));      \
+#define TAKEN(name, parameters, arguments)                                                         \
+    static int handled_##name parameters                                                           \
+    {                                                                                              \
+        hud_module *m = (hud_module *)module;                                                      \
+        int status = m->setting_up ? HUD_PASS : take_##name(OPEN arguments m);                     \
+        return status != HUD_PASS                                                                  \
+                   ? answer(comm, status)                                                          \
+                   : hud_module_leave(m, m->below.name(OPEN arguments m->below.name##_module));    \
     }
 #include "collectives.def"
 
 void hud_handled_install(hud_module *m)
 {
-#define TAKEN(name, ...)                                                                                                                   \
-    if (m->below.name != NULL)                                                                                                             \
+#define TAKEN(name, ...)                                                                           \
+    if (m->below.name != NULL)                                                                     \
         m->super.coll_##name = handled_##name;
 #include "collectives.def"
 }
