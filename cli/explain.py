@@ -43,8 +43,8 @@ class Asked:
         return self.layout.ask("explain", self.collective, str(size), str(self.ranks), self.map, *self.topology)
 
     def words(self):
-        crowded = f", crowded: more than its {self.processors} processors" if self.ranks > self.processors else ""
-        return f"{self.ranks} ranks {MAPS[self.map]}, on {self.machine}{crowded}"
+        oversubscribed = f", oversubscribed: more than its {self.processors} processors" if self.ranks > self.processors else ""
+        return f"{self.ranks} ranks {MAPS[self.map]}, on {self.machine}{oversubscribed}"
 
 
 def name_of(serves):
@@ -69,10 +69,10 @@ def show_one(asked, answer):
         print(f"  with     {parameters_text(serves)}")
     print(f"  because  {why_text(why)}{' of ' + file_of(why) if file_of(why) else ''}")
     for piece in answer["ordered"] or ():
-        if piece["least_bytes"] <= answer["bytes"] and (piece["most_bytes"] is None or answer["bytes"] <= piece["most_bytes"]):
+        if piece["min_bytes"] <= answer["bytes"] and (piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"]):
             print(f"  in order {name_of(piece['serves'])}, {why_text(piece['why'])}: of operations that do not commute")
     groups = ", ".join(f"{level['groups']} by {level['level']}" if level["level"] != "team" else "one of all" for level in facts["groups"])
-    print(f"  facts    {'crowded: more ranks than processors' if facts['crowded'] else 'a processor for each rank'}; within one {facts['within']}; {'single copy between ranks' if facts['direct'] else 'no single copy between ranks'}; groups: {groups}")
+    print(f"  facts    {'oversubscribed: more ranks than processors' if facts['oversubscribed'] else 'a processor for each rank'}; within one {facts['within']}; {'single copy between ranks' if facts['direct'] else 'no single copy between ranks'}; groups: {groups}")
     slots = ", ".join(f"{slot['collective']}/{slot['algorithm']} {bytes_text(slot['bytes'])}" for slot in answer["lease"]["slots"])
     print(f"  memory   {bytes_text(answer['lease']['bytes'])} of each rank{': ' + slots if slots else ''}")
     heading("Rules, in the order in which they are asked")
@@ -86,7 +86,7 @@ def range_text(least, most):
 def show_axis(pieces, low, high):
     rows, files = [], set()
     for piece in pieces:
-        least, most = max(piece["least_bytes"], low), piece["most_bytes"] if high is None else high if piece["most_bytes"] is None else min(high, piece["most_bytes"])
+        least, most = max(piece["min_bytes"], low), piece["max_bytes"] if high is None else high if piece["max_bytes"] is None else min(high, piece["max_bytes"])
         if most is None or least <= most:
             rows.append([range_text(least, most), name_of(piece["serves"]), parameters_text(piece["serves"]), why_text(piece["why"])])
             files.add(file_of(piece["why"]))

@@ -54,7 +54,7 @@ def show_choices(choices):
     rows = []
     for collective, pieces in choices.items():
         for piece in pieces:
-            most = f"to {bytes_text(piece['most_bytes'])}" if piece["most_bytes"] is not None else "any" if piece["least_bytes"] == 0 else "above"
+            most = f"to {bytes_text(piece['max_bytes'])}" if piece["max_bytes"] is not None else "any" if piece["min_bytes"] == 0 else "above"
             serves, why = piece["serves"], piece["why"]
             parameters = " ".join(f"{name}={value}" for name, value in (serves or {}).get("parameters", {}).items())
             line = f"{why['file']}, line {why['line']}" if "line" in why else why["by"]
@@ -69,7 +69,7 @@ def show_team(team):
         print(f"  takes no calls: {first.get('reason', first['state'])}")
         return
     calls = sum(m["calls"] for m in team["members"])
-    print(f"  {sum(m['taken'] for m in team['members'])} of {calls} barriers and broadcasts taken, every byte right; a waiting rank begins with: {first['waits']}")
+    print(f"  {sum(m['handled'] for m in team['members'])} of {calls} barriers and broadcasts handled, every byte right; a waiting rank begins with: {first['waits']}")
     table(["level", "groups"], [[level["level"], " | ".join(ranges_text(group) for group in level["groups"])] for level in first["levels"]])
     print(f"  the team takes {bytes_text(first['lease']['bytes'])} of the {bytes_text(first['lease']['arena_bytes'])} of each rank (HUDDLE_MEMORY)")
     show_pages(team["members"])

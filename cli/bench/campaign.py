@@ -74,13 +74,13 @@ class Campaign:
             except OSError as error:
                 raise jobs.JobFailed("huddle was not in the program: it wrote no statistics") from error
         counts = {name: counts[name] for name in names}
-        if not any(row["taken"] for row in counts.values()):
+        if not any(row["handled"] for row in counts.values()):
             reasons = sorted({why for row in counts.values() for why in row["passed"]})
             raise jobs.JobFailed(f"huddle took no call ({', '.join(reasons) or 'none was made'})")
         if any(row["passed"] for row in counts.values()):
-            self.keep_taken(variant, ranks, words)
+            self.keep_handled(variant, ranks, words)
 
-    def keep_taken(self, variant, ranks, words):
+    def keep_handled(self, variant, ranks, words):
         """A forced algorithm may not take every size; a team without MPI says which.  (What the MPI calls itself, on the way, does not matter.)"""
         command, env = variants.asked_of_team(self.layout, variant, ranks, self.bound(ranks), words)
         figures = json.loads(jobs.run(command, env))["figures"]

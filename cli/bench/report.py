@@ -14,7 +14,7 @@ from ..common.transfers import class_of
 from . import chart
 from .tables import bare_lines, summary_lines, tables
 
-COLUMNS = ("ranks", "bind", "variant", "mpi", "ring", "launch", "collective", "bytes", "class", "line_before_ns", "line_after_ns", "median_ns", "p99_ns", "least_ns",
+COLUMNS = ("ranks", "bind", "variant", "mpi", "ring", "launch", "collective", "bytes", "class", "line_before_ns", "line_after_ns", "median_ns", "p99_ns", "min_ns",
            "mean_ns", "cpu_ns", "shots", "late", "refused", "wrong")
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;color:#222;max-width:76rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;margin:.5rem 0 1.5rem;font-variant-numeric:tabular-nums}td,th{padding:.15rem .7rem;border-bottom:1px solid #eee;text-align:left;white-space:nowrap}

@@ -4,7 +4,7 @@ from ..common.text import bytes_text
 from .stats import BARE, geometric_mean, panels, summaries
 
 LARGE = 64 << 10  # bytes from which on copying is what takes time
-MOST_COLUMNS = 12  # variants side by side; more go below each other
+MAX_COLUMNS = 12  # variants side by side; more go below each other
 
 
 def us(ns):
@@ -81,7 +81,7 @@ def tables(rows, details=False):
     for (ranks, bind, line), mine in panels(rows):
         for collective in dict.fromkeys(row.collective for row in mine):
             some = [row for row in mine if row.collective == collective]
-            wide = not details and len({row.bytes for row in some}) > 1 and len(variants_of(some)) <= MOST_COLUMNS
+            wide = not details and len({row.bytes for row in some}) > 1 and len(variants_of(some)) <= MAX_COLUMNS
             (compared if any(row.ratios for row in some) else alone).append((f"{collective}, us, {setting_text(ranks, bind, line, some)}", *(side_by_side if wide else one_below_the_other)(some)))
     return compared + alone
 

@@ -15,7 +15,7 @@ from .layout import Trouble
 from .text import table
 
 THIS = "this"
-MOST_BYTES = 1 << 20  # of a description
+MAX_BYTES = 1 << 20  # of a description
 
 
 def names(layout):
@@ -44,8 +44,8 @@ def contents(path):
     """Of a file as people write them; a pipe would never end."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError("no regular file")
-    if os.path.getsize(path) > MOST_BYTES:
-        raise ValueError(f"longer than any description (accepted: up to {MOST_BYTES >> 20} MB)")
+    if os.path.getsize(path) > MAX_BYTES:
+        raise ValueError(f"longer than any description (accepted: up to {MAX_BYTES >> 20} MB)")
     with open(path, encoding="utf-8") as file:
         return file.read()
 

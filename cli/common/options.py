@@ -12,7 +12,7 @@ from .layout import Trouble
 from .sizes import number, written
 
 MOST = (1 << 63) - 1  # of a whole number, in JSON too
-MOST_BYTES, MOST_SIZES = (1 << 31) - 1, 64
+MAX_BYTES, MAX_SIZES = (1 << 31) - 1, 64
 
 # How ranks are bound: what --map takes, and what is said of it.
 MAPS = {"core": "bound to cores in turn", "numa": "bound to NUMA nodes in turn", "socket": "bound to sockets in turn", "none": "unbound"}
@@ -63,8 +63,8 @@ def sizes_of(text):
         if colon and (step < 2 or number(low) > number(high)):
             raise argparse.ArgumentTypeError(f"{part!r} is no range (accepted: LOW:HIGH or LOW:HIGH:FACTOR)")
         found.update(span(number(low), number(high), step) if colon else [number(low)])
-    if max(found) > MOST_BYTES or len(found) > MOST_SIZES:
-        raise argparse.ArgumentTypeError(f"{text!r} (accepted: at most {MOST_SIZES} sizes, each below 2G)")
+    if max(found) > MAX_BYTES or len(found) > MAX_SIZES:
+        raise argparse.ArgumentTypeError(f"{text!r} (accepted: at most {MAX_SIZES} sizes, each below 2G)")
     return sorted(found)
 
 

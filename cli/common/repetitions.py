@@ -6,14 +6,14 @@ Shared memory is new to the caches until it has been used.  A long message goes 
 halves: so that the calls that count are such a ring, and none of its halves is all that is seen.
 """
 LINE, RING = 128, 32
-BUFFER, MOST_BUFFERS = 4096, 256
+BUFFER, MAX_BUFFERS = 4096, 256
 REPETITIONS = 5
 
 
 def warmup(slot_bytes, size):
     """Calls after which nothing of a rank's shared memory that they use is new.  slot_bytes: what they use in turn."""
     buffers, lines = slot_bytes // max(size, BUFFER), slot_bytes // max(size, LINE)
-    return 1 + max(min(MOST_BUFFERS, buffers), min(2 * RING, lines))
+    return 1 + max(min(MAX_BUFFERS, buffers), min(2 * RING, lines))
 
 
 def repetitions(size, small=None):

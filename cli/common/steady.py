@@ -11,9 +11,9 @@ from . import transfers
 
 AGREE = 1.25  # the better of two figures is better by no more
 LOOK_S, BUSY, IDLE = 0.25, 0.25, slice(3, 5)  # idle, and waiting for a disk
-MOST_OF_LEAST = 4  # a call's median: of what was measured beside other work, which takes the processor now and then, more
+MOST_OF_MIN = 4  # a call's median: of what was measured beside other work, which takes the processor now and then, more
 SLACK_NS = 30  # of a call; what the clock may be off
-LEAST_RUNS, MOST_RUNS, PATIENCE_S = 2, 5, 30
+MIN_RUNS, MAX_RUNS, PATIENCE_S = 2, 5, 30
 
 
 def busy(before, after, cpus):
@@ -52,12 +52,12 @@ def settled(values, more=False, slack=0):
 
 def enough(runs, seconds, agree, patience_s=PATIENCE_S):
     """Where one run takes longer than anybody waits, it is the only one."""
-    return runs > 0 and (seconds > patience_s or (runs >= LEAST_RUNS and (agree or runs >= MOST_RUNS)))
+    return runs > 0 and (seconds > patience_s or (runs >= MIN_RUNS and (agree or runs >= MAX_RUNS)))
 
 
 def usable(figure):
     """The processors stayed where they were, and were the program's own."""
-    return transfers.usable(figure) and figure["median_ns"] <= MOST_OF_LEAST * max(figure["least_ns"], SLACK_NS)
+    return transfers.usable(figure) and figure["median_ns"] <= MOST_OF_MIN * max(figure["min_ns"], SLACK_NS)
 
 
 def measured(launch, step, patience_s=PATIENCE_S, holds=usable):

@@ -93,7 +93,7 @@ def check_queue(options, layout):
             raise Trouble(f"--{name}: {'--fit tries its own' if options.fit else f'{options.collective} has none'} (accepted: with predicted broadcasts)", 2)
         setattr(options, name, usual if given is None else given)
     algorithm = next(row for row in layout.ask("info", "algorithms") if (row["collective"], row["name"]) == ("bcast", "queue"))
-    most = {row["name"]: row["most"] for row in algorithm["parameters"]}
+    most = {row["name"]: row["max"] for row in algorithm["parameters"]}
     bytes_within("--queue", options.queue, PAGE, most["budget"])
     if options.fragment is not None:
         bytes_within("--fragment", options.fragment, PAGE, min(most["fragment"], options.queue))

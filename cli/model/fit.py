@@ -50,7 +50,7 @@ class Fit:
         self.tree = "flat" if self.ranks == 2 else "knomial"
         self.bind = "core" if self.ranks <= jobs.cores() else "none"
         self.nothing, self.lines, others = [], [], steady.others()
-        with Progress(PART_RUNS + steady.MOST_RUNS * len(FRAGMENTS), "measuring, at most so often") as self.progress:
+        with Progress(PART_RUNS + steady.MAX_RUNS * len(FRAGMENTS), "measuring, at most so often") as self.progress:
             self.parts, self.doubts = joined_parts(self.run_parts())
             self.measured, doubts = steady.measured(self.launch, lambda: None)
         if not self.measured:

@@ -36,7 +36,7 @@ class Network:
         return {"tree": tree, "ranks": self.ranks, "degree": degree, "bytes": self.bytes if size is None else size, "segment": segment}
 
     def functions(self, points):
-        """What the functions say of each: ns, least_ns, steps, best_degree, best_segment."""
+        """What the functions say of each: ns, min_ns, steps, best_degree, best_segment."""
         return self.lab.model("trees", model=ETHERNET, points=[self.asked(*point) for point in points])["points"]
 
     def computed(self, points):
@@ -129,7 +129,7 @@ def over_messages(net):
     """Figures 10, 13 and 14, by the functions alone."""
     sizes = [2 ** e for e in range(0, 25)]
     binomial = net.computed([("k-nomial", 2, 0, size) for size in sizes])
-    bound = [point["least_ns"] / 1e6 for point in net.functions([("k-nomial", 2, 0, size) for size in sizes])]
+    bound = [point["min_ns"] / 1e6 for point in net.functions([("k-nomial", 2, 0, size) for size in sizes])]
     chain, binary = (at_best_segment(net, tree, sizes) for tree in ("chain", "binary pipelined"))
     ratio = [time / limit for time, limit in zip(binomial, bound)]
     steps = (net.ranks - 1).bit_length()

@@ -23,7 +23,7 @@ SIZES, BRIEF_SIZES = "8,64,1K,8K,64K,512K,4M", "8,8K"
 PAIR_SIZES = "8,64,1K,8K,64K,512K"  # of a block
 COLLECTIVES, BRIEF_COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall", "alltoallv"), ("bcast",)
 BRIEF_ALGORITHMS = "inline,queue"
-MOST_BIAS, MOST_ERROR = 1.25, 1.5  # factors: of the geometric mean; the geometric mean of how far off figures are, up or down
+MAX_BIAS, MAX_ERROR = 1.25, 1.5  # factors: of the geometric mean; the geometric mean of how far off figures are, up or down
 SMALL_BYTES = 1 << 10
 NOTES = (
     "simulated calls have no instructions besides their loads, stores, atomics and copies: entering a call, choosing the algorithm, counting, leaving a polling loop take nothing; "
@@ -64,8 +64,8 @@ def summed_up(collective, found):
     ratios = [simulated / measured for _, measured, simulated in found]
     small = [measured - simulated for size, measured, simulated in found if size <= SMALL_BYTES]
     what = f"{collective}, {len(ratios)} figures"
-    return [Row.judged(f"{what}: simulated over measured, geometric mean", "times", 1, mean(ratios), SIMULATED, factor(MOST_BIAS)),
-            Row.judged(f"{what}: typical error, a factor", "times", 1, mean([max(ratio, 1 / ratio) for ratio in ratios]), SIMULATED, at_most(MOST_ERROR, "times")),
+    return [Row.judged(f"{what}: simulated over measured, geometric mean", "times", 1, mean(ratios), SIMULATED, factor(MAX_BIAS)),
+            Row.judged(f"{what}: typical error, a factor", "times", 1, mean([max(ratio, 1 / ratio) for ratio in ratios]), SIMULATED, at_most(MAX_ERROR, "times")),
             Row(f"{what}: simulated over measured", "", None, f"{min(ratios):.2f} to {max(ratios):.2f} times", SIMULATED),
             *([Row(f"{what}: up to 1 KB, measured less simulated, median, quartiles", "", None, quartiles_text(small), SIMULATED)] if len(small) > 1 else [])]
 

@@ -11,7 +11,7 @@ from ..common.progress import Progress
 from ..common.sizes import SERVED_AS
 
 SIZES, PAIR_SIZES = "8:1M:8", "8:32K:8"  # of a message; of a block from each rank to each
-MOST_SKEW_NS = 1e9
+MAX_SKEW_NS = 1e9
 PAIRS, ROOTED = ("alltoall", "alltoallv"), ("bcast", "reduce")
 OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # as the request has them
 
@@ -29,7 +29,7 @@ def add_arguments(parser):
     parser.add_argument("--method", choices=("single", "loop"), default="single", help="calls from a common start with fresh data: the slowest rank's median (default); calls back to back: their mean")
     parser.add_argument("--repetitions", type=whole(), metavar="N", help=f"calls that count (default: {repetitions.REPETITIONS}; {repetitions.RING} of messages up to 4 KB: a ring of lines)")
     parser.add_argument("--warmup", type=whole(), metavar="N", help="calls before them (default: until all buffers and lines of the algorithm have been used)")
-    parser.add_argument("--skew", type=real(0, MOST_SKEW_NS), metavar="NS", help="ranks enter a single call at random within so many ns (default: 0)")
+    parser.add_argument("--skew", type=real(0, MAX_SKEW_NS), metavar="NS", help="ranks enter a single call at random within so many ns (default: 0)")
     parser.add_argument("--seed", type=whole(), default=1, metavar="N", help="of all that is drawn (default: 1)")
     parser.add_argument("--measure", action="store_true", help="of this machine: beside it what the same calls take")
     parser.add_argument("--timeline", action="store_true", help="what each rank does when, who waits for whom, and the critical path, of the last call")

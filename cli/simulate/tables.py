@@ -28,7 +28,7 @@ def cell(call, named=False):
 
 
 def spread_text(times):
-    return "" if times["least_ns"] == times["most_ns"] else f", {time_text(times['least_ns'])} to {time_text(times['most_ns'])}"
+    return "" if times["min_ns"] == times["max_ns"] else f", {time_text(times['min_ns'])} to {time_text(times['max_ns'])}"
 
 
 def show_call(asked, call, timeline):

@@ -20,14 +20,14 @@ from .trials import Trials, kept_settings
 from .tuning_file import Rule
 
 FINAL_SHARE = 0.15   # of the time, for measuring the file as a whole
-FINAL_LEAST, FINAL_MOST = 15, 200
+FINAL_MIN, FINAL_MAX = 15, 200
 OFF = "HUDDLE_TUNING=off"
 
 
 def ranks_of(text):
     ranks = sorted({int(word) for word in text.split(",") if word.isdecimal() and len(word) < 9})
-    if len(ranks) != len(text.split(",")) or not all(2 <= n <= grid.MOST_RANKS for n in ranks):
-        raise Trouble(f"--ranks {text}: not understood (accepted: numbers from 2 to {grid.MOST_RANKS} with commas)", 2)
+    if len(ranks) != len(text.split(",")) or not all(2 <= n <= grid.MAX_RANKS for n in ranks):
+        raise Trouble(f"--ranks {text}: not understood (accepted: numbers from 2 to {grid.MAX_RANKS} with commas)", 2)
     return ranks
 
 
@@ -37,7 +37,7 @@ def add_arguments(parser):
     parser.add_argument("--force", action="store_true", help="overwrite a file that tune did not write; with --machine also: write figures that do not agree, marked")
     parser.add_argument("--machine", nargs="?", const=describe.THERE, metavar="FILE.toml", help="describe this machine in micro-measurements instead, for huddle simulate (default: where it looks for it)")
     parser.add_argument("--collectives", metavar="NAMES", help="with commas (default: all)")
-    parser.add_argument("--ranks", metavar="NUMBERS", help="with commas; more than there are cores: crowded, unbound (default: 2, 4, ... all cores, and one crowd)")
+    parser.add_argument("--ranks", metavar="NUMBERS", help="with commas; more than there are cores: oversubscribed, unbound (default: 2, 4, ... all cores, and one crowd)")
     parser.add_argument("--quick", action="store_true", help="every second size, in a minute")
     parser.add_argument("--minutes", type=float, metavar="N", help="time to spend, about (default: 5; 1 with --quick)")
     parser.add_argument("--baselines", action="store_true", help="let algorithms that are there to be compared with take part")
@@ -88,7 +88,7 @@ class Campaign:
         if self.options.resume and not found:
             raise Trouble("--resume: no stopped run of this huddle with this output, on these processors, with these settings was found", 2)
         left = sum(not self.state.has(*cell) for cell in self.cells())
-        print(f"huddle tune: {', '.join(self.collectives)}; {', '.join(str(t.ranks) + (' (crowded)' if t.crowded else '') for t in self.teams)} ranks; "
+        print(f"huddle tune: {', '.join(self.collectives)}; {', '.join(str(t.ranks) + (' (oversubscribed)' if t.oversubscribed else '') for t in self.teams)} ranks; "
               f"about {self.minutes:g} minute(s) at most.  Other work on this machine spoils the figures.")
         if left < len(self.cells()):
             print(f"{len(self.cells()) - left} of {len(self.cells())} measurements are there from a run that was stopped (--fresh forgets them).")
@@ -177,7 +177,7 @@ class Campaign:
     @staticmethod
     def again(trials, collective, size, seconds):
         """None: nobody takes it."""
-        answer = trials.compare(collective, size, seconds, FINAL_LEAST, FINAL_MOST, [0, 1])
+        answer = trials.compare(collective, size, seconds, FINAL_MIN, FINAL_MAX, [0, 1])
         own, ours = answer["figures"]
         return None if own["refused"] or ours["refused"] or not own["took_ns"] or not ours["took_ns"] else stats.figure_of(ours["took_ns"], own["took_ns"])
 
@@ -186,7 +186,7 @@ def show(campaign, rules, dropped):
     heading("Better than the built-in table" if rules else "Nothing is better than the built-in table by 5 % or more, for sure.")
     if rules:
         table(["collective", "ranks", "where", "bytes", "algorithm", "parameters", "time"],
-              [[rule.collective, rule.ranks, "crowded, unbound" if rule.team.crowded else f"cores in turn{', one ' + rule.team.within if rule.team.within else ''}",
+              [[rule.collective, rule.ranks, "oversubscribed, unbound" if rule.team.oversubscribed else f"cores in turn{', one ' + rule.team.within if rule.team.within else ''}",
                 "" if rule.least is None else f"{tuning_file.written(rule.least)}-{'' if rule.most is None else tuning_file.written(rule.most)}",
                 rule.candidate.algorithm, tuning_file.values_text(rule.candidate), f"{100 * (stats.gain(rule.figures.values()) - 1):+.0f} %"] for rule in rules], right=(6,))
     if dropped:

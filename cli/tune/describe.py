@@ -105,7 +105,7 @@ def main(options, layout):
     check_alone(options)
     path = place(options)
     tuning_file.check_place(path, options.force, OPTION)
-    with Progress(steady.MOST_RUNS, "measuring, at most so often") as progress:
+    with Progress(steady.MAX_RUNS, "measuring, at most so often") as progress:
         measured, doubt = measure(layout, progress)
     if doubt:
         line = f"the figures are not to be believed: {doubt}"

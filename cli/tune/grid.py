@@ -3,11 +3,11 @@
 import os
 from collections import namedtuple
 
-MOST_RANKS = 1024
+MAX_RANKS = 1024
 SIZES = [8 << k for k in range(22)]  # 8 B to 16 MB
 
 # bind: "core", in turn; "none" where ranks outnumber cores.  within: the lowest level of the machine that holds them all; "" where it does not matter.
-Team = namedtuple("Team", "ranks bind crowded within")
+Team = namedtuple("Team", "ranks bind oversubscribed within")
 def cores(layout):
     return max(1, min(layout.ask("info", "machine")["cores"], len(os.sched_getaffinity(0))))
 
@@ -16,7 +16,7 @@ def usual_ranks(count):
     """2, 4, 8, ... and all cores; then one number that is too many for them."""
     ranks = [2 << k for k in range(count.bit_length()) if 2 << k <= count]
     crowd = 4 * count if count <= 16 else 2 * count
-    return sorted({*ranks, *([count] if count > 1 else []), min(MOST_RANKS, crowd)})
+    return sorted({*ranks, *([count] if count > 1 else []), min(MAX_RANKS, crowd)})
 
 
 def team(layout, ranks, count):

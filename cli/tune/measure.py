@@ -9,7 +9,7 @@ from .stats import best_half, figure_of
 
 OWN = 0                      # the candidate that is huddle's own choice; it stays to the end
 FIRST_SHOTS, KEEP = 3, 3     # of each at first; how many are compared at length
-LAST_LEAST, LAST_MOST = 12, 150
+LAST_MIN, LAST_MAX = 12, 150
 RESTARTS = 2                 # of what was spoiled
 
 # figures: candidate's number -> Figure.  note: what went wrong, or "".
@@ -45,7 +45,7 @@ def once(trials, collective, size, numbers, seconds, strict):
     watch, figures, alive = Watch(), {}, list(numbers)
     end = time.monotonic() + seconds
     for left in range(rungs(len(alive)), 0, -1):
-        least, most = (FIRST_SHOTS, 5 * FIRST_SHOTS) if left > 1 else (LAST_LEAST, LAST_MOST)
+        least, most = (FIRST_SHOTS, 5 * FIRST_SHOTS) if left > 1 else (LAST_MIN, LAST_MAX)
         share = max(0.001, (end - time.monotonic()) / left)
         answer = trials.compare(collective, size, share, least, most, [OWN, *alive])
         times = {f["candidate"]: f["took_ns"] for f in answer["figures"] if f["refused"] == 0 and f["took_ns"]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tuning file: where it goes, what may be overwritten, how it is written (src/core/rules.h says what its lines mean)."""
+"""The tuning file: where it goes, what may be overwritten, how it is written (src/core/choose/rules.h says what its lines mean)."""
 import json
 import os
 import time
@@ -57,14 +57,14 @@ def check_place(path, force, option="--output"):
 
 
 def ranks_texts(teams):
-    """Each number of ranks stands for those up to the next that was measured: {team: "4-7"}; crowded teams among themselves."""
+    """Each number of ranks stands for those up to the next that was measured: {team: "4-7"}; oversubscribed teams among themselves."""
     texts = {}
-    for crowded in (False, True):
-        counts = [team.ranks for team in teams if team.crowded == crowded]
+    for oversubscribed in (False, True):
+        counts = [team.ranks for team in teams if team.oversubscribed == oversubscribed]
         for team in teams:
-            if team.crowded == crowded:
+            if team.oversubscribed == oversubscribed:
                 more = [count for count in counts if count > team.ranks]
-                first = 2 if crowded and team.ranks == min(counts) else team.ranks
+                first = 2 if oversubscribed and team.ranks == min(counts) else team.ranks
                 texts[team] = f"{first}-{min(more) - 1}" if more else f"{first}-"
     return texts
 
@@ -74,7 +74,7 @@ def us(ns):
 
 
 def place_text(team):
-    return f"{team.ranks} ranks, {'more than cores, unbound' if team.crowded else 'bound to cores in turn'}"
+    return f"{team.ranks} ranks, {'more than cores, unbound' if team.oversubscribed else 'bound to cores in turn'}"
 
 
 def values_text(candidate):
@@ -92,7 +92,7 @@ def measured_text(rule):
 def rule_lines(rule):
     line = f"; a line crosses in {rule.line_ns:.0f} ns" if rule.line_ns else ""
     lines = [f"# {rule.collective}, {place_text(rule.team)}{line}", *(f"#   {text}" for text in measured_text(rule) if rule.figures), f"[[{rule.collective}]]",
-             f"ranks = \"{rule.ranks}\"", f"crowded = {'true' if rule.team.crowded else 'false'}"]
+             f"ranks = \"{rule.ranks}\"", f"oversubscribed = {'true' if rule.team.oversubscribed else 'false'}"]
     if rule.team.within:
         lines.append(f"within = \"{rule.team.within}\"")
     if rule.least is not None and (rule.least or rule.most is not None):

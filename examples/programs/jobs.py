@@ -39,10 +39,10 @@ class Jobs:
             return output, statistics
 
 
-def taken(statistics, collective):
+def handled(statistics, collective):
     """(calls that huddle took, all calls) summed over the ranks it saw."""
     row = statistics.get("collectives", {}).get(collective, {})
-    return row.get("taken", 0), row.get("calls", 0)
+    return row.get("handled", 0), row.get("calls", 0)
 
 
 def leftovers():

@@ -16,7 +16,7 @@ sys.path[:0] = [HERE, os.path.dirname(os.path.dirname(HERE))]
 
 import hpcc  # noqa: E402
 import lammps  # noqa: E402
-from jobs import JobFailed, Jobs, leftovers, taken  # noqa: E402
+from jobs import JobFailed, Jobs, leftovers, handled  # noqa: E402
 from cli.common.text import heading  # noqa: E402
 
 # What --brief shortens.
@@ -24,11 +24,11 @@ FULL = {"problem": 1500, "rounds": 60, "steps": 500, "bench": ["--bytes", "8:256
 BRIEF = {"problem": 600, "rounds": 30, "steps": 100, "bench": ["--bytes", "8,1K,64K,1M,4M", "--launches", "2", "--figure-ms", "25"]}
 
 
-def count_taken(statistics, who, must):
+def count_handled(statistics, who, must):
     """One line; raises JobFailed when huddle took nothing of one of the collectives that the program must have called."""
     if not statistics:
         raise JobFailed(f"{who}: huddle was not in the program: it wrote no statistics")
-    counts = {name: taken(statistics, name) for name in statistics.get("collectives", {})}
+    counts = {name: handled(statistics, name) for name in statistics.get("collectives", {})}
     missing = [name for name in must if not counts.get(name, (0, 0))[0]]
     if missing:
         raise JobFailed(f"{who}: huddle took no call of {', '.join(missing)}: {statistics.get('collectives')}")
@@ -40,7 +40,7 @@ def show_hpcc(jobs, size):
     for huddle in (False, True):
         passed, statistics = hpcc.run(jobs, huddle, size["problem"])
         print(f"   {'with huddle' if huddle else 'as it is   '}  all of its {passed} checks passed", flush=True)
-    print(f"   through huddle, over the ranks: {count_taken(statistics, 'HPC Challenge', ['barrier', 'bcast', 'allreduce'])}")
+    print(f"   through huddle, over the ranks: {count_handled(statistics, 'HPC Challenge', ['barrier', 'bcast', 'allreduce'])}")
 
 
 def show_mpi4py(jobs, size):
@@ -49,7 +49,7 @@ def show_mpi4py(jobs, size):
     for huddle in (False, True):
         output, statistics = jobs.run([*jobs.on_mpich_wheel(2), *program], huddle)
         print(f"   {'with huddle' if huddle else 'as it is   '}  {output.strip()}", flush=True)
-    print(f"   through huddle, over the ranks: {count_taken(statistics, 'k-means', ['barrier', 'bcast', 'allreduce'])}")
+    print(f"   through huddle, over the ranks: {count_handled(statistics, 'k-means', ['barrier', 'bcast', 'allreduce'])}")
 
 
 def show_lammps(jobs, size):
@@ -60,7 +60,7 @@ def show_lammps(jobs, size):
     if lines != plain:
         raise JobFailed("LAMMPS: other thermodynamics with huddle: " + next(f"{mine!r}, without it {its!r}" for mine, its in zip(lines, plain) if mine != its))
     print(f"   with huddle  the same {len(lines) - 1} lines of thermodynamics, to the last digit")
-    print(f"   through huddle, over the ranks: {count_taken(statistics, 'LAMMPS', ['bcast', 'allreduce'])}")
+    print(f"   through huddle, over the ranks: {count_handled(statistics, 'LAMMPS', ['bcast', 'allreduce'])}")
 
 
 def show_measurement(jobs, size):

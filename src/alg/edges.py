@@ -12,7 +12,7 @@ import re
 import sys
 from typing import NamedTuple
 
-PROTOCOLS = ("core/rollcall.c", "core/vacate.c")
+PROTOCOLS = ("core/check/rollcall.c", "core/team/vacate.c")
 CALL = re.compile(r"\bmem_(post|await|peek|add)\s*\(")
 COMMENT = re.compile(r"/\*(.*?)\*/")
 LABEL = re.compile(r"\b([RA]\d+)\b")

@@ -52,15 +52,18 @@ static int allgather(void *arg, const void *mine, size_t bytes, void *all)
 
 struct hud_exchange members_exchange(struct member *m)
 {
-    return (struct hud_exchange){ .rank = rank_of, .size = size_of, .allgather = allgather, .arg = m };
+    return (
+        struct hud_exchange){ .rank = rank_of, .size = size_of, .allgather = allgather, .arg = m };
 }
 
 struct hud_host members_host(const struct member *m)
 {
-    return (struct hud_host){ .world_rank = m->rank, .world_size = m->ranks, .local_ranks = m->ranks };
+    return (
+        struct hud_host){ .world_rank = m->rank, .world_size = m->ranks, .local_ranks = m->ranks };
 }
 
-/* The OS number of the first processor of every core in logical order that this process may use; *count of them. */
+/* The OS number of the first processor of every core in logical order that this process may use;
+ * *count of them. */
 static int *list_cores(int *count)
 {
     hwloc_topology_t t;
@@ -74,7 +77,8 @@ static int *list_cores(int *count)
         int cores = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE);
         cpu = calloc(cores > 0 ? (size_t)cores : 1, sizeof *cpu);
         for (int i = 0; cpu && i < cores; i++) {
-            hwloc_bitmap_and(here, hwloc_get_obj_by_type(t, HWLOC_OBJ_CORE, (unsigned)i)->cpuset, may);
+            hwloc_bitmap_and(here, hwloc_get_obj_by_type(t, HWLOC_OBJ_CORE, (unsigned)i)->cpuset,
+                             may);
             if (!hwloc_bitmap_iszero(here))
                 cpu[(*count)++] = hwloc_bitmap_first(here);
         }
@@ -99,7 +103,8 @@ static int bind_to(const int *cpu, int cores, int rank)
 
 static struct board *make_board(int ranks)
 {
-    struct board *board = mmap(NULL, sizeof *board + (size_t)ranks * CELL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct board *board = mmap(NULL, sizeof *board + (size_t)ranks * CELL_BYTES,
+                               PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pthread_barrierattr_t shared;
 
     if (board == MAP_FAILED)
@@ -110,7 +115,8 @@ static struct board *make_board(int ranks)
     return board;
 }
 
-/* Forks one member, who knows all but its processor and its output; returns the reading end of its pipe, -1: could not. */
+/* Forks one member, who knows all but its processor and its output; returns the reading end of its
+ * pipe, -1: could not. */
 static int start(struct member *m, const int *cpu, int cores, member_main body, void *arg)
 {
     int ends[2];
@@ -145,7 +151,8 @@ int members_start(int ranks, bool bind, member_main body, void *arg, int *from)
         return fprintf(stderr, "huddle: out of memory for %d processes\n", ranks), -1;
     for (m.rank = 0; m.rank < ranks; m.rank++)
         if ((from[m.rank] = start(&m, cpu, cores, body, arg)) < 0)
-            return fprintf(stderr, "huddle: cannot start process %d of %d\n", m.rank + 1, ranks), -1; /* the others die with us */
+            return fprintf(stderr, "huddle: cannot start process %d of %d\n", m.rank + 1, ranks),
+                   -1; /* the others die with us */
     free(cpu);
     return 0;
 }

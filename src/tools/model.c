@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * model.c - the program `model`: what the time models of src/cost say, for `huddle model` and `huddle reproduce`.  Reads one JSON object from standard
- * input, writes one to standard output.  Times in ns, sizes in bytes.
+ * model.c - the program `model`: what the time models of src/cost say, for `huddle model` and
+ * `huddle reproduce`.  Reads one JSON object from standard input, writes one to standard output.
+ * Times in ns, sizes in bytes.
  *
- *   {"ask": "queue", "model": {"byte_ns", "notify_ns", "enter_ns", "leave_ns"}, "points": [{"bytes", "fragment", "buffers", "sets"}, ...]}
+ *   {"ask": "queue", "model": {"byte_ns", "notify_ns", "enter_ns", "leave_ns"}, "points":
+ *   [{"bytes", "fragment", "buffers", "sets"}, ...]}
  *       {"ns": [...]}
- *   {"ask": "choose", "model": as above, "wishes": [{"message", "queue", "fragment", "buffers", "page"}, ...]}       what is not known is left out
- *       {"forms": [{"fragment", "buffers", "exact"}, ...]}     exact: f* of those bytes before it is rounded
- *   {"ask": "trees", "model": {"alpha_ns", "beta_ns"}, "points": [{"tree", "ranks", "degree", "bytes", "segment"}, ...]}
- *       {"points": [{"ns", "least_ns", "steps", "best_degree", "best_segment"}, ...]}
+ *   {"ask": "choose", "model": as above, "wishes": [{"message", "queue", "fragment", "buffers",
+ *   "page"}, ...]}       what is not known is left out
+ *       {"forms": [{"fragment", "buffers", "exact"}, ...]}     exact: f* of those bytes before it
+ *                                                              is rounded
+ *   {"ask": "trees", "model": {"alpha_ns", "beta_ns"}, "points": [{"tree", "ranks", "degree",
+ *   "bytes", "segment"}, ...]}
+ *       {"points": [{"ns", "min_ns", "steps", "best_degree", "best_segment"}, ...]}
  *   {"ask": "description", "machine": as in machines/NAME.toml}
  *       {"machine", "cores"}; nothing where a simulation would refuse it
- *   {"ask": "machine", "machine": as in machines/NAME.toml, "collective", "ranks", "map", "trees": [{"tree", "degree"}, ...], "bytes": [...]}
- *       {"trees": [model of "queue", ...], "messages": model of "trees", "node": numbers behind the limits, "limits": [{"ns", "latency_ns", ...}, ...]}
+ *   {"ask": "machine", "machine": as in machines/NAME.toml, "collective", "ranks", "map", "trees":
+ *   [{"tree", "degree"}, ...], "bytes": [...]}
+ *       {"trees": [model of "queue", ...], "messages": model of "trees", "node": numbers behind the
+ *       limits, "limits": [{"ns", "latency_ns", ...}, ...]}
  *
  * Exit status: 0, 2 not understood (a line says what).
  */
@@ -25,7 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEGREE = 64, MOST_RANKS = 1 << 20 };
+enum { MAX_DEGREE = 64, MAX_RANKS = 1 << 20 };
 
 static double number(const json_t *object, const char *key)
 {
@@ -44,9 +51,12 @@ static struct cost_queue queue_of(const json_t *model)
 static json_t *queue_point(const json_t *model, const json_t *point)
 {
     const struct cost_queue c = queue_of(model);
-    const struct cost_queue_form form = { number(point, "fragment"), number(point, "buffers"), (int)number(point, "sets") };
+    const struct cost_queue_form form = { number(point, "fragment"), number(point, "buffers"),
+                                          (int)number(point, "sets") };
 
-    return form.fragment_bytes > 0 && form.buffers >= 1 ? json_real(hud_cost_queue_ns(&c, &form, number(point, "bytes"))) : NULL;
+    return form.fragment_bytes > 0 && form.buffers >= 1
+               ? json_real(hud_cost_queue_ns(&c, &form, number(point, "bytes")))
+               : NULL;
 }
 
 static json_t *choose_point(const json_t *model, const json_t *point)
@@ -57,13 +67,15 @@ static json_t *choose_point(const json_t *model, const json_t *point)
                                           .fragment_bytes = number(point, "fragment"),
                                           .buffers = number(point, "buffers"),
                                           .page_bytes = number(point, "page") };
-    double bytes = wish.queue_bytes > 0 && wish.queue_bytes < wish.message_bytes ? wish.queue_bytes : wish.message_bytes;
+    double bytes = wish.queue_bytes > 0 && wish.queue_bytes < wish.message_bytes
+                       ? wish.queue_bytes
+                       : wish.message_bytes;
 
     if (c.byte_ns <= 0 || (wish.message_bytes <= 0 && wish.queue_bytes <= 0))
         return NULL;
     struct cost_queue_form form = hud_cost_queue_choose(&c, &wish);
-    return json_pack("{s:f, s:f, s:f}", "fragment", form.fragment_bytes, "buffers", form.buffers, "exact",
-                     hud_cost_queue_fragment(&c, bytes > 0 ? bytes : wish.queue_bytes));
+    return json_pack("{s:f, s:f, s:f}", "fragment", form.fragment_bytes, "buffers", form.buffers,
+                     "exact", hud_cost_queue_fragment(&c, bytes > 0 ? bytes : wish.queue_bytes));
 }
 
 static json_t *tree_point(const json_t *model, const json_t *point)
@@ -75,24 +87,27 @@ static json_t *tree_point(const json_t *model, const json_t *point)
 
     while (tree < COST_TREES && !(name && strcmp(hud_cost_trees[tree], name) == 0))
         tree++;
-    if (tree == COST_TREES || ranks < 2 || ranks > MOST_RANKS || degree < 0 || degree > MOST_RANKS || c.beta_ns <= 0)
+    if (tree == COST_TREES || ranks < 2 || ranks > MAX_RANKS || degree < 0 || degree > MAX_RANKS ||
+        c.beta_ns <= 0)
         return NULL;
     const struct cost_broadcast b = { .tree = (enum cost_tree)tree,
                                       .ranks = (int)ranks,
                                       .degree = degree < 2 ? 2 : (int)degree,
                                       .message_bytes = number(point, "bytes"),
                                       .segment_bytes = number(point, "segment") };
-    return json_pack("{s:f, s:f, s:i, s:i, s:f}", "ns", hud_cost_broadcast_ns(&c, &b), "least_ns",
-                     hud_cost_broadcast_least_ns(&c, b.ranks, b.message_bytes), "steps",
-                     hud_cost_broadcast_steps(b.tree, b.ranks, b.degree), "best_degree", hud_cost_broadcast_degree(b.tree, MOST_DEGREE),
-                     "best_segment", hud_cost_broadcast_segment(&c, b.tree, b.ranks, b.message_bytes));
+    return json_pack("{s:f, s:f, s:i, s:i, s:f}", "ns", hud_cost_broadcast_ns(&c, &b), "min_ns",
+                     hud_cost_broadcast_min_ns(&c, b.ranks, b.message_bytes), "steps",
+                     hud_cost_broadcast_steps(b.tree, b.ranks, b.degree), "best_degree",
+                     hud_cost_broadcast_degree(b.tree, MAX_DEGREE), "best_segment",
+                     hud_cost_broadcast_segment(&c, b.tree, b.ranks, b.message_bytes));
 }
 
 /* Each of a list. */
 static json_t *answer_list(const json_t *request, const char *asked, const char *answered,
                            json_t *(*point)(const json_t *model, const json_t *point))
 {
-    const json_t *points = json_object_get(request, asked), *model = json_object_get(request, "model");
+    const json_t *points = json_object_get(request, asked),
+                 *model = json_object_get(request, "model");
     json_t *list = json_array(), *one;
 
     for (size_t i = 0; i < json_array_size(points); i++) {
@@ -142,7 +157,8 @@ int main(void)
     if (i < count)
         answer = asks[i].answer(request);
     else
-        fprintf(stderr, "huddle: model: %s: not a question (accepted: queue, choose, trees, machine)\n",
+        fprintf(stderr,
+                "huddle: model: %s: not a question (accepted: queue, choose, trees, machine)\n",
                 name      ? name
                 : request ? "(none)"
                           : error.text);

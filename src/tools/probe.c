@@ -4,10 +4,13 @@
  *
  *   probe info TOPIC                            hud_info_json(TOPIC)
  *   probe explain COLL BYTES RANKS MAP [TOPOLOGY]   hud_explain_json of that
- *   probe team --ranks N [--bind core|none]     N forked processes form a team through the public header, run barriers and broadcasts whose
- *                                               bytes are verified, and say what hud_team_json says on each of them
+ *   probe team --ranks N [--bind core|none]     N forked processes form a team through the public
+ *                                               header, run barriers and broadcasts whose bytes are
+ *                                               verified, and say what hud_team_json says on each
+ *                                               of them
  *
- * Exit status: 0, 1 failed, 2 not understood.  A member that hangs or dies takes the probe with it: it never outlives LIMIT_S.
+ * Exit status: 0, 1 failed, 2 not understood.  A member that hangs or dies takes the probe with it:
+ * it never outlives LIMIT_S.
  */
 #include "members/members.h"
 
@@ -40,27 +43,28 @@ static int check_bcast(hud_team *team, const struct member *m, size_t bytes, int
     return status == HUD_OK || status == HUD_PASS ? status : -1;
 }
 
-/* A barrier and broadcasts from every root in turn (at most 8 roots).  Returns how many were taken, -1: one was wrong. */
+/* A barrier and broadcasts from every root in turn (at most 8 roots).  Returns how many were
+ * handled, -1: one was wrong. */
 static int exercise(hud_team *team, const struct member *m, int *calls)
 {
     static const size_t sizes[] = { 8, 112, 4096, 65536 };
-    int taken = 0;
+    int handled = 0;
 
     *calls = 0;
     for (int round = 0; round < ROUNDS; round++) {
         int status = hud_barrier(team);
         if (status != HUD_OK && status != HUD_PASS)
             return -1;
-        taken += status == HUD_OK, ++*calls;
+        handled += status == HUD_OK, ++*calls;
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             for (int root = 0; root < m->ranks && root < 8; root++) {
                 status = check_bcast(team, m, sizes[s], root, round);
                 if (status < 0)
                     return -1;
-                taken += status == HUD_OK, ++*calls;
+                handled += status == HUD_OK, ++*calls;
             }
     }
-    return taken;
+    return handled;
 }
 
 /* One forked process. */
@@ -71,18 +75,20 @@ static int describe(struct member *m, void *arg)
     hud_context *context = NULL;
     hud_team *team = NULL;
     char *json = NULL;
-    int calls = 0, taken = -1;
+    int calls = 0, handled = -1;
 
     (void)arg;
-    if (hud_context_create(&host, &context) == HUD_OK && hud_team_create(context, &exchange, &team) == HUD_OK)
-        taken = exercise(team, m, &calls);
-    if (taken >= 0 && hud_team_json(team, &json) == HUD_OK)
-        fprintf(m->out, "{\"rank\": %d, \"cpu\": %d, \"calls\": %d, \"taken\": %d, \"team\": %s}", m->rank, m->cpu, calls, taken, json);
+    if (hud_context_create(&host, &context) == HUD_OK &&
+        hud_team_create(context, &exchange, &team) == HUD_OK)
+        handled = exercise(team, m, &calls);
+    if (handled >= 0 && hud_team_json(team, &json) == HUD_OK)
+        fprintf(m->out, "{\"rank\": %d, \"cpu\": %d, \"calls\": %d, \"handled\": %d, \"team\": %s}",
+                m->rank, m->cpu, calls, handled, json);
     free(json);
     members_meet(m); /* nobody's memory goes while another still describes its team */
     hud_team_free(team);
     hud_context_destroy(context);
-    return taken >= 0 && json ? 0 : 1;
+    return handled >= 0 && json ? 0 : 1;
 }
 
 static void copy_out(int from)
@@ -97,7 +103,7 @@ static void copy_out(int from)
 
 static int probe_team(int ranks, bool bind)
 {
-    int from[MEMBERS_MOST];
+    int from[MEMBERS_MAX];
 
     alarm(LIMIT_S);
     if (members_start(ranks, bind, describe, NULL, from) != 0)
@@ -128,12 +134,13 @@ static int probe_info(const char *topic)
 /* words: collective, bytes, ranks, map, and perhaps a topology */
 static int probe_explain(char **words)
 {
-    struct hud_question q = { words[0], strtoull(words[1], NULL, 10), atoi(words[2]), words[3], words[4] };
+    struct hud_question q = { words[0], strtoull(words[1], NULL, 10), atoi(words[2]), words[3],
+                              words[4] };
     char *json;
 
     if (hud_explain_json(&q, &json) != HUD_OK)
-        return fprintf(stderr, "huddle: probe: not understood: explain %s %s %s %s %s\n", q.collective, words[1], words[2], q.map,
-                       q.topology ? q.topology : ""),
+        return fprintf(stderr, "huddle: probe: not understood: explain %s %s %s %s %s\n",
+                       q.collective, words[1], words[2], q.map, q.topology ? q.topology : ""),
                2;
     puts(json);
     free(json);
@@ -157,11 +164,12 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--bind"))
             bind = strcmp(argv[i + 1], "none") != 0;
     }
-    if (ranks >= 1 && ranks <= MEMBERS_MOST)
+    if (ranks >= 1 && ranks <= MEMBERS_MAX)
         return probe_team(ranks, bind);
     fprintf(stderr,
-            "huddle: probe: usage: probe version | info TOPIC | explain COLL BYTES RANKS MAP [TOPOLOGY] | team --ranks 1..%d [--bind "
+            "huddle: probe: usage: probe version | info TOPIC | explain COLL BYTES RANKS MAP "
+            "[TOPOLOGY] | team --ranks 1..%d [--bind "
             "core|none]\n",
-            MEMBERS_MOST);
+            MEMBERS_MAX);
     return 2;
 }

@@ -73,7 +73,7 @@ class Asked(unittest.TestCase):
         def launch(_variant, _ranks, words, env):
             asked.extend(words)
             with open(env["HUDDLE_STATS"].partition(":")[2], "w", encoding="utf-8") as file:
-                file.write('{"collectives": {"bcast": {"taken": 2, "passed": {}}}}')
+                file.write('{"collectives": {"bcast": {"handled": 2, "passed": {}}}}')
         campaign.launch = launch
         campaign.check(variants.Variant("huddle", "huddle", None, {}, {}, None), 2)
         self.assertEqual("--coll bcast --bytes 8,64 --root shift --least 1 --most 1 --warmups 0 --figure-ms 1000", " ".join(asked))

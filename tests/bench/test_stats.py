@@ -21,7 +21,7 @@ from cli.common.layout import Trouble  # noqa: E402
 
 def figure(variant, median, before=60, after=60, collective="bcast", size=8, launch=1, ranks=2, **more):
     return {"ranks": ranks, "bind": "core", "variant": variant, "mpi": "some MPI", "launch": launch, "collective": collective, "bytes": size, "median_ns": median,
-            "p99_ns": 2 * median, "least_ns": median, "mean_ns": median, "shots": 20, "late": 0, "refused": 0, "wrong": 0, "cpu_ns": 0,
+            "p99_ns": 2 * median, "min_ns": median, "mean_ns": median, "shots": 20, "late": 0, "refused": 0, "wrong": 0, "cpu_ns": 0,
             "line_before_ns": before, "line_after_ns": after, **more}
 
 

@@ -97,8 +97,8 @@ class Info(unittest.TestCase):
         facts = json.loads(huddle("info", "--json", "--ranks", "5").stdout)
         members = facts["team"]["members"]
         self.assertEqual(list(range(5)), [m["rank"] for m in members])
-        self.assertEqual(1, len({(m["calls"], m["taken"]) for m in members}), "all decide alike")
-        self.assertGreater(members[0]["taken"], 0)
+        self.assertEqual(1, len({(m["calls"], m["handled"]) for m in members}), "all decide alike")
+        self.assertGreater(members[0]["handled"], 0)
         lowest = members[0]["team"]["levels"][0]["groups"]
         self.assertEqual(list(range(5)), sorted(rank for group in lowest for rank in group))
         self.assertTrue(facts["machine"]["numa_nodes"])

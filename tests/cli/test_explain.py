@@ -90,16 +90,16 @@ class Described(unittest.TestCase):
                 answer = facts("bcast", "--bytes", "1M", "--ranks", str(times * CORES[name]), "--machine", name)
                 with self.subTest(machine=name, times=times):
                     self.assertEqual(CORES[name], answer["facts"]["processors"])
-                    self.assertEqual(times == 2, answer["facts"]["crowded"])
+                    self.assertEqual(times == 2, answer["facts"]["oversubscribed"])
                     self.assertEqual("machine", answer["facts"]["within"])
                     self.assertIsNotNone(answer["serves"])
                     self.assertGreater(len(answer["facts"]["groups"]), 1, "the machine's levels make groups")
 
     def test_more_ranks_than_processors_is_said(self):
         for sizes in ((), ("--bytes", "8,1M"), ("--bytes", "8")):
-            for ranks, crowded in (("192", False), ("4096", True)):
+            for ranks, oversubscribed in (("192", False), ("4096", True)):
                 said = explain("bcast", "--machine", "epyc-9654", "--ranks", ranks, *sizes).stdout.split("\n")[0]
-                self.assertEqual(crowded, said.endswith(", crowded: more than its 192 processors"), said)
+                self.assertEqual(oversubscribed, said.endswith(", oversubscribed: more than its 192 processors"), said)
 
     def test_maps(self):
         within = {name: facts("barrier", "--ranks", "2", "--machine", "kunpeng-920", "--map", name)["facts"]["within"] for name in ("core", "numa", "socket", "none")}

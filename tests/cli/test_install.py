@@ -31,7 +31,7 @@ class Install(unittest.TestCase):
     def test_command(self):
         huddle = os.path.join(self.prefix, "bin", "huddle")
         facts = json.loads(run(huddle, "info", "--json"))
-        self.assertGreater(facts["team"]["members"][0]["taken"], 0)
+        self.assertGreater(facts["team"]["members"][0]["handled"], 0)
         for line in run(huddle, "run", "--", "env").split("\n"):
             if line.startswith("LD_PRELOAD="):
                 self.assertTrue(line.startswith(f"LD_PRELOAD={self.prefix}/"), line)

@@ -97,8 +97,8 @@ class Described(unittest.TestCase):
         self.assertEqual(far, apart)
 
 
-def figure(ns, line_ns=50, least_ns=None):
-    return {"median_ns": ns, "least_ns": least_ns or ns, "shots": 9, "refused": 0, "line_before_ns": 50, "line_after_ns": line_ns}
+def figure(ns, line_ns=50, min_ns=None):
+    return {"median_ns": ns, "min_ns": min_ns or ns, "shots": 9, "refused": 0, "line_before_ns": 50, "line_after_ns": line_ns}
 
 
 class Steady(unittest.TestCase):
@@ -124,12 +124,12 @@ class Steady(unittest.TestCase):
     def test_figures_whose_processors_moved_do_not_count(self):
         moved = figure(100, line_ns=300)
         self.assertEqual(({8: 1000}, {}), self.times({8: moved}, {8: 1000}, {8: 1000}))
-        self.assertEqual(({}, {8: []}), self.times(*[{8: moved}] * steady.MOST_RUNS))
+        self.assertEqual(({}, {8: []}), self.times(*[{8: moved}] * steady.MAX_RUNS))
 
     def test_figures_of_processors_that_others_had_do_not_count(self):
-        held_up = figure(40000, least_ns=1000)
+        held_up = figure(40000, min_ns=1000)
         self.assertEqual(({8: 1000}, {}), self.times({8: held_up}, {8: 40000 // 40}, {8: 1000}))
-        self.assertEqual(({}, {8: []}), self.times(*[{8: held_up}] * steady.MOST_RUNS))
+        self.assertEqual(({}, {8: []}), self.times(*[{8: held_up}] * steady.MAX_RUNS))
 
     def test_how_busy_others_keep_the_processors(self):
         before = "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 100 0 100 1000 10 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\ncpu2 0 0 0 5 0 0 0 0 0 0\nintr 7\n"

@@ -53,7 +53,7 @@ class Asked(unittest.TestCase):
         for ranks in ("2", "3", "4"):
             few, many = (answer("bcast", "--machine", "kunpeng-920", "--ranks", ranks, "--bytes", "64", *more)[0] for more in ((), ("--warmup", "200", "--repetitions", "200")))
             self.assertAlmostEqual(many["times"]["time_ns"], few["times"]["time_ns"])
-            self.assertEqual((many["times"]["least_ns"], many["times"]["most_ns"]), (few["times"]["least_ns"], few["times"]["most_ns"]))
+            self.assertEqual((many["times"]["min_ns"], many["times"]["max_ns"]), (few["times"]["min_ns"], few["times"]["max_ns"]))
 
     def test_as_many_calls_as_are_asked_for(self):
         call, = answer("bcast", "--machine", "kunpeng-920", "--ranks", "2", "--bytes", "64", "--warmup", "0", "--repetitions", "3")
@@ -171,7 +171,7 @@ def span(rank, begin, end, what, **more):
 
 
 CALL = {"collective": "bcast", "algorithm": "x", "parameters": {"fragment": 4096}, "bytes": 8192, "ranks": 2, "method": "single", "repetitions": 3,
-        "checker": {"posts": 4, "hops": 2, "events": 20}, "times": {"time_ns": 1500, "least_ns": 1400, "most_ns": 2000},
+        "checker": {"posts": 4, "hops": 2, "events": 20}, "times": {"time_ns": 1500, "min_ns": 1400, "max_ns": 2000},
         "links": [{"name": "socket 0 to 1", "bytes": 8192, "busy": 0.25}, {"name": "idle", "bytes": 0, "busy": 0}],
         "spans": [span(0, 0, 500, "copy"), span(0, 500, 1000, "line"), span(1, 0, 750, "wait", **{"for": 0}), span(1, 750, 1000, "copy")],
         "path": [span(0, 0, 700, "copy"), span(1, 700, 1000, "copy")]}
@@ -187,9 +187,9 @@ class Begun(unittest.TestCase):
 
         def run(request):
             requests.append(request)
-            return {"call": {"checker": {"clean": True}, "times": {"time_ns": 114, "least_ns": 100, "most_ns": 120}}}
+            return {"call": {"checker": {"clean": True}, "times": {"time_ns": 114, "min_ns": 100, "max_ns": 120}}}
         asked.run_program = run
-        self.assertEqual({"time_ns": 100, "least_ns": 86, "most_ns": 106}, asked.call("inline", 8)["times"])
+        self.assertEqual({"time_ns": 100, "min_ns": 86, "max_ns": 106}, asked.call("inline", 8)["times"])
         asked.call("inline", 65536)
         self.assertEqual([(256, 20), (5, 20)], [(request["repetitions"], request["skew_ns"]) for request in requests])
 

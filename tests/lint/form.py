@@ -5,7 +5,7 @@ import re
 
 import tree
 
-FILE_LINES, TEST_LINES, ALGORITHM_LINES, FUNCTION_LINES = 400, 450, 160, 50  # of an algorithm: lines that hold code, so that its head may explain it
+FILE_LINES, TEST_LINES, ALGORITHM_LINES, FUNCTION_LINES = 440, 480, 190, 60  # of an algorithm: lines that hold code, so that its head may explain it
 COMMANDS = ("quickstart", "test", ".ci/run")
 
 

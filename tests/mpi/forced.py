@@ -10,7 +10,7 @@ PROGRAM_OF = {collective: program for program, collectives in COLLECTIVES.items(
 
 def corners(parameter):
     """Values of a parameter at its ends, or each of its words."""
-    return parameter["words"] or sorted({parameter["least"], parameter["most"]})
+    return parameter["words"] or sorted({parameter["min"], parameter["max"]})
 
 
 def setting_of(collective):
@@ -30,13 +30,13 @@ def refused(collective, name):
 
     # (communicators without that rank may use it)
     yield case("refused to one rank", each=forbid("process_vm_readv,process_vm_writev"), passed="no algorithm")
-    yield case("off", env={**env, "HUDDLE_CMA": "off"}, taken=False, passed="no algorithm")
-    yield case("refused for writing", each=forbid("process_vm_writev"), taken=True, also_passed=("one rank", *LEFT))
+    yield case("off", env={**env, "HUDDLE_CMA": "off"}, handled=False, passed="no algorithm")
+    yield case("refused for writing", each=forbid("process_vm_writev"), handled=True, also_passed=("one rank", *LEFT))
     if collective == "bcast":
-        yield case("refused to one rank, own choice", ranks=2, env=NO_CMA, each=forbid("process_vm_readv,process_vm_writev"), taken=True)
-        yield case("and truncation, 2 ranks", ranks=2, command=["{bin}/truncate"], taken=True)
-        yield case("refused by and by, 2 ranks", ranks=2, command=["{bin}/denied"], taken=True)
-        yield case("refused by and by, 5 ranks", ranks=5, command=["{bin}/denied"], taken=True)
+        yield case("refused to one rank, own choice", ranks=2, env=NO_CMA, each=forbid("process_vm_readv,process_vm_writev"), handled=True)
+        yield case("and truncation, 2 ranks", ranks=2, command=["{bin}/truncate"], handled=True)
+        yield case("refused by and by, 2 ranks", ranks=2, command=["{bin}/denied"], handled=True)
+        yield case("refused by and by, 5 ranks", ranks=5, command=["{bin}/denied"], handled=True)
 
 
 def in_turn(algorithms):
@@ -76,7 +76,7 @@ def forced(algorithms, single_copy):
     for program, collectives in COLLECTIVES.items():
         for choice in in_turn([algorithm for algorithm in here if algorithm["collective"] in collectives]):
             env = {setting_of(collective): name for collective, name in choice.items()}
-            more, whole = dict(taken=True, seconds=300), dict(command=PROGRAMS[program])
+            more, whole = dict(handled=True, seconds=300), dict(command=PROGRAMS[program])
             if len(choice) < len(collectives):
                 more["collectives"] = tuple(choice)
             yield case(program, f"{words(choice)}, 3 ranks", env, mpis=("mpich4",), ranks=3, **more, **whole)

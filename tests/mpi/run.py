@@ -3,7 +3,7 @@
 
     run.py --build BUILD [--full] [--only TEXT] [--list] [--plain] GROUP...
 
-A case is good if the job ends in time with the expected status, says just the expected "huddle: " lines, its statistics show calls taken or passed
+A case is good if the job ends in time with the expected status, says just the expected "huddle: " lines, its statistics show calls handled or passed
 on for the expected reason, and nothing is left: no process of the job, no name of huddle's in /dev/shm.  --plain: without huddle, only the
 programs' own checks (are the tests right?).
 """
@@ -122,7 +122,7 @@ def judge_lines(case, text):
 
 
 def judge_statistics(case, job, text):
-    if case.taken is None and not case.passed:
+    if case.handled is None and not case.passed:
         return
     try:
         with open(job.stats) as file:
@@ -140,15 +140,15 @@ def judge_statistics(case, job, text):
         if name not in case.collectives:
             continue
         reasons = {why: count for why, count in one.get("passed", {}).items() if count and why not in case.also_passed and why not in case.leaves}
-        if case.taken is True and (one["taken"] == 0 or (reasons and not case.passed)):
-            yield f"{name}: {one['taken']} of {one['calls']} taken, passed {one.get('passed')}"
-        if case.taken is False and one["taken"]:
-            yield f"{name}: {one['taken']} of {one['calls']} taken, passed {one.get('passed')}, none expected"
+        if case.handled is True and (one["handled"] == 0 or (reasons and not case.passed)):
+            yield f"{name}: {one['handled']} of {one['calls']} handled, passed {one.get('passed')}"
+        if case.handled is False and one["handled"]:
+            yield f"{name}: {one['handled']} of {one['calls']} handled, passed {one.get('passed')}, none expected"
         if case.passed and not any(re.search(case.passed, why) for why in reasons):
             yield f"{name}: passed for {reasons}, not for '{case.passed}'"
-        if one["calls"] != one["taken"] + sum(one.get("passed", {}).values()):
+        if one["calls"] != one["handled"] + sum(one.get("passed", {}).values()):
             yield f"{name}: {one} does not add up"
-        if case.taken is True and name != "barrier" and one["bytes"] == 0:
+        if case.handled is True and name != "barrier" and one["bytes"] == 0:
             yield f"{name}: {one['calls']} calls of no bytes"
 
 

@@ -90,7 +90,7 @@ def judge(before, after, text, stats, ranks):
     yield from judge_lines(Case("suite", "", (), ranks), text)
     try:
         with open(stats) as file:
-            taken = {name: one["taken"] for name, one in json.load(file)["collectives"].items()}
+            taken = {name: one["handled"] for name, one in json.load(file)["collectives"].items()}
     except (OSError, ValueError) as error:
         yield f"no statistics: {error}"
         return

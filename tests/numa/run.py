@@ -97,8 +97,8 @@ def judge_forced(name, algorithm, placed, first):
             own = (first + member["rank"]) // PER_NODE
             bad += pages_wrong(member, own, own if placed else first // PER_NODE)
             regions = member["team"].get("lease", {}).get("regions", [])
-            if not any(region["algorithm"] == algorithm and region["bytes"] for region in regions) or not member["taken"]:
-                bad.append(f"rank {member['rank']}: {member['taken']} calls taken, regions {regions}")
+            if not any(region["algorithm"] == algorithm and region["bytes"] for region in regions) or not member["handled"]:
+                bad.append(f"rank {member['rank']}: {member["handled"]} calls taken, regions {regions}")
         if not bad:
             show(name, members)
         return bad
@@ -122,7 +122,7 @@ CALLED = ("barrier", "bcast")  # by the differential program
 def judge_program(name):
     def judge(folder):
         stats = json.loads(contents(folder, name + ".json"))
-        bad = [f"{coll} {one}" for coll, one in stats["collectives"].items() if (coll in CALLED and one["taken"] == 0) or set(one["passed"]) - {"one rank"}]
+        bad = [f"{coll} {one}" for coll, one in stats["collectives"].items() if (coll in CALLED and one["handled"] == 0) or set(one["passed"]) - {"one rank"}]
         memory = stats["memory"]
         if memory["pages_home"] == 0 or memory["pages_elsewhere"] != 0:
             bad.append(f"{memory['pages_home']} pages at home, {memory['pages_elsewhere']} elsewhere")
