@@ -98,7 +98,7 @@ def judge_forced(name, algorithm, placed, first):
             bad += pages_wrong(member, own, own if placed else first // PER_NODE)
             regions = member["team"].get("lease", {}).get("regions", [])
             if not any(region["algorithm"] == algorithm and region["bytes"] for region in regions) or not member["handled"]:
-                bad.append(f"rank {member['rank']}: {member["handled"]} calls taken, regions {regions}")
+                bad.append(f"rank {member['rank']}: {member['handled']} calls taken, regions {regions}")
         if not bad:
             show(name, members)
         return bad
