@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle run -- COMMAND...: sets the environment and becomes COMMAND."""
+
 import os
 import shutil
 
@@ -11,9 +12,25 @@ from .common.text import heading, table
 
 def add_arguments(parser):
     parser.usage = "huddle run [--explain] [--set NAME=VALUE ...] [--stats[=FILE]] -- COMMAND..."
-    parser.add_argument("--explain", action="store_true", help="say what would be set and which MPIs are served, and run nothing")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in HUDDLE_MEMORY=1M (see: huddle settings)")
-    parser.add_argument("--stats", nargs="?", const="1", metavar="FILE", help="at the end print the statistics, or write them to FILE as JSON")
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say what would be set and which MPIs are served, and run nothing",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting, as in HUDDLE_MEMORY=1M (see: huddle settings)",
+    )
+    parser.add_argument(
+        "--stats",
+        nargs="?",
+        const="1",
+        metavar="FILE",
+        help="at the end print the statistics, or write them to FILE as JSON",
+    )
 
 
 def wanted(options, layout):
@@ -22,7 +39,9 @@ def wanted(options, layout):
     if options.stats == "":
         raise Trouble("--stats=FILE: the name of the file is missing", 2)
     if options.stats:
-        variables["HUDDLE_STATS"] = "1" if options.stats == "1" else "json:" + os.path.abspath(options.stats)
+        variables["HUDDLE_STATS"] = (
+            "1" if options.stats == "1" else "json:" + os.path.abspath(options.stats)
+        )
     return preloaded(variables, layout)
 
 
@@ -32,8 +51,13 @@ def explain(variables, command, layout):
         print(f"  {name}={value}")
     print(f"and become\n  {' '.join(command) if command else '(the command after --)'}")
     heading("MPIs on PATH, and the front end that the loader would choose")
-    table(["mpi", "launcher", "front end"],
-          [[m["mpi"], m["command"], m["path"] or f"none built ({m['front_end']}): runs as it is"] for m in mpis.on_path(layout)])
+    table(
+        ["mpi", "launcher", "front end"],
+        [
+            [m["mpi"], m["command"], m["path"] or f"none built ({m['front_end']}): runs as it is"]
+            for m in mpis.on_path(layout)
+        ],
+    )
 
 
 def main(options, command, layout):
@@ -46,7 +70,13 @@ def main(options, command, layout):
     check_loader(layout)
     if not shutil.which(command[0]):
         here = os.path.dirname(command[0]) and os.path.exists(command[0])
-        raise Trouble(*((f"cannot be run: {command[0]}", 126) if here else (f"command not found: {command[0]}", 127)))
+        raise Trouble(
+            *(
+                (f"cannot be run: {command[0]}", 126)
+                if here
+                else (f"command not found: {command[0]}", 127)
+            )
+        )
     try:
         os.execvpe(command[0], command, {**os.environ, **variables})
     except OSError as error:

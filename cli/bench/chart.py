@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures as a picture: a panel for each number of ranks and class of line transfer, time over message size, a line for each variant."""
+"""
+The figures as a picture: a panel for each number of ranks and class of line transfer, time over
+message size, a line for each variant.
+"""
+
 from ..common.pictures import INK, look, png, time_text
 from .stats import BARE, panels
 from .tables import setting_text, variants_of
@@ -23,9 +27,19 @@ def factor_text(factor):
 
 
 def looks(variants):
-    """variant -> (colour, marker, line style); huddle's are blue and green, peers are not, the bare limit is dotted."""
+    """
+    variant -> (colour, marker, line style); huddle's are blue and green, peers are not, the bare
+    limit is dotted.
+    """
     ours, peers = look(OURS), look(PEERS)
-    return {name: ("#444444", "o", ":") if name == BARE else (*next(ours if name.startswith("huddle") else peers), "-") for name in variants}
+    return {
+        name: (
+            ("#444444", "o", ":")
+            if name == BARE
+            else (*next(ours if name.startswith("huddle") else peers), "-")
+        )
+        for name in variants
+    }
 
 
 def draw_variant(axis, rows, name, colour, marker, style):
@@ -35,8 +49,19 @@ def draw_variant(axis, rows, name, colour, marker, style):
 
     def time(i):
         return rows[i].cells[name].median_ns / 1000
+
     axis.plot(line, [time(i) for i in line], style, color=colour, lw=2, zorder=2)
-    axis.plot(there, [time(i) for i in there], marker, color=colour, ms=6, mec="white", mew=1, zorder=3, label=name)
+    axis.plot(
+        there,
+        [time(i) for i in there],
+        marker,
+        color=colour,
+        ms=6,
+        mec="white",
+        mew=1,
+        zorder=3,
+        label=name,
+    )
     for i in there:
         low, high = rows[i].cells[name].low_ns, rows[i].cells[name].high_ns
         if low is not None:
@@ -49,8 +74,16 @@ def annotate(axis, rows):
         if row.ratios:
             factor = 1 / min(ratio.value for ratio in row.ratios.values())
             top = max(cell.median_ns for cell in row.cells.values()) / 1000
-            axis.annotate(factor_text(factor), (i, top), (-4, 9), textcoords="offset points", ha="center", fontsize=9, fontweight="bold",
-                          color=BLUE if factor >= 1 else RED)
+            axis.annotate(
+                factor_text(factor),
+                (i, top),
+                (-4, 9),
+                textcoords="offset points",
+                ha="center",
+                fontsize=9,
+                fontweight="bold",
+                color=BLUE if factor >= 1 else RED,
+            )
 
 
 def draw_panel(axis, rows, title, shown):
@@ -60,11 +93,18 @@ def draw_panel(axis, rows, title, shown):
     low, high = axis.get_ylim()
     axis.set_ylim(low / 1.6, high * 2.2)
     annotate(axis, rows)
-    axis.set_xticks(range(len(rows)), [size_text(row) for row in rows], rotation=0 if len(rows) <= 12 else 60)
+    axis.set_xticks(
+        range(len(rows)), [size_text(row) for row in rows], rotation=0 if len(rows) <= 12 else 60
+    )
     if rows[0].collective == "barrier" and len(rows) > 1:
         axis.axvline(0.5, color="#dddddd", lw=1)
     axis.set_title(title, loc="left", fontsize=10, color=INK, pad=10)
-    axis.set_xlabel(", ".join(dict.fromkeys(row.collective for row in rows if row.collective != "barrier")) + ", bytes", color=INK, loc="right")
+    axis.set_xlabel(
+        ", ".join(dict.fromkeys(row.collective for row in rows if row.collective != "barrier"))
+        + ", bytes",
+        color=INK,
+        loc="right",
+    )
     axis.yaxis.set_major_formatter(time_text)
     axis.yaxis.set_minor_formatter("")
     axis.grid(axis="y", color="#ececec", zorder=0)
@@ -76,14 +116,24 @@ def draw_panel(axis, rows, title, shown):
 def draw(rows, title):
     """PNG, as bytes.  Needs matplotlib (see missing()) and at least one row."""
     from matplotlib import pyplot
+
     drawn, shown = panels(rows), looks(variants_of(rows))
     across = min(2, len(drawn))
     down = -(-len(drawn) // across)
-    figure, axes = pyplot.subplots(down, across, figsize=(6.8 * across, 4.6 * down + 0.5), squeeze=False)
-    for axis in axes.flat[len(drawn):]:
+    figure, axes = pyplot.subplots(
+        down, across, figsize=(6.8 * across, 4.6 * down + 0.5), squeeze=False
+    )
+    for axis in axes.flat[len(drawn) :]:
         axis.set_visible(False)
     for axis, ((ranks, bind, line), mine) in zip(axes.flat, drawn):
         draw_panel(axis, mine, setting_text(ranks, bind, line, mine).replace("; ", "\n"), shown)
-    figure.suptitle(f"{title}: slowest rank's time of one call,{chr(10) if across == 1 else ' '}median and interval (blue: times faster than the best peer)", x=0.012, ha="left", fontsize=12, color=INK)
+    figure.suptitle(
+        f"{title}: slowest rank's time of one call,{chr(10) if across == 1 else ' '}median and"
+        " interval (blue: times faster than the best peer)",
+        x=0.012,
+        ha="left",
+        fontsize=12,
+        color=INK,
+    )
     figure.tight_layout(rect=(0, 0, 1, 0.99))
     return png(figure)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle bench: how long collectives take, huddle's and its peers', in turn and under the same conditions."""
+"""
+huddle bench: how long collectives take, huddle's and its peers', in turn and under the same
+conditions.
+"""
+
 import sys
 
 from ..common import launching, stop
@@ -31,13 +35,30 @@ def show(rows, unlabelled, missing, options):
     for line in lines:
         print(f"  {line}")
     if unlabelled:
-        print(f"  {unlabelled} figures left out: the line transfer could not be measured, or changed its class meanwhile")
+        print(
+            f"  {unlabelled} figures left out: the line transfer could not be measured, or changed"
+            " its class meanwhile"
+        )
 
 
 def about_of(layout, variants, missing, campaign, command):
     first = next((v.mpi for v in variants if v.mpi), None)
-    return {"command": command, "mpi": first.version if first else "no MPI", "machine": report.machine_of(layout), "notes": missing_lines(missing) + campaign.notes,
-            "variants": [{"name": v.name, "kind": v.kind, "mpi": v.mpi.version if v.mpi else None, "parameters": v.parameters, "settings": v.settings} for v in variants]}
+    return {
+        "command": command,
+        "mpi": first.version if first else "no MPI",
+        "machine": report.machine_of(layout),
+        "notes": missing_lines(missing) + campaign.notes,
+        "variants": [
+            {
+                "name": v.name,
+                "kind": v.kind,
+                "mpi": v.mpi.version if v.mpi else None,
+                "parameters": v.parameters,
+                "settings": v.settings,
+            }
+            for v in variants
+        ],
+    }
 
 
 def main(options, _command, layout):
@@ -55,7 +76,13 @@ def main(options, _command, layout):
     show(rows, unlabelled, missing, options)
     for note in campaign.notes:
         warn(note)
-    report.write_files(options, rows, campaign.samples, about_of(layout, variants, missing, campaign, ["huddle", *sys.argv[1:]]), lambda line: print(f"  {line}"))
+    report.write_files(
+        options,
+        rows,
+        campaign.samples,
+        about_of(layout, variants, missing, campaign, ["huddle", *sys.argv[1:]]),
+        lambda line: print(f"  {line}"),
+    )
     if interrupt:
         warn(f"ended by {stop.name_of(interrupt)}: the figures are those of the launches before")
         return stop.status_of(interrupt)

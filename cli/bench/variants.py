@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `huddle bench` compares: MPIs as they are, Open MPI's own components and algorithms, huddle on an MPI, its algorithms forced, the bare limit."""
+"""
+What `huddle bench` compares: MPIs as they are, Open MPI's own components and algorithms, huddle on
+an MPI, its algorithms forced, the bare limit.
+"""
+
 import os
 from collections import namedtuple
 
@@ -10,10 +14,14 @@ from .stats import BARE
 
 def tuned(**algorithms):
     """Algorithms of Open MPI's coll/tuned, by its numbers."""
-    return {"coll_tuned_use_dynamic_rules": "1", **{f"coll_tuned_{name}_algorithm": str(number) for name, number in algorithms.items()}}, list(algorithms)
+    return {
+        "coll_tuned_use_dynamic_rules": "1",
+        **{f"coll_tuned_{name}_algorithm": str(number) for name, number in algorithms.items()},
+    }, list(algorithms)
 
 
-# What may follow Open MPI's name: its parameters, and the collectives that they concern (None: all).
+# What may follow Open MPI's name: its parameters, and the collectives that they concern (None:
+# all).
 FLAVOURS = {
     "sm": ({"coll_sm_priority": "99"}, None),
     "han": ({"coll_han_priority": "99"}, None),
@@ -27,7 +35,12 @@ FLAVOURS = {
     "rabenseifner": tuned(reduce=7, allreduce=6),
     "pairwise": tuned(alltoall=2),
 }
-RINGS = ("8192:16", "16384:16", "32768:4", "65536:4")  # fragments and buffers that the bare ring tries; the best of each size counts
+RINGS = (
+    "8192:16",
+    "16384:16",
+    "32768:4",
+    "65536:4",
+)  # fragments and buffers that the bare ring tries; the best of each size counts
 
 # kind: "peer", "huddle" or BARE.  settings: of huddle's; only: the collectives that it is for.
 Variant = namedtuple("Variant", "name kind mpi parameters settings only")
@@ -44,16 +57,26 @@ def named_by(options):
     for name, place in pairs:
         found.append(peers.under(name, place))
         if found[-1] is None:
-            raise Trouble(f"--mpi {name}={place}: no mpirun or mpiexec there, or in its bin, that says which MPI it is", 2)
+            raise Trouble(
+                f"--mpi {name}={place}: no mpirun or mpiexec there, or in its bin, that says which"
+                " MPI it is",
+                2,
+            )
     return found
 
 
 def peer_of(name, found):
-    """A variant; a text that says why not: the MPI is not there.  Trouble: there is no such name."""
+    """
+    A variant; a text that says why not: the MPI is not there.  Trouble: there is no such name.
+    """
     base, dash, flavour = name.partition("-")
     known = found[base].kind if base in found else base if base in peers.NAMES else None
     if not known or (dash and (flavour not in FLAVOURS or peers.abi(known) != "openmpi")):
-        raise Trouble(f"--against {name}: expected {', '.join(peers.NAMES)}, or with Open MPI ompi4-{', -'.join(FLAVOURS)}", 2)
+        raise Trouble(
+            f"--against {name}: expected {', '.join(peers.NAMES)}, or with Open MPI"
+            f" ompi4-{', -'.join(FLAVOURS)}",
+            2,
+        )
     if base not in found:
         return f"{name}: not found here (PATH, --mpi {base}=PLACE)"
     parameters, only = FLAVOURS[flavour] if dash else ({}, None)
@@ -64,30 +87,52 @@ def forced(options, layout):
     """[(words for the name, settings, collectives)] of --algorithm."""
     if not options.algorithm:
         return [("", {}, None)]
-    table = [(row["collective"], row["name"]) for row in layout.ask("info", "algorithms") if row["collective"] in options.collectives]
+    table = [
+        (row["collective"], row["name"])
+        for row in layout.ask("info", "algorithms")
+        if row["collective"] in options.collectives
+    ]
     chosen = [row for row in table if options.algorithm in ("all", row[1])]
     if not chosen:
-        raise Trouble(f"--algorithm {options.algorithm}: there are {', '.join(f'{name} ({coll})' for coll, name in table)}, or all", 2)
+        raise Trouble(
+            f"--algorithm {options.algorithm}: there are"
+            f" {', '.join(f'{name} ({coll})' for coll, name in table)}, or all",
+            2,
+        )
     own_choice = [("", {}, None)] if options.algorithm == "all" else []
-    return own_choice + [(f" {name}", {f"HUDDLE_{coll.upper()}": name}, [coll]) for coll, name in chosen]
+    return own_choice + [
+        (f" {name}", {f"HUDDLE_{coll.upper()}": name}, [coll]) for coll, name in chosen
+    ]
 
 
 def hosts_of(options, found):
     names = options.hosts or list(found)[:1]
     for name in names:
         if name not in found:
-            raise Trouble(f"--with {name}: not found here (PATH, --mpi {name}=PLACE); found: {', '.join(found) or 'no MPI'}", 2)
+            raise Trouble(
+                f"--with {name}: not found here (PATH, --mpi {name}=PLACE); found:"
+                f" {', '.join(found) or 'no MPI'}",
+                2,
+            )
     if not names:
-        raise Trouble("no MPI found: no mpirun or mpiexec on PATH that says which it is; --mpi NAME=FOLDER names one")
+        raise Trouble(
+            "no MPI found: no mpirun or mpiexec on PATH that says which it is; --mpi NAME=FOLDER"
+            " names one"
+        )
     return names
 
 
 def choose(options, layout, say):
-    """The variants in the order in which they take turns, and the names of peers that are not there; say(line): of each of these."""
+    """
+    The variants in the order in which they take turns, and the names of peers that are not there;
+    say(line): of each of these.
+    """
     found = peers.find(layout, named_by(options), os.path.join(layout.prefix, "peers"))
     hosts, settings = hosts_of(options, found), launching.settings_of(options.set, layout)
     variants, missing = [], []
-    for name in hosts if options.against is None else [name for name in options.against if name != "none"]:
+    for name in (
+        hosts if options.against is None else [name for name in options.against if name != "none"]
+    ):
         peer = peer_of(name, found)
         if isinstance(peer, str):
             say(peer)
@@ -96,7 +141,10 @@ def choose(options, layout, say):
             variants.append(peer)
     for host in hosts:
         suffix = f" on {host}" if len(hosts) > 1 else ""
-        variants += [Variant(f"huddle{words}{suffix}", "huddle", found[host], {}, {**settings, **more}, only) for words, more, only in forced(options, layout)]
+        variants += [
+            Variant(f"huddle{words}{suffix}", "huddle", found[host], {}, {**settings, **more}, only)
+            for words, more, only in forced(options, layout)
+        ]
     if options.bare:
         variants.append(Variant(BARE, BARE, None, {}, {}, ["barrier", "bcast"]))
     return variants, missing
@@ -107,14 +155,25 @@ def program(layout, variant):
     name = "bench-team" if variant.kind == BARE else f"bench-{peers.abi(variant.mpi.kind)}"
     path = os.path.join(layout.tools, name)
     if not os.path.exists(path):
-        raise Trouble(f"{path} is missing: huddle was built without mpicc.{peers.abi(variant.mpi.kind)}" if variant.mpi else f"{path} is missing")
+        raise Trouble(
+            f"{path} is missing: huddle was built without mpicc.{peers.abi(variant.mpi.kind)}"
+            if variant.mpi
+            else f"{path} is missing"
+        )
     return path
 
 
 def command_of(layout, variant, ranks, bind, words):
     """(command, environment) of one launch of the measuring program."""
     if variant.kind == BARE:
-        return [program(layout, variant), "--ranks", str(ranks), "--bind", "core" if bind else "none", *words], {}
+        return [
+            program(layout, variant),
+            "--ranks",
+            str(ranks),
+            "--bind",
+            "core" if bind else "none",
+            *words,
+        ], {}
     extra = [word for name, value in variant.parameters.items() for word in ("--mca", name, value)]
     command, env = peers.launch(variant.mpi, ranks, bind, extra)
     if variant.kind == "huddle":
@@ -124,4 +183,11 @@ def command_of(layout, variant, ranks, bind, words):
 
 def asked_of_team(layout, variant, ranks, bind, words):
     """The same without an MPI, and with huddle's settings: which calls does it take?"""
-    return [program(layout, variant._replace(kind=BARE)), "--ranks", str(ranks), "--bind", "core" if bind else "none", *words], variant.settings
+    return [
+        program(layout, variant._replace(kind=BARE)),
+        "--ranks",
+        str(ranks),
+        "--bind",
+        "core" if bind else "none",
+        *words,
+    ], variant.settings

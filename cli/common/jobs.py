@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs that end: with their command, at a limit, or with us.  No process of theirs stays."""
+
 import os
 import pathlib
 import secrets
 import signal
 import subprocess
 
-MARK = "MPI_BENCH_JOB"  # in the environment of every process of a job, by which stragglers are known
-AS_ROOT = {name: "1" for base in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT") for name in (base, base + "_CONFIRM")}
+MARK = (  # in the environment of every process of a job, by which stragglers are known
+    "MPI_BENCH_JOB"
+)
+AS_ROOT = {
+    name: "1"
+    for base in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
+    for name in (base, base + "_CONFIRM")
+}
 
 
 class JobFailed(Exception):
-    """A job that did not end well; the text holds its last lines, output what it wrote on standard output."""
+    """
+    A job that did not end well; the text holds its last lines, output what it wrote on standard
+    output.
+    """
 
     def __init__(self, text, output=""):
         super().__init__(text)
@@ -19,7 +29,9 @@ class JobFailed(Exception):
 
 
 def cores():
-    """Cores among the processors that this process may use; hardware threads of one core count once."""
+    """
+    Cores among the processors that this process may use; hardware threads of one core count once.
+    """
     seen = set()
     for cpu in os.sched_getaffinity(0):
         about = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
@@ -58,11 +70,22 @@ def end(job, mark):
 
 
 def run(command, env=None, cwd=None, limit_s=120):
-    """Standard output of a command that ends well in time; else JobFailed.  Ctrl-C ends the job first."""
+    """
+    Standard output of a command that ends well in time; else JobFailed.  Ctrl-C ends the job first.
+    """
     mark = secrets.token_hex(8)
     try:
-        job = subprocess.Popen(command, cwd=cwd, env={**os.environ, **AS_ROOT, **(env or {}), MARK: mark}, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+        job = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env={**os.environ, **AS_ROOT, **(env or {}), MARK: mark},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
     except OSError as error:
         raise JobFailed(f"{command[0]}: {error.strerror}") from error
     try:
@@ -74,5 +97,8 @@ def run(command, env=None, cwd=None, limit_s=120):
         end(job, mark)
         raise
     if job.returncode != 0:
-        raise JobFailed(f"{' '.join(command)}: status {job.returncode}\n{(output + errors).strip()[-2000:]}", output)
+        raise JobFailed(
+            f"{' '.join(command)}: status {job.returncode}\n{(output + errors).strip()[-2000:]}",
+            output,
+        )
     return output

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the parts of huddle lie, in the build tree as in an installation, and how the library is asked."""
+"""
+Where the parts of huddle lie, in the build tree as in an installation, and how the library is
+asked.
+"""
+
 import json
 import os
 import subprocess
@@ -46,27 +50,56 @@ class Layout:
 
     def question(self, name, question, said_as=None):
         """
-        What a program of ours answers: a JSON object goes in, one comes out.  Status 1 with an answer: it says itself what is wrong.  said_as: key of the question -> how
-        the user has said it; a complaint begins with the key.
+        What a program of ours answers: a JSON object goes in, one comes out.  Status 1 with an
+        answer: it says itself what is wrong.  said_as: key of the question -> how the user has said
+        it; a complaint begins with the key.
         """
         try:
-            answer = subprocess.run([self.program(name)], input=json.dumps(question), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+            answer = subprocess.run(
+                [self.program(name)],
+                input=json.dumps(question),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
         except OSError as error:
-            raise Trouble(f"cannot run {self.program(name)}: {error.strerror}; is huddle built without it?") from error
+            raise Trouble(
+                f"cannot run {self.program(name)}: {error.strerror}; is huddle built without it?"
+            ) from error
         if answer.returncode not in (0, 1) or not answer.stdout:
-            line = answer.stderr.strip().removeprefix(f"huddle: {name}: ") or f"'{name}' ended with status {answer.returncode}"
+            line = (
+                answer.stderr.strip().removeprefix(f"huddle: {name}: ")
+                or f"'{name}' ended with status {answer.returncode}"
+            )
             key, colon, rest = line.partition(":")
-            raise Trouble((said_as or {}).get(key, key) + colon + rest, 2 if answer.returncode == 2 else 1)
+            raise Trouble(
+                (said_as or {}).get(key, key) + colon + rest, 2 if answer.returncode == 2 else 1
+            )
         return json.loads(answer.stdout)
 
     def ask(self, *words, **environment):
-        """The probe's JSON, with these variables set.  What it says on standard error (a bad setting) is passed on."""
+        """
+        The probe's JSON, with these variables set.  What it says on standard error (a bad setting)
+        is passed on.
+        """
         probe = os.path.join(self.tools, "probe")
         try:
-            answer = subprocess.run([probe, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}, check=False)
+            answer = subprocess.run(
+                [probe, *words],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, **environment},
+                check=False,
+            )
         except OSError as error:
             raise Trouble(f"cannot run {probe}: {error.strerror}") from error
         if answer.returncode != 0:
-            raise Trouble(answer.stderr.strip().removeprefix("huddle: ") or f"'probe {' '.join(words)}' failed with status {answer.returncode}", 2 if answer.returncode == 2 else 1)
+            raise Trouble(
+                answer.stderr.strip().removeprefix("huddle: ")
+                or f"'probe {' '.join(words)}' failed with status {answer.returncode}",
+                2 if answer.returncode == 2 else 1,
+            )
         sys.stderr.write(answer.stderr)
         return json.loads(answer.stdout)

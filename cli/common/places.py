@@ -2,8 +2,10 @@
 """
 Files that commands write: as a whole, at the end, or not at all; in a directory that is there.
 
-Whether a file can be written is found out before the work, by doing it: to root, and on a network's file system, permissions say nothing.
+Whether a file can be written is found out before the work, by doing it: to root, and on a network's
+file system, permissions say nothing.
 """
+
 import contextlib
 import os
 import stat
@@ -16,11 +18,16 @@ BLOCK = 4096
 
 
 def why_not(path, replaced=False):
-    """None, or why no file can be written there.  What is there stays as it is.  replaced: what is there must be a file."""
+    """
+    None, or why no file can be written there.  What is there stays as it is.  replaced: what is
+    there must be a file.
+    """
     try:
         if not path:
             return "the name of the file is missing"
-        folder, mode = os.path.dirname(os.path.realpath(path)), os.stat(path).st_mode if os.path.exists(path) else None
+        folder, mode = os.path.dirname(os.path.realpath(path)), (
+            os.stat(path).st_mode if os.path.exists(path) else None
+        )
         if mode and stat.S_ISDIR(mode):
             return "it is a directory"
         if replaced and mode and not stat.S_ISREG(mode):
@@ -47,7 +54,11 @@ def check(option, path):
 def check_folder(option, path):
     """Of files whose names a command chooses."""
     if path is not None and not os.path.isdir(path):
-        raise Trouble(f"{option} {path}: cannot be written: {'it is no directory' if os.path.lexists(path) else 'there is no such directory'}", 2)
+        raise Trouble(
+            f"{option} {path}: cannot be written:"
+            f" {'it is no directory' if os.path.lexists(path) else 'there is no such directory'}",
+            2,
+        )
     check(option, path and os.path.join(path, "x"))
 
 
@@ -70,7 +81,10 @@ def replace(path, content):
     handle, beside = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".huddle-")
     try:
         with open(handle, "wb") as file:
-            os.fchmod(handle, stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else usual_mode())
+            os.fchmod(
+                handle,
+                stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else usual_mode(),
+            )
             file.write(content)
         os.replace(beside, path)
     except BaseException:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far something is, on standard error: on a terminal a bar (rich's where it is there), elsewhere a line per stage, and one every ten seconds."""
+"""
+How far something is, on standard error: on a terminal a bar (rich's where it is there), elsewhere a
+line per stage, and one every ten seconds.
+"""
+
 import sys
 import threading
 import time
@@ -26,8 +30,22 @@ class Plain:
 class Rich:
     def __init__(self, total):
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn, TimeElapsedColumn
-        self.bar = Bar(TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress as Bar,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+
+        self.bar = Bar(
+            TextColumn("  {task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
         self.task = self.bar.add_task("", total=total)
         self.bar.start()
 
@@ -48,8 +66,12 @@ def bar_of(total):
 
 
 class Progress:
-    """A context, in which nothing else is printed.  `stage` says what comes next, `step` counts.  One within another is shown by that; one within
-    two, by time alone: two counts in turn would be read as one."""
+    """
+    A context, in which nothing else is printed.  `stage` says what comes next, `step` counts.  One
+    within another is shown by that; one within two, by time alone: two counts in turn would be read
+    as one.
+    """
+
     outermost, inner = None, None
 
     def __init__(self, total, words="", done=0):

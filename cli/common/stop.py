@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SIGTERM and SIGHUP end a command as Ctrl-C does: by an exception, so that jobs are ended and folders removed on the way out."""
+"""
+SIGTERM and SIGHUP end a command as Ctrl-C does: by an exception, so that jobs are ended and folders
+removed on the way out.
+"""
+
 import signal
 
 

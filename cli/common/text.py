@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables for people: with rich where it is there, aligned plain text otherwise."""
+
 import sys
 
 from .sizes import written
@@ -26,7 +27,9 @@ def ranges_text(numbers):
 
 def parameters_text(serves):
     pairs = serves["parameters"].items() if serves else ()
-    return ", ".join(f"{name} {written(value) if isinstance(value, int) else value}" for name, value in pairs)
+    return ", ".join(
+        f"{name} {written(value) if isinstance(value, int) else value}" for name, value in pairs
+    )
 
 
 def heading(words):
@@ -36,7 +39,9 @@ def heading(words):
 def plain(headers, rows, right):
     widths = [max(len(line[i]) for line in [headers, *rows]) for i in range(len(headers))]
     for line in [headers, *rows]:
-        cells = (c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths)))
+        cells = (
+            c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths))
+        )
         print("  " + "  ".join(cells).rstrip())
 
 

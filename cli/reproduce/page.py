@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `huddle reproduce` found, as a page: a table for each paper, its notes, its figures beside it in a folder.  All of it is written at the end."""
+"""
+What `huddle reproduce` found, as a page: a table for each paper, its notes, its figures beside it
+in a folder.  All of it is written at the end.
+"""
+
 import contextlib
 import os
 import shlex
@@ -12,7 +16,11 @@ FOLDER = "figures"
 OWN, MEASURES = "own", "this"  # what is no paper
 MEANS = {  # who gives a figure, as rows name it
     "function": "the paper's own formulas, as `src/cost` has them",
-    "simulated": "huddle's algorithms, and those they are compared with, on a described machine (`machines/`), every number of which has its source there; none is tuned to a printed result",
+    "simulated": (
+        "huddle's algorithms, and those they are compared with, on a described machine"
+        " (`machines/`), every number of which has its source there; none is tuned to a printed"
+        " result"
+    ),
     "SimGrid": "send and receive of `bench/messages.c` on a simulated network",
 }
 AGREES = """*Agrees* says by which criterion: of formulas within so many per cent; of simulated figures the same for all papers: a time within a factor of 1.5, a ratio of two times on the same side of 1 and within 1.25, a gain in per cent
@@ -24,21 +32,49 @@ tried are as good. A row with nothing printed beside it that has one is a check 
 def head_of(papers, rows, brief):
     """What a page opens with: of what is on it."""
     printed = [paper for paper in papers if paper.isdigit()]
-    lines = ["# What the papers print, and what comes out here\n" if printed else "# The fastest that huddle can build\n"]
+    lines = [
+        (
+            "# What the papers print, and what comes out here\n"
+            if printed
+            else "# The fastest that huddle can build\n"
+        )
+    ]
     if printed:
-        lines.append(f"{'Papers' if len(printed) > 1 else 'Paper'} {', '.join(printed)}: times, ratios and best parameters of collectives in shared memory, and beside each what the same thing gives here.")
+        lines.append(
+            f"{'Papers' if len(printed) > 1 else 'Paper'} {', '.join(printed)}: times, ratios and"
+            " best parameters of collectives in shared memory, and beside each what the same thing"
+            " gives here."
+        )
     if OWN in papers:
-        lines.append(f"{'What no paper has stands apart: the' if printed else 'The'} fastest barrier, broadcast and reduction to all that huddle can build on two large machines, beside their limits.")
-    lines.append("Only what stands under *this machine* was measured here." if MEASURES in papers else "No time in the column *here* was measured.")
+        lines.append(
+            f"{'What no paper has stands apart: the' if printed else 'The'} fastest barrier,"
+            " broadcast and reduction to all that huddle can build on two large machines, beside"
+            " their limits."
+        )
+    lines.append(
+        "Only what stands under *this machine* was measured here."
+        if MEASURES in papers
+        else "No time in the column *here* was measured."
+    )
     if brief:
         lines.append("It is a brief page (`--brief`): fewer points, and smaller ones than printed.")
-    lines += ["", *(f"* *{who}*: {words}." for who, words in MEANS.items() if any(row.by == who for row in rows)), ""]
+    lines += [
+        "",
+        *(
+            f"* *{who}*: {words}."
+            for who, words in MEANS.items()
+            if any(row.by == who for row in rows)
+        ),
+        "",
+    ]
     return "\n".join(lines + ([AGREES] if any(row.agrees is not None for row in rows) else []))
 
 
 def table(headers, rows, right):
     cells = [headers, [":-" if i not in right else "-:" for i in range(len(headers))], *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in cells)
+    return "\n".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in cells
+    )
 
 
 class Page:
@@ -53,8 +89,18 @@ class Page:
 
     def add(self, paper, heading, about, headers, result, notes, seconds):
         """about: what it is, paragraphs."""
-        self.parts.append(f"## {heading}\n\n{about.strip()}\n\n{table(headers, [row.words() for row in result.rows], (1, 2, 3))}\n")
-        self.parts.append("".join(f"* {note}\n" for note in [*summary(result.rows), *notes, f"`{self.command(paper)}` took {seconds:.0f} s"]))
+        rows = table(headers, [row.words() for row in result.rows], (1, 2, 3))
+        self.parts.append(f"## {heading}\n\n{about.strip()}\n\n{rows}\n")
+        self.parts.append(
+            "".join(
+                f"* {note}\n"
+                for note in [
+                    *summary(result.rows),
+                    *notes,
+                    f"`{self.command(paper)}` took {seconds:.0f} s",
+                ]
+            )
+        )
         self.rows += result.rows
         self.seconds += seconds
         for figure in result.figures:
@@ -66,7 +112,11 @@ class Page:
         return shlex.join(["huddle", "reproduce", *papers, *(["--brief"] if self.brief else [])])
 
     def write(self):
-        made = f"Written by `{self.command(*self.papers)} --page {shlex.quote(os.path.basename(self.path))}` on {time.strftime('%Y-%m-%d')}, in {self.seconds:.0f} s.\n"
+        made = (
+            f"Written by `{self.command(*self.papers)} --page"
+            f" {shlex.quote(os.path.basename(self.path))}` on {time.strftime('%Y-%m-%d')}, in"
+            f" {self.seconds:.0f} s.\n"
+        )
         head = self.head or head_of(self.papers, self.rows, self.brief)
         there = os.path.isdir(self.folder)
         places.make_folder(self.folder)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Paper 04 (Kurnosov, Analysis and optimization of pipelined broadcast algorithms): the best degree and the best segment of broadcasts by send and receive.
+Paper 04 (Kurnosov, Analysis and optimization of pipelined broadcast algorithms): the best degree
+and the best segment of broadcasts by send and receive.
 
-Twice: by the paper's time functions (src/cost/hockney.h), and by SimGrid, which runs send and receive of bench/messages.c over a simulated network of the
-same alpha and beta.  Gigabit Ethernet as the paper measured it; 1 MB is 2^20 bytes, by which its 2975 comes out.
+Twice: by the paper's time functions (src/cost/hockney.h), and by SimGrid, which runs send and
+receive of bench/messages.c over a simulated network of the same alpha and beta.  Gigabit Ethernet
+as the paper measured it; 1 MB is 2^20 bytes, by which its 2975 comes out.
 """
+
 from ..common.pictures import Figure
 from . import smpi
 from .rows import Result, Row, SAME, found, good_as_printed, within
@@ -16,11 +19,21 @@ ETHERNET = {"alpha_ns": ALPHA_NS, "beta_ns": BETA_NS}
 BRIEF = {"ranks": 8, "bytes": 1 << 16}
 
 FUNCTION, SIMULATED = "function", "SimGrid"
-FLAT = "best segments: an optimum is flat; how the message divides into whole segments decides which of those within 1 % is the least"
+FLAT = (
+    "best segments: an optimum is flat; how the message divides into whole segments decides which"
+    " of those within 1 % is the least"
+)
 DEGREES = range(2, 11)
 
-# The paper's name of a tree -> the shape of this repository that SimGrid runs, and its degree where that is fixed.
-SHAPES = {"linear": ("flat", 2), "k-ary": ("kary", None), "k-nomial": ("knomial", None), "chain": ("chain", 2), "binary pipelined": ("kary", 2)}
+# The paper's name of a tree -> the shape of this repository that SimGrid runs, and its degree where
+# that is fixed.
+SHAPES = {
+    "linear": ("flat", 2),
+    "k-ary": ("kary", None),
+    "k-nomial": ("knomial", None),
+    "chain": ("chain", 2),
+    "binary pipelined": ("kary", 2),
+}
 
 
 class Network:
@@ -33,11 +46,19 @@ class Network:
         lab.note(FLAT if self.simulates else smpi.MISSING)
 
     def asked(self, tree, degree=2, segment=0, size=None):
-        return {"tree": tree, "ranks": self.ranks, "degree": degree, "bytes": self.bytes if size is None else size, "segment": segment}
+        return {
+            "tree": tree,
+            "ranks": self.ranks,
+            "degree": degree,
+            "bytes": self.bytes if size is None else size,
+            "segment": segment,
+        }
 
     def functions(self, points):
         """What the functions say of each: ns, min_ns, steps, best_degree, best_segment."""
-        return self.lab.model("trees", model=ETHERNET, points=[self.asked(*point) for point in points])["points"]
+        return self.lab.model(
+            "trees", model=ETHERNET, points=[self.asked(*point) for point in points]
+        )["points"]
 
     def computed(self, points):
         return [point["ns"] / 1e6 for point in self.functions(points)]
@@ -62,7 +83,7 @@ def as_good(xs, times):
     return [x for x, time in zip(xs, times) if time <= 1.01 * min(times)]
 
 
-# ---- degrees -------------------------------------------------------------------------------------------------------------------
+# ---- degrees -------------------------------------------------------------------------------------
 
 
 def degrees(net, tree, published):
@@ -71,13 +92,37 @@ def degrees(net, tree, published):
     asked = net.functions(points)
     simulated = net.simulated(points)
     exact = [point["steps"] * (ALPHA_NS + net.bytes * BETA_NS) / 1e6 for point in asked]
-    rows = [Row.judged(f"{tree} tree: best k, {net.ranks} ranks", "", published, asked[0]["best_degree"], FUNCTION, SAME)]
+    rows = [
+        Row.judged(
+            f"{tree} tree: best k, {net.ranks} ranks",
+            "",
+            published,
+            asked[0]["best_degree"],
+            FUNCTION,
+            SAME,
+        )
+    ]
     if simulated:
         best = as_good(DEGREES, simulated)
         most = 4 if tree == "k-ary" else 2
-        rows.append(Row.judged(f"{tree} tree: best k within 1 %; published, as measured there: small ones", "", "small" if tree == "k-ary" else "2", ", ".join(str(k) for k in best), SIMULATED,
-                               found(f"none above {most}", max(best) <= most)))
-        rows.append(Row.checked(f"{tree} tree, k = 2: time over that of its steps", simulated[0] / exact[0], SIMULATED, 0.02))
+        rows.append(
+            Row.judged(
+                f"{tree} tree: best k within 1 %; published, as measured there: small ones",
+                "",
+                "small" if tree == "k-ary" else "2",
+                ", ".join(str(k) for k in best),
+                SIMULATED,
+                found(f"none above {most}", max(best) <= most),
+            )
+        )
+        rows.append(
+            Row.checked(
+                f"{tree} tree, k = 2: time over that of its steps",
+                simulated[0] / exact[0],
+                SIMULATED,
+                0.02,
+            )
+        )
     lines = [(f"{tree}", list(DEGREES), [point["ns"] / 1e6 for point in asked], False)]
     if simulated:
         lines.append((f"{tree}: SimGrid", list(DEGREES), simulated, True))
@@ -85,7 +130,7 @@ def degrees(net, tree, published):
     return rows, lines
 
 
-# ---- segments ------------------------------------------------------------------------------------------------------------------
+# ---- segments ------------------------------------------------------------------------------------
 
 
 def around(best, size):
@@ -96,60 +141,150 @@ def around(best, size):
 
 
 def segments(net, tree, published, measured):
-    """Rows: the best s, by the formula, by SimGrid beside what the paper measured.  Lines: time over s."""
+    """
+    Rows: the best s, by the formula, by SimGrid beside what the paper measured.  Lines: time over
+    s.
+    """
     formula = net.functions([(tree,)])[0]["best_segment"]
     tried = around(formula, net.bytes)
     tried = tried[::5] if net.lab.brief else tried
     points = [(tree, 2, s) for s in tried]
     computed, simulated = net.computed(points), net.simulated(points)
     words = f"{tree}: best segment, {net.ranks} ranks, {net.bytes >> 10} KB"
-    rows = [Row.judged(words, "B", None if net.lab.brief else published, formula, FUNCTION, within(0.01))]
+    rows = [
+        Row.judged(
+            words, "B", None if net.lab.brief else published, formula, FUNCTION, within(0.01)
+        )
+    ]
     if simulated:
         best, good = least(tried, simulated), as_good(tried, simulated)
-        rows.append(Row.judged(words, "B", None if net.lab.brief else published, best, SIMULATED, good_as_printed(tried, simulated, 0.99 * published, 1.01 * published)))
+        rows.append(
+            Row.judged(
+                words,
+                "B",
+                None if net.lab.brief else published,
+                best,
+                SIMULATED,
+                good_as_printed(tried, simulated, 0.99 * published, 1.01 * published),
+            )
+        )
         if not net.lab.brief:
-            rows.append(Row.judged(f"{words}; published, as measured there; here as good as the best within 1 %", "B", "-".join(str(s) for s in measured), f"{good[0]}-{good[-1]}", SIMULATED,
-                                   found("they meet", good[0] <= measured[-1] and measured[0] <= good[-1])))
-        rows.append(Row.checked(f"{tree}: time at that segment over that of the function", min(simulated) / computed[tried.index(best)], SIMULATED, 0.02))
+            rows.append(
+                Row.judged(
+                    f"{words}; published, as measured there; here as good as the best within 1 %",
+                    "B",
+                    "-".join(str(s) for s in measured),
+                    f"{good[0]}-{good[-1]}",
+                    SIMULATED,
+                    found("they meet", good[0] <= measured[-1] and measured[0] <= good[-1]),
+                )
+            )
+        rows.append(
+            Row.checked(
+                f"{tree}: time at that segment over that of the function",
+                min(simulated) / computed[tried.index(best)],
+                SIMULATED,
+                0.02,
+            )
+        )
     lines = [(tree, tried, computed, False)]
     if simulated:
         lines.append((f"{tree}: SimGrid", tried, simulated, True))
     return rows, lines
 
 
-# ---- over messages -------------------------------------------------------------------------------------------------------------
+# ---- over messages -------------------------------------------------------------------------------
 
 
 def at_best_segment(net, tree, sizes):
-    best = [point["best_segment"] for point in net.functions([(tree, 2, 0, size) for size in sizes])]
+    best = [
+        point["best_segment"] for point in net.functions([(tree, 2, 0, size) for size in sizes])
+    ]
     return net.computed([(tree, 2, segment, size) for segment, size in zip(best, sizes)])
 
 
 def over_messages(net):
     """Figures 10, 13 and 14, by the functions alone."""
-    sizes = [2 ** e for e in range(0, 25)]
+    sizes = [2**e for e in range(0, 25)]
     binomial = net.computed([("k-nomial", 2, 0, size) for size in sizes])
-    bound = [point["min_ns"] / 1e6 for point in net.functions([("k-nomial", 2, 0, size) for size in sizes])]
+    bound = [
+        point["min_ns"] / 1e6
+        for point in net.functions([("k-nomial", 2, 0, size) for size in sizes])
+    ]
     chain, binary = (at_best_segment(net, tree, sizes) for tree in ("chain", "binary pipelined"))
     ratio = [time / limit for time, limit in zip(binomial, bound)]
     steps = (net.ranks - 1).bit_length()
-    best = [min(range(3), key=lambda i, at=at: (binomial, binary, chain)[i][at]) for at in range(len(sizes))]
+    best = [
+        min(range(3), key=lambda i, at=at: (binomial, binary, chain)[i][at])
+        for at in range(len(sizes))
+    ]
     order = [("binomial", "binary pipelined", "chain")[i] for i in dict.fromkeys(best)]
-    rows = [Row.judged("binomial tree over the lower bound: 1 byte", "times", 1, ratio[0], FUNCTION, within(0.01)),
-            Row.judged(f"binomial tree over the lower bound: {sizes[-1] >> 20} MB", "times", steps, ratio[-1], FUNCTION, within(0.01)),
-            Row.judged("fastest as messages grow", "", "binomial, binary pipelined, chain", ", ".join(order), FUNCTION, found("the same order", len(order) == 3 and best == sorted(best)))]
-    figures = [Figure("figure-14", f"Broadcasts in the Hockney model, {net.ranks} ranks (figures 10 and 14)", "message, bytes", "ms", "xy",
-                      [("binomial", sizes, binomial, False), ("binary pipelined, best s", sizes, binary, False), ("chain, best s", sizes, chain, False),
-                       ("lower bound", sizes, bound, False)]),
-               Figure("figure-13", "Binomial tree over the lower bound (figure 13)", "message, bytes", "times", "x", [("binomial", sizes, ratio, False)])]
+    rows = [
+        Row.judged(
+            "binomial tree over the lower bound: 1 byte",
+            "times",
+            1,
+            ratio[0],
+            FUNCTION,
+            within(0.01),
+        ),
+        Row.judged(
+            f"binomial tree over the lower bound: {sizes[-1] >> 20} MB",
+            "times",
+            steps,
+            ratio[-1],
+            FUNCTION,
+            within(0.01),
+        ),
+        Row.judged(
+            "fastest as messages grow",
+            "",
+            "binomial, binary pipelined, chain",
+            ", ".join(order),
+            FUNCTION,
+            found("the same order", len(order) == 3 and best == sorted(best)),
+        ),
+    ]
+    figures = [
+        Figure(
+            "figure-14",
+            f"Broadcasts in the Hockney model, {net.ranks} ranks (figures 10 and 14)",
+            "message, bytes",
+            "ms",
+            "xy",
+            [
+                ("binomial", sizes, binomial, False),
+                ("binary pipelined, best s", sizes, binary, False),
+                ("chain, best s", sizes, chain, False),
+                ("lower bound", sizes, bound, False),
+            ],
+        ),
+        Figure(
+            "figure-13",
+            "Binomial tree over the lower bound (figure 13)",
+            "message, bytes",
+            "times",
+            "x",
+            [("binomial", sizes, ratio, False)],
+        ),
+    ]
     return rows, figures
 
 
 def against_functions(net):
     """The one algorithm whose time has no ceilings: does SimGrid compute the model at all?"""
     points = [("linear", 2, 0, 1000), ("linear", 2, 0, 100000)]
-    return [Row.checked(f"linear, {size} B: time over that of the function", simulated / computed, SIMULATED, 0.02)
-            for (_, _, _, size), computed, simulated in zip(points, net.computed(points), net.simulated(points))]
+    return [
+        Row.checked(
+            f"linear, {size} B: time over that of the function",
+            simulated / computed,
+            SIMULATED,
+            0.02,
+        )
+        for (_, _, _, size), computed, simulated in zip(
+            points, net.computed(points), net.simulated(points)
+        )
+    ]
 
 
 def reproduce(lab):
@@ -159,10 +294,32 @@ def reproduce(lab):
         more, lines = degrees(net, tree, published)
         rows += more
         over_k += lines
-    figures.append(Figure("figure-6", f"Time over the degree, {net.ranks} ranks, {net.bytes >> 10} KB (figure 6)", "k", "ms", "", over_k))
-    for tree, name, published, measured in (("chain", "figure-9", 2975, (1536, 3072)), ("binary pipelined", "figure-12", 13632, (13312,))):
+    figures.append(
+        Figure(
+            "figure-6",
+            f"Time over the degree, {net.ranks} ranks, {net.bytes >> 10} KB (figure 6)",
+            "k",
+            "ms",
+            "",
+            over_k,
+        )
+    )
+    for tree, name, published, measured in (
+        ("chain", "figure-9", 2975, (1536, 3072)),
+        ("binary pipelined", "figure-12", 13632, (13312,)),
+    ):
         more, lines = segments(net, tree, published, measured)
         rows += more
-        figures.append(Figure(name, f"{tree}: time over the segment, {net.ranks} ranks, {net.bytes >> 10} KB ({name.replace('-', ' ')})", "segment, bytes", "ms", "x", lines))
+        figures.append(
+            Figure(
+                name,
+                f"{tree}: time over the segment, {net.ranks} ranks, {net.bytes >> 10} KB"
+                f" ({name.replace('-', ' ')})",
+                "segment, bytes",
+                "ms",
+                "x",
+                lines,
+            )
+        )
     more, drawn = over_messages(net)
     return Result(rows + more + against_functions(net), figures + drawn)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Not of a paper: can the simulator be trusted?  Every algorithm of every collective on two ranks of this machine, simulated beside measured.
+Not of a paper: can the simulator be trusted?  Every algorithm of every collective on two ranks of
+this machine, simulated beside measured.
 
-The machine is described by `huddle tune --machine`, from micro-measurements that know no collective; what is measured is measured as huddle bench does, on a team of processes
-without MPI.  Only where both are there is anything compared.
+The machine is described by `huddle tune --machine`, from micro-measurements that know no
+collective; what is measured is measured as huddle bench does, on a team of processes without MPI.
+Only where both are there is anything compared.
 """
+
 import math
 import statistics
 import sys
@@ -21,14 +24,32 @@ TITLE, PRINTED = "this machine, simulated beside measured", "measured"
 RANKS, SIMULATED = 2, "simulated"
 SIZES, BRIEF_SIZES = "8,64,1K,8K,64K,512K,4M", "8,8K"
 PAIR_SIZES = "8,64,1K,8K,64K,512K"  # of a block
-COLLECTIVES, BRIEF_COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall", "alltoallv"), ("bcast",)
+COLLECTIVES, BRIEF_COLLECTIVES = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "reduce_scatter",
+    "alltoall",
+    "alltoallv",
+), ("bcast",)
 BRIEF_ALGORITHMS = "inline,queue"
-MAX_BIAS, MAX_ERROR = 1.25, 1.5  # factors: of the geometric mean; the geometric mean of how far off figures are, up or down
+MAX_BIAS, MAX_ERROR = (
+    1.25,
+    1.5,
+)  # factors: of the geometric mean; the geometric mean of how far off figures are, up or down
 SMALL_BYTES = 1 << 10
 NOTES = (
-    "simulated calls have no instructions besides their loads, stores, atomics and copies: entering a call, choosing the algorithm, counting, leaving a polling loop take nothing; "
-    "the rows of up to 1 KB say how much longer small calls took here",
-    "copies by the kernel (single): each call is charged what one of 8 bytes takes back to back; a single call after a wait takes longer here, which the machine's description has no number for",
+    (
+        "simulated calls have no instructions besides their loads, stores, atomics and copies:"
+        " entering a call, choosing the algorithm, counting, leaving a polling loop take nothing;"
+        " the rows of up to 1 KB say how much longer small calls took here"
+    ),
+    (
+        "copies by the kernel (single): each call is charged what one of 8 bytes takes back to"
+        " back; a single call after a wait takes longer here, which the machine's description has"
+        " no number for"
+    ),
 )
 HEAD = """# This machine, simulated beside measured
 
@@ -44,7 +65,16 @@ within a factor of 1.25 of 1, and the error to be at most a factor of 1.5. Below
 
 def asked_of(layout, collective, algorithms, sizes):
     """As huddle simulate COLLECTIVE --algorithm all --measure asks."""
-    asked = asked_as(layout, collective, "--algorithm", algorithms, "--ranks", str(RANKS), "--measure", *(["--bytes", sizes] if collective != "barrier" else []))
+    asked = asked_as(
+        layout,
+        collective,
+        "--algorithm",
+        algorithms,
+        "--ranks",
+        str(RANKS),
+        "--measure",
+        *(["--bytes", sizes] if collective != "barrier" else []),
+    )
     measure.prepare(asked.options, asked)
     return asked
 
@@ -64,30 +94,93 @@ def summed_up(collective, found):
     ratios = [simulated / measured for _, measured, simulated in found]
     small = [measured - simulated for size, measured, simulated in found if size <= SMALL_BYTES]
     what = f"{collective}, {len(ratios)} figures"
-    return [Row.judged(f"{what}: simulated over measured, geometric mean", "times", 1, mean(ratios), SIMULATED, factor(MAX_BIAS)),
-            Row.judged(f"{what}: typical error, a factor", "times", 1, mean([max(ratio, 1 / ratio) for ratio in ratios]), SIMULATED, at_most(MAX_ERROR, "times")),
-            Row(f"{what}: simulated over measured", "", None, f"{min(ratios):.2f} to {max(ratios):.2f} times", SIMULATED),
-            *([Row(f"{what}: up to 1 KB, measured less simulated, median, quartiles", "", None, quartiles_text(small), SIMULATED)] if len(small) > 1 else [])]
+    return [
+        Row.judged(
+            f"{what}: simulated over measured, geometric mean",
+            "times",
+            1,
+            mean(ratios),
+            SIMULATED,
+            factor(MAX_BIAS),
+        ),
+        Row.judged(
+            f"{what}: typical error, a factor",
+            "times",
+            1,
+            mean([max(ratio, 1 / ratio) for ratio in ratios]),
+            SIMULATED,
+            at_most(MAX_ERROR, "times"),
+        ),
+        Row(
+            f"{what}: simulated over measured",
+            "",
+            None,
+            f"{min(ratios):.2f} to {max(ratios):.2f} times",
+            SIMULATED,
+        ),
+        *(
+            [
+                Row(
+                    f"{what}: up to 1 KB, measured less simulated, median, quartiles",
+                    "",
+                    None,
+                    quartiles_text(small),
+                    SIMULATED,
+                )
+            ]
+            if len(small) > 1
+            else []
+        ),
+    ]
 
 
 def picture(collective, found):
     """found: algorithm -> [(bytes, measured, simulated)]."""
-    ends = [end(us for some in found.values() for _, *pair in some for us in pair) for end in (min, max)]
-    lines = [(name, *map(list, zip(*(pair for _, *pair in some))), True) for name, some in found.items()]
-    return Figure(collective, f"{collective}, 2 ranks: simulated over measured", "us, measured", "us, simulated", "xy", [*lines, ("the same", ends, ends, False)])
+    ends = [
+        end(us for some in found.values() for _, *pair in some for us in pair) for end in (min, max)
+    ]
+    lines = [
+        (name, *map(list, zip(*(pair for _, *pair in some))), True) for name, some in found.items()
+    ]
+    return Figure(
+        collective,
+        f"{collective}, 2 ranks: simulated over measured",
+        "us, measured",
+        "us, simulated",
+        "xy",
+        [*lines, ("the same", ends, ends, False)],
+    )
 
 
 def compare(asked, calls, measured):
-    """Rows and figures of a collective.  calls: (name, size) -> the simulator's answer, or None; measured: (name, size) -> ns; not there: no figure holds."""
+    """
+    Rows and figures of a collective.  calls: (name, size) -> the simulator's answer, or None;
+    measured: (name, size) -> ns; not there: no figure holds.
+    """
     rows, found = [], {}
-    for name, size in ((name, size) for name in asked.names for size in asked.sizes if calls[name, size]):
-        us, simulated_us = measured.get((name, size), 0) / 1000 or None, calls[name, size]["times"]["time_ns"] / 1000
-        rows.append(Row(f"{asked.collective}/{name}{f', {bytes_text(size)}' if size else ''}", "us", us, simulated_us, SIMULATED))
+    for name, size in (
+        (name, size) for name in asked.names for size in asked.sizes if calls[name, size]
+    ):
+        us, simulated_us = (
+            measured.get((name, size), 0) / 1000 or None,
+            calls[name, size]["times"]["time_ns"] / 1000,
+        )
+        rows.append(
+            Row(
+                f"{asked.collective}/{name}{f', {bytes_text(size)}' if size else ''}",
+                "us",
+                us,
+                simulated_us,
+                SIMULATED,
+            )
+        )
         if us and simulated_us > 0:
             found.setdefault(name, []).append((size, us, simulated_us))
     if not found:
         return rows, []
-    return rows + summed_up(asked.collective, [figure for some in found.values() for figure in some]), [picture(asked.collective, found)]
+    return rows + summed_up(
+        asked.collective, [figure for some in found.values() for figure in some]
+    ), [picture(asked.collective, found)]
 
 
 def reproduce(lab):
@@ -101,7 +194,10 @@ def reproduce(lab):
 def warn_of_others():
     others = steady.others()
     if others:
-        print(f"huddle: reproduce this: {others}: it takes longer, and fewer figures count", file=sys.stderr)
+        print(
+            f"huddle: reproduce this: {others}: it takes longer, and fewer figures count",
+            file=sys.stderr,
+        )
 
 
 def beside(lab, collectives, progress):
@@ -116,11 +212,24 @@ def beside(lab, collectives, progress):
         calls = asked.calls()
         measured = measure.Measured(asked, calls)
         more, drawn = compare(asked, calls, measured.ns)
-        rows, figures, lines, skews = rows + more, figures + drawn, lines + measured.lines, skews + [asked.options.skew]
+        rows, figures, lines, skews = (
+            rows + more,
+            figures + drawn,
+            lines + measured.lines,
+            skews + [asked.options.skew],
+        )
         for line in measured.notes:
             lab.note(f"{collective}: {line}")
         progress.step()
     near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
-    lab.note(f"{asked.machine['name']}; line transfer: described {near} ns, while it was measured {min(lines):.0f} to {max(lines):.0f} ns" if lines else "nothing could be measured")
-    lab.note(f"ranks enter a call within {min(skews):.1f} to {max(skews):.1f} ns of each other, a reading of the clock: simulated as measured")
+    lab.note(
+        f"{asked.machine['name']}; line transfer: described {near} ns, while it was measured"
+        f" {min(lines):.0f} to {max(lines):.0f} ns"
+        if lines
+        else "nothing could be measured"
+    )
+    lab.note(
+        f"ranks enter a call within {min(skews):.1f} to {max(skews):.1f} ns of each other, a"
+        " reading of the clock: simulated as measured"
+    )
     return Result(rows, figures)

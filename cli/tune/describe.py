@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle tune --machine: this machine in micro-measurements, as a description that `huddle simulate` reads (docs/machines.md)."""
+"""
+huddle tune --machine: this machine in micro-measurements, as a description that `huddle simulate`
+reads (docs/machines.md).
+"""
+
 import json
 import os
 import sys
@@ -23,15 +27,31 @@ def place(options):
         tuning_file.make_folder(machines.measured_file(), OPTION)
         return machines.measured_file()
     if not options.machine.endswith(".toml"):
-        raise Trouble(f"tune: --machine {options.machine or repr('')}: no name that huddle simulate reads (accepted: a file NAME.toml; without a name {machines.measured_file()})", 2)
+        raise Trouble(
+            f"tune: --machine {options.machine or repr('')}: no name that huddle simulate reads"
+            f" (accepted: a file NAME.toml; without a name {machines.measured_file()})",
+            2,
+        )
     return os.path.abspath(options.machine)
 
 
 def check_alone(options):
     """It measures the machine, and nothing else."""
-    for name in ("output", "site", "collectives", "ranks", "quick", "minutes", "baselines", "fresh", "resume"):
+    for name in (
+        "output",
+        "site",
+        "collectives",
+        "ranks",
+        "quick",
+        "minutes",
+        "baselines",
+        "fresh",
+        "resume",
+    ):
         if getattr(options, name):
-            raise Trouble(f"tune: --{name}: not with --machine (accepted: --machine FILE, --force)", 2)
+            raise Trouble(
+                f"tune: --{name}: not with --machine (accepted: --machine FILE, --force)", 2
+            )
 
 
 def measure_once(layout):
@@ -42,13 +62,21 @@ def measure_once(layout):
 
 
 def measure(layout, progress):
-    """As often as it takes until all numbers agree; and what did not, or cannot be, in words (None: nothing)."""
+    """
+    As often as it takes until all numbers agree; and what did not, or cannot be, in words (None:
+    nothing).
+    """
     runs, begin, doubt, numbers, others = [], time.monotonic(), None, [], steady.others()
     while not steady.enough(len(runs), time.monotonic() - begin, doubt is None):
         measured = measure_once(layout)
         runs.append(measured["numbers"])
         numbers, unsteady = agreement.joined(runs)
-        doubt = agreement.words(unsteady, ([others] if others else []) + ([ONCE] if len(runs) == 1 else []) + agreement.impossible(numbers))
+        doubt = agreement.words(
+            unsteady,
+            ([others] if others else [])
+            + ([ONCE] if len(runs) == 1 else [])
+            + agreement.impossible(numbers),
+        )
         progress.step()
     return {**measured, "numbers": numbers}, doubt
 
@@ -64,13 +92,27 @@ def quoted(text):
 
 def text_of(measured, topology, today, doubt=None):
     """The file; doubt: why its figures are not to be believed."""
-    lines = [f"{tuning_file.MARK} --machine'.", "# The keys: docs/machines.md.", *([f"# NOT TO BE BELIEVED: {doubt}.", f"doubt = {quoted(doubt)}"] if doubt else []),
-             f"name = {quoted(measured['name'])}", "source = " + quoted(f"measured by huddle tune --machine on {today}, {measured['cores']} cores"), f"topology = {quoted(topology)}"]
+    lines = [
+        f"{tuning_file.MARK} --machine'.",
+        "# The keys: docs/machines.md.",
+        *([f"# NOT TO BE BELIEVED: {doubt}.", f"doubt = {quoted(doubt)}"] if doubt else []),
+        f"name = {quoted(measured['name'])}",
+        "source = "
+        + quoted(f"measured by huddle tune --machine on {today}, {measured['cores']} cores"),
+        f"topology = {quoted(topology)}",
+    ]
     for name in TABLES:
         lines += ["", f"[{name}]"]
-        lines += [f"{number['key']} = {number_text(number)}".ljust(32) + f"# {number['note']}" for number in measured["numbers"] if number["table"] == name]
+        lines += [
+            f"{number['key']} = {number_text(number)}".ljust(32) + f"# {number['note']}"
+            for number in measured["numbers"]
+            if number["table"] == name
+        ]
         if name == "caches":
-            lines.append(f"shared_level = {quoted(measured['shared_level'])}".ljust(32) + "# hwloc's, of the last cache")
+            lines.append(
+                f"shared_level = {quoted(measured['shared_level'])}".ljust(32)
+                + "# hwloc's, of the last cache"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -91,13 +133,20 @@ def check_read(layout, files):
             name = os.path.join(folder, os.path.basename(file))
             places.write(name, content)
         try:
-            layout.question("model", {"ask": "description", "machine": machines.read(name)}, {"machine": "what was measured"})
+            layout.question(
+                "model",
+                {"ask": "description", "machine": machines.read(name)},
+                {"machine": "what was measured"},
+            )
         except Trouble as trouble:
             raise Trouble(f"tune: {trouble}; nothing was written") from trouble
 
 
 def show(measured):
-    rows = [[f"{number['table']}.{number['key']}", number_text(number), number["note"]] for number in measured["numbers"]]
+    rows = [
+        [f"{number['table']}.{number['key']}", number_text(number), number["note"]]
+        for number in measured["numbers"]
+    ]
     table(["what", "number", "how"], rows, right=(1,))
 
 
@@ -118,5 +167,8 @@ def main(options, layout):
         places.write(file, content)
     show(measured)
     print(f"\nWritten: {path}")
-    print(f"huddle simulate {'' if options.machine is THERE else '--machine ' + path + ' '}barrier says what collectives take on such a machine.")
+    print(
+        f"huddle simulate {'' if options.machine is THERE else '--machine ' + path + ' '}barrier"
+        " says what collectives take on such a machine."
+    )
     return 0

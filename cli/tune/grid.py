@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What huddle tune measures: teams (how many ranks, where), collectives, sizes, and for each the candidates."""
+"""
+What huddle tune measures: teams (how many ranks, where), collectives, sizes, and for each the
+candidates.
+"""
+
 import os
 from collections import namedtuple
 
 MAX_RANKS = 1024
 SIZES = [8 << k for k in range(22)]  # 8 B to 16 MB
 
-# bind: "core", in turn; "none" where ranks outnumber cores.  within: the lowest level of the machine that holds them all; "" where it does not matter.
+# bind: "core", in turn; "none" where ranks outnumber cores.  within: the lowest level of the
+# machine that holds them all; "" where it does not matter.
 Team = namedtuple("Team", "ranks bind oversubscribed within")
+
+
 def cores(layout):
     return max(1, min(layout.ask("info", "machine")["cores"], len(os.sched_getaffinity(0))))
 
@@ -24,7 +31,9 @@ def team(layout, ranks, count):
         return Team(ranks, "none", True, "")
     if not layout.ask("info", "machine")["levels"]:
         return Team(ranks, "core", False, "")
-    member = layout.ask("team", "--ranks", str(ranks), "--bind", "core", HUDDLE_TUNING="off")["members"][0]["team"]
+    member = layout.ask("team", "--ranks", str(ranks), "--bind", "core", HUDDLE_TUNING="off")[
+        "members"
+    ][0]["team"]
     return Team(ranks, "core", False, member.get("within", ""))
 
 

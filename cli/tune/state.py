@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What huddle tune has measured so far, kept in the user's cache directory so that a stopped run goes on."""
+"""
+What huddle tune has measured so far, kept in the user's cache directory so that a stopped run goes
+on.
+"""
+
 import hashlib
 import json
 import os
@@ -15,11 +19,16 @@ def cache_folder():
 
 
 class State:
-    """Cells: (collective, team, size) -> {"line_ns": ..., "figures": {settings: Figure}}.  facts: all that a cell's figures depend on beside itself; others' are not taken."""
+    """
+    Cells: (collective, team, size) -> {"line_ns": ..., "figures": {settings: Figure}}.  facts: all
+    that a cell's figures depend on beside itself; others' are not taken.
+    """
 
     def __init__(self, output, facts):
         self.key = hashlib.sha256(json.dumps([output, facts], sort_keys=True).encode()).hexdigest()
-        self.path = os.path.join(cache_folder(), f"tune-{hashlib.sha256(output.encode()).hexdigest()[:12]}.json")
+        self.path = os.path.join(
+            cache_folder(), f"tune-{hashlib.sha256(output.encode()).hexdigest()[:12]}.json"
+        )
         self.cells = {}
 
     def check_place(self):
@@ -30,7 +39,10 @@ class State:
         except OSError as error:
             why = f"{error.filename}: {error.strerror}"
         if why:
-            raise Trouble(f"{self.path}, where tune keeps what it has measured, cannot be written: {why} (another place: XDG_CACHE_HOME)")
+            raise Trouble(
+                f"{self.path}, where tune keeps what it has measured, cannot be written: {why}"
+                " (another place: XDG_CACHE_HOME)"
+            )
 
     def load(self):
         """How many cells there were."""
@@ -62,7 +74,12 @@ class State:
         self.save()
 
     def figures(self, *cell):
-        return {label: Figure(*values) for label, values in self.cells.get(self.name(*cell), {"figures": {}})["figures"].items()}
+        return {
+            label: Figure(*values)
+            for label, values in self.cells.get(self.name(*cell), {"figures": {}})[
+                "figures"
+            ].items()
+        }
 
     def line_ns(self, *cell):
         return self.cells.get(self.name(*cell), {"line_ns": None})["line_ns"]

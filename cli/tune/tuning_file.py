@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tuning file: where it goes, what may be overwritten, how it is written (src/core/choose/rules.h says what its lines mean)."""
+"""
+The tuning file: where it goes, what may be overwritten, how it is written (src/core/choose/rules.h
+says what its lines mean).
+"""
+
 import json
 import os
 import time
@@ -12,7 +16,8 @@ from ..common.text import bytes_text
 
 MARK = "# Written by 'huddle tune"
 
-# ranks: text of a range; least, most: bytes, most None: no end, least None: the collective has no bytes.  figures: size -> Figure, as measured last.
+# ranks: text of a range; least, most: bytes, most None: no end, least None: the collective has no
+# bytes.  figures: size -> Figure, as measured last.
 Rule = namedtuple("Rule", "collective team ranks candidate least most figures line_ns")
 
 
@@ -20,11 +25,16 @@ def usual(layout, site):
     if site:
         return os.path.join(layout.sysconf, "huddle", "tuning.toml")
     base = os.environ.get("XDG_CONFIG_HOME", "")
-    return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "tuning.toml")
+    return os.path.join(
+        base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "tuning.toml"
+    )
 
 
 def place(layout, options):
-    """Where the file goes: by --output, which must be in a directory that is there, or to a usual place, whose directory is made."""
+    """
+    Where the file goes: by --output, which must be in a directory that is there, or to a usual
+    place, whose directory is made.
+    """
     if options.output is None:
         path = usual(layout, options.site)
         make_folder(path)
@@ -53,11 +63,17 @@ def check_place(path, force, option="--output"):
     if not force and os.path.exists(path):
         with open(path, encoding="utf-8", errors="replace") as file:
             if not file.readline().startswith(MARK):
-                raise Trouble(f"{path} was not written by 'huddle tune': not overwritten (--force does; another place: {option} FILE)")
+                raise Trouble(
+                    f"{path} was not written by 'huddle tune': not overwritten (--force does;"
+                    f" another place: {option} FILE)"
+                )
 
 
 def ranks_texts(teams):
-    """Each number of ranks stands for those up to the next that was measured: {team: "4-7"}; oversubscribed teams among themselves."""
+    """
+    Each number of ranks stands for those up to the next that was measured: {team: "4-7"};
+    oversubscribed teams among themselves.
+    """
     texts = {}
     for oversubscribed in (False, True):
         counts = [team.ranks for team in teams if team.oversubscribed == oversubscribed]
@@ -74,7 +90,10 @@ def us(ns):
 
 
 def place_text(team):
-    return f"{team.ranks} ranks, {'more than cores, unbound' if team.oversubscribed else 'bound to cores in turn'}"
+    return (
+        f"{team.ranks} ranks,"
+        f" {'more than cores, unbound' if team.oversubscribed else 'bound to cores in turn'}"
+    )
 
 
 def values_text(candidate):
@@ -85,27 +104,60 @@ def measured_text(rule):
     """The first, the last, and the size between them with the greatest gain."""
     sizes = sorted(rule.figures)
     best = min(sizes, key=lambda size: rule.figures[size].ns / rule.figures[size].own_ns)
-    return [f"{bytes_text(size) + ': ' if rule.least is not None else ''}{us(rule.figures[size].own_ns)} built in, {us(rule.figures[size].ns)} so"
-            for size in sorted({sizes[0], best, sizes[-1]})]
+    return [
+        f"{bytes_text(size) + ': ' if rule.least is not None else ''}"
+        f"{us(rule.figures[size].own_ns)} built in, {us(rule.figures[size].ns)} so"
+        for size in sorted({sizes[0], best, sizes[-1]})
+    ]
 
 
 def rule_lines(rule):
     line = f"; a line crosses in {rule.line_ns:.0f} ns" if rule.line_ns else ""
-    lines = [f"# {rule.collective}, {place_text(rule.team)}{line}", *(f"#   {text}" for text in measured_text(rule) if rule.figures), f"[[{rule.collective}]]",
-             f"ranks = \"{rule.ranks}\"", f"oversubscribed = {'true' if rule.team.oversubscribed else 'false'}"]
+    lines = [
+        f"# {rule.collective}, {place_text(rule.team)}{line}",
+        *(f"#   {text}" for text in measured_text(rule) if rule.figures),
+        f"[[{rule.collective}]]",
+        f"ranks = \"{rule.ranks}\"",
+        f"oversubscribed = {'true' if rule.team.oversubscribed else 'false'}",
+    ]
     if rule.team.within:
         lines.append(f"within = \"{rule.team.within}\"")
     if rule.least is not None and (rule.least or rule.most is not None):
-        lines.append(f"bytes = \"{written(rule.least)}-{written(rule.most) if rule.most is not None else ''}\"")
-    return [*lines, f"algorithm = \"{rule.candidate.algorithm}\"", *(f"{v.name} = \"{v.word}\"" for v in rule.candidate.values), ""]
+        lines.append(
+            "bytes ="
+            f" \"{written(rule.least)}-{written(rule.most) if rule.most is not None else ''}\""
+        )
+    return [
+        *lines,
+        f"algorithm = \"{rule.candidate.algorithm}\"",
+        *(f"{v.name} = \"{v.word}\"" for v in rule.candidate.values),
+        "",
+    ]
 
 
 def text(rules, facts, command):
     """facts: version, processors, cpu, line (text)."""
-    head = [f"{MARK}'.  Measured medians stand above each rule: single shots from a common start, slowest rank.",
-            f"# {time.strftime('%Y-%m-%d %H:%M')}, huddle {facts['version']}, {facts['cpu'] or 'processors without a name'}, {facts['processors']} processors{facts['line']}",
-            f"# {command}", "# Calls that no rule fits are served by the built-in table: huddle's own choice was as good there, or was not measured.", "",
-            "[machine]", f"processors = {facts['processors']}", *([f"cpu = {json.dumps(facts['cpu'])}"] if facts["cpu"] else []), ""]
+    head = [
+        (
+            f"{MARK}'.  Measured medians stand above each rule: single shots from a common start,"
+            " slowest rank."
+        ),
+        (
+            f"# {time.strftime('%Y-%m-%d %H:%M')}, huddle {facts['version']},"
+            f" {facts['cpu'] or 'processors without a name'}, {facts['processors']}"
+            f" processors{facts['line']}"
+        ),
+        f"# {command}",
+        (
+            "# Calls that no rule fits are served by the built-in table: huddle's own choice was as"
+            " good there, or was not measured."
+        ),
+        "",
+        "[machine]",
+        f"processors = {facts['processors']}",
+        *([f"cpu = {json.dumps(facts['cpu'])}"] if facts["cpu"] else []),
+        "",
+    ]
     return "\n".join([*head, *(line for rule in rules for line in rule_lines(rule))])
 
 

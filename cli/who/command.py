@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle who: who waits for whom inside huddle's collectives, in a job that runs."""
+
 import argparse
 import json
 import time
@@ -15,7 +16,10 @@ MPI = ("libmpi.so", "libmpich.so", "libmpi_cxx.so")
 
 def a_pid(text):
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not the number of a process (accepted: the pid of a rank or of the launcher)")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not the number of a process (accepted: the pid of a rank or of the"
+            " launcher)"
+        )
     return int(text)
 
 
@@ -30,11 +34,24 @@ def seconds(text):
 
 
 def add_arguments(parser):
-    parser.add_argument("pid", metavar="PID", type=a_pid, help="a rank of the job, or its launcher (mpirun, mpiexec, srun), on this node")
+    parser.add_argument(
+        "pid",
+        metavar="PID",
+        type=a_pid,
+        help="a rank of the job, or its launcher (mpirun, mpiexec, srun), on this node",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--watch", type=seconds, metavar="SECONDS", help="again and again, so far apart, until the process ends or Ctrl-C")
-    parser.epilog = ("Shows waits that last 50 ms or longer, of collectives that huddle handles. The job needs no setting for it, and is not stopped or changed: "
-                     "what its ranks publish is read through /proc, by the same user or root.")
+    parser.add_argument(
+        "--watch",
+        type=seconds,
+        metavar="SECONDS",
+        help="again and again, so far apart, until the process ends or Ctrl-C",
+    )
+    parser.epilog = (
+        "Shows waits that last 50 ms or longer, of collectives that huddle handles. The job needs"
+        " no setting for it, and is not stopped or changed: what its ranks publish is read through"
+        " /proc, by the same user or root."
+    )
 
 
 class Memory:
@@ -55,7 +72,9 @@ class Memory:
 
 
 def seen_by(pid):
-    """The arenas that a rank has mapped: its own and those of all ranks with which it was in a team."""
+    """
+    The arenas that a rank has mapped: its own and those of all ranks with which it was in a team.
+    """
     return {file for file, path in processes.mapped_files(pid) if path == ARENA}
 
 
@@ -68,15 +87,24 @@ def explain_none(table, memory, pid, family):
     p = table[pid]
     whom = f"process {pid} ({plain(p.name)})"
     if pid in memory.denied and all(one in memory.denied for one in family):
-        return f"{whom} belongs to user {processes.owner(pid)}, or its memory is protected: ask as that user or as root"
+        return (
+            f"{whom} belongs to user {processes.owner(pid)}, or its memory is protected: ask as"
+            " that user or as root"
+        )
     if ended(pid):
         return f"{whom} has ended"
     maps = [path.rsplit("/", 1)[-1] for one in family for _, path in processes.mapped_files(one)]
     whom += " and its descendants have" if len(family) > 1 else " has"
     if ARENA.rsplit("/", 1)[-1] in maps:
-        return f"{whom} shared memory of huddle, but its descriptor is closed (by the program?): it cannot be read from outside"
+        return (
+            f"{whom} shared memory of huddle, but its descriptor is closed (by the program?): it"
+            " cannot be read from outside"
+        )
     if any(name.startswith(PARTS) for name in maps):
-        return f"{whom} huddle loaded, but no shared memory: MPI_Init has not ended, or HUDDLE=off, or one rank, or none could be had ('huddle run --stats' tells)"
+        return (
+            f"{whom} huddle loaded, but no shared memory: MPI_Init has not ended, or HUDDLE=off, or"
+            " one rank, or none could be had ('huddle run --stats' tells)"
+        )
     mpi = next((name for name in maps if name.startswith(MPI)), None)
     if mpi:
         return f"{whom} an MPI ({mpi}), but no huddle: start the job with 'huddle run'"
@@ -95,7 +123,11 @@ def job_of(table, memory, pid):
     ahead = list(job)
     while ahead:
         seen = seen_by(ahead.pop())
-        more = {one for one, files in memory.open.items() if one not in job and seen & set(files.values())}
+        more = {
+            one
+            for one, files in memory.open.items()
+            if one not in job and seen & set(files.values())
+        }
         job |= more
         ahead += more
     return job
@@ -103,7 +135,14 @@ def job_of(table, memory, pid):
 
 def closed(table, memory, family):
     """Ranks whose program has closed the descriptor; a child that a rank has forked is none."""
-    return [pid for pid in family if pid not in memory.open and pid not in memory.denied and table[pid].parent not in memory.open and seen_by(pid)]
+    return [
+        pid
+        for pid in family
+        if pid not in memory.open
+        and pid not in memory.denied
+        and table[pid].parent not in memory.open
+        and seen_by(pid)
+    ]
 
 
 def ask(layout, table, memory, job):
@@ -118,7 +157,12 @@ def ask(layout, table, memory, job):
         file = files[pid, answer["fd"]]
         if file not in best or rank < best[file][0]:
             best[file] = (rank, answer)
-    return [answer for _, answer in sorted(best.values(), key=lambda pair: (pair[1].get("world_rank", -1), pair[1]["pid"]))]
+    return [
+        answer
+        for _, answer in sorted(
+            best.values(), key=lambda pair: (pair[1].get("world_rank", -1), pair[1]["pid"])
+        )
+    ]
 
 
 class Job:
@@ -131,15 +175,28 @@ class Job:
         memory = Memory(table)
         answers = ask(layout, table, memory, job_of(table, memory, pid))
         self.ranks = [answer for answer in answers if "problem" not in answer]
-        self.problems = [f"process {answer['pid']}: {answer['problem']}" for answer in answers if "problem" in answer]
-        self.problems += [f"process {one}: the descriptor of its shared memory is closed" for one in closed(table, memory, processes.family(table, pid))]
+        self.problems = [
+            f"process {answer['pid']}: {answer['problem']}"
+            for answer in answers
+            if "problem" in answer
+        ]
+        self.problems += [
+            f"process {one}: the descriptor of its shared memory is closed"
+            for one in closed(table, memory, processes.family(table, pid))
+        ]
         if not self.ranks:
             raise Trouble(self.problems[0])
-        self.numbers = {(processes.pid_space(rank["pid"]), rank["owner"]): rank["pid"] for rank in self.ranks if rank["owns"]}
+        self.numbers = {
+            (processes.pid_space(rank["pid"]), rank["owner"]): rank["pid"]
+            for rank in self.ranks
+            if rank["owns"]
+        }
         for rank in self.ranks:
             rank["state"] = processes.state_of(rank["pid"])
             for wait in rank["waits"]:
-                wait["waited_s"] = min(wait.pop("waited_ns") * 1e-9, processes.age_s(table[rank["pid"]]))
+                wait["waited_s"] = min(
+                    wait.pop("waited_ns") * 1e-9, processes.age_s(table[rank["pid"]])
+                )
 
     def waits(self):
         return [(rank, wait) for rank in self.ranks for wait in rank["waits"]]
@@ -150,29 +207,96 @@ class Job:
         for rank, wait in self.waits():
             key = tuple(wait[name] for name in ("team", "call", "collective", "algorithm", "root"))
             blocks.setdefault(key, []).append((rank, wait))
-        return [self.call(pairs) for _, pairs in sorted(blocks.items(), key=lambda item: -max(wait["waited_s"] for _, wait in item[1]))]
+        return [
+            self.call(pairs)
+            for _, pairs in sorted(
+                blocks.items(), key=lambda item: -max(wait["waited_s"] for _, wait in item[1])
+            )
+        ]
 
     def call(self, pairs):
         first = pairs[0][1]
-        block = {name: first[name] for name in ("communicator", "size", "team", "call", "collective", "algorithm", "root")}
+        block = {
+            name: first[name]
+            for name in ("communicator", "size", "team", "call", "collective", "algorithm", "root")
+        }
         block["bytes"] = max(wait["bytes"] for _, wait in pairs)
-        block["waiting"] = sorted(({"rank": wait["rank"], "pid": rank["pid"], "state": rank["state"], "waited_s": wait["waited_s"], "label": wait["label"],
-                                    "file": wait["file"], "line": wait["line"], "owner": wait["owner"]} for rank, wait in pairs), key=lambda w: (w["rank"], -w["waited_s"]))
+        block["waiting"] = sorted(
+            (
+                {
+                    "rank": wait["rank"],
+                    "pid": rank["pid"],
+                    "state": rank["state"],
+                    "waited_s": wait["waited_s"],
+                    "label": wait["label"],
+                    "file": wait["file"],
+                    "line": wait["line"],
+                    "owner": wait["owner"],
+                }
+                for rank, wait in pairs
+            ),
+            key=lambda w: (w["rank"], -w["waited_s"]),
+        )
         there = {wait["rank"] for _, wait in pairs}
-        block["absent"] = [self.absent(block, number, pairs) for number in range(block["size"]) if number not in there]
+        block["absent"] = [
+            self.absent(block, number, pairs)
+            for number in range(block["size"])
+            if number not in there
+        ]
         return block
 
     def absent(self, block, number, pairs):
         """What is known of a member that is in no long wait of this call."""
-        pid = next((self.pid_of(rank, one["pid"]) for rank, wait in pairs for one in wait["absent"] if one["rank"] == number and one["pid"]), None)
+        pid = next(
+            (
+                self.pid_of(rank, one["pid"])
+                for rank, wait in pairs
+                for one in wait["absent"]
+                if one["rank"] == number and one["pid"]
+            ),
+            None,
+        )
         if pid is None:
-            pid = next((rank["pid"] for rank, wait in self.waits() if (wait["team"], wait["rank"]) == (block["team"], number)), None)
-        known = {"rank": number, "pid": pid, "state": None, "wchan": "", "left": False, "elsewhere": []}
+            pid = next(
+                (
+                    rank["pid"]
+                    for rank, wait in self.waits()
+                    if (wait["team"], wait["rank"]) == (block["team"], number)
+                ),
+                None,
+            )
+        known = {
+            "rank": number,
+            "pid": pid,
+            "state": None,
+            "wchan": "",
+            "left": False,
+            "elsewhere": [],
+        }
         if pid is not None:
             known["state"], known["wchan"] = processes.state_of(pid), processes.kernel_function(pid)
-            known["left"] = known["state"] is not None and pid not in {rank["pid"] for rank in self.ranks} and not seen_by(pid)
-            known["elsewhere"] = [{name: wait[name] for name in ("communicator", "size", "call", "collective", "bytes", "root", "algorithm", "waited_s")}
-                                  for rank, wait in self.waits() if rank["pid"] == pid]
+            known["left"] = (
+                known["state"] is not None
+                and pid not in {rank["pid"] for rank in self.ranks}
+                and not seen_by(pid)
+            )
+            known["elsewhere"] = [
+                {
+                    name: wait[name]
+                    for name in (
+                        "communicator",
+                        "size",
+                        "call",
+                        "collective",
+                        "bytes",
+                        "root",
+                        "algorithm",
+                        "waited_s",
+                    )
+                }
+                for rank, wait in self.waits()
+                if rank["pid"] == pid
+            ]
         return known
 
     def pid_of(self, teller, number):
@@ -183,7 +307,10 @@ class Job:
         return number if space == processes.pid_space("self") else None
 
     def handled(self):
-        """{collective: {calls: [ranks]}} where the ranks differ.  Only where each rank has a number of its own."""
+        """
+        {collective: {calls: [ranks]}} where the ranks differ.  Only where each rank has a number of
+        its own.
+        """
         numbers = [rank["world_rank"] for rank in self.ranks]
         if min(numbers) < 0 or len(set(numbers)) < len(numbers):
             return {}
@@ -194,8 +321,15 @@ class Job:
         return {name: by for name, by in counts.items() if len(by) > 1}
 
     def facts(self):
-        return {"ranks": [{name: rank[name] for name in ("world_rank", "pid", "state", "handled")} for rank in self.ranks], "calls": self.calls(),
-                "handled_differently": self.handled(), "problems": self.problems}
+        return {
+            "ranks": [
+                {name: rank[name] for name in ("world_rank", "pid", "state", "handled")}
+                for rank in self.ranks
+            ],
+            "calls": self.calls(),
+            "handled_differently": self.handled(),
+            "problems": self.problems,
+        }
 
 
 def look(options, layout):

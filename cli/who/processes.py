@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What /proc says of processes that run.  Nothing is stopped or traced; a process that is gone meanwhile, or not ours, has nothing."""
+"""
+What /proc says of processes that run.  Nothing is stopped or traced; a process that is gone
+meanwhile, or not ours, has nothing.
+"""
+
 import os
 import pwd
 import re
 import time
 from dataclasses import dataclass
 
-# A state's letter -> what is known of the process then; what it waits for in the kernel is added where the kernel tells.
+# A state's letter -> what is known of the process then; what it waits for in the kernel is added
+# where the kernel tells.
 STATES = {
     "R": "running: it computes, is in another call, or works on this one",
     "S": "asleep in the kernel: in another call, a read, or a pause",
@@ -43,12 +48,22 @@ def process(pid):
     text = read(pid, "stat")
     if ")" not in text:
         return None
-    fields = text[text.rindex(")") + 2:].split()
-    return Process(pid, text[text.index("(") + 1:text.rindex(")")], fields[0], int(fields[1]), int(fields[19]) / os.sysconf("SC_CLK_TCK"))
+    fields = text[text.rindex(")") + 2 :].split()
+    return Process(
+        pid,
+        text[text.index("(") + 1 : text.rindex(")")],
+        fields[0],
+        int(fields[1]),
+        int(fields[19]) / os.sysconf("SC_CLK_TCK"),
+    )
 
 
 def all_processes():
-    return {p.pid: p for p in (process(int(name)) for name in os.listdir("/proc") if name.isdigit()) if p}
+    return {
+        p.pid: p
+        for p in (process(int(name)) for name in os.listdir("/proc") if name.isdigit())
+        if p
+    }
 
 
 def family(processes, pid):
@@ -68,7 +83,10 @@ def age_s(p):
 
 
 def open_files(pid, target):
-    """{descriptor: the file's identity} of those whose link is this text.  PermissionError: they are not ours to see."""
+    """
+    {descriptor: the file's identity} of those whose link is this text.  PermissionError: they are
+    not ours to see.
+    """
     found = {}
     for name in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -82,14 +100,18 @@ def open_files(pid, target):
 
 def mapped_files(pid):
     """[(identity, path)] of the files that the process maps."""
-    return [((int(major, 16), int(minor, 16), int(inode)), path) for major, minor, inode, path in MAPPED.findall(read(pid, "maps")) if path]
+    return [
+        ((int(major, 16), int(minor, 16), int(inode)), path)
+        for major, minor, inode, path in MAPPED.findall(read(pid, "maps"))
+        if path
+    ]
 
 
 def variable(pid, name):
     """Of the environment that the process was started with."""
     for pair in read(pid, "environ").split("\0"):
         if pair.startswith(name + "="):
-            return pair[len(name) + 1:]
+            return pair[len(name) + 1 :]
     return None
 
 
@@ -122,7 +144,9 @@ def owner(pid):
 def kernel_function(pid):
     """Where a sleeping process waits in the kernel; "": the kernel does not tell."""
     text = read(pid, "wchan").strip("\0\n ")
-    return text.partition(".")[0] if text != "0" else ""  # without what a compiler has added to the name
+    return (
+        text.partition(".")[0] if text != "0" else ""
+    )  # without what a compiler has added to the name
 
 
 def state_of(pid):
@@ -132,4 +156,6 @@ def state_of(pid):
 
 
 def state_text(state, function):
-    return STATES.get(state, f"in state {state}") + (f" ({function})" if function and state in ("S", "D") else "")
+    return STATES.get(state, f"in state {state}") + (
+        f" ({function})" if function and state in ("S", "D") else ""
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `huddle who` prints for people."""
+
 from ..common.text import bytes_text, ranges_text
 from .processes import HALTED, state_text
 
@@ -48,18 +49,33 @@ def whom_text(wait):
 
 def wait_text(wait):
     place = f"{plain(wait['file'])}:{wait['line']}" if wait["line"] else ""
-    where = f" at {plain(wait['label'])} ({place})" if wait["label"] else f" at {place}" if place else ""
-    halted = f"; its process is {state_text(wait['state'], '')}" if wait["state"] in HALTED[:2] else ""
-    return f"rank {wait['rank']} (process {wait['pid']}) has waited {duration(wait['waited_s'])}{where} {whom_text(wait)}{halted}"
+    where = (
+        f" at {plain(wait['label'])} ({place})"
+        if wait["label"]
+        else f" at {place}" if place else ""
+    )
+    halted = (
+        f"; its process is {state_text(wait['state'], '')}" if wait["state"] in HALTED[:2] else ""
+    )
+    return (
+        f"rank {wait['rank']} (process {wait['pid']}) has waited"
+        f" {duration(wait['waited_s'])}{where} {whom_text(wait)}{halted}"
+    )
 
 
 def absent_text(one):
     if one["left"]:
-        return "has no shared memory of huddle any more: it has called MPI_Finalize, or has ended, and another process got its number"
+        return (
+            "has no shared memory of huddle any more: it has called MPI_Finalize, or has ended, and"
+            " another process got its number"
+        )
     if one["state"] in HALTED:
         return state_text(one["state"], "")
     if one["elsewhere"]:
-        return "waits elsewhere: " + "; ".join(f"{team_text(call)}, {call_text(call)}, for {duration(call['waited_s'])}" for call in one["elsewhere"])
+        return "waits elsewhere: " + "; ".join(
+            f"{team_text(call)}, {call_text(call)}, for {duration(call['waited_s'])}"
+            for call in one["elsewhere"]
+        )
     return state_text(one["state"], one["wchan"])
 
 
@@ -73,7 +89,10 @@ def show_call(call):
         print("  " + wait_text(wait))
     for one in call["absent"]:
         if one["pid"] is not None:
-            print(f"  not waiting in this call: rank {one['rank']} (process {one['pid']}): {absent_text(one)}")
+            print(
+                f"  not waiting in this call: rank {one['rank']} (process {one['pid']}):"
+                f" {absent_text(one)}"
+            )
     unknown = [one["rank"] for one in call["absent"] if one["pid"] is None]
     if unknown:
         print(f"  not waiting in this call: {ranks_text(unknown)}, whose process is not known here")
@@ -87,8 +106,14 @@ def show(facts):
     for call in facts["calls"]:
         show_call(call)
     if not facts["calls"]:
-        print(f"{len(facts['ranks'])} ranks: none is waiting in a huddle collective (waits shorter than 50 ms are not shown)")
+        print(
+            f"{len(facts['ranks'])} ranks: none is waiting in a huddle collective (waits shorter"
+            " than 50 ms are not shown)"
+        )
         return
     for name, counts in facts["handled_differently"].items():
-        said = ", ".join(f"{calls} on {ranks_text(ranks)}" for calls, ranks in sorted(counts.items(), reverse=True))
+        said = ", ".join(
+            f"{calls} on {ranks_text(ranks)}"
+            for calls, ranks in sorted(counts.items(), reverse=True)
+        )
         print(f"calls of {name} so far, those that wait included, over all communicators: {said}")

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HPC Challenge, as Debian ships it, on a small problem and a 1 x 2 process grid; its own checks decide."""
+"""
+HPC Challenge, as Debian ships it, on a small problem and a 1 x 2 process grid; its own checks
+decide.
+"""
+
 import os
 import re
 import tempfile
@@ -46,18 +50,30 @@ HPL.out output file name
 """
 
 # What its report must and must not say.
-WANTED = {"HPL residual": r"\|\|Ax-b\|\|.*PASSED", "HPL": r"0 tests completed and failed residual checks", "PTRANS": r"^WALL .* PASSED ",
-          "RandomAccess": r"Found 0 errors", "STREAM": r"Solution Validates", "summary": r"^Success=1$"}
+WANTED = {
+    "HPL residual": r"\|\|Ax-b\|\|.*PASSED",
+    "HPL": r"0 tests completed and failed residual checks",
+    "PTRANS": r"^WALL .* PASSED ",
+    "RandomAccess": r"Found 0 errors",
+    "STREAM": r"Solution Validates",
+    "summary": r"^Success=1$",
+}
 FORBIDDEN = r"FAILED|Found [1-9]\d* errors|^Success=0$"
 
 
 def checks_passed(report):
     """How many of its checks passed.  Raises JobFailed if one did not, or is missing."""
     wrong = re.search(FORBIDDEN, report, re.MULTILINE)
-    missing = [name for name, pattern in WANTED.items() if not re.search(pattern, report, re.MULTILINE)]
+    missing = [
+        name for name, pattern in WANTED.items() if not re.search(pattern, report, re.MULTILINE)
+    ]
     if wrong or missing:
-        raise JobFailed(f"HPC Challenge: {wrong[0] if wrong else 'no result for ' + ', '.join(missing)}")
-    return len(re.findall(r"PASSED|\(passed\)|Solution Validates|^Success=1$", report, re.MULTILINE))
+        raise JobFailed(
+            f"HPC Challenge: {wrong[0] if wrong else 'no result for ' + ', '.join(missing)}"
+        )
+    return len(
+        re.findall(r"PASSED|\(passed\)|Solution Validates|^Success=1$", report, re.MULTILINE)
+    )
 
 
 def run(jobs, huddle, problem):
@@ -66,5 +82,7 @@ def run(jobs, huddle, problem):
         with open(os.path.join(scratch, "hpccinf.txt"), "w", encoding="ascii") as file:
             file.write(INPUT.format(n=problem))
         _, statistics = jobs.run([*jobs.on_openmpi(2, bound=True), "hpcc"], huddle, cwd=scratch)
-        with open(os.path.join(scratch, "hpccoutf.txt"), encoding="utf-8", errors="replace") as file:
+        with open(
+            os.path.join(scratch, "hpccoutf.txt"), encoding="utf-8", errors="replace"
+        ) as file:
             return checks_passed(file.read()), statistics

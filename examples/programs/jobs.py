@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starting the programs that quickstart shows, as they are and through `huddle run`."""
+
 import glob
 import json
 import os
@@ -11,14 +12,20 @@ from cli.common.jobs import JobFailed  # noqa: F401  (what a job that fails rais
 
 
 class Jobs:
-    """The launchers, with `huddle run` of one build tree (or installation) before them when asked."""
+    """
+    The launchers, with `huddle run` of one build tree (or installation) before them when asked.
+    """
 
     def __init__(self, build):
         self.build = build
         self.huddle = os.path.join(build, "bin", "huddle")
         self.venv = os.path.join(build, "venv")
-        self.openmpi = peers.Mpi("ompi4", "ompi4", "Open MPI", shutil.which("mpirun.openmpi") or "mpirun", {})
-        self.mpich = peers.Mpi("mpich5", "mpich5", "MPICH", os.path.join(self.venv, "bin", "mpiexec"), {})
+        self.openmpi = peers.Mpi(
+            "ompi4", "ompi4", "Open MPI", shutil.which("mpirun.openmpi") or "mpirun", {}
+        )
+        self.mpich = peers.Mpi(
+            "mpich5", "mpich5", "MPICH", os.path.join(self.venv, "bin", "mpiexec"), {}
+        )
 
     def on_openmpi(self, ranks, bound):
         return peers.launch(self.openmpi, ranks, bound and jobs.cores() >= ranks)[0]
@@ -27,7 +34,10 @@ class Jobs:
         return peers.launch(self.mpich, ranks, jobs.cores() >= ranks)[0]
 
     def run(self, command, huddle=False, cwd=None):
-        """Returns (standard output, statistics); statistics is None without huddle, and {} when huddle wrote none."""
+        """
+        Returns (standard output, statistics); statistics is None without huddle, and {} when huddle
+        wrote none.
+        """
         with tempfile.TemporaryDirectory(prefix="huddle-") as scratch:
             file = os.path.join(scratch, "stats.json")
             before = [self.huddle, "run", f"--stats={file}", "--"] if huddle else []

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""k-means with mpi4py: rank 0 broadcasts the centres, every rank sorts its share of the points, until nothing moves.
+"""
+k-means with mpi4py: rank 0 broadcasts the centres, every rank sorts its share of the points, until
+nothing moves.
 
     mpiexec -n 2 python kmeans.py [rounds]
 
-Rank 0 does the same alone afterwards and compares; the exit status says whether both agree.  Every arithmetic step is on integers, so
-they agree to the last bit.
+Rank 0 does the same alone afterwards and compares; the exit status says whether both agree.  Every
+arithmetic step is on integers, so they agree to the last bit.
 """
+
 import sys
 
 import numpy as np
@@ -28,8 +31,12 @@ def move(centres, sums, counts):
 
 def main(rounds):
     comm = MPI.COMM_WORLD
-    points = comm.bcast(np.random.default_rng(1).integers(0, 1 << 20, (POINTS, DIMENSIONS)) if comm.rank == 0 else None)
-    mine = points[comm.rank::comm.size]
+    points = comm.bcast(
+        np.random.default_rng(1).integers(0, 1 << 20, (POINTS, DIMENSIONS))
+        if comm.rank == 0
+        else None
+    )
+    mine = points[comm.rank :: comm.size]
     centres = points[:CENTRES].copy()
     for _ in range(rounds):
         comm.Barrier()
@@ -45,7 +52,13 @@ def main(rounds):
         alone = move(alone, *sort_points(points, alone))
     agree = comm.allreduce(bool((alone == centres).all()), op=MPI.LAND)
     if comm.rank == 0:
-        print("same centres" if agree else "different centres", "on", comm.size, "ranks and alone, under", MPI.Get_library_version().split()[0])
+        print(
+            "same centres" if agree else "different centres",
+            "on",
+            comm.size,
+            "ranks and alone, under",
+            MPI.Get_library_version().split()[0],
+        )
     return 0 if agree else 1
 
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LAMMPS, as Debian ships it, on its benchmark of a Lennard-Jones liquid (bench/in.lj), smaller and with a line of thermodynamics every ten steps."""
+"""
+LAMMPS, as Debian ships it, on its benchmark of a Lennard-Jones liquid (bench/in.lj), smaller and
+with a line of thermodynamics every ten steps.
+"""
+
 import os
 import re
 import tempfile
@@ -23,7 +27,9 @@ thermo 10
 run {steps}
 """
 CELLS = 10  # along an edge; 4 atoms in each
-THERMO = re.compile(r"^Step Temp E_pair E_mol TotEng Press *\n((?: +[-\d.e+]+)+ *\n)+", re.MULTILINE)
+THERMO = re.compile(
+    r"^Step Temp E_pair E_mol TotEng Press *\n((?: +[-\d.e+]+)+ *\n)+", re.MULTILINE
+)
 
 
 def thermodynamics(output, steps):
@@ -41,5 +47,9 @@ def run(jobs, huddle, steps):
         file = os.path.join(scratch, "in.lj")
         with open(file, "w", encoding="ascii") as written:
             written.write(INPUT.format(n=CELLS, steps=steps))
-        output, statistics = jobs.run([*jobs.on_openmpi(2, bound=True), "lmp", "-in", file, "-log", "none"], huddle, cwd=scratch)
+        output, statistics = jobs.run(
+            [*jobs.on_openmpi(2, bound=True), "lmp", "-in", file, "-log", "none"],
+            huddle,
+            cwd=scratch,
+        )
         return thermodynamics(output, steps), statistics

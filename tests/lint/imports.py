@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Imports of Python go one way (docs/architecture.md): a command of the CLI sees what commands share and itself; what is not the CLI does not see it,
-but for what starts it.
+Imports of Python go one way (docs/architecture.md): a command of the CLI sees what commands share
+and itself; what is not the CLI does not see it, but for what starts it.
 """
+
 import ast
 import os
 
@@ -11,7 +12,11 @@ import tree
 SHARED = "common"
 # command -> commands whose answers it shows
 SEES = {"model": {"simulate"}, "reproduce": {"simulate"}}
-MAY_SEE_CLI = ("cli/", "tests/", "examples/")  # tests try it; what ./quickstart shows is started as `huddle bench` starts its programs
+MAY_SEE_CLI = (
+    "cli/",
+    "tests/",
+    "examples/",
+)  # tests try it; what ./quickstart shows is started as `huddle bench` starts its programs
 
 
 def imported(path, text):
@@ -21,7 +26,7 @@ def imported(path, text):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            start = folder[:len(folder) - node.level + 1] if node.level else []
+            start = folder[: len(folder) - node.level + 1] if node.level else []
             module = ".".join([*start, *([node.module] if node.module else [])])
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
@@ -43,5 +48,7 @@ def complaint(path, name):
 
 def check(root):
     files = [path for path in tree.files(root) if path.endswith(".py")]
-    found = [complaint(path, name) for path in files for name in imported(path, tree.read(root, path))]
+    found = [
+        complaint(path, name) for path in files for name in imported(path, tree.read(root, path))
+    ]
     return [words for words in found if words]
