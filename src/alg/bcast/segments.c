@@ -83,8 +83,8 @@ static void reclaim(struct mem *m, const struct coll *c, uint64_t round, int seg
     for (int k = circle_limit(&o, c->param[LIMIT]); round >= 2 && k > 0; k--) {
         circle_back(&o, &at);
         struct slot *reader = mem_slot(m, at.rank);
-        mem_await(m, &reader->read,
-                  (round - 2) * (uint64_t)o.count + (uint64_t)(o.count - at.behind) + 1); /* A2 */
+        uint64_t before = (round - 2) * (uint64_t)o.count;
+        mem_await(m, &reader->read, before + (uint64_t)(o.count - at.behind) + 1); /* A2 */
     }
 }
 
