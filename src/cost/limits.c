@@ -1,61 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.c - see limits.h. */
 #include "cost/limits.h"
+#include "coll/coll.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-const char *const hud_cost_colls[COST_COLLS + 1] = { "barrier",   "bcast",          "reduce",
-                                                     "allreduce", "reduce_scatter", "alltoall",
-                                                     NULL };
-
-/* Of m bytes and P ranks, K of them on each socket.  Bytes that .. */
-static const struct row {
-    struct {
-        double m, pm, m_p; /* m_p: of m / P */
-    } core; /* .. one core must move, however the others help: what it has itself is not counted */
-    struct {
-        double m, pm, p2m;
-    } memory; /* .. must be read or written in all */
-    struct {
-        double m, k2m;
-    } link;       /* .. must go from one socket to another */
-    bool reduces; /* a core may add them up as they come */
-} rows[COST_COLLS] = {
-    [COST_BARRIER] = { .core = { 0 } },
-    [COST_BCAST] = { .core = { .m = 1 },
-                     .memory = { .pm = 1 },
-                     .link = { .m = 1 } }, /* read once, written by all but the root */
-    [COST_REDUCE] = { .core = { .m = 1,
-                                .m_p =
-                                    -1 }, /* the root's share of others', where each reduces one */
-                      .memory = { .m = 1,
-                                  .pm = 1 }, /* each contribution read, the result written */
-                      .link = { .m = 1 },
-                      .reduces = true },
-    [COST_ALLREDUCE] = { .core = { .m = 1 },
-                         .memory = { .pm = 2 },
-                         .link = { .m = 1 },
-                         .reduces = true },                  /* the result written by all */
-    [COST_REDUCE_SCATTER] = { .core = { .m = 1, .m_p = -1 }, /* others' parts of one's own block */
-                              .memory = { .m = 1, .pm = 1 },
-                              .link = { .m = 0.5 }, /* the other socket's half */
-                              .reduces = true },
-    [COST_ALLTOALL] = { .core = { .pm = 1, .m = -1 },
-                        .memory = { .p2m = 2 },
-                        .link = { .k2m = 1 } }, /* each block read and written */
-};
 
 static double time_of(double bytes, double gbps)
 {
     return gbps > 0 ? bytes / gbps : 0;
 }
 
-void hud_cost_limit(const struct cost_node *node, enum cost_coll coll, double bytes,
-                    struct cost_limit *limit)
+void hud_cost_limit(const struct cost_node *node, int coll, double bytes, struct cost_limit *limit)
 {
-    const struct row *row = &rows[coll];
+    const struct coll_cost *row = hud_collectives[coll].meaning->cost;
     double p = node->ranks, k = p / fmax(1, node->sockets);
     double moved = (row->memory.m + row->memory.pm * p + row->memory.p2m * p * p) * bytes;
 
@@ -66,9 +25,9 @@ void hud_cost_limit(const struct cost_node *node, enum cost_coll coll, double by
         limit->latency_ns = node->level[l].members > 1
                                 ? fmax(limit->latency_ns, node->level[l].line_ns)
                                 : limit->latency_ns;
-    limit->cores_ns =
-        time_of((row->core.m + row->core.pm * p + row->core.m_p / p) * bytes,
-                row->reduces ? fmax(node->core_gbps, node->reduce_gbps) : node->core_gbps);
+    limit->cores_ns = time_of(
+        (row->core.m + row->core.pm * p + row->core.m_p / p) * bytes,
+        coll_has(coll, COLL_REDUCES) ? fmax(node->core_gbps, node->reduce_gbps) : node->core_gbps);
     limit->memory_ns = time_of(fmax(0, moved - node->cache_bytes), node->memory_gbps);
     limit->links_ns = node->sockets > 1
                           ? time_of((row->link.m + row->link.k2m * k * k) * bytes, node->link_gbps)

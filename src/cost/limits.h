@@ -45,26 +45,13 @@ struct cost_node {
     double cache_bytes; /* of all ranks together: what lies there costs no memory */
 };
 
-enum cost_coll {
-    COST_BARRIER,
-    COST_BCAST,
-    COST_REDUCE,
-    COST_ALLREDUCE,
-    COST_REDUCE_SCATTER,
-    COST_ALLTOALL,
-    COST_COLLS
-};
-
-extern const char
-    *const hud_cost_colls[COST_COLLS + 1]; /* as huddle's collectives are named; ended by NULL */
-
-/* Bytes are those of a rank's contribution; of an alltoall, what each has for each. */
+/* Bytes are what a collective's algorithm is chosen by. */
 struct cost_limit {
     double latency_ns, cores_ns, memory_ns, links_ns;
 };
 
-void hud_cost_limit(const struct cost_node *node, enum cost_coll coll, double bytes,
-                    struct cost_limit *limit);
+/* coll: one whose descriptor (coll/coll.h) knows a cost. */
+void hud_cost_limit(const struct cost_node *node, int coll, double bytes, struct cost_limit *limit);
 double hud_cost_limit_ns(const struct cost_limit *limit); /* the largest */
 
 double hud_cost_gather_ns(const struct cost_node *node);

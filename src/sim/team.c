@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team.c - teams, leases, and what a collective promises. */
+#include "coll/coll.h"
 #include "sim/carry.h"
 #include "sim/grow.h"
 
@@ -74,56 +75,28 @@ static void require_entry(struct mem *m, int of)
                      m->self->now.line, of, t->mem[of].self->now.file, t->mem[of].self->now.line);
 }
 
-static void after_all(struct mem *m, const struct coll *c)
+/* What this rank gets of another, or of a reduction's result: all that it knows of a call's blocks.
+ */
+static size_t block_to_me(const void *host, int from, int to)
 {
-    (void)c;
-    for (int r = 0; r < m->team->size; r++)
-        require_entry(m, r);
-}
+    const struct coll *c = host;
 
-static void after_root(struct mem *m, const struct coll *c)
-{
-    require_entry(m, c->root);
+    return c->outs ? c->outs[from].bytes : c->block_bytes[to];
 }
-
-static void root_after_all(struct mem *m, const struct coll *c)
-{
-    if (m->rank == c->root)
-        after_all(m, c);
-}
-
-static void block_after_all(struct mem *m, const struct coll *c)
-{
-    if (c->block_bytes[m->rank] != 0)
-        after_all(m, c);
-}
-
-static void after_senders(struct mem *m, const struct coll *c)
-{
-    for (int r = 0; r < m->team->size; r++)
-        if (c->outs[r].bytes != 0)
-            require_entry(m, r);
-}
-
-static const struct contract {
-    const char *coll;
-    void (*check)(struct mem *m, const struct coll *c);
-} contracts[] = { { "barrier", after_all },
-                  { "bcast", after_root },
-                  { "reduce", root_after_all },
-                  { "allreduce", after_all },
-                  { "reduce_scatter", block_after_all },
-                  { "alltoall", after_all },
-                  { "alltoallv", after_senders } };
 
 static void check_contract(struct mem *m, const struct coll *c)
 {
-    for (size_t i = 0; i < sizeof contracts / sizeof *contracts; i++)
-        if (strcmp(contracts[i].coll, m->alg->coll) == 0) {
-            contracts[i].check(m, c);
-            return;
-        }
-    hud_sim_fail(m->s, "no contract known of %s: add a row to src/sim/team.c\n", m->alg->coll);
+    int kind = hud_coll_kind(m->alg->coll);
+    const struct coll_args args = {
+        .bytes = c->bytes, .ranks = m->team->size, .root = c->root, .block = block_to_me, .host = c
+    };
+
+    if (kind < 0)
+        hud_sim_fail(m->s, "no collective is named %s: add a row to src/coll/coll.def\n",
+                     m->alg->coll);
+    for (int r = 0; r < m->team->size; r++)
+        if (hud_collectives[kind].meaning->needs(&args, r, m->rank))
+            require_entry(m, r);
 }
 
 int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_t offset_bytes)

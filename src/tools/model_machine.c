@@ -3,6 +3,7 @@
  * limits. */
 #include "model.h"
 
+#include "coll/coll.h"
 #include "sim/grow.h"
 #include "sim/predict.h"
 
@@ -102,7 +103,7 @@ static json_t *node_json(const struct place *p, const struct cost_node *node)
                      "doubling_ns", hud_cost_doubling_ns(node));
 }
 
-static json_t *limits_json(const struct cost_node *node, enum cost_coll coll, const json_t *sizes)
+static json_t *limits_json(const struct cost_node *node, int coll, const json_t *sizes)
 {
     json_t *list = json_array();
 
@@ -117,7 +118,7 @@ static json_t *limits_json(const struct cost_node *node, enum cost_coll coll, co
     return list;
 }
 
-static json_t *answer(const struct place *p, const json_t *request, enum cost_coll coll)
+static json_t *answer(const struct place *p, const json_t *request, int coll)
 {
     json_t *trees = trees_json(p, json_object_get(request, "trees"));
     struct cost_hockney messages;
@@ -153,17 +154,29 @@ json_t *model_description(const json_t *request)
     return said;
 }
 
+/* "barrier, bcast, ...": those whose limits are known. */
+static const char *known_collectives(void)
+{
+    static char text[256];
+
+    text[0] = '\0';
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        if (hud_collectives[kind].meaning->cost)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+                     text[0] != '\0' ? ", " : "", coll_name(kind));
+    return text;
+}
+
 json_t *model_machine(const json_t *request)
 {
     const char *name = json_string_value(json_object_get(request, "collective")),
                *map = json_string_value(json_object_get(request, "map"));
     json_int_t ranks = json_integer_value(json_object_get(request, "ranks"));
-    int coll = index_of(hud_cost_colls, name);
+    int coll = name ? hud_coll_kind(name) : -1;
     struct place p = { .machine = NULL };
 
-    if (coll < 0)
-        return refuse("collective", name,
-                      "barrier, bcast, reduce, allreduce, reduce_scatter, alltoall");
+    if (coll < 0 || !hud_collectives[coll].meaning->cost)
+        return refuse("collective", name, known_collectives());
     if (!(p.machine = read_machine(request)))
         return NULL;
     json_t *said = NULL;
@@ -175,7 +188,7 @@ json_t *model_machine(const json_t *request)
                 (long long)ranks, p.machine->cores);
     } else {
         place_ranks(&p, map ? map : "core", (int)ranks);
-        said = answer(&p, request, (enum cost_coll)coll);
+        said = answer(&p, request, coll);
         hud_shape_groups_free(&p.groups);
     }
     free(p.core);

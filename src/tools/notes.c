@@ -106,7 +106,7 @@ static json_t *handled_of(const struct arena_head *head)
 
     for (int k = 0; k < COLL_KINDS; k++)
         json_object_set_new(
-            handled, hud_coll_names[k],
+            handled, coll_name(k),
             json_integer((json_int_t)mem_count_observe(&head->stats.coll[k].became[REASON_NONE])));
     return handled;
 }

@@ -13,19 +13,20 @@ import tree
 # room -> rooms right below it; what those see, it sees too
 BELOW = {
     "host": {"core"},
-    "core": {"alg", "topo", "ops", "cost"},
+    "core": {"coll", "alg", "topo", "ops", "cost"},
     "alg": {"shape", "mem"},
     "topo": {"shape"},
-    "sim": {"alg", "topo", "cost"},
+    "sim": {"coll", "alg", "topo", "cost"},
     "shape": set(),
     "mem": set(),
     "ops": set(),
-    "cost": set(),
+    "cost": {"coll"},
+    "coll": {"shape"},
 }
 # programs -> rooms that they see, not what those see
 PROGRAMS = {
-    "bench": {"cost", "sim", "members"},
-    "tools": {"cost", "sim", "members"},
+    "bench": {"coll", "cost", "sim", "members"},
+    "tools": {"coll", "cost", "sim", "members"},
     "members": set(),
 }
 # One file of them that sees one room more, and why.

@@ -4,7 +4,7 @@
 #ifndef HUD_TESTS_CREW_CALLS_H
 #define HUD_TESTS_CREW_CALLS_H
 
-#include "core/coll.h"
+#include "coll/coll.h"
 #include "crew.h"
 
 #include <stdint.h>

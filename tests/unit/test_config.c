@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_config.c - settings: defaults, units, words, what is refused and how it is said. */
-#include "core/coll.h"
+#include "coll/coll.h"
 #include "core/config/config.h"
 #include "core/config/text.h"
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "coll/coll.h"
 #include "cost/hockney.h"
 #include "cost/limits.h"
 #include "cost/queue.h"
@@ -228,23 +229,23 @@ static void the_limits_of_a_node(void **state)
     struct cost_limit limit;
 
     (void)state;
-    hud_cost_limit(&node, COST_BARRIER, 0, &limit);
+    hud_cost_limit(&node, COLL_BARRIER, 0, &limit);
     assert_near(limit.latency_ns, 200, 0);
     assert_near(hud_cost_limit_ns(&limit), 200, 0);
-    hud_cost_limit(&node, COST_BCAST, 1e6, &limit);
+    hud_cost_limit(&node, COLL_BCAST, 1e6, &limit);
     assert_near(limit.cores_ns, 1e5, 1e-6);
     assert_near(limit.memory_ns, 128e6 / 100, 1e-6);
     assert_near(limit.links_ns, 1e6 / 50, 1e-6);
     assert_near(hud_cost_limit_ns(&limit), 1.28e6, 1e-6);
-    hud_cost_limit(&node, COST_REDUCE, 1e6, &limit);
+    hud_cost_limit(&node, COLL_REDUCE, 1e6, &limit);
     assert_near(limit.memory_ns, 1.29e6, 1e-6);
     assert_near(limit.cores_ns, 127 / 128. * 1e6 / 10, 1e-6);
-    hud_cost_limit(&node, COST_ALLREDUCE, 1e6, &limit);
+    hud_cost_limit(&node, COLL_ALLREDUCE, 1e6, &limit);
     assert_near(limit.memory_ns, 2.56e6, 1e-6);
-    hud_cost_limit(&node, COST_REDUCE_SCATTER, 1e6, &limit);
+    hud_cost_limit(&node, COLL_REDUCE_SCATTER, 1e6, &limit);
     assert_near(limit.links_ns, 0.5e6 / 50, 1e-6);
     assert_near(limit.cores_ns, 127 / 128. * 1e6 / 10, 1e-6);
-    hud_cost_limit(&node, COST_ALLTOALL, 1e3, &limit);
+    hud_cost_limit(&node, COLL_ALLTOALL, 1e3, &limit);
     assert_near(limit.memory_ns, 2 * 128 * 128 * 1e3 / 100, 1e-6);
     assert_near(limit.links_ns, 64 * 64 * 1e3 / 50, 1e-6);
     assert_near(limit.cores_ns, 127e3 / 10, 1e-6);
@@ -259,12 +260,12 @@ static void adding_may_be_faster_than_copying(void **state)
 
     (void)state;
     adding.reduce_gbps = 40;
-    hud_cost_limit(&adding, COST_ALLREDUCE, 1e6, &limit);
+    hud_cost_limit(&adding, COLL_ALLREDUCE, 1e6, &limit);
     assert_near(limit.cores_ns, 1e6 / 40, 1e-6);
-    hud_cost_limit(&adding, COST_BCAST, 1e6, &limit);
+    hud_cost_limit(&adding, COLL_BCAST, 1e6, &limit);
     assert_near(limit.cores_ns, 1e6 / 10, 1e-6);
     adding.reduce_gbps = 5;
-    hud_cost_limit(&adding, COST_ALLREDUCE, 1e6, &limit);
+    hud_cost_limit(&adding, COLL_ALLREDUCE, 1e6, &limit);
     assert_near(limit.cores_ns, 1e6 / 10, 1e-6);
 }
 
@@ -275,13 +276,13 @@ static void what_is_in_caches_costs_no_memory(void **state)
 
     (void)state;
     cached.cache_bytes = 1e9;
-    hud_cost_limit(&cached, COST_BCAST, 1e6, &limit);
+    hud_cost_limit(&cached, COLL_BCAST, 1e6, &limit);
     assert_near(limit.memory_ns, 0, 0);
     one.sockets = 1;
-    hud_cost_limit(&one, COST_ALLREDUCE, 1e6, &limit);
+    hud_cost_limit(&one, COLL_ALLREDUCE, 1e6, &limit);
     assert_near(limit.links_ns, 0, 0);
     one.ranks = 1;
-    hud_cost_limit(&one, COST_ALLREDUCE, 1e6, &limit);
+    hud_cost_limit(&one, COLL_ALLREDUCE, 1e6, &limit);
     assert_near(hud_cost_limit_ns(&limit), 0, 0);
 }
 

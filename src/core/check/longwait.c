@@ -105,7 +105,7 @@ static void describe(const struct hud_team *team, const struct mem_wait *wait, b
     note->root = -1;
     if (alg) {
         note->bytes = team->call->bytes;
-        note->root = coll_rooted(hud_coll_kind(alg->coll)) ? team->call->root : -1;
+        note->root = coll_has(hud_coll_kind(alg->coll), COLL_ROOTED) ? team->call->root : -1;
         put(note->collective, sizeof note->collective, alg->coll);
         put(note->algorithm, sizeof note->algorithm, alg->name);
     } else {
@@ -191,13 +191,19 @@ static bool has_other_bytes(const struct member_state *mine, const struct member
     return made >= call && other && mem_count_observe(&theirs->calls[slot]) <= call + 1;
 }
 
-/* A broadcast's receivers learn its size from the root, and report a truncation themselves. */
+/* All ranks know the call's size.  A broadcast's receivers learn it from the root, and report a
+ * truncation themselves. */
+static bool is_sized(const struct wait_note *note)
+{
+    int kind = hud_coll_kind(note->collective);
+
+    return kind < 0 || !coll_has(kind, COLL_ONE_BUFFER);
+}
+
 static bool same_call(const struct wait_note *a, const struct wait_note *b)
 {
-    bool sized = strcmp(a->collective, hud_coll_names[COLL_BCAST]) != 0;
-
     return strcmp(a->collective, b->collective) == 0 && strcmp(a->algorithm, b->algorithm) == 0 &&
-           a->root == b->root && (a->bytes == b->bytes || !sized);
+           a->root == b->root && (a->bytes == b->bytes || !is_sized(a));
 }
 
 static void describe_call(const struct wait_note *note, char *text, size_t bytes)
@@ -232,7 +238,7 @@ static void say_difference(struct hud_team *team, const struct wait_note *mine, 
 static int compare_calls(struct hud_team *team, const struct wait_note *mine)
 {
     const struct member_state *own = team->mine;
-    bool sized = strcmp(mine->collective, hud_coll_names[COLL_BCAST]) != 0;
+    bool sized = is_sized(mine);
     union wait_words theirs;
 
     for (int r = 0; r < team->size; r++) {

@@ -98,7 +98,7 @@ static bool differs_in_order(const struct plan *plan, int kind)
     for (int e = 0; same && e < pieces; e++)
         same = a[e].max_bytes == b[e].max_bytes && a[e].rule == b[e].rule && a[e].row == b[e].row &&
                a[e].slot == b[e].slot;
-    return coll_reduces(kind) && !same;
+    return coll_has(kind, COLL_REDUCES) && !same;
 }
 
 static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)

@@ -90,7 +90,7 @@ static void add(struct making *k, struct candidate c)
     if (c.row >= 0) {
         const struct alg *alg = hud_shm_algs[c.row];
         hud_plan_params(k->config, c.rule, c.row, c.param);
-        if (alg->slot_bytes && (!plan->windows || (k->lean && !coll_reduces(c.kind))))
+        if (alg->slot_bytes && (!plan->windows || (k->lean && !coll_has(c.kind, COLL_REDUCES))))
             return;
         if (!limit(&c, alg_slot_bytes(alg, c.param, plan->facts.ranks, plan->max_bytes),
                    plan->facts.ranks))
@@ -149,9 +149,11 @@ static bool serves(const struct making *k, const struct candidate *c, int axis)
 {
     bool ordered = axis >= COLL_KINDS || k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
 
-    if (c->barred || c->kind != axis % COLL_KINDS || (axis >= COLL_KINDS && !coll_reduces(c->kind)))
+    if (c->barred || c->kind != axis % COLL_KINDS ||
+        (axis >= COLL_KINDS && !coll_has(c->kind, COLL_REDUCES)))
         return false;
-    return !ordered || !coll_reduces(c->kind) || c->row < 0 || hud_shm_algs[c->row]->ordered;
+    return !ordered || !coll_has(c->kind, COLL_REDUCES) || c->row < 0 ||
+           hud_shm_algs[c->row]->ordered;
 }
 
 /* The first candidate of an axis that covers a size, and the size up to which that stays so; -1:
@@ -343,7 +345,8 @@ static bool lacks(const struct making *k)
     bool lacking = false;
 
     for (int kind = 0; kind < COLL_KINDS; kind++)
-        for (int e = k->plan->first[kind]; coll_reduces(kind) && e < k->plan->first[kind + 1]; e++)
+        for (int e = k->plan->first[kind];
+             coll_has(kind, COLL_REDUCES) && e < k->plan->first[kind + 1]; e++)
             lacking = lacking || k->winner[e] < 0;
     return lacking;
 }

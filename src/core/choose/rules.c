@@ -90,11 +90,11 @@ static int take_bytes(struct reader *r, const char *value, int line)
 {
     long range[2];
 
-    if (last(r)->kind == COLL_ALLTOALLV)
+    if (coll_has(last(r)->kind, COLL_VIEWS))
         return complain(r, line,
-                        "bytes = \"%.60s\": each rank knows only its own of an alltoallv "
+                        "bytes = \"%.60s\": each rank knows only its own of an %s "
                         "(accepted: no such line)",
-                        value);
+                        value, coll_name(last(r)->kind));
     if (!parse_range(value, true, LONG_MAX, range))
         return complain(r, line,
                         "bytes = \"%.60s\" is not understood (accepted: \"64K\", \"4K-1M\", "
@@ -155,7 +155,7 @@ static int take_algorithm(struct reader *r, const char *value, int line)
     if (last(r)->row >= 0 || strcmp(value, "mpi") == 0)
         return 0;
     return complain(r, line, "algorithm = \"%.60s\" is none of %s's (accepted: %s)", value,
-                    hud_coll_names[last(r)->kind], names);
+                    coll_name(last(r)->kind), names);
 }
 
 static int take_cheaper_than(struct reader *r, const char *value, int line)
@@ -169,7 +169,7 @@ static int take_cheaper_than(struct reader *r, const char *value, int line)
     return complain(r, line,
                     "cheaper_than = \"%.60s\": the time model knows no such two of %s (accepted: "
                     "after an algorithm of: %s)",
-                    value, hud_coll_names[last(r)->kind], names[0] != '\0' ? names : "(none)");
+                    value, coll_name(last(r)->kind), names[0] != '\0' ? names : "(none)");
 }
 
 static const struct line {

@@ -23,7 +23,7 @@
 #ifndef HUD_RULES_H
 #define HUD_RULES_H
 
-#include "core/coll.h"
+#include "coll/coll.h"
 #include "core/config/config.h"
 #include "topo/topo.h"
 

@@ -8,7 +8,7 @@
  * too: a misspelt name would otherwise be silent.
  */
 #include "core/config/config.h"
-#include "core/coll.h"
+#include "coll/coll.h"
 #include "core/config/text.h"
 #include "core/elevated.h"
 #include "core/hash.h"
@@ -40,10 +40,7 @@ static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
 static const char *const words_death[] = { "wait", "abort", NULL }; /* as enum config_death */
 static const char *const words_order[] = { "any", "fixed", NULL };
-static const char *words_barrier[SET_ALGS + 3], *words_bcast[SET_ALGS + 3],
-    *words_reduce[SET_ALGS + 3], *words_allreduce[SET_ALGS + 3],
-    *words_reduce_scatter[SET_ALGS + 3], *words_alltoall[SET_ALGS + 3],
-    *words_alltoallv[SET_ALGS + 3];
+static const char *words_of[COLL_KINDS][SET_ALGS + 3]; /* choices of a collective */
 
 static const char *check_any(const char *value)
 {
@@ -124,21 +121,13 @@ static char *lower(const char *name)
 
 static void collect_choices(void)
 {
-    const char **lists[COLL_KINDS] = { [COLL_BARRIER] = words_barrier,
-                                       [COLL_BCAST] = words_bcast,
-                                       [COLL_REDUCE] = words_reduce,
-                                       [COLL_ALLREDUCE] = words_allreduce,
-                                       [COLL_REDUCE_SCATTER] = words_reduce_scatter,
-                                       [COLL_ALLTOALL] = words_alltoall,
-                                       [COLL_ALLTOALLV] = words_alltoallv };
-
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         int n = 0;
-        lists[kind][n++] = "auto";
-        lists[kind][n++] = "mpi";
+        words_of[kind][n++] = "auto";
+        words_of[kind][n++] = "mpi";
         for (int a = 0; hud_shm_algs[a]; a++)
             if (hud_coll_kind(hud_shm_algs[a]->coll) == kind)
-                lists[kind][n++] = hud_shm_algs[a]->name;
+                words_of[kind][n++] = hud_shm_algs[a]->name;
     }
 }
 
@@ -407,11 +396,15 @@ bool hud_config_checks(const char *const *host)
     return on;
 }
 
+#define COLL(ID, ...) [COLL_##ID] = SET_##ID,
+static const int choice_of[COLL_KINDS] = {
+#include "coll/coll.def"
+};
+#undef COLL
+
 int hud_config_forced(const struct config *config, int coll_kind)
 {
-    _Static_assert((int)SET_ALLTOALLV - (int)SET_BARRIER == (int)COLL_KINDS - 1,
-                   "settings of collectives are in their order");
-    long left = config->number[SET_BARRIER + coll_kind];
+    long left = config->number[choice_of[coll_kind]];
 
     if (left == CHOICE_AUTO || left == CHOICE_MPI)
         return left == CHOICE_AUTO ? -1 : -2;

@@ -170,7 +170,7 @@ static json_t *choices_json(const struct hud_team *team)
     json_t *choices = json_object();
 
     for (int kind = 0; kind < COLL_KINDS; kind++)
-        json_object_set_new(choices, hud_coll_names[kind],
+        json_object_set_new(choices, coll_name(kind),
                             hud_pieces_json(team->plan, &team->context->config, kind));
     return choices;
 }

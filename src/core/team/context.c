@@ -230,7 +230,7 @@ void hud_context_say_plan(const struct hud_context *c, const struct plan *plan)
             hud_log(&c->config, LOG_INFO,
                     "%s of %d ranks: memory has no room for an algorithm of all sizes "
                     "(HUDDLE_MEMORY; huddle explain)",
-                    hud_coll_names[kind], ranks);
+                    coll_name(kind), ranks);
     }
 }
 

@@ -63,7 +63,7 @@ static json_t *to_json(const struct hud_context *c, const struct sums *s)
             if (s->became[k][r] != 0)
                 json_object_set_new(passed, hud_reason_text[r],
                                     json_integer((json_int_t)s->became[k][r]));
-        json_object_set_new(collectives, hud_coll_names[k],
+        json_object_set_new(collectives, coll_name(k),
                             json_pack("{s:I, s:I, s:o, s:I, s:I, s:f}", "calls",
                                       (json_int_t)s->calls[k], "handled",
                                       (json_int_t)s->became[k][REASON_NONE], "passed", passed,
@@ -84,7 +84,7 @@ static void print_line(const struct sums *s, int k)
 {
     const char *between = "";
 
-    fprintf(stderr, "huddle: %-14s %12llu %12llu %16llu %12.6f  ", hud_coll_names[k],
+    fprintf(stderr, "huddle: %-14s %12llu %12llu %16llu %12.6f  ", coll_name(k),
             (unsigned long long)s->calls[k], (unsigned long long)s->became[k][REASON_NONE],
             (unsigned long long)s->bytes[k], (double)s->ns[k] * 1e-9);
     for (int r = 1; r < REASON_COUNT; r++)

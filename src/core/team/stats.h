@@ -7,7 +7,8 @@
 #ifndef HUD_STATS_H
 #define HUD_STATS_H
 
-#include "core/coll.h"
+#include "coll/coll.h"
+#include "core/reason.h"
 #include "mem/counter.h"
 
 struct stats_coll {

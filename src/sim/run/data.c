@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* data.c - a row per collective: how much a rank sends and gets, and which bytes. */
+/* data.c - how much a rank sends and gets, and which bytes, as the collective's descriptor says. */
 #include "sim/run/data.h"
-
+#include "coll/coll.h"
 #include "sim/grow.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 typedef unsigned char byte;
 
-/* Byte i of a round without its rank, which adds 31 for each; and of a block for a rank, which adds
- * 17 for each. */
+/* Byte i of a round without its rank, which adds 31 for each. */
 static byte common(size_t i, int round)
 {
-    return (byte)(7 * i + 3 * (i >> 8) + 5 * (size_t)round);
+    return (byte)(7 * i + 3 * (i >> 8) + 11 * (i >> 16) + 5 * (size_t)round);
 }
 
 static byte own(size_t i, int round, int rank)
@@ -34,8 +33,8 @@ static size_t element_bytes(const struct request *q)
     return element;
 }
 
-/* Bytes of the result of a reduce_scatter before a rank's block: blocks are as equal as they can
- * be. */
+/* Bytes of a result that is cut over the ranks before a rank's block: blocks are as equal as they
+ * can be. */
 static size_t before(const struct request *q, int rank)
 {
     size_t element = element_bytes(q);
@@ -43,93 +42,37 @@ static size_t before(const struct request *q, int rank)
     return q->bytes / element * (size_t)rank / (size_t)q->ranks * element;
 }
 
-static size_t bytes_none(const struct request *q, int rank)
+static int kind_of(const struct request *q)
 {
-    return (void)q, (void)rank, 0;
+    return hud_coll_kind(q->alg->coll);
 }
 
-static size_t bytes_message(const struct request *q, int rank)
+static bool has(const struct request *q, unsigned flags)
 {
-    return (void)rank, q->bytes;
+    return coll_has(kind_of(q), flags);
 }
 
-static size_t bytes_at_root(const struct request *q, int rank)
+static size_t block(const void *host, int from, int to)
 {
-    return rank == q->root ? q->bytes : 0;
+    const struct request *q = host;
+
+    (void)from;
+    return has(q, COLL_COUNTS) ? before(q, to + 1) - before(q, to) : q->bytes;
 }
 
-static size_t bytes_block(const struct request *q, int rank)
+static struct coll_args args_of(const struct request *q)
 {
-    return before(q, rank + 1) - before(q, rank);
-}
-
-static size_t bytes_blocks(const struct request *q, int rank)
-{
-    return (void)rank, q->bytes * (size_t)q->ranks;
-}
-
-static byte send_own(const struct request *q, size_t i, int round, int rank)
-{
-    return (void)q, own(i, round, rank);
-}
-
-static byte send_block(const struct request *q, size_t i, int round, int rank)
-{
-    return (byte)(own(i % q->bytes, round, rank) + 17 * (int)(i / q->bytes));
-}
-
-static byte want_root(const struct request *q, size_t i, int round, int rank)
-{
-    return (void)rank, own(i, round, q->root);
-}
-
-static byte want_sum(const struct request *q, size_t i, int round, int rank)
-{
-    return (void)rank, summed(q, i, round);
-}
-
-static byte want_part(const struct request *q, size_t i, int round, int rank)
-{
-    return summed(q, before(q, rank) + i, round);
-}
-
-static byte want_block(const struct request *q, size_t i, int round, int rank)
-{
-    return (byte)(own(i % q->bytes, round, (int)(i / q->bytes)) + 17 * rank);
-}
-
-static const struct row {
-    const char *coll;
-    size_t (*in_bytes)(const struct request *q, int rank);
-    size_t (*out_bytes)(const struct request *q, int rank);
-    byte (*send)(const struct request *q, size_t i, int round, int rank);
-    byte (*want)(const struct request *q, size_t i, int round, int rank);
-} rows[] = {
-    { "barrier", bytes_none, bytes_none, send_own, want_sum },
-    { "bcast", bytes_at_root, bytes_message, send_own, want_root },
-    { "reduce", bytes_message, bytes_at_root, send_own, want_sum },
-    { "allreduce", bytes_message, bytes_message, send_own, want_sum },
-    { "reduce_scatter", bytes_message, bytes_block, send_own, want_part },
-    { "alltoall", bytes_blocks, bytes_blocks, send_block, want_block },
-    { "alltoallv", bytes_blocks, bytes_blocks, send_block, want_block },
-};
-
-static const struct row *row_of(const struct request *q)
-{
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].coll, q->alg->coll) == 0)
-            return &rows[i];
-    return NULL;
-}
-
-bool data_known(const struct request *q)
-{
-    return row_of(q) != NULL;
+    return (struct coll_args){
+        .bytes = q->bytes, .ranks = q->ranks, .root = q->root, .block = block, .host = q
+    };
 }
 
 double data_bytes(const struct request *q)
 {
-    return (double)row_of(q)->in_bytes(q, q->root) + (double)row_of(q)->out_bytes(q, q->root);
+    const struct coll_args args = args_of(q);
+
+    return (double)hud_coll_in_bytes(kind_of(q), &args, q->root) +
+           (double)hud_coll_out_bytes(kind_of(q), &args, q->root);
 }
 
 static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources,
@@ -145,33 +88,31 @@ static void combine(const struct hud_op *op, void *dst, const void *const *src, 
     }
 }
 
-/* A broadcast has one buffer, which the root fills. */
-static bool has_one_buffer(const struct request *q)
-{
-    return strcmp(q->alg->coll, "bcast") == 0;
-}
-
 void data_create(const struct request *q, int rank, struct data *d)
 {
-    const struct row *row = row_of(q);
+    const struct coll_args args = args_of(q);
+    size_t ranks = (size_t)q->ranks;
 
-    *d = (struct data){ .in_bytes = row->in_bytes(q, rank), .out_bytes = row->out_bytes(q, rank) };
+    *d = (struct data){ .in_bytes = hud_coll_in_bytes(kind_of(q), &args, rank),
+                        .out_bytes = hud_coll_out_bytes(kind_of(q), &args, rank) };
     d->out = hud_must(malloc(d->out_bytes + 1));
-    d->in = has_one_buffer(q) ? d->out : hud_must(malloc(d->in_bytes + 1));
+    d->in = has(q, COLL_ONE_BUFFER) ? d->out : hud_must(malloc(d->in_bytes + 1));
     d->op = (struct hud_op){
         .element_bytes = element_bytes(q), .commutative = 1, .combine = combine, .name = "sum"
     };
-    if (strcmp(row->coll, "reduce_scatter") == 0) {
-        d->block_bytes = hud_must(calloc((size_t)q->ranks, sizeof *d->block_bytes));
-        for (int r = 0; r < q->ranks; r++)
-            d->block_bytes[r] = bytes_block(q, r);
-    }
-    if (strcmp(row->coll, "alltoallv") == 0) {
-        d->views = hud_must(calloc(2 * (size_t)q->ranks, sizeof *d->views));
-        for (size_t r = 0; r < (size_t)q->ranks; r++) {
-            d->views[r] = (struct hud_view){ .base = d->in + r * q->bytes, .bytes = q->bytes };
-            d->views[(size_t)q->ranks + r] =
-                (struct hud_view){ .base = d->out + r * q->bytes, .bytes = q->bytes };
+    if (has(q, COLL_COUNTS))
+        d->block_bytes = hud_must(calloc(ranks, sizeof *d->block_bytes));
+    if (has(q, COLL_VIEWS))
+        d->views = hud_must(calloc(2 * ranks, sizeof *d->views));
+    for (int r = 0; r < q->ranks; r++) {
+        struct coll_piece to = hud_coll_piece(kind_of(q), &args, rank, r),
+                          from = hud_coll_piece(kind_of(q), &args, r, rank);
+        if (d->block_bytes)
+            d->block_bytes[r] = to.bytes;
+        if (d->views) {
+            d->views[r] = (struct hud_view){ .base = d->in + to.in_at, .bytes = to.bytes };
+            d->views[q->ranks + r] =
+                (struct hud_view){ .base = d->out + from.out_at, .bytes = from.bytes };
         }
     }
 }
@@ -188,10 +129,10 @@ void data_free(struct data *d)
 void data_call(const struct request *q, int rank, struct data *d, struct coll *c)
 {
     (void)rank;
-    c->bytes = d->views ? 0 : q->bytes;
+    c->bytes = has(q, COLL_UNSIZED) ? 0 : q->bytes;
     c->block_bytes = d->block_bytes;
     c->reduction = &d->op;
-    if (has_one_buffer(q)) {
+    if (has(q, COLL_ONE_BUFFER)) {
         c->buf = (struct hud_view){ .base = d->out, .bytes = d->out_bytes };
     } else if (d->views) {
         c->ins = d->views;
@@ -204,19 +145,34 @@ void data_call(const struct request *q, int rank, struct data *d, struct coll *c
 
 size_t data_fill(const struct request *q, int rank, int round, struct data *d)
 {
-    const struct row *row = row_of(q);
-
+    (void)q;
     for (size_t i = 0; i < d->in_bytes; i++)
-        d->in[i] = row->send(q, i, round, rank);
+        d->in[i] = own(i, round, rank);
     return d->in_bytes;
+}
+
+/* The first wrong byte of what came from a rank, or of a reduction's result; bytes: none. */
+static size_t piece_wrong(const struct request *q, int from, int round, const struct data *d,
+                          const struct coll_piece *piece)
+{
+    bool reduces = has(q, COLL_REDUCES);
+    size_t i = 0, at = piece->in_at;
+
+    while (i < piece->bytes && d->out[piece->out_at + i] ==
+                                   (reduces ? summed(q, at + i, round) : own(at + i, round, from)))
+        i++;
+    return i;
 }
 
 size_t data_wrong(const struct request *q, int rank, int round, const struct data *d)
 {
-    const struct row *row = row_of(q);
-    size_t i = 0;
+    const struct coll_args args = args_of(q);
 
-    while (i < d->out_bytes && d->out[i] == row->want(q, i, round, rank))
-        i++;
-    return i;
+    for (int from = 0; from < (has(q, COLL_REDUCES) ? 1 : q->ranks); from++) {
+        struct coll_piece piece = hud_coll_piece(kind_of(q), &args, from, rank);
+        size_t right = piece_wrong(q, from, round, d, &piece);
+        if (right < piece.bytes)
+            return piece.out_at + right;
+    }
+    return d->out_bytes;
 }

@@ -14,16 +14,14 @@
 struct data {
     unsigned char *in, *out;
     size_t in_bytes, out_bytes;
-    struct hud_view *views; /* [2 * ranks] alltoallv */
-    size_t *block_bytes;    /* [ranks] reduce_scatter */
+    struct hud_view *views; /* [2 * ranks] where each rank has a buffer for each */
+    size_t *block_bytes;    /* [ranks] where a result is cut over the ranks */
     struct hud_op op;
 };
 
 void data_create(const struct request *q, int rank, struct data *d);
 void data_free(struct data *d);
 
-/* The collective is one that data.c has a row for. */
-bool data_known(const struct request *q);
 /* Bytes per rank of all buffers together. */
 double data_bytes(const struct request *q);
 /* The call's views and operation. */

@@ -2,7 +2,7 @@
 /* job.c - sets a team up as the core does for a real one, but for the choice of its algorithm, and
  * lets its ranks call. */
 #include "sim/run/job.h"
-
+#include "coll/coll.h"
 #include "sim/grow.h"
 
 #include <string.h>
@@ -69,15 +69,14 @@ static void create_team(struct job *job)
 bool job_create(const struct request *q, struct job *job, char *error, size_t error_bytes)
 {
     const struct alg *a = q->alg;
+    int kind = hud_coll_kind(a->coll);
 
     *job = (struct job){ .q = q, .rounds = q->warmup + q->repetitions };
     job->call = (struct coll){ .root = q->root, .param = q->param };
-    job->call.bytes = strcmp(a->coll, "alltoallv") == 0 ? 0 : q->bytes;
+    job->call.bytes = coll_has(kind, COLL_UNSIZED) ? 0 : q->bytes;
     job->call.slot_bytes = alg_slot_bytes(a, q->param, q->ranks, q->slot_bytes);
     error[0] = '\0';
-    if (!data_known(q))
-        snprintf(error, error_bytes, "collective: %s cannot be simulated yet", a->coll);
-    else if (job->call.slot_bytes == 0)
+    if (job->call.slot_bytes == 0)
         snprintf(error, error_bytes,
                  "slot_bytes: %zu is too little for %s/%s with these parameters on %d ranks",
                  q->slot_bytes, a->coll, a->name, q->ranks);

@@ -3,6 +3,7 @@
  * */
 #include "sim/run/request.h"
 
+#include "coll/coll.h"
 #include "sim/plain.h"
 
 #include <stdarg.h>
@@ -169,7 +170,8 @@ static bool read_call(struct reader *r, struct request *q)
     int map;
     if (!find_algorithm(r, q))
         return false;
-    json_int_t sized = strcmp(q->alg->coll, "barrier") != 0;
+    int kind = hud_coll_kind(q->alg->coll);
+    json_int_t sized = coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED);
     bool good =
         read_params(r, q) &&
         read_size(r, "slot_bytes", HUD_LINE, MAX_BYTES, 1 << 20, &q->slot_bytes) &&

@@ -7,8 +7,7 @@
  *                                                      described
  *  "parameters": {"fragment": 8192, "tree": "chain"},  by name; presets serve for others
  *  "slot_bytes": 1048576,                              most that a rank's slot may take
- *  "bytes": 65536,                                     of the message; of a block of alltoall and
- *                                                      alltoallv
+ *  "bytes": 65536,                                     of the message, or of a block
  *  "ranks": 128, "map": "numa", "levels_off": "l2",    bound to cores in turn over the units of a
  *                                                      level; groups ignore those levels
  *  "placement": "on",                                  off: all shared memory on rank 0's node, not

@@ -1,35 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll.h - the collectives that huddle takes, and why it does not take a call. */
-#ifndef HUD_COLL_H
-#define HUD_COLL_H
-
-#include <stdbool.h>
-
-enum coll_kind {
-    COLL_BARRIER,
-    COLL_BCAST,
-    COLL_REDUCE,
-    COLL_ALLREDUCE,
-    COLL_REDUCE_SCATTER,
-    COLL_ALLTOALL,
-    COLL_ALLTOALLV,
-    COLL_KINDS
-};
-
-/* One that applies an operation. */
-static inline bool coll_reduces(int kind)
-{
-    return kind == COLL_REDUCE || kind == COLL_ALLREDUCE || kind == COLL_REDUCE_SCATTER;
-}
-
-/* One that has a root. */
-static inline bool coll_rooted(int kind)
-{
-    return kind == COLL_BCAST || kind == COLL_REDUCE;
-}
-
-extern const char *const hud_coll_names[COLL_KINDS]; /* as in alg.def and in statistics */
-int hud_coll_kind(const char *name);                 /* -1: none of that name */
+/* reason.h - why huddle does not take a call. */
+#ifndef HUD_REASON_H
+#define HUD_REASON_H
 
 /* Why a call was passed on.  A reason of a team (all but the last five) holds for the team's life.
  * */

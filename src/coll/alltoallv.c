@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alltoallv.c - a block from each rank to each, of any size; pairs that exchange nothing do not
+ * wait for each other. */
+#include "coll/coll.h"
+
+static size_t block_bytes(const struct coll_args *args, int from, int to)
+{
+    return args->block(args->host, from, to);
+}
+
+static bool needs(const struct coll_args *args, int entry, int exit)
+{
+    return args->block(args->host, entry, exit) != 0;
+}
+
+COLL_DEFINE(alltoallv) = { .block_bytes = block_bytes, .needs = needs };

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coll.h - what a collective is.  coll.def has a row for each, and coll/<name>.c its descriptor:
+ * who sends how much to whom, whose entry must come before whose exit, and what no algorithm can
+ * beat. Nothing else in the repository knows one collective from another by its name: settings, the
+ * choice, the call checker, the race checker, the simulator, tests, bench and CLI read this.
+ */
+#ifndef HUD_COLL_H
+#define HUD_COLL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define COLL(ID, ...) COLL_##ID,
+enum coll_kind {
+#include "coll/coll.def"
+    COLL_KINDS
+};
+#undef COLL
+
+/*
+ * What a call has, and what its bytes are.  A message is what a rank contributes, or the root
+ * sends; it is cut over the ranks in their order, unless it goes to each rank as a whole.
+ */
+enum coll_flags {
+    COLL_ROOTED = 1 << 0,  /* one rank is special, the same for all */
+    COLL_REDUCES = 1 << 1, /* contributions become one by an operation */
+    COLL_UNSIZED = 1 << 2, /* no size that all ranks know: nothing is chosen by it or compared */
+    COLL_BLOCKS = 1 << 3,  /* bytes are those of one rank's block for one rank; otherwise of the
+                              message */
+    COLL_SAME_TO_ALL = 1 << 4, /* a rank's contribution goes to each as a whole */
+    COLL_COUNTS = 1 << 5,      /* blocks have any sizes, which all ranks know */
+    COLL_VIEWS = 1 << 6,       /* a buffer for each rank, of any size, in both directions */
+    COLL_ONE_BUFFER = 1 << 7 /* the root's is sent, the others' are filled, and may be shorter: they
+                                learn the size from the root */
+};
+
+/* The flags again, as constants: COLL_FLAGS_BCAST. */
+#define COLL(ID, name, mpi_name, also, flags, doc) COLL_FLAGS_##ID = (flags),
+enum coll_flags_of {
+#include "coll/coll.def"
+    COLL_FLAGS_END
+};
+#undef COLL
+
+/* The arguments of a call, of all its ranks, as far as they say who owes how many bytes to whom. */
+struct coll_args {
+    size_t bytes;
+    int ranks, root;
+    /* COLL_COUNTS (whoever sends), COLL_VIEWS: bytes from one rank to another; otherwise not used
+     */
+    size_t (*block)(const void *host, int from, int to);
+    const void *host;
+};
+
+/*
+ * Of m bytes and P ranks, K of them on each socket (src/cost/limits.h): bytes that ...
+ */
+struct coll_cost {
+    struct {
+        double m, pm, m_p; /* m_p: of m / P */
+    } core; /* ... one core must move, however the others help: what it has itself is not counted */
+    struct {
+        double m, pm, p2m;
+    } memory; /* ... must be read or written in all */
+    struct {
+        double m, k2m;
+    } link; /* ... must go from one socket to another */
+};
+
+/* A descriptor: what a collective means. */
+struct coll_meaning {
+    /* Bytes of one rank's that another gets, or, of a reduction, that become part of what it gets.
+     */
+    size_t (*block_bytes)(const struct coll_args *args, int from, int to);
+    /* Rank `exit` may leave the call only after rank `entry` has entered it. */
+    bool (*needs)(const struct coll_args *args, int entry, int exit);
+    const struct coll_cost *cost; /* NULL: no limit is known */
+};
+
+struct hud_collective {
+    const char *name;     /* as in alg.def, in settings, in statistics */
+    const char *mpi_name; /* "MPI_Bcast" */
+    const char *also;     /* another of MPI's that it serves, in lower case; NULL: none */
+    const char *doc;      /* "broadcasts" */
+    unsigned flags;       /* enum coll_flags */
+    const struct coll_meaning *meaning;
+};
+
+extern const struct hud_collective hud_collectives[COLL_KINDS];
+
+int hud_coll_kind(const char *name); /* -1: none of that name */
+
+static inline const char *coll_name(int kind)
+{
+    return hud_collectives[kind].name;
+}
+
+static inline bool coll_has(int kind, unsigned flags)
+{
+    return (hud_collectives[kind].flags & flags) != 0;
+}
+
+/* What goes from one rank to another: where it lies in the sender's and in the receiver's buffer.
+ */
+struct coll_piece {
+    size_t in_at, out_at, bytes;
+};
+
+struct coll_piece hud_coll_piece(int kind, const struct coll_args *args, int from, int to);
+
+/* Bytes that a rank sends, and that it gets. */
+size_t hud_coll_in_bytes(int kind, const struct coll_args *args, int rank);
+size_t hud_coll_out_bytes(int kind, const struct coll_args *args, int rank);
+
+#define COLL_DEFINE(name)                                                                          \
+    extern const struct coll_meaning hud_coll_##name;                                              \
+    const struct coll_meaning hud_coll_##name
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * args.h - what a collective was called with, and whether that is right, by the collective's flags.
+ * Inlined where these are known: a small call pays for what it has.
+ */
+#ifndef HUD_ARGS_H
+#define HUD_ARGS_H
+
+#include "coll/coll.h"
+#include "core/team/team.h"
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+struct args {
+    const struct hud_view *in, *out; /* one, or one for each rank; a broadcast's are the same */
+    const size_t *block_bytes;
+    const struct hud_op *op;
+    int root;
+};
+
+/* A collective of this kind moves bytes; all ranks, or this one, get some. */
+static ALWAYS_INLINE bool args_moves(unsigned flags)
+{
+    return flags != COLL_UNSIZED;
+}
+
+static ALWAYS_INLINE bool args_gets_always(unsigned flags)
+{
+    return !(flags & COLL_ROOTED) || !(flags & COLL_REDUCES);
+}
+
+static ALWAYS_INLINE bool args_gets(unsigned flags, const struct hud_team *team,
+                                    const struct args *a)
+{
+    return args_gets_always(flags) || a->root == team->rank;
+}
+
+/* COLL_COUNTS: blocks of whole elements, that add up to what is sent. */
+static inline bool args_blocks_valid(const struct hud_team *team, const struct args *a)
+{
+    size_t sum = 0;
+
+    if (!a->block_bytes || a->out->bytes != a->block_bytes[team->rank])
+        return false;
+    for (int r = 0; r < team->size; r++) {
+        if (a->block_bytes[r] % a->op->element_bytes != 0)
+            return false;
+        sum += a->block_bytes[r];
+    }
+    return sum == a->in->bytes;
+}
+
+static ALWAYS_INLINE bool args_reduction_valid(unsigned flags, const struct hud_team *team,
+                                               const struct args *a)
+{
+    const struct hud_op *op = a->op;
+
+    if (!op || !op->combine || op->element_bytes == 0 || a->in->bytes % op->element_bytes != 0)
+        return false;
+    if (flags & COLL_COUNTS)
+        return args_blocks_valid(team, a);
+    return !args_gets(flags, team, a) || a->out->bytes == a->in->bytes;
+}
+
+static ALWAYS_INLINE bool args_valid(unsigned flags, const struct hud_team *team,
+                                     const struct args *a)
+{
+    size_t ranks = (size_t)team->size;
+
+    if ((flags & COLL_ROOTED) && (a->root < 0 || a->root >= team->size))
+        return false;
+    if (!args_moves(flags))
+        return true;
+    if (!a->in || (args_gets(flags, team, a) && !a->out))
+        return false;
+    if (flags & COLL_REDUCES)
+        return args_reduction_valid(flags, team, a);
+    if (!(flags & COLL_BLOCKS) || (flags & COLL_VIEWS))
+        return true;
+    return a->out->bytes % ranks == 0 && ((flags & COLL_SAME_TO_ALL) || a->in->bytes % ranks == 0);
+}
+
+/* COLL_BLOCKS without COLL_VIEWS: bytes of this rank's for each rank, and of each for this one. */
+static ALWAYS_INLINE size_t args_received(const struct hud_team *team, const struct args *a)
+{
+    return a->out->bytes / (size_t)team->size;
+}
+
+static ALWAYS_INLINE size_t args_sent(unsigned flags, const struct hud_team *team,
+                                      const struct args *a)
+{
+    if (flags & COLL_SAME_TO_ALL)
+        return a->in->base == a->out->base ? args_received(team, a) : a->in->bytes;
+    return a->in->bytes / (size_t)team->size;
+}
+
+/* What an algorithm is chosen by. */
+static ALWAYS_INLINE size_t args_bytes(unsigned flags, const struct hud_team *team,
+                                       const struct args *a)
+{
+    if (flags & COLL_UNSIZED)
+        return 0;
+    return flags & COLL_BLOCKS ? args_received(team, a) : a->in->bytes;
+}
+
+#endif
