@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.c - a row per collective: what a rank sends, what it must have, in packed bytes. */
+/* calls.c - what a rank sends, what it must have, in packed bytes, as the descriptor of the
+ * collective says. */
 #include "calls.h"
 
+#include "coll/coll.h"
 #include "sim/grow.h"
 
 #include <string.h>
@@ -77,77 +79,81 @@ static size_t block_of(const struct call *call, int rank)
     return 0;
 }
 
-static size_t blocks_before(const struct call *call, int rank)
-{
-    size_t sum = 0;
-
-    for (int r = 0; r < rank; r++)
-        sum += block_of(call, r);
-    return sum;
-}
-
 /* Of an alltoallv, between two ranks. */
 static size_t pair_of(const struct call *call, int from, int to)
 {
     uint64_t x = mix(call->id * 77 + (uint64_t)from * 1013 + (uint64_t)to);
 
-    if (strcmp(call->alg->coll, "alltoallv") != 0)
+    if (!coll_has(hud_coll_kind(call->alg->coll), COLL_VIEWS))
         return call->bytes;
     if (call->in_place && from > to) /* the same both ways */
         return pair_of(call, to, from);
     return x % 4 == 0 ? 0 : x % 4 == 1 ? call->bytes : x / 4 % (call->bytes + 1);
 }
 
-/* ---- rows ---- */
+/* ---- what the collective's descriptor says ---- */
 
-static size_t bytes_one(const struct call *call, int rank)
+static bool has(const struct call *call, unsigned flags)
 {
-    return rank == call->shorter ? call->shorter_bytes : call->bytes;
+    return coll_has(hud_coll_kind(call->alg->coll), flags);
 }
 
-static size_t bytes_at_root(const struct call *call, int rank)
+static size_t block(const void *host, int from, int to)
 {
-    return rank == call->root ? call->bytes : 0;
+    const struct call *call = host;
+
+    return has(call, COLL_COUNTS) ? block_of(call, to) : pair_of(call, from, to);
 }
 
-static size_t bytes_block(const struct call *call, int rank)
+static struct coll_piece piece_of(const struct call *call, int from, int to)
 {
-    return block_of(call, rank);
+    const struct coll_args args = {
+        .bytes = call->bytes, .ranks = call->ranks, .root = call->root, .block = block, .host = call
+    };
+
+    return hud_coll_piece(hud_coll_kind(call->alg->coll), &args, from, to);
 }
 
-static size_t bytes_from_all(const struct call *call, int rank)
+static size_t in_bytes(const struct call *call, int rank)
 {
-    size_t sum = 0;
+    size_t end = 0;
 
-    for (int r = 0; r < call->ranks; r++)
-        sum += pair_of(call, r, rank);
-    return sum;
+    for (int to = 0; to < call->ranks; to++) {
+        struct coll_piece piece = piece_of(call, rank, to);
+        end = piece.in_at + piece.bytes > end ? piece.in_at + piece.bytes : end;
+    }
+    return end;
 }
 
-static size_t bytes_to_all(const struct call *call, int rank)
+static size_t out_bytes(const struct call *call, int rank)
 {
-    size_t sum = 0;
+    size_t end = 0;
 
-    for (int r = 0; r < call->ranks; r++)
-        sum += pair_of(call, rank, r);
-    return sum;
+    for (int from = 0; from < call->ranks; from++) {
+        struct coll_piece piece = piece_of(call, from, rank);
+        end = piece.out_at + piece.bytes > end ? piece.out_at + piece.bytes : end;
+    }
+    return rank == call->shorter ? call->shorter_bytes : end;
 }
 
-static void send_message(const struct call *call, int rank, byte *to)
+/* What a rank has for another, where each gets its own. */
+static void piece_stream(const struct call *call, int from, int to, size_t bytes, byte *at)
 {
-    (void)rank;
-    stream(call->id, 0, 0, call->bytes, to);
+    bool whole = has(call, COLL_REDUCES | COLL_SAME_TO_ALL);
+
+    stream(call->id, (uint64_t)from, whole ? 0 : (uint64_t)to, bytes, at);
 }
 
-static void send_own(const struct call *call, int rank, byte *to)
+static void send(const struct call *call, int rank, byte *to)
 {
-    stream(call->id, (uint64_t)rank, 0, call->bytes, to);
-}
-
-static void send_blocks(const struct call *call, int rank, byte *to)
-{
-    for (int r = 0; r < call->ranks; to += pair_of(call, rank, r), r++)
-        stream(call->id, (uint64_t)rank, (uint64_t)r, pair_of(call, rank, r), to);
+    if (has(call, COLL_REDUCES | COLL_SAME_TO_ALL)) {
+        piece_stream(call, rank, 0, in_bytes(call, rank), to);
+        return;
+    }
+    for (int r = 0; r < call->ranks; r++) {
+        struct coll_piece piece = piece_of(call, rank, r);
+        piece_stream(call, rank, r, piece.bytes, to + piece.in_at);
+    }
 }
 
 /* What the last call with the same data came to: all its ranks ask for it. */
@@ -173,7 +179,7 @@ static const byte *sum_of(const struct call *call)
         kept[at].sum = hud_must(realloc(kept[at].sum, call->bytes + 1));
         for (int r = 0; r < call->ranks; r++) {
             const void *both[] = { kept[at].sum, one };
-            send_own(call, r, r == 0 ? kept[at].sum : one);
+            send(call, r, r == 0 ? kept[at].sum : one);
             if (r != 0)
                 combine(&op, kept[at].sum, both, 2, call->bytes / call->element);
         }
@@ -182,59 +188,31 @@ static const byte *sum_of(const struct call *call)
     return kept[at].sum;
 }
 
-static void want_sum(const struct call *call, int rank, byte *to)
+static void want(const struct call *call, int rank, byte *to)
 {
-    (void)rank;
-    memcpy(to, sum_of(call), call->bytes);
-}
-
-static void want_block(const struct call *call, int rank, byte *to)
-{
-    memcpy(to, sum_of(call) + blocks_before(call, rank), block_of(call, rank));
-}
-
-static void want_blocks(const struct call *call, int rank, byte *to)
-{
-    for (int r = 0; r < call->ranks; to += pair_of(call, r, rank), r++)
-        stream(call->id, (uint64_t)r, (uint64_t)rank, pair_of(call, r, rank), to);
-}
-
-static const struct row {
-    const char *coll;
-    bool reduces;
-    size_t (*in_bytes)(const struct call *call, int rank);
-    size_t (*out_bytes)(const struct call *call, int rank);
-    void (*send)(const struct call *call, int rank, byte *to);
-    void (*want)(const struct call *call, int rank, byte *to);
-} rows[] = {
-    { "bcast", false, bytes_one, bytes_one, send_message, send_message },
-    { "reduce", true, bytes_one, bytes_at_root, send_own, want_sum },
-    { "allreduce", true, bytes_one, bytes_one, send_own, want_sum },
-    { "reduce_scatter", true, bytes_one, bytes_block, send_own, want_block },
-    { "alltoall", false, bytes_to_all, bytes_from_all, send_blocks, want_blocks },
-    { "alltoallv", false, bytes_to_all, bytes_from_all, send_blocks, want_blocks },
-    { .coll = NULL },
-};
-
-static const struct row *row_of(const char *coll)
-{
-    const struct row *row = rows;
-
-    while (row->coll && strcmp(row->coll, coll) != 0)
-        row++;
-    return row->coll ? row : NULL;
+    for (int from = 0; from < (has(call, COLL_REDUCES) ? 1 : call->ranks); from++) {
+        struct coll_piece piece = piece_of(call, from, rank);
+        if (has(call, COLL_REDUCES))
+            memcpy(to, sum_of(call) + piece.in_at, piece.bytes);
+        else
+            piece_stream(call, from, rank, piece.bytes, to + piece.out_at);
+    }
 }
 
 bool call_reduces(const char *coll)
 {
-    const struct row *row = row_of(coll);
+    return coll_has(hud_coll_kind(coll), COLL_REDUCES);
+}
 
-    return row && row->reduces;
+bool call_moves(const char *coll)
+{
+    return coll_has(hud_coll_kind(coll), COLL_BLOCKS) ||
+           !coll_has(hud_coll_kind(coll), COLL_UNSIZED);
 }
 
 size_t call_view_bytes(const char *coll, size_t bytes, int ranks)
 {
-    return strncmp(coll, "alltoall", 8) == 0 ? bytes * (size_t)ranks : bytes;
+    return coll_has(hud_coll_kind(coll), COLL_BLOCKS) ? bytes * (size_t)ranks : bytes;
 }
 
 /* ---- a rank ---- */
@@ -261,21 +239,27 @@ void call_user_free(struct call_user *u)
     free(u);
 }
 
-static void fill(const struct call *call, int rank, const struct row *row, struct user_buffer *b)
+/* What this rank sends, at the beginning of a buffer or further on. */
+static void fill(const struct call *call, int rank, size_t offset, struct user_buffer *b)
 {
-    byte *message = hud_must(malloc(b->view.bytes + 1));
+    byte *message = hud_must(calloc(b->view.bytes + 1, 1));
 
-    row->send(call, rank, message);
+    send(call, rank, message + offset);
     user_buffer_fill(b, message);
     free(message);
 }
 
-static void prepare_bcast(const struct call *call, int rank, const struct row *row,
-                          struct call_user *u, struct coll *c)
+static void prepare_one(const struct call *call, int rank, struct call_user *u, struct coll *c)
 {
     if (rank == call->root)
-        fill(call, rank, row, u->out);
+        fill(call, rank, 0, u->out);
     c->buf = u->out->view;
+}
+
+/* In place: what is the same for all ranks lies where its own copy would. */
+static bool lies_within(const struct call *call)
+{
+    return call->in_place && has(call, COLL_BLOCKS) && has(call, COLL_SAME_TO_ALL);
 }
 
 /* Views of the parts of both buffers, a pair of them for each rank. */
@@ -295,30 +279,34 @@ static void cut(const struct call *call, int rank, struct call_user *u, struct u
     c->outs = u->views + call->ranks;
 }
 
-static void prepare_other(const struct call *call, int rank, const struct row *row,
-                          struct call_user *u, struct sim *s, struct coll *c)
+static void prepare_two(const struct call *call, int rank, struct call_user *u, struct sim *s,
+                        struct coll *c)
 {
-    bool scatters = strcmp(call->alg->coll, "reduce_scatter") == 0,
-         none = row->out_bytes(call, rank) == 0 && !scatters;
+    size_t got = out_bytes(call, rank);
+    bool none = got == 0 && !has(call, COLL_COUNTS);
     struct user_buffer *in = call->in_place && !none ? u->out : u->in;
 
-    user_buffer_reset(in, row->in_bytes(call, rank), hud_sim_random(s, 2) == 0);
-    fill(call, rank, row, in);
+    if (lies_within(call)) {
+        fill(call, rank, piece_of(call, rank, rank).out_at, in);
+    } else {
+        user_buffer_reset(in, in_bytes(call, rank), hud_sim_random(s, 2) == 0);
+        fill(call, rank, 0, in);
+    }
     c->in = in->view;
     if (in == u->out) {
         c->out = in->view;
-        c->out.bytes = row->out_bytes(call, rank);
+        c->out.bytes = got;
     } else if (!none) {
         c->out = u->out->view;
     }
-    if (row->reduces) {
+    if (has(call, COLL_REDUCES)) {
         u->reduction = operation(call);
         c->reduction = &u->reduction;
     }
-    for (int r = 0; scatters && r < call->ranks; r++)
+    for (int r = 0; has(call, COLL_COUNTS) && r < call->ranks; r++)
         u->block_bytes[r] = block_of(call, r);
     c->block_bytes = u->block_bytes;
-    if (strcmp(call->alg->coll, "alltoallv") == 0) {
+    if (has(call, COLL_VIEWS)) {
         cut(call, rank, u, in, c);
         c->in = c->out = (struct hud_view){ .base = NULL };
     }
@@ -327,23 +315,20 @@ static void prepare_other(const struct call *call, int rank, const struct row *r
 void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,
                   struct coll *c)
 {
-    const struct row *row = row_of(call->alg->coll);
-
-    c->bytes = strcmp(call->alg->coll, "alltoallv") == 0 ? 0 : call->bytes;
-    if (!row)
-        return; /* a barrier */
-    user_buffer_reset(u->out, row->out_bytes(call, rank), hud_sim_random(s, 2) == 0);
-    if (strcmp(row->coll, "bcast") == 0)
-        prepare_bcast(call, rank, row, u, c);
+    c->bytes = has(call, COLL_UNSIZED) ? 0 : call->bytes;
+    if (!call_moves(call->alg->coll))
+        return;
+    user_buffer_reset(u->out, out_bytes(call, rank), hud_sim_random(s, 2) == 0);
+    if (has(call, COLL_ONE_BUFFER))
+        prepare_one(call, rank, u, c);
     else
-        prepare_other(call, rank, row, u, s, c);
+        prepare_two(call, rank, u, s, c);
 }
 
 void call_verify(const struct call *call, int rank, const struct call_user *u, struct sim *s,
                  int status)
 {
-    const struct row *row = row_of(call->alg->coll);
-    size_t bytes = row ? row->out_bytes(call, rank) : 0;
+    size_t bytes = call_moves(call->alg->coll) ? out_bytes(call, rank) : 0;
 
     if (status != (call->shorter == rank ? HUD_ERR_TRUNCATE : HUD_OK))
         hud_sim_fail(s,
@@ -351,8 +336,9 @@ void call_verify(const struct call *call, int rank, const struct call_user *u, s
                      status, rank, call->alg->coll, call->alg->name, bytes, call->bytes);
     if (bytes == 0)
         return;
-    byte *message = hud_must(malloc(call_view_bytes(row->coll, call->bytes, call->ranks) + 1));
-    row->want(call, rank, message);
+    byte *message =
+        hud_must(malloc(call_view_bytes(call->alg->coll, call->bytes, call->ranks) + 1));
+    want(call, rank, message);
     size_t wrong = user_buffer_differs(u->out, message, bytes);
     free(message);
     if (wrong < bytes)

@@ -15,12 +15,12 @@
 /* One call, the same for all ranks. */
 struct call {
     const struct alg *alg;
-    size_t bytes; /* as coll.bytes; alltoallv: of the largest block */
+    size_t bytes; /* as coll.bytes; where ranks know only their own: of the largest block */
     uint64_t id;  /* no two calls near each other have the same data */
     int root, ranks;
     size_t element;
     bool in_place;
-    int shorter; /* bcast: a rank whose view holds shorter_bytes only, -1: none */
+    int shorter; /* a rank whose view holds shorter_bytes only, -1: none */
     size_t shorter_bytes;
 };
 
@@ -40,6 +40,8 @@ void call_user_free(struct call_user *u);
 size_t call_view_bytes(const char *coll, size_t bytes, int ranks);
 
 bool call_reduces(const char *coll);
+/* It moves bytes. */
+bool call_moves(const char *coll);
 
 /* Fills the buffers of a rank in, and the views and the operation of c. */
 void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,

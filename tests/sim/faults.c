@@ -319,6 +319,6 @@ const struct fault faults[] = {
     FAULT("bcast", pulls_late, 1, 1, "race on the user buffer"),
     FAULT("bcast", pushes_late, 1, 1, "race on the user buffer"),
     FAULT("bcast", pulls_too_much, 1, 1, "nothing exposed", .always = true),
-    FAULT("nothing", right_barrier, 1, 0, "no contract"),
+    FAULT("nothing", right_barrier, 1, 0, "no collective is named"),
     { .calls = 0 },
 };

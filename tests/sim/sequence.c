@@ -11,6 +11,7 @@
 #include "sequence.h"
 
 #include "calls.h"
+#include "coll/coll.h"
 #include "sim/grow.h"
 
 #include <string.h>
@@ -190,7 +191,7 @@ static void make_layout(struct sequence *q)
 
 static bool accepts(const struct sequence *q, const struct step *s, size_t bytes)
 {
-    bool known = strcmp(s->call.alg->coll, "alltoallv") != 0;
+    bool known = !coll_has(hud_coll_kind(s->call.alg->coll), COLL_UNSIZED);
     struct coll c = { .bytes = known ? bytes : 0, .param = s->param, .slot_bytes = s->slot->bytes };
 
     return alg_accepts(s->call.alg, &c, q->options->ranks);
@@ -280,7 +281,7 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
     draw_params(q, slot->alg, false, s->param);
     call->root = (int)(below(q, 8) < q->constant ? q->usual : below(q, (uint64_t)ranks));
     const char *coll = call->alg->coll;
-    if (strcmp(coll, "barrier") == 0)
+    if (!call_moves(coll))
         return slot->bytes != 0 && accepts(q, s, 0);
     size_t share = q->work_bytes / (size_t)ranks, one = call_view_bytes(coll, 1, ranks);
     call->bytes =
@@ -289,7 +290,7 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
         return false;
     if (call_reduces(coll))
         draw_reduction(q, call);
-    else if (strcmp(coll, "bcast") == 0)
+    else if (coll_has(hud_coll_kind(coll), COLL_ONE_BUFFER))
         draw_shorter(q, s);
     call->in_place = below(q, 3) == 0;
     size_t work = call->bytes * one * (size_t)ranks;
