@@ -259,6 +259,34 @@ HUD_API int hud_alltoall(hud_team *team, const struct hud_view *in, const struct
  * member may not hear of it: pairs that exchange nothing do not wait for each other. */
 HUD_API int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_view *out);
 
+/*
+ * Any collective, by a number that is asked for by its name ("bcast"), the same for the life of the
+ * process; -1: there is none of that name.  "collectives" of hud_info_json lists them, with what
+ * each needs of its arguments: those that it does not need are not looked at.
+ */
+HUD_API int hud_collective(const char *name);
+
+/* What hud_call is told.  As of the functions above; of one that has only a buffer, a broadcast,
+ * `out`. */
+struct hud_args {
+    int collective;
+    int root;
+    const struct hud_view *in, *out; /* one; or [size], for and from each member */
+    const size_t *block_bytes;       /* [size], of a result that is cut over the members */
+    const struct hud_op *op;
+};
+
+/*
+ * Makes the call; the functions above are shorter ways to the same.  What has no function of its
+ * own:
+ *
+ * allgather   `in` of every member, in->bytes the same on all, becomes part of everyone's `out`, in
+ *             the order of members: out->bytes is size times as much.  in->base == out->base: in
+ *             place, in->bytes is not looked at, and the own part is where it belongs.  What
+ * members that do not agree on bytes get is as with hud_alltoall.
+ */
+HUD_API int hud_call(hud_team *team, const struct hud_args *args);
+
 /* ---- checking (HUDDLE_CHECK) ----------------------------------------------------------------- */
 
 /*

@@ -35,10 +35,14 @@ int crew_release(unsigned char *at, size_t bytes)
     return kept;
 }
 
-static void contribute(const struct rank *r, unsigned char *at, size_t bytes)
+/* Byte i of what a rank contributes. */
+static unsigned char byte_of(int rank, int call, size_t i)
 {
-    for (size_t w = 0; w < bytes / 4; w++)
-        memcpy(at + 4 * w, &(uint32_t){ word(r->number, r->calls, w) }, 4);
+    uint32_t w = word(rank, call, i / 4);
+    unsigned char bytes[4];
+
+    memcpy(bytes, &w, 4);
+    return bytes[i % 4];
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -95,146 +99,153 @@ static bool reduced(int ranks, const struct hud_op *op, int call, const unsigned
     return true;
 }
 
-/* ---- a call of each collective --------------------------------------------------------------- */
+/* ---- a call of any collective ---------------------------------------------------------------- */
 
-static void call_barrier(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
+/* A call, as all ranks know it. */
+struct made {
+    int kind, call;
+    struct coll_args args;
+    size_t element;
+    bool in_place;
+};
+
+/* Of a result: the later the rank, the larger its block; those of the first may be empty. */
+static size_t before(const struct made *c, int rank)
 {
-    (void)op, (void)bytes, (void)in_place;
-    crew_took(r, hud_barrier(r->team));
+    int ranks = c->args.ranks;
+    size_t elements = c->args.bytes / c->element, parts = (size_t)(ranks * (ranks + 1) / 2);
+
+    return rank == ranks ? c->args.bytes
+                         : elements * (size_t)(rank * (rank + 1) / 2) / parts * c->element;
 }
 
-static void call_bcast(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
+/* Of an exchange: the same back, where it is in place.  Some send nothing. */
+static size_t block(const void *host, int i, int j)
 {
-    unsigned char *at = crew_buffer(bytes), *want = crew_buffer(bytes);
-    int root = r->calls % r->ranks;
-    struct hud_view v = crew_view(at, bytes);
+    const struct made *c = host;
 
-    (void)op, (void)in_place;
-    contribute(&(struct rank){ .number = root, .calls = r->calls }, want, bytes);
-    if (r->number == root)
-        memcpy(at, want, bytes);
-    bool fine = !crew_took(r, hud_bcast(r->team, &v, root)) || memcmp(at, want, bytes) == 0;
-    crew_must(r, crew_release(at, bytes) & crew_release(want, bytes) & fine, "bcast", bytes);
+    if (coll_has(c->kind, COLL_COUNTS))
+        return before(c, j + 1) - before(c, j);
+    return c->args.bytes / 4 * (size_t)((c->in_place ? i + j : 3 * i + 2 * j) % 4) +
+           (size_t)(i == j);
 }
 
-static void call_allreduce(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
+/* What is the same for all lies in place where its own copy would. */
+static bool lies_within(const struct made *c)
 {
-    unsigned char *in = crew_buffer(bytes), *out = in_place ? in : crew_buffer(bytes);
-    struct hud_view from = crew_view(in, bytes), to = crew_view(out, bytes);
-    int call = r->calls;
-
-    contribute(r, in, bytes);
-    bool fine = !crew_took(r, hud_allreduce(r->team, &from, &to, op)) ||
-                reduced(r->ranks, op, call, out, 0, bytes);
-    crew_must(r, (in_place || crew_release(in, bytes)) & crew_release(out, bytes) & fine,
-              "allreduce", bytes);
+    return c->in_place && coll_has(c->kind, COLL_BLOCKS) && coll_has(c->kind, COLL_SAME_TO_ALL);
 }
 
-static void call_reduce(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
+static struct coll_piece piece_of(const struct made *c, int from, int to)
 {
-    int call = r->calls, root = call % r->ranks;
-    bool mine = r->number == root;
-    unsigned char *in = crew_buffer(bytes), *out = in_place ? in : crew_buffer(mine ? bytes : 0);
-    struct hud_view from = crew_view(in, bytes), to = crew_view(out, bytes);
-
-    contribute(r, in, bytes);
-    bool fine = !crew_took(r, hud_reduce(r->team, &from, mine ? &to : NULL, op, root)) || !mine ||
-                reduced(r->ranks, op, call, out, 0, bytes);
-    crew_must(r,
-              (in_place || crew_release(in, bytes)) &
-                  crew_release(out, mine || in_place ? bytes : 0) & fine,
-              "reduce", bytes);
+    return hud_coll_piece(c->kind, &c->args, from, to);
 }
 
-/* The later the rank, the larger its block; those of the first may be empty. */
-static void call_reduce_scatter(struct rank *r, const struct hud_op *op, size_t bytes,
-                                bool in_place)
+static void fill(const struct made *c, int me, unsigned char *in)
 {
-    size_t block[CREW_MAX], elements = bytes / op->element_bytes, cut[CREW_MAX + 1] = { 0 };
-    size_t parts = (size_t)(r->ranks * (r->ranks + 1) / 2);
-    int call = r->calls, me = r->number;
+    size_t at = lies_within(c) ? piece_of(c, me, me).out_at : 0;
 
-    for (int i = 0; i < r->ranks; i++) {
-        cut[i + 1] = i + 1 == r->ranks
-                         ? bytes
-                         : elements * (size_t)((i + 1) * (i + 2) / 2) / parts * op->element_bytes;
-        block[i] = cut[i + 1] - cut[i];
-    }
-    unsigned char *in = crew_buffer(bytes), *out = in_place ? in : crew_buffer(block[me]);
-    struct hud_view from = crew_view(in, bytes), to = crew_view(out, block[me]);
-    contribute(r, in, bytes);
-    bool fine = !crew_took(r, hud_reduce_scatter(r->team, &from, &to, block, op)) ||
-                reduced(r->ranks, op, call, out, cut[me], block[me]);
-    crew_must(r,
-              (in_place || crew_release(in, bytes)) &
-                  crew_release(out, in_place ? bytes : block[me]) & fine,
-              "reduce_scatter", bytes);
+    for (size_t i = 0; i < hud_coll_in_bytes(c->kind, &c->args, me); i++)
+        in[at + i] = byte_of(me, c->call, i);
 }
 
-/* `bytes` words' worth of message in blocks of whole words. */
-static void call_alltoall(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
+static bool right(const struct made *c, const struct hud_op *op, int me, const unsigned char *out)
 {
-    size_t block = bytes / 4 / (size_t)r->ranks * 4 + 4, whole = block * (size_t)r->ranks;
-    unsigned char *in = crew_buffer(whole), *out = in_place ? in : crew_buffer(whole);
-    struct hud_view from = crew_view(in, whole), to = crew_view(out, whole);
-    int call = r->calls;
+    struct coll_piece own = piece_of(c, 0, me);
     bool fine = true;
 
-    (void)op;
-    contribute(r, in, whole);
-    if (crew_took(r, hud_alltoall(r->team, &from, &to)))
-        for (size_t w = 0; w < whole / 4; w++) {
-            uint32_t got, want = word((int)(4 * w / block), call,
-                                      w % (block / 4) + (size_t)r->number * (block / 4));
-            memcpy(&got, out + 4 * w, 4);
-            fine = fine && got == want;
-        }
-    crew_must(r, (in_place || crew_release(in, whole)) & crew_release(out, whole) & fine,
-              "alltoall", whole);
+    if (coll_has(c->kind, COLL_REDUCES))
+        return reduced(c->args.ranks, op, c->call, out, own.in_at, own.bytes);
+    for (int from = 0; from < c->args.ranks; from++) {
+        struct coll_piece piece = piece_of(c, from, me);
+        for (size_t i = 0; i < piece.bytes; i++)
+            fine = fine && out[piece.out_at + i] == byte_of(from, c->call, piece.in_at + i);
+    }
+    return fine;
 }
 
-/* What rank i sends to rank j; the same back, where it is exchanged in place.  Some send nothing.
- * */
-static size_t sent(int i, int j, size_t bytes, bool in_place)
+/* By the function of the collective's own, where there is one: every other call. */
+static int make(struct rank *r, const struct made *c, const struct hud_args *a)
 {
-    return bytes / 4 * (size_t)((in_place ? i + j : 3 * i + 2 * j) % 4) + (size_t)(i == j);
+    switch (c->call % 2 ? c->kind : COLL_KINDS) {
+    case COLL_BARRIER:
+        return hud_barrier(r->team);
+    case COLL_BCAST:
+        return hud_bcast(r->team, a->out, a->root);
+    case COLL_REDUCE:
+        return hud_reduce(r->team, a->in, a->out, a->op, a->root);
+    case COLL_ALLREDUCE:
+        return hud_allreduce(r->team, a->in, a->out, a->op);
+    case COLL_REDUCE_SCATTER:
+        return hud_reduce_scatter(r->team, a->in, a->out, a->block_bytes, a->op);
+    case COLL_ALLTOALL:
+        return hud_alltoall(r->team, a->in, a->out);
+    case COLL_ALLTOALLV:
+        return hud_alltoallv(r->team, a->in, a->out);
+    default:
+        return hud_call(r->team, a);
+    }
+}
+
+/* Views of the parts of both buffers, and the blocks of a result. */
+static void cut(const struct made *c, int me, unsigned char *in, unsigned char *out,
+                struct hud_view *ins, struct hud_view *outs, size_t *block_bytes)
+{
+    for (int r = 0; r < c->args.ranks; r++) {
+        struct coll_piece to = piece_of(c, me, r), from = piece_of(c, r, me);
+        ins[r] = crew_view(in + to.in_at, to.bytes);
+        outs[r] = crew_view(out + from.out_at, from.bytes);
+        block_bytes[r] = to.bytes;
+    }
+}
+
+/* Bytes of all ranks as a size that the collective has: whole words of each block. */
+static struct made made_of(const struct rank *r, int kind, const struct hud_op *op, size_t bytes,
+                           bool in_place)
+{
+    bool equal = coll_has(kind, COLL_BLOCKS) && !coll_has(kind, COLL_UNSIZED);
+
+    return (struct made){ .kind = kind,
+                          .call = r->calls,
+                          .args = { .bytes = equal ? bytes / 4 / (size_t)r->ranks * 4 + 4 : bytes,
+                                    .ranks = r->ranks,
+                                    .root = r->calls % r->ranks,
+                                    .block = block },
+                          .element = op ? op->element_bytes : 1,
+                          .in_place = in_place };
+}
+
+void crew_make(struct rank *r, int kind, const struct hud_op *op, size_t bytes, bool in_place)
+{
+    struct made c = made_of(r, kind, op, bytes, in_place);
+    struct hud_view ins[CREW_MAX], outs[CREW_MAX];
+    size_t block_bytes[CREW_MAX];
+    int me = r->number;
+
+    c.args.host = &c;
+    bool one = in_place || coll_has(kind, COLL_ONE_BUFFER), parts = coll_has(kind, COLL_VIEWS);
+    size_t sends = hud_coll_in_bytes(kind, &c.args, me),
+           gets = hud_coll_out_bytes(kind, &c.args, me), room = one && sends > gets ? sends : gets;
+    unsigned char *out = crew_buffer(room), *in = one ? out : crew_buffer(sends);
+    struct hud_view from = crew_view(in, sends), to = crew_view(out, gets);
+    fill(&c, me, in);
+    cut(&c, me, in, out, ins, outs, block_bytes);
+    bool receives = gets != 0 || !coll_has(kind, COLL_ROOTED);
+    struct hud_args args = { .collective = kind,
+                             .in = parts ? ins : &from,
+                             .out = parts      ? (in_place ? ins : outs)
+                                    : receives ? &to
+                                               : NULL,
+                             .op = op,
+                             .block_bytes = block_bytes,
+                             .root = c.args.root };
+    bool taken = crew_took(r, make(r, &c, &args));
+    bool fine = !taken || right(&c, op, me, out);
+    crew_must(r, (one || crew_release(in, sends)) & crew_release(out, room) & fine, coll_name(kind),
+              bytes);
 }
 
 unsigned char crew_byte(int from, int to, int call, size_t i)
 {
     return (unsigned char)word(from * CREW_MAX + to, call, i);
 }
-
-static void call_alltoallv(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
-{
-    struct hud_view in[CREW_MAX], out[CREW_MAX];
-    int call = r->calls, me = r->number;
-    bool fine = true;
-
-    (void)op;
-    for (int i = 0; i < r->ranks; i++) {
-        size_t to = sent(me, i, bytes, in_place), from = sent(i, me, bytes, in_place);
-        in[i] = crew_view(crew_buffer(to), to);
-        out[i] = in_place ? in[i] : crew_view(crew_buffer(from), from);
-        for (size_t b = 0; b < to; b++)
-            ((unsigned char *)in[i].base)[b] = crew_byte(me, i, call, b);
-    }
-    bool taken = crew_took(r, hud_alltoallv(r->team, in, in_place ? in : out));
-    for (int i = 0; i < r->ranks; i++) {
-        for (size_t b = 0; taken && b < out[i].bytes; b++)
-            fine = fine && ((unsigned char *)out[i].base)[b] == crew_byte(i, me, call, b);
-        fine = (in_place || crew_release(in[i].base, in[i].bytes)) &
-               crew_release(out[i].base, out[i].bytes) & fine;
-    }
-    crew_must(r, fine, "alltoallv", bytes);
-}
-
-crew_call *const crew_calls[COLL_KINDS] = {
-    [COLL_BARRIER] = call_barrier,
-    [COLL_BCAST] = call_bcast,
-    [COLL_REDUCE] = call_reduce,
-    [COLL_ALLREDUCE] = call_allreduce,
-    [COLL_REDUCE_SCATTER] = call_reduce_scatter,
-    [COLL_ALLTOALL] = call_alltoall,
-    [COLL_ALLTOALLV] = call_alltoallv,
-};

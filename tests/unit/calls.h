@@ -32,8 +32,7 @@ void crew_add(const struct hud_op *op, void *dst, const void *const *src, int so
 void crew_compose(const struct hud_op *op, void *dst, const void *const *src, int sources,
                   size_t elements);
 
-/* By kind.  bytes: of the message, whole elements of op; exchanges take some more or less. */
-typedef void crew_call(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place);
-extern crew_call *const crew_calls[COLL_KINDS];
+/* bytes: of the message, whole elements of op; exchanges take some more or less. */
+void crew_make(struct rank *r, int kind, const struct hud_op *op, size_t bytes, bool in_place);
 
 #endif

@@ -41,8 +41,8 @@ static void call_one(struct rank *r, int kind, size_t bytes, size_t o, bool in_p
 {
     const struct hud_op *op = &operations[o];
 
-    crew_calls[kind](r, op, (bytes + op->element_bytes - 1) / op->element_bytes * op->element_bytes,
-                     in_place);
+    crew_make(r, kind, op, (bytes + op->element_bytes - 1) / op->element_bytes * op->element_bytes,
+              in_place);
 }
 
 static int forced_kind;
@@ -131,7 +131,7 @@ static void empty_and_large(struct rank *r)
                   hud_alltoall(r->team, &none, &none) == HUD_OK,
               "something", 0);
     for (int kind = COLL_REDUCE; kind <= COLL_REDUCE_SCATTER; kind++) {
-        crew_calls[kind](r, &large, 3 * large.element_bytes, false);
+        crew_make(r, kind, &large, 3 * large.element_bytes, false);
         crew_must(r, r->status[r->calls - 1] == HUD_PASS, "a reduction with elements",
                   large.element_bytes);
         call_one(r, kind, 100, 0, false);
@@ -171,7 +171,7 @@ static void truncate_to(struct rank *r, size_t divisor)
             fine = crew_release(from[i].base, bytes) & crew_release(to[i].base, bytes) & fine;
         }
         crew_must(r, fine, "a truncated alltoallv", bytes);
-        crew_calls[COLL_ALLTOALLV](r, NULL, bytes, false);
+        crew_make(r, COLL_ALLTOALLV, NULL, bytes, false);
     }
 }
 

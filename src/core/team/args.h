@@ -11,13 +11,6 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-struct args {
-    const struct hud_view *in, *out; /* one, or one for each rank; a broadcast's are the same */
-    const size_t *block_bytes;
-    const struct hud_op *op;
-    int root;
-};
-
 /* A collective of this kind moves bytes; all ranks, or this one, get some. */
 static ALWAYS_INLINE bool args_moves(unsigned flags)
 {
@@ -30,13 +23,19 @@ static ALWAYS_INLINE bool args_gets_always(unsigned flags)
 }
 
 static ALWAYS_INLINE bool args_gets(unsigned flags, const struct hud_team *team,
-                                    const struct args *a)
+                                    const struct hud_args *a)
 {
     return args_gets_always(flags) || a->root == team->rank;
 }
 
+/* In place, a part that goes to all ranks is read where the result has it. */
+static ALWAYS_INLINE bool args_in_place(unsigned flags, const struct hud_args *a)
+{
+    return (flags & COLL_BLOCKS) && (flags & COLL_SAME_TO_ALL) && a->in->base == a->out->base;
+}
+
 /* COLL_COUNTS: blocks of whole elements, that add up to what is sent. */
-static inline bool args_blocks_valid(const struct hud_team *team, const struct args *a)
+static inline bool args_blocks_valid(const struct hud_team *team, const struct hud_args *a)
 {
     size_t sum = 0;
 
@@ -51,7 +50,7 @@ static inline bool args_blocks_valid(const struct hud_team *team, const struct a
 }
 
 static ALWAYS_INLINE bool args_reduction_valid(unsigned flags, const struct hud_team *team,
-                                               const struct args *a)
+                                               const struct hud_args *a)
 {
     const struct hud_op *op = a->op;
 
@@ -63,7 +62,7 @@ static ALWAYS_INLINE bool args_reduction_valid(unsigned flags, const struct hud_
 }
 
 static ALWAYS_INLINE bool args_valid(unsigned flags, const struct hud_team *team,
-                                     const struct args *a)
+                                     const struct hud_args *a)
 {
     size_t ranks = (size_t)team->size;
 
@@ -71,7 +70,7 @@ static ALWAYS_INLINE bool args_valid(unsigned flags, const struct hud_team *team
         return false;
     if (!args_moves(flags))
         return true;
-    if (!a->in || (args_gets(flags, team, a) && !a->out))
+    if (!(a->in || (flags & COLL_ONE_BUFFER)) || (args_gets(flags, team, a) && !a->out))
         return false;
     if (flags & COLL_REDUCES)
         return args_reduction_valid(flags, team, a);
@@ -81,26 +80,28 @@ static ALWAYS_INLINE bool args_valid(unsigned flags, const struct hud_team *team
 }
 
 /* COLL_BLOCKS without COLL_VIEWS: bytes of this rank's for each rank, and of each for this one. */
-static ALWAYS_INLINE size_t args_received(const struct hud_team *team, const struct args *a)
+static ALWAYS_INLINE size_t args_received(const struct hud_team *team, const struct hud_args *a)
 {
     return a->out->bytes / (size_t)team->size;
 }
 
 static ALWAYS_INLINE size_t args_sent(unsigned flags, const struct hud_team *team,
-                                      const struct args *a)
+                                      const struct hud_args *a)
 {
     if (flags & COLL_SAME_TO_ALL)
-        return a->in->base == a->out->base ? args_received(team, a) : a->in->bytes;
+        return args_in_place(flags, a) ? args_received(team, a) : a->in->bytes;
     return a->in->bytes / (size_t)team->size;
 }
 
 /* What an algorithm is chosen by. */
 static ALWAYS_INLINE size_t args_bytes(unsigned flags, const struct hud_team *team,
-                                       const struct args *a)
+                                       const struct hud_args *a)
 {
     if (flags & COLL_UNSIZED)
         return 0;
-    return flags & COLL_BLOCKS ? args_received(team, a) : a->in->bytes;
+    if (flags & COLL_BLOCKS)
+        return args_received(team, a);
+    return flags & COLL_ONE_BUFFER ? a->out->bytes : a->in->bytes;
 }
 
 #endif

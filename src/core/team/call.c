@@ -212,27 +212,27 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
  * short.
  */
 static ALWAYS_INLINE void describe(struct coll *call, unsigned flags, const struct hud_team *team,
-                                   const struct args *a, size_t bytes)
+                                   const struct hud_args *a, size_t bytes)
 {
     if (flags & (COLL_BLOCKS | COLL_COUNTS) || !args_gets_always(flags))
-        *call = (struct coll){ .block_bytes = a->block_bytes };
+        *call = (struct coll){ .block_bytes = flags & COLL_COUNTS ? a->block_bytes : NULL };
     call->bytes = bytes;
-    call->root = a->root;
-    call->reduction = a->op;
+    call->root = flags & COLL_ROOTED ? a->root : 0;
+    call->reduction = flags & COLL_REDUCES ? a->op : NULL;
     if (flags & COLL_ONE_BUFFER) {
         call->buf = *a->out;
     } else if (flags & COLL_VIEWS) {
         call->ins = a->in;
         call->outs = a->out;
     } else if (args_moves(flags)) {
-        call->in = *a->in;
+        call->in = args_in_place(flags, a) ? *a->out : *a->in;
         if (args_gets(flags, team, a))
             call->out = *a->out;
     }
 }
 
 /* What all ranks send together to choose by is not known: what this one sends is counted. */
-static void count_views(struct hud_team *team, enum coll_kind kind, const struct args *a)
+static void count_views(struct hud_team *team, enum coll_kind kind, const struct hud_args *a)
 {
     size_t sent = 0;
 
@@ -244,7 +244,7 @@ static void count_views(struct hud_team *team, enum coll_kind kind, const struct
 
 /* A call of any collective.  Its flags are known where this is inlined. */
 static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsigned flags,
-                              const struct args *a)
+                              const struct hud_args *a)
 {
     struct coll call;
 
@@ -262,16 +262,30 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
     return run(team, kind, &call);
 }
 
-#define MAKE(ID, ...) make(team, COLL_##ID, COLL_FLAGS_##ID, &(const struct args){ __VA_ARGS__ })
+int hud_collective(const char *name)
+{
+    return name ? hud_coll_kind(name) : -1;
+}
+
+int hud_call(hud_team *team, const struct hud_args *args)
+{
+    if (!args || args->collective < 0 || args->collective >= COLL_KINDS)
+        return HUD_ERR_ARGUMENT;
+    return make(team, (enum coll_kind)args->collective, hud_collectives[args->collective].flags,
+                args);
+}
+
+#define MAKE(ID, ...)                                                                              \
+    make(team, COLL_##ID, COLL_FLAGS_##ID, &(const struct hud_args){ __VA_ARGS__ })
 
 int hud_barrier(hud_team *team)
 {
-    return MAKE(BARRIER, .in = NULL);
+    return MAKE(BARRIER, .root = 0);
 }
 
 int hud_bcast(hud_team *team, const struct hud_view *view, int root)
 {
-    return MAKE(BCAST, .in = view, .out = view, .root = root);
+    return MAKE(BCAST, .out = view, .root = root);
 }
 
 int hud_allreduce(hud_team *team, const struct hud_view *in, const struct hud_view *out,
