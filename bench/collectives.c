@@ -7,6 +7,7 @@
  * measured calls no function of the MPI is used but MPI_Iprobe, now and then in a long wait.
  */
 #include "data.h"
+#include "host/map.h"
 #include "session.h"
 
 #include <mpi.h>
@@ -15,69 +16,80 @@
 
 enum { ALIGN = 128, MAX_RANKS = 1024 };
 
-static int call_barrier(const struct shots_call *c)
+#define UNUSED __attribute__((unused)) /* those that huddle handles as others */
+
+static int counts[MAX_RANKS], places[MAX_RANKS]; /* of the blocks, in elements */
+static MPI_Datatype types[MAX_RANKS];
+
+/* Before the shot: data, and the counts of what is cut over the ranks. */
+static void prepare(const struct shots_call *c)
 {
-    (void)c;
-    return MPI_Barrier(MPI_COMM_WORLD);
-}
+    size_t element = coll_has(c->kind, COLL_REDUCES) ? sizeof(double) : 1;
 
-static int call_bcast(const struct shots_call *c)
-{
-    return MPI_Bcast(c->out, (int)c->bytes, MPI_BYTE, c->root, MPI_COMM_WORLD);
-}
-
-static int call_reduce(const struct shots_call *c)
-{
-    return MPI_Reduce(c->in, c->out, (int)data_elements(c), MPI_DOUBLE, MPI_SUM, c->root,
-                      MPI_COMM_WORLD);
-}
-
-static int call_allreduce(const struct shots_call *c)
-{
-    return MPI_Allreduce(c->in, c->out, (int)data_elements(c), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-}
-
-static int call_reduce_scatter(const struct shots_call *c)
-{
-    static int counts[MAX_RANKS];
-
-    if (data_elements(c) % (size_t)c->ranks == 0)
-        return MPI_Reduce_scatter_block(c->in, c->out, (int)data_block(c, c->rank), MPI_DOUBLE,
-                                        MPI_SUM, MPI_COMM_WORLD);
-    if (c->ranks > MAX_RANKS)
-        return 1;
-    for (int r = 0; r < c->ranks; r++)
-        counts[r] = (int)data_block(c, r);
-    return MPI_Reduce_scatter(c->in, c->out, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-}
-
-static int call_alltoall(const struct shots_call *c)
-{
-    return MPI_Alltoall(c->in, (int)c->bytes, MPI_BYTE, c->out, (int)c->bytes, MPI_BYTE,
-                        MPI_COMM_WORLD);
-}
-
-/* The blocks of an alltoall, one by one. */
-static int call_alltoallv(const struct shots_call *c)
-{
-    static int counts[MAX_RANKS], places[MAX_RANKS];
-
-    if (c->ranks > MAX_RANKS)
-        return 1;
-    for (int r = 0; r < c->ranks; r++) {
-        counts[r] = (int)c->bytes;
-        places[r] = r * (int)c->bytes;
+    data_fill(c);
+    for (int r = 0; r < c->ranks && r < MAX_RANKS; r++) {
+        struct coll_piece to = data_piece(c, c->rank, r);
+        counts[r] = (int)(to.bytes / element);
+        places[r] = (int)(to.in_at / element);
+        types[r] = MPI_BYTE;
     }
-    return MPI_Alltoallv(c->in, counts, places, MPI_BYTE, c->out, counts, places, MPI_BYTE,
-                         MPI_COMM_WORLD);
 }
 
-static const struct shots_coll colls[] = {
-#define DATA(name, moves, fill, wrong) { #name, moves, call_##name, fill, wrong },
-#include "data.def"
-#undef DATA
-    { .name = NULL },
+/* The arguments of a call, by the kinds of host/signatures.def. */
+#define GIVE_buffer c->out
+#define GIVE_in c->in
+#define GIVE_out c->out
+#define GIVE_count (int)(coll_has(c->kind, COLL_REDUCES) ? data_elements(c) : c->bytes)
+#define GIVE_ins (int)c->bytes
+#define GIVE_outs (int)c->bytes
+#define GIVE_counts counts
+#define GIVE_in_counts counts
+#define GIVE_out_counts counts
+#define GIVE_in_places places
+#define GIVE_out_places places
+#define GIVE_type coll_has(c->kind, COLL_REDUCES) ? MPI_DOUBLE : MPI_BYTE
+#define GIVE_in_type MPI_BYTE
+#define GIVE_out_type MPI_BYTE
+#define GIVE_in_types types
+#define GIVE_out_types types
+#define GIVE_op MPI_SUM
+#define GIVE_root c->root
+#define GIVE_comm MPI_COMM_WORLD
+
+#define HANDLED(Name, name, ...)                                                                   \
+    static UNUSED int call_##name(const struct shots_call *c)                                      \
+    {                                                                                              \
+        (void)c;                                                                                   \
+        return MPI_##Name(MAP(GIVE_, __VA_ARGS__));                                                \
+    }
+#define PLAIN HANDLED
+#define HANDLED_ARRAYS HANDLED
+#include "host/signatures.def"
+
+/* By MPI_Reduce_scatter_block, where blocks are equal. */
+static int call_scatter(const struct shots_call *c)
+{
+    if (data_elements(c) % (size_t)c->ranks != 0)
+        return call_reduce_scatter(c);
+    return MPI_Reduce_scatter_block(c->in, c->out, counts[0], MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Those of huddle's collectives. */
+#define COLL(ID, name, ...) [COLL_##ID] = call_##name,
+static int (*const calls[COLL_KINDS])(const struct shots_call *c) = {
+#include "coll/coll.def"
 };
+#undef COLL
+
+static struct shots_coll rows[COLL_KINDS + 1];
+
+static const struct shots_coll *make_rows(int ranks)
+{
+    data_colls(NULL, prepare, rows);
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        rows[kind].call = kind == COLL_REDUCE_SCATTER ? call_scatter : calls[kind];
+    return ranks <= MAX_RANKS ? rows : &rows[COLL_KINDS];
+}
 
 static void progress(void)
 {
@@ -139,7 +151,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const char *unknown = session_parse(&session, colls, argc, argv);
+    const char *unknown = session_parse(&session, make_rows(ranks), argc, argv);
     if (unknown)
         return refuse(rank, "huddle: bench: %s: not an option, or not a value of it\n", unknown);
     struct shots_page *page = ranks < 2 ? NULL : shared_page(rank, ranks, &window);

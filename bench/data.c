@@ -54,14 +54,31 @@ long data_wrong_message(const struct shots_call *c)
     return wrong(c->stamp, c->out, c->bytes);
 }
 
-/* ---- reductions ---- */
+/* ---- huddle's collectives, by their descriptors ---- */
+
+static size_t block(const void *host, int from, int to)
+{
+    const struct shots_call *c = host;
+
+    (void)from;
+    return coll_has(c->kind, COLL_COUNTS) ? data_block(c, to) * sizeof(double) : c->bytes;
+}
+
+struct coll_piece data_piece(const struct shots_call *c, int from, int to)
+{
+    const struct coll_args args = {
+        .bytes = data_bytes(c), .ranks = c->ranks, .root = c->root, .block = block, .host = c
+    };
+
+    return hud_coll_piece(c->kind, &args, from, to);
+}
 
 static double number_of(uint64_t stamp, size_t i)
 {
     return (double)((stamp * 0x9E37u + i) & 0xFFFFF);
 }
 
-void data_fill_numbers(const struct shots_call *c)
+static void fill_numbers(const struct shots_call *c)
 {
     double *numbers = c->in;
 
@@ -79,40 +96,58 @@ static long wrong_sums(const struct shots_call *c, size_t first, size_t count)
     return bad * (long)sizeof *sums;
 }
 
-long data_wrong_sums(const struct shots_call *c)
-{
-    return wrong_sums(c, 0, data_elements(c));
-}
-
-long data_wrong_sums_at_root(const struct shots_call *c)
-{
-    return c->rank == c->root ? data_wrong_sums(c) : 0;
-}
-
-long data_wrong_block(const struct shots_call *c)
-{
-    return wrong_sums(c, data_before(c, c->rank), data_block(c, c->rank));
-}
-
-/* ---- exchanges ---- */
-
+/* Of what a rank sends to another, or to all. */
 static uint64_t stamp_of(const struct shots_call *c, int from, int to)
 {
-    return (c->stamp * 1021 + (uint64_t)from) * 1021 + (uint64_t)to;
+    bool same = coll_has(c->kind, COLL_SAME_TO_ALL);
+
+    return (c->stamp * 1021 + (uint64_t)from) * 1021 + (same ? 0 : (uint64_t)to);
 }
 
-void data_fill_blocks(const struct shots_call *c)
+void data_fill(const struct shots_call *c)
 {
-    for (int r = 0; r < c->ranks; r++)
-        fill(stamp_of(c, c->rank, r), (char *)c->in + (size_t)r * c->bytes, c->bytes);
+    char *in = coll_has(c->kind, COLL_ONE_BUFFER) ? c->out : c->in;
+
+    if (!data_moves(c->kind))
+        return;
+    if (coll_has(c->kind, COLL_REDUCES)) {
+        fill_numbers(c);
+        return;
+    }
+    for (int to = 0; to < (coll_has(c->kind, COLL_SAME_TO_ALL) ? 1 : c->ranks); to++) {
+        struct coll_piece piece = data_piece(c, c->rank, to);
+        fill(stamp_of(c, c->rank, to), in + piece.in_at, piece.bytes);
+    }
 }
 
-long data_wrong_blocks(const struct shots_call *c)
+static long wrong_any(const struct shots_call *c)
 {
+    struct coll_piece own = data_piece(c, 0, c->rank);
     long count = 0;
 
-    for (int r = 0; r < c->ranks; r++)
+    if (coll_has(c->kind, COLL_REDUCES))
+        return wrong_sums(c, own.in_at / sizeof(double), own.bytes / sizeof(double));
+    for (int from = 0; from < c->ranks; from++) {
+        struct coll_piece piece = data_piece(c, from, c->rank);
         count +=
-            wrong(stamp_of(c, r, c->rank), (const char *)c->out + (size_t)r * c->bytes, c->bytes);
+            wrong(stamp_of(c, from, c->rank), (const char *)c->out + piece.out_at, piece.bytes);
+    }
     return count;
+}
+
+void data_colls(int (*call)(const struct shots_call *c),
+                void (*prepare)(const struct shots_call *c), struct shots_coll rows[COLL_KINDS + 1])
+{
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        bool blocks = coll_has(kind, COLL_BLOCKS), moves = data_moves(kind);
+        rows[kind] = (struct shots_coll){ .name = coll_name(kind),
+                                          .moves = blocks  ? SHOTS_PER_PAIR
+                                                   : moves ? SHOTS_MESSAGE
+                                                           : SHOTS_NO_BYTES,
+                                          .call = call,
+                                          .fill = prepare,
+                                          .wrong = moves ? wrong_any : NULL,
+                                          .kind = kind };
+    }
+    rows[COLL_KINDS] = (struct shots_coll){ .name = NULL };
 }

@@ -205,6 +205,7 @@ static void prepare(const struct shots_plan *plan, const struct shots_coll *coll
                     struct shots_call *call)
 {
     call->stamp++;
+    call->kind = coll->kind;
     call->root =
         plan->root == SHOTS_SHIFT ? (int)(call->stamp % (uint64_t)call->ranks) : plan->root;
     if (coll->fill)

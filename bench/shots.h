@@ -43,6 +43,7 @@ struct shots_call {
     void *in, *out; /* of shots_buffer_bytes each, of the largest size; a broadcast uses `out` */
     size_t bytes;
     int rank, ranks, root;
+    int kind;       /* the row's */
     uint64_t stamp; /* no two shots have the same */
     void *host;     /* whatever the call needs */
 };
@@ -59,6 +60,7 @@ struct shots_coll {
     void (*fill)(const struct shots_call *c); /* before the start; NULL: nothing is sent */
     long (*wrong)(
         const struct shots_call *c); /* afterwards: bytes that are not what they must be */
+    int kind;                        /* for call, fill and wrong */
 };
 
 struct shots_plan {

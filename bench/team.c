@@ -64,7 +64,7 @@ static const struct shots_coll *all_colls(void)
     static struct shots_coll colls[SESSION_COLLS];
     int count = 0;
 
-    for (const struct shots_coll *c = teams_colls; c->name; c++)
+    for (const struct shots_coll *c = teams_colls(); c->name; c++)
         colls[count++] = *c;
     for (const struct shots_coll *c = bare; c->name; c++)
         colls[count++] = *c;

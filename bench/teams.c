@@ -20,69 +20,64 @@ static const struct hud_op *sum(void)
     return &op;
 }
 
-static int call_barrier(const struct shots_call *c)
+static struct hud_view ins[MAX_RANKS], outs[MAX_RANKS];
+static size_t blocks[MAX_RANKS];
+
+/* Before the shot: data, and views of what goes to and comes from each rank, or of all of it. */
+static void prepare(const struct shots_call *c)
 {
-    return hud_barrier(team_of(c));
-}
+    size_t sends = 0, gets = 0;
 
-static int call_bcast(const struct shots_call *c)
-{
-    return hud_bcast(team_of(c), &(struct hud_view){ .base = c->out, .bytes = c->bytes }, c->root);
-}
-
-static int call_reduce(const struct shots_call *c)
-{
-    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) },
-                          out = { .base = c->out, .bytes = in.bytes };
-
-    return hud_reduce(team_of(c), &in, &out, sum(), c->root);
-}
-
-static int call_allreduce(const struct shots_call *c)
-{
-    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) },
-                          out = { .base = c->out, .bytes = in.bytes };
-
-    return hud_allreduce(team_of(c), &in, &out, sum());
-}
-
-static int call_reduce_scatter(const struct shots_call *c)
-{
-    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) };
-    const struct hud_view out = { .base = c->out,
-                                  .bytes = data_block(c, c->rank) * sizeof(double) };
-    size_t blocks[MAX_RANKS];
-
-    for (int r = 0; r < c->ranks; r++)
-        blocks[r] = data_block(c, r) * sizeof(double);
-    return hud_reduce_scatter(team_of(c), &in, &out, blocks, sum());
-}
-
-static int call_alltoall(const struct shots_call *c)
-{
-    const struct hud_view in = { .base = c->in, .bytes = c->bytes * (size_t)c->ranks },
-                          out = { .base = c->out, .bytes = in.bytes };
-
-    return hud_alltoall(team_of(c), &in, &out);
-}
-
-/* The blocks of an alltoall, one by one. */
-static int call_alltoallv(const struct shots_call *c)
-{
-    struct hud_view in[MAX_RANKS], out[MAX_RANKS];
-
+    data_fill(c);
     for (int r = 0; r < c->ranks; r++) {
-        in[r] =
-            (struct hud_view){ .base = (char *)c->in + (size_t)r * c->bytes, .bytes = c->bytes };
-        out[r] =
-            (struct hud_view){ .base = (char *)c->out + (size_t)r * c->bytes, .bytes = c->bytes };
+        struct coll_piece to = data_piece(c, c->rank, r), from = data_piece(c, r, c->rank);
+        ins[r] = (struct hud_view){ .base = (char *)c->in + to.in_at, .bytes = to.bytes };
+        outs[r] = (struct hud_view){ .base = (char *)c->out + from.out_at, .bytes = from.bytes };
+        blocks[r] = to.bytes;
+        sends = to.in_at + to.bytes > sends ? to.in_at + to.bytes : sends;
+        gets = from.out_at + from.bytes > gets ? from.out_at + from.bytes : gets;
     }
-    return hud_alltoallv(team_of(c), in, out);
+    if (!coll_has(c->kind, COLL_VIEWS)) {
+        bool all = coll_has(c->kind, COLL_ROOTED);
+        ins[0] = (struct hud_view){ .base = c->in, .bytes = all ? data_bytes(c) : sends };
+        outs[0] = (struct hud_view){ .base = c->out, .bytes = all ? data_bytes(c) : gets };
+    }
 }
 
-const struct shots_coll teams_colls[] = {
-#define DATA(name, moves, fill, wrong) { #name, moves, call_##name, fill, wrong },
-#include "data.def"
-#undef DATA
-    { .name = NULL },
-};
+/* By the function of the collective's own, where there is one. */
+static int call_any(const struct shots_call *c)
+{
+    hud_team *team = team_of(c);
+
+    switch (c->kind) {
+    case COLL_BARRIER:
+        return hud_barrier(team);
+    case COLL_BCAST:
+        return hud_bcast(team, outs, c->root);
+    case COLL_REDUCE:
+        return hud_reduce(team, ins, outs, sum(), c->root);
+    case COLL_ALLREDUCE:
+        return hud_allreduce(team, ins, outs, sum());
+    case COLL_REDUCE_SCATTER:
+        return hud_reduce_scatter(team, ins, outs, blocks, sum());
+    case COLL_ALLTOALL:
+        return hud_alltoall(team, ins, outs);
+    case COLL_ALLTOALLV:
+        return hud_alltoallv(team, ins, outs);
+    default:
+        return hud_call(team, &(struct hud_args){ .collective = c->kind,
+                                                  .root = c->root,
+                                                  .in = ins,
+                                                  .out = outs,
+                                                  .block_bytes = blocks,
+                                                  .op = sum() });
+    }
+}
+
+const struct shots_coll *teams_colls(void)
+{
+    static struct shots_coll rows[COLL_KINDS + 1];
+
+    data_colls(call_any, prepare, rows);
+    return rows;
+}

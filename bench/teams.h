@@ -11,6 +11,6 @@ struct teams_host {
     hud_team *team;
 };
 
-extern const struct shots_coll teams_colls[]; /* ended by a NULL name */
+const struct shots_coll *teams_colls(void); /* ended by a NULL name */
 
 #endif

@@ -126,7 +126,7 @@ static bool parse(const char *line, int candidates, struct comparison *c)
     if (sscanf(line, "%31s %zu %lld %d %d %2047s", name, &c->bytes, &figure_us, &c->plan.min,
                &c->plan.max, list) != 6)
         return false;
-    for (c->coll = teams_colls; c->coll->name && strcmp(c->coll->name, name) != 0;)
+    for (c->coll = teams_colls(); c->coll->name && strcmp(c->coll->name, name) != 0;)
         c->coll++;
     c->plan.figure_ns = figure_us * 1000;
     return c->coll->name && c->bytes <= (size_t)1 << 31 && c->plan.max >= 1 &&

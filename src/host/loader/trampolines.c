@@ -16,6 +16,7 @@
 #define _GNU_SOURCE
 #include "core/local.h"
 #include "host/loader/loader.h"
+#include "host/map.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -23,118 +24,142 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ONE (uintptr_t a)
-#define TWO (uintptr_t a, uintptr_t b)
-#define THREE (uintptr_t a, uintptr_t b, uintptr_t c)
-#define FOUR (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
-#define FIVE (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e)
-#define SIX (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)
-#define SEVEN                                                                                      \
-    (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g)
-#define EIGHT                                                                                      \
-    (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g,    \
-     uintptr_t h)
-#define NINE                                                                                       \
-    (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g,    \
-     uintptr_t h, uintptr_t i)
+/* Parameters by the kinds of signatures.def; arguments have the kinds' names. */
+#define PARAM_buffer uintptr_t buffer
+#define PARAM_in uintptr_t in
+#define PARAM_out uintptr_t out
+#define PARAM_count uintptr_t count
+#define PARAM_ins uintptr_t ins
+#define PARAM_outs uintptr_t outs
+#define PARAM_counts uintptr_t counts
+#define PARAM_in_counts uintptr_t in_counts
+#define PARAM_out_counts uintptr_t out_counts
+#define PARAM_in_places uintptr_t in_places
+#define PARAM_out_places uintptr_t out_places
+#define PARAM_type uintptr_t type
+#define PARAM_in_type uintptr_t in_type
+#define PARAM_out_type uintptr_t out_type
+#define PARAM_in_types uintptr_t in_types
+#define PARAM_out_types uintptr_t out_types
+#define PARAM_op uintptr_t op
+#define PARAM_root uintptr_t root
+#define PARAM_comm uintptr_t comm
+/* .. of MPI_Init and others, that have none of these kinds */
+#define PARAM_count_at uintptr_t count_at
+#define PARAM_words_at uintptr_t words_at
+#define PARAM_required uintptr_t required
+#define PARAM_provided uintptr_t provided
+#define PARAM_error uintptr_t error
+#define PARAM_window uintptr_t window
+#define PARAM_flag uintptr_t flag
 
-/* name, parameters, arguments */
+/* A single count that no int holds. */
+#define WIDE_buffer
+#define WIDE_in
+#define WIDE_out
+#define WIDE_count || count > INT_MAX
+#define WIDE_ins || ins > INT_MAX
+#define WIDE_outs || outs > INT_MAX
+#define WIDE_type
+#define WIDE_in_type
+#define WIDE_out_type
+#define WIDE_op
+#define WIDE_root
+#define WIDE_comm
+
+/* ROW(name, kinds of the parameters) for names that are not collectives of signatures.def. */
 #define INITIALISERS(ROW)                                                                          \
-    ROW(MPI_Init, TWO, (a, b))                                                                     \
-    ROW(MPI_Init_thread, FOUR, (a, b, c, d))                                                       \
-    ROW(mpi_init_, ONE, (a))                                                                       \
-    ROW(mpi_init_thread_, THREE, (a, b, c))                                                        \
-    ROW(mpi_init_f08_, ONE, (a))                                                                   \
-    ROW(mpi_init_thread_f08_, THREE, (a, b, c))
-/* Those that also have a name in _c, for counts larger than an int: with the largest count of a
- * call. */
-#define LARGE(EACH, ROW)                                                                           \
-    EACH(ROW, MPI_Allgather, SEVEN, (a, b, c, d, e, f, g), larger(b, e))                           \
-    EACH(ROW, MPI_Allreduce, SIX, (a, b, c, d, e, f), c)                                           \
-    EACH(ROW, MPI_Alltoall, SEVEN, (a, b, c, d, e, f, g), larger(b, e))                            \
-    EACH(ROW, MPI_Bcast, FIVE, (a, b, c, d, e), b)                                                 \
-    EACH(ROW, MPI_Exscan, SIX, (a, b, c, d, e, f), c)                                              \
-    EACH(ROW, MPI_Gather, EIGHT, (a, b, c, d, e, f, g, h), larger(b, e))                           \
-    EACH(ROW, MPI_Reduce, SEVEN, (a, b, c, d, e, f, g), c)                                         \
-    EACH(ROW, MPI_Reduce_scatter_block, SIX, (a, b, c, d, e, f), c)                                \
-    EACH(ROW, MPI_Scan, SIX, (a, b, c, d, e, f), c)                                                \
-    EACH(ROW, MPI_Scatter, EIGHT, (a, b, c, d, e, f, g, h), larger(b, e))
-#define BOTH(ROW, name, parameters, arguments, max)                                                \
-    ROW(name, parameters, arguments) ROW(name##_c, parameters, arguments)
-/* Those with arrays of counts, that a front end wraps in _c too: with the function that converts
- * the arrays. */
-#define ARRAYS(EACH, ROW)                                                                          \
-    EACH(ROW, MPI_Alltoallv, NINE, (a, b, c, d, e, f, g, h, i),                                    \
-         hud_narrow_exchange(MPI_Alltoallv, a, b, c, d, e, f, g, h, i))                            \
-    EACH(ROW, MPI_Alltoallw, NINE, (a, b, c, d, e, f, g, h, i),                                    \
-         hud_narrow_exchange(MPI_Alltoallw, a, b, c, d, e, f, g, h, i))                            \
-    EACH(ROW, MPI_Reduce_scatter, SIX, (a, b, c, d, e, f),                                         \
-         hud_narrow_reduction(MPI_Reduce_scatter, a, b, c, d, e, f))
-#define WRAPPED(ROW)                                                                               \
-    ROW(MPI_Barrier, ONE, (a))                                                                     \
-    ROW(mpi_barrier_f08_, TWO, (a, b))                                                             \
-    ROW(MPI_Allgatherv, EIGHT, (a, b, c, d, e, f, g, h))                                           \
-    ROW(MPI_Gatherv, NINE, (a, b, c, d, e, f, g, h, i))                                            \
-    ROW(MPI_Scatterv, NINE, (a, b, c, d, e, f, g, h, i))                                           \
-    ROW(MPI_Win_test, TWO, (a, b))                                                                 \
-    LARGE(BOTH, ROW)                                                                               \
-    ARRAYS(BOTH, ROW)
+    ROW(MPI_Init, count_at, words_at)                                                              \
+    ROW(MPI_Init_thread, count_at, words_at, required, provided)                                   \
+    ROW(mpi_init_, error)                                                                          \
+    ROW(mpi_init_thread_, required, provided, error)                                               \
+    ROW(mpi_init_f08_, error)                                                                      \
+    ROW(mpi_init_thread_f08_, required, provided, error)
+#define OTHERS(ROW)                                                                                \
+    ROW(mpi_barrier_f08_, comm, error)                                                             \
+    ROW(MPI_Win_test, window, flag)
 enum {
-#define INDEX(name, parameters, arguments) AT_##name,
-    INITIALISERS(INDEX) WRAPPED(INDEX)
-#undef INDEX
+#define INDEX(name, ...) AT_##name,
+    INITIALISERS(INDEX) OTHERS(INDEX)
+#define PLAIN(Name, name, ...) INDEX(MPI_##Name, __VA_ARGS__)
+#define HANDLED(Name, name, ...) INDEX(MPI_##Name, __VA_ARGS__) INDEX(MPI_##Name##_c, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
+#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
+#include "host/signatures.def"
         NAMES
 };
 
 static const char *const names[NAMES] = {
-#define NAME(name, parameters, arguments) #name,
-    INITIALISERS(NAME) WRAPPED(NAME)
-#undef NAME
+#define NAME(name, ...) #name,
+    INITIALISERS(NAME) OTHERS(NAME)
+#define PLAIN(Name, name, ...) NAME(MPI_##Name, __VA_ARGS__)
+#define HANDLED(Name, name, ...) NAME(MPI_##Name, __VA_ARGS__) NAME(MPI_##Name##_c, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
+#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
+#include "host/signatures.def"
 };
 
 /* Each begins as the function that looks the next definition up. */
-#define FIRST(name, parameters, arguments) static uintptr_t first_##name parameters;
+#define FIRST(name, ...) static uintptr_t first_##name(MAP(PARAM_, __VA_ARGS__));
 INITIALISERS(FIRST)
-WRAPPED(FIRST)
+OTHERS(FIRST)
+#define PLAIN(Name, name, ...) FIRST(MPI_##Name, __VA_ARGS__)
+#define HANDLED(Name, name, ...) FIRST(MPI_##Name, __VA_ARGS__) FIRST(MPI_##Name##_c, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
+#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
+#include "host/signatures.def"
 static _Atomic(void *) targets[NAMES] = {
-#define TARGET(name, parameters, arguments) (void *)first_##name,
-    INITIALISERS(TARGET) WRAPPED(TARGET)
-#undef TARGET
+#define TARGET(name, ...) (void *)first_##name,
+    INITIALISERS(TARGET) OTHERS(TARGET)
+#define PLAIN(Name, name, ...) TARGET(MPI_##Name, __VA_ARGS__)
+#define HANDLED(Name, name, ...) TARGET(MPI_##Name, __VA_ARGS__) TARGET(MPI_##Name##_c, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
+#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
+#include "host/signatures.def"
 };
 
 #define EXPORT __attribute__((visibility("default")))
-#define DECLARE(name, parameters, arguments) EXPORT uintptr_t name parameters;
+#define DECLARE(name, ...) EXPORT uintptr_t name(MAP(PARAM_, __VA_ARGS__));
 INITIALISERS(DECLARE)
-WRAPPED(DECLARE)
+OTHERS(DECLARE)
+#define PLAIN(Name, name, ...) DECLARE(MPI_##Name, __VA_ARGS__)
+#define HANDLED(Name, name, ...)                                                                   \
+    DECLARE(MPI_##Name, __VA_ARGS__) DECLARE(MPI_##Name##_c, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
+#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
+#include "host/signatures.def"
 
 /*
  * MPI_Bcast_c and its kin, of an MPI that has none (Open MPI 4 and 5).  A program that uses a name
  * only where it is defined (mpi4py: a weak symbol) finds ours, so it must work.  More than an int
  * counts is an error, as it would have been without the name.
  */
-static uintptr_t larger(uintptr_t a, uintptr_t b)
-{
-    return a > b ? a : b;
-}
-
-#define BY_INT(ROW, name, parameters, arguments, max)                                              \
-    static uintptr_t by_int_##name parameters                                                      \
+#define NARROW_alltoallv hud_narrow_exchange
+#define NARROW_alltoallw hud_narrow_exchange
+#define NARROW_reduce_scatter hud_narrow_reduction
+#define HANDLED(Name, name, ...)                                                                   \
+    static uintptr_t by_int_MPI_##Name(MAP(PARAM_, __VA_ARGS__))                                   \
     {                                                                                              \
-        return (max) <= INT_MAX ? name arguments : HUD_ERR_COUNT_OF_ALL;                           \
+        return 0 JOIN(WIDE_, __VA_ARGS__) ? HUD_ERR_COUNT_OF_ALL : MPI_##Name(__VA_ARGS__);        \
     }
-LARGE(BY_INT, )
-
-#define NARROWED(ROW, name, parameters, arguments, call)                                           \
-    static uintptr_t by_int_##name parameters                                                      \
+#define HANDLED_ARRAYS(Name, name, ...)                                                            \
+    static uintptr_t by_int_MPI_##Name(MAP(PARAM_, __VA_ARGS__))                                   \
     {                                                                                              \
-        return call;                                                                               \
+        return NARROW_##name(MPI_##Name, __VA_ARGS__);                                             \
     }
-ARRAYS(NARROWED, )
+#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
+#include "host/signatures.def"
 
 static void *const fallbacks[NAMES] = {
-#define FALLBACK(ROW, name, parameters, arguments, max) [AT_##name##_c] = (void *)by_int_##name,
-    LARGE(FALLBACK, ) ARRAYS(FALLBACK, )
-#undef FALLBACK
+#define HANDLED(Name, ...) [AT_MPI_##Name##_c] = (void *)by_int_MPI_##Name,
+#define HANDLED_ARRAYS HANDLED
+#define CHECKED HANDLED
+#include "host/signatures.def"
 };
 
 static void *look_up(int at, void *caller)
@@ -159,29 +184,43 @@ void hud_trampolines_divert(const struct hud_wrapper *wrappers)
                 local_set(&targets[at], (void *)wrappers->function);
 }
 
-#define JUMP(function, parameters, arguments) ((uintptr_t(*) parameters)(function)) arguments
+#define JUMP(function, ...) ((uintptr_t(*)(MAP(PARAM_, __VA_ARGS__)))(function))(__VA_ARGS__)
 
-#define LOOK_UP(name, parameters, arguments)                                                       \
-    static uintptr_t first_##name parameters                                                       \
+#define LOOK_UP(name, ...)                                                                         \
+    static uintptr_t first_##name(MAP(PARAM_, __VA_ARGS__))                                        \
     {                                                                                              \
-        return JUMP(look_up(AT_##name, __builtin_return_address(0)), parameters, arguments);       \
+        return JUMP(look_up(AT_##name, __builtin_return_address(0)), __VA_ARGS__);                 \
     }
 INITIALISERS(LOOK_UP)
-WRAPPED(LOOK_UP)
+OTHERS(LOOK_UP)
+#define PLAIN(Name, name, ...) LOOK_UP(MPI_##Name, __VA_ARGS__)
+#define HANDLED(Name, name, ...)                                                                   \
+    LOOK_UP(MPI_##Name, __VA_ARGS__) LOOK_UP(MPI_##Name##_c, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
+#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
+#include "host/signatures.def"
 
-#define INITIALISER(name, parameters, arguments)                                                   \
-    uintptr_t name parameters                                                                      \
+#define INITIALISER(name, ...)                                                                     \
+    uintptr_t name(MAP(PARAM_, __VA_ARGS__))                                                       \
     {                                                                                              \
         hud_loader_attach();                                                                       \
-        uintptr_t result = JUMP(local_get(&targets[AT_##name]), parameters, arguments);            \
+        uintptr_t result = JUMP(local_get(&targets[AT_##name]), __VA_ARGS__);                      \
         hud_loader_initialised();                                                                  \
         return result;                                                                             \
     }
 INITIALISERS(INITIALISER)
 
-#define FORWARD(name, parameters, arguments)                                                       \
-    uintptr_t name parameters                                                                      \
+#define FORWARD(name, ...)                                                                         \
+    uintptr_t name(MAP(PARAM_, __VA_ARGS__))                                                       \
     {                                                                                              \
-        return JUMP(local_get(&targets[AT_##name]), parameters, arguments);                        \
+        return JUMP(local_get(&targets[AT_##name]), __VA_ARGS__);                                  \
     }
-WRAPPED(FORWARD)
+OTHERS(FORWARD)
+#define PLAIN(Name, name, ...) FORWARD(MPI_##Name, __VA_ARGS__)
+#define HANDLED(Name, name, ...)                                                                   \
+    FORWARD(MPI_##Name, __VA_ARGS__) FORWARD(MPI_##Name##_c, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
+#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
+#include "host/signatures.def"

@@ -6,20 +6,24 @@
  */
 #include "module.h"
 
-#define OPEN(...) __VA_ARGS__,
-#define CHECKED(name, parameters, arguments, root, bytes, detail)                                  \
-    static int checked_##name parameters                                                           \
+#define SUM sum_of
+#define OP_NAME hud_reduction_name
+#define IS_RANK(rank, comm) (ompi_comm_rank(comm) == (rank))
+#define CHECKED(Name, name, root, bytes, detail, ...)                                              \
+    static int checked_##name(MAP(PARAM_, __VA_ARGS__))                                            \
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
         hud_module_enter(m, #name, root, bytes, detail);                                           \
-        return hud_module_leave(m, m->below.name(OPEN arguments m->below.name##_module));          \
+        return hud_module_leave(m, m->below.name(__VA_ARGS__, m->below.name##_module));            \
     }
-#include "collectives.def"
+#define CHECKED_ARRAYS CHECKED
+#include "host/signatures.def"
 
 void hud_checked_install(hud_module *m)
 {
-#define CHECKED(name, ...)                                                                         \
+#define CHECKED(Name, name, ...)                                                                   \
     if (m->below.name != NULL)                                                                     \
         m->super.coll_##name = checked_##name;
-#include "collectives.def"
+#define CHECKED_ARRAYS CHECKED
+#include "host/signatures.def"
 }

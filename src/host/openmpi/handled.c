@@ -261,22 +261,25 @@ static int take_alltoallw(const void *in, const int *ins, const int *from, TYPE 
 
 /* ---- as Open MPI calls them ------------------------------------------------------------------ */
 
-#define OPEN(...) __VA_ARGS__,
-#define TAKEN(name, parameters, arguments)                                                         \
-    static int handled_##name parameters                                                           \
+#define PLAIN(Name, name, ...)                                                                     \
+    static int handled_##name(MAP(PARAM_, __VA_ARGS__))                                            \
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
-        int status = m->setting_up ? HUD_PASS : take_##name(OPEN arguments m);                     \
+        int status = m->setting_up ? HUD_PASS : take_##name(__VA_ARGS__, m);                       \
         return status != HUD_PASS                                                                  \
                    ? answer(comm, status)                                                          \
-                   : hud_module_leave(m, m->below.name(OPEN arguments m->below.name##_module));    \
+                   : hud_module_leave(m, m->below.name(__VA_ARGS__, m->below.name##_module));      \
     }
-#include "collectives.def"
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#include "host/signatures.def"
 
 void hud_handled_install(hud_module *m)
 {
-#define TAKEN(name, ...)                                                                           \
+#define PLAIN(Name, name, ...)                                                                     \
     if (m->below.name != NULL)                                                                     \
         m->super.coll_##name = handled_##name;
-#include "collectives.def"
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#include "host/signatures.def"
 }

@@ -78,25 +78,31 @@ int hud_module_leave(hud_module *m, int code)
 
 static void keep_below(hud_module *m, const mca_coll_base_comm_coll_t *table, bool checks)
 {
-#define TAKEN(name, ...)                                                                           \
+#define PLAIN(Name, name, ...)                                                                     \
     if (table->coll_##name != NULL) {                                                              \
         m->below.name = table->coll_##name;                                                        \
         m->below.name##_module = table->coll_##name##_module;                                      \
         OBJ_RETAIN(m->below.name##_module);                                                        \
     }
-#define CHECKED(name, ...)                                                                         \
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#define CHECKED(...)                                                                               \
     if (checks)                                                                                    \
-    TAKEN(name)
-#include "collectives.def"
+    PLAIN(__VA_ARGS__)
+#define CHECKED_ARRAYS CHECKED
+#include "host/signatures.def"
 }
 
 static void release_below(hud_module *m)
 {
-#define TAKEN(name, ...)                                                                           \
+#define PLAIN(Name, name, ...)                                                                     \
     if (m->below.name##_module != NULL)                                                            \
         OBJ_RELEASE(m->below.name##_module);
-#define CHECKED TAKEN
-#include "collectives.def"
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#define CHECKED PLAIN
+#define CHECKED_ARRAYS PLAIN
+#include "host/signatures.def"
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

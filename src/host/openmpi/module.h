@@ -5,6 +5,8 @@
 
 #include "component.h"
 
+#include "host/map.h"
+
 #include "ompi/op/op.h"
 
 #include <stdbool.h>
@@ -16,11 +18,14 @@ enum {
 /* What served the communicator before, and the modules that it is of; NULL: nothing did, or (of
  * what is only checked) nobody asks. */
 struct below {
-#define TAKEN(name, ...)                                                                           \
+#define PLAIN(Name, name, ...)                                                                     \
     mca_coll_base_module_##name##_fn_t name;                                                       \
     mca_coll_base_module_t *name##_module;
-#define CHECKED(name, ...) TAKEN(name)
-#include "collectives.def"
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#define CHECKED PLAIN
+#define CHECKED_ARRAYS PLAIN
+#include "host/signatures.def"
 };
 
 typedef struct {
@@ -39,11 +44,31 @@ typedef struct {
     size_t *block_bytes; /* reduce_scatter */
 } hud_module;
 
-/* Types of parameters in collectives.def. */
 typedef ompi_communicator_t COMM;
 typedef ompi_datatype_t TYPE;
 typedef ompi_op_t OP;
 typedef mca_coll_base_module_t MODULE;
+
+/* Parameters and arguments of a collective's function here, by the kinds of signatures.def. */
+#define PARAM_buffer void *buffer
+#define PARAM_in const void *in
+#define PARAM_out void *out
+#define PARAM_count int count
+#define PARAM_ins int ins
+#define PARAM_outs int outs
+#define PARAM_counts const int *counts
+#define PARAM_in_counts const int *in_counts
+#define PARAM_out_counts const int *out_counts
+#define PARAM_in_places const int *in_places
+#define PARAM_out_places const int *out_places
+#define PARAM_type TYPE *type
+#define PARAM_in_type TYPE *in_type
+#define PARAM_out_type TYPE *out_type
+#define PARAM_in_types TYPE *const *in_types
+#define PARAM_out_types TYPE *const *out_types
+#define PARAM_op OP *op
+#define PARAM_root int root
+#define PARAM_comm COMM *comm, MODULE *module
 
 /* handled.c: puts the collectives that huddle serves into the module, those that have something
  * below. */

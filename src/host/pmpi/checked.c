@@ -51,37 +51,34 @@ static int leave(struct comm *comm, int code)
 
 /* The arguments are looked at only where there is a team: those of an intercommunicator's call are
  * counted by the other group. */
-#define WRAPPER(name, text, parameters, arguments, root, bytes, detail)                            \
-    static int checked_##name parameters                                                           \
+#define WRAPPER(Name, name, root, bytes, detail, ...)                                              \
+    static int checked_##Name(MAP(PARAM_, __VA_ARGS__))                                            \
     {                                                                                              \
         struct comm *ours = hud_comm_find(comm);                                                   \
         if (ours && ours->team)                                                                    \
-            enter(ours->team, text, root, bytes, detail);                                          \
-        return leave(ours, real.name arguments);                                                   \
+            enter(ours->team, #name, root, bytes, detail);                                         \
+        return leave(ours, real.Name(__VA_ARGS__));                                                \
     }
+
+#define SUM sum_int
+#define OP_NAME hud_op_name
+#define IS_RANK is_rank
 
 #define COUNT int
 #define PLACE int
-#define SUM sum_int
 #define CHECKED WRAPPER
-#define V WRAPPER
-#include "host/pmpi/checked.def"
+#define CHECKED_ARRAYS WRAPPER
+#include "host/signatures.def"
 #undef COUNT
 #undef PLACE
-#undef SUM
-#undef CHECKED
-#undef V
 
 #define COUNT MPI_Count
-#define CHECKED(name, ...) WRAPPER(name##_c, __VA_ARGS__)
-#define V(...)
-#include "host/pmpi/checked.def"
-#undef CHECKED
-#undef V
+#define CHECKED(Name, ...) WRAPPER(Name##_c, __VA_ARGS__)
+#include "host/signatures.def"
 
 const struct hud_wrapper hud_checked_wrappers[] = {
-#define V(name, ...) { "MPI_" #name, (void (*)(void))checked_##name },
-#define CHECKED(name, ...) V(name) V(name##_c)
-#include "host/pmpi/checked.def"
+#define CHECKED_ARRAYS(Name, ...) { "MPI_" #Name, (void (*)(void))checked_##Name },
+#define CHECKED(Name, ...) CHECKED_ARRAYS(Name) CHECKED_ARRAYS(Name##_c)
+#include "host/signatures.def"
     { NULL, NULL },
 };

@@ -16,8 +16,8 @@ static int in_place(struct comm *c, struct message *m)
     return status;
 }
 
-int hud_take_alltoall(struct comm *c, const void *in, MPI_Count ins, MPI_Datatype in_type,
-                      void *out, MPI_Count outs, MPI_Datatype out_type)
+int hud_take_alltoall(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
+                      MPI_Count outs, MPI_Datatype out_type, struct comm *c)
 {
     struct message from, to;
     MPI_Count sent, received;
@@ -43,6 +43,15 @@ int hud_take_alltoall(struct comm *c, const void *in, MPI_Count ins, MPI_Datatyp
 }
 
 /* ---- a message for each member ---- */
+
+/* What a rank sends, or receives, in an alltoallv or alltoallw. */
+struct blocks {
+    const void *buffer;
+    struct many counts, places;
+    MPI_Datatype type;
+    const MPI_Datatype *types; /* of each block, and places are in bytes; NULL: all are of `type`,
+                                  and places in its extents */
+};
 
 /* One direction of the call, in the communicator's scratch. */
 struct side {
@@ -141,7 +150,7 @@ size_t hud_exchange_bytes(int ranks)
     return 2 * (size_t)ranks * (sizeof(struct message) + sizeof(struct hud_view));
 }
 
-int hud_take_alltoallv(struct comm *c, const struct blocks *in, const struct blocks *out)
+static int exchange(struct comm *c, const struct blocks *in, const struct blocks *out)
 {
     size_t ranks = (size_t)c->size;
     struct message *messages = hud_comm_scratch(c, hud_exchange_bytes(c->size));
@@ -163,4 +172,20 @@ int hud_take_alltoallv(struct comm *c, const struct blocks *in, const struct blo
     }
     close_side(&to, c->size);
     return status;
+}
+
+int hud_take_alltoallv(const void *in, struct many in_counts, struct many in_places,
+                       MPI_Datatype in_type, void *out, struct many out_counts,
+                       struct many out_places, MPI_Datatype out_type, struct comm *c)
+{
+    return exchange(c, &(struct blocks){ in, in_counts, in_places, in_type, NULL },
+                    &(struct blocks){ out, out_counts, out_places, out_type, NULL });
+}
+
+int hud_take_alltoallw(const void *in, struct many in_counts, struct many in_places,
+                       const MPI_Datatype in_types[], void *out, struct many out_counts,
+                       struct many out_places, const MPI_Datatype out_types[], struct comm *c)
+{
+    return exchange(c, &(struct blocks){ in, in_counts, in_places, MPI_DATATYPE_NULL, in_types },
+                    &(struct blocks){ out, out_counts, out_places, MPI_DATATYPE_NULL, out_types });
 }

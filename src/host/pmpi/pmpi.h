@@ -3,7 +3,7 @@
  * pmpi.h - what the files of the MPICH-family front end share.
  *
  * attach.c    the calls of the MPI, found by name
- * wrap.c      the wrappers, from handled.def
+ * wrap.c      the wrappers, from host/signatures.def
  * reduce.c    reductions, from MPI's arguments to huddle's
  * exchange.c  the same of alltoall, alltoallv, alltoallw
  * life.c      the process's context, from the first collective (or the return of MPI_Init) to
@@ -22,11 +22,53 @@
 #define HUD_PMPI_H
 
 #include "host/loader/front.h"
+#include "host/map.h"
 #include "huddle/huddle.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Parameters of the MPI's functions by the kinds of host/signatures.def, for counts of COUNT and
+ * places of PLACE; and what hud_take_<name> has of them: an array of counts as a MANY. */
+#define PARAM_buffer void *buffer
+#define PARAM_in const void *in
+#define PARAM_out void *out
+#define PARAM_count COUNT count
+#define PARAM_ins COUNT ins
+#define PARAM_outs COUNT outs
+#define PARAM_counts const COUNT counts[]
+#define PARAM_in_counts const COUNT in_counts[]
+#define PARAM_out_counts const COUNT out_counts[]
+#define PARAM_in_places const PLACE in_places[]
+#define PARAM_out_places const PLACE out_places[]
+#define PARAM_type MPI_Datatype type
+#define PARAM_in_type MPI_Datatype in_type
+#define PARAM_out_type MPI_Datatype out_type
+#define PARAM_in_types const MPI_Datatype in_types[]
+#define PARAM_out_types const MPI_Datatype out_types[]
+#define PARAM_op MPI_Op op
+#define PARAM_root int root
+#define PARAM_comm MPI_Comm comm
+#define TAKE_buffer buffer
+#define TAKE_in in
+#define TAKE_out out
+#define TAKE_count count
+#define TAKE_ins ins
+#define TAKE_outs outs
+#define TAKE_counts MANY(counts)
+#define TAKE_in_counts MANY(in_counts)
+#define TAKE_out_counts MANY(out_counts)
+#define TAKE_in_places MANY(in_places)
+#define TAKE_out_places MANY(out_places)
+#define TAKE_type type
+#define TAKE_in_type in_type
+#define TAKE_out_type out_type
+#define TAKE_in_types in_types
+#define TAKE_out_types out_types
+#define TAKE_op op
+#define TAKE_root root
+#define TAKE_comm ours
 
 /* PMPI_Bcast is real.Bcast. */
 struct calls {
@@ -217,28 +259,25 @@ static inline MPI_Count many_at(struct many many, int member)
     return many.large ? ((const MPI_Count *)many.at)[index] : ((const int *)many.at)[index];
 }
 
-int hud_take_allreduce(struct comm *comm, const void *in, void *out, MPI_Count count,
-                       MPI_Datatype type, MPI_Op op);
-int hud_take_reduce(struct comm *comm, const void *in, void *out, MPI_Count count,
-                    MPI_Datatype type, MPI_Op op, int root);
-int hud_take_reduce_scatter(struct comm *comm, const void *in, void *out, struct many counts,
-                            MPI_Datatype type, MPI_Op op);
-int hud_take_reduce_scatter_block(struct comm *comm, const void *in, void *out, MPI_Count count,
-                                  MPI_Datatype type, MPI_Op op);
+/* hud_take_<name>: MPI's arguments, the communicator last. */
+int hud_take_allreduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                       struct comm *comm);
+int hud_take_reduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                    int root, struct comm *comm);
+int hud_take_reduce_scatter(const void *in, void *out, struct many counts, MPI_Datatype type,
+                            MPI_Op op, struct comm *comm);
+int hud_take_reduce_scatter_block(const void *in, void *out, MPI_Count count, MPI_Datatype type,
+                                  MPI_Op op, struct comm *comm);
+int hud_take_alltoall(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
+                      MPI_Count outs, MPI_Datatype out_type, struct comm *comm);
+int hud_take_alltoallv(const void *in, struct many in_counts, struct many in_places,
+                       MPI_Datatype in_type, void *out, struct many out_counts,
+                       struct many out_places, MPI_Datatype out_type, struct comm *comm);
+int hud_take_alltoallw(const void *in, struct many in_counts, struct many in_places,
+                       const MPI_Datatype in_types[], void *out, struct many out_counts,
+                       struct many out_places, const MPI_Datatype out_types[], struct comm *comm);
 
-int hud_take_alltoall(struct comm *comm, const void *in, MPI_Count ins, MPI_Datatype in_type,
-                      void *out, MPI_Count outs, MPI_Datatype out_type);
-
-/* One side of an alltoallv or alltoallw. */
-struct blocks {
-    const void *buffer;
-    struct many counts, places;
-    MPI_Datatype type;
-    const MPI_Datatype *types; /* of each block, and places are in bytes; NULL: all are of `type`,
-                                  and places in its extents */
-};
 /* Of scratch, in a communicator of so many ranks. */
 size_t hud_exchange_bytes(int ranks);
-int hud_take_alltoallv(struct comm *comm, const struct blocks *in, const struct blocks *out);
 
 #endif

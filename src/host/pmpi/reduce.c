@@ -45,8 +45,8 @@ static int decline(const struct comm *c, int status, const char *name, const cha
     return status;
 }
 
-int hud_take_allreduce(struct comm *c, const void *in, void *out, MPI_Count count,
-                       MPI_Datatype type, MPI_Op op)
+int hud_take_allreduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                       struct comm *c)
 {
     const struct hud_op *found;
     struct local_op local;
@@ -62,8 +62,8 @@ int hud_take_allreduce(struct comm *c, const void *in, void *out, MPI_Count coun
     return status;
 }
 
-int hud_take_reduce(struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type,
-                    MPI_Op op, int root)
+int hud_take_reduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                    int root, struct comm *c)
 {
     bool receives = c->rank == root;
     const struct hud_op *found;
@@ -153,14 +153,14 @@ static int reduce_scatter(struct comm *c, const char *name, const void *in, void
     return status;
 }
 
-int hud_take_reduce_scatter(struct comm *c, const void *in, void *out, struct many counts,
-                            MPI_Datatype type, MPI_Op op)
+int hud_take_reduce_scatter(const void *in, void *out, struct many counts, MPI_Datatype type,
+                            MPI_Op op, struct comm *c)
 {
     return counts.at ? reduce_scatter(c, "reduce_scatter", in, out, counts, type, op) : HUD_PASS;
 }
 
-int hud_take_reduce_scatter_block(struct comm *c, const void *in, void *out, MPI_Count count,
-                                  MPI_Datatype type, MPI_Op op)
+int hud_take_reduce_scatter_block(const void *in, void *out, MPI_Count count, MPI_Datatype type,
+                                  MPI_Op op, struct comm *c)
 {
     return reduce_scatter(c, "reduce_scatter_block", in, out, (struct many){ &count, true, true },
                           type, op);

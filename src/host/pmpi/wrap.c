@@ -50,7 +50,8 @@ static void wrap_barrier_f08(const MPI_Comm *handle, MPI_Fint *error)
         *error = code;
 }
 
-static int take_bcast(struct comm *comm, void *buffer, MPI_Count count, MPI_Datatype type, int root)
+static int hud_take_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
+                          struct comm *comm)
 {
     struct message message;
 
@@ -82,32 +83,33 @@ static int wrap_win_test(MPI_Win window, int *ended)
     return code;
 }
 
-#define WRAPPER(name, parameters, arguments, call)                                                 \
-    static int wrap_##name parameters                                                              \
+/* Parameters by the kinds of signatures.def; arguments have the kinds' names. */
+#define WRAPPER(Name, name, ...)                                                                   \
+    static int wrap_##Name(MAP(PARAM_, __VA_ARGS__))                                               \
     {                                                                                              \
         struct comm *ours = hud_comm_find(comm);                                                   \
-        int status = ours && ours->team ? call : HUD_PASS;                                         \
+        int status = ours && ours->team ? hud_take_##name(MAP(TAKE_, __VA_ARGS__)) : HUD_PASS;     \
         if (status == HUD_PASS)                                                                    \
-            return came_back(comm, real.name arguments);                                           \
+            return came_back(comm, real.Name(__VA_ARGS__));                                        \
         return status == HUD_OK ? MPI_SUCCESS : fail(ours, status);                                \
     }
 
 #define COUNT int
 #define PLACE int
 #define MANY(array) ((struct many){ (array), false, false })
-#define TAKEN WRAPPER
-#include "host/pmpi/handled.def"
+#define HANDLED(Name, name, ...) WRAPPER(Name, name, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#include "host/signatures.def"
 #undef COUNT
 #undef PLACE
 #undef MANY
-#undef TAKEN
 
 #define COUNT MPI_Count
 #define PLACE MPI_Aint
 #define MANY(array) ((struct many){ (array), true, false })
-#define TAKEN(name, ...) WRAPPER(name##_c, __VA_ARGS__)
-#include "host/pmpi/handled.def"
-#undef TAKEN
+#define HANDLED(Name, name, ...) WRAPPER(Name##_c, name, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#include "host/signatures.def"
 
 _Static_assert(sizeof(MPI_Aint) == sizeof(MPI_Count), "large places are read as large counts");
 
@@ -115,9 +117,10 @@ const struct hud_wrapper hud_wrappers[] = {
     { "MPI_Barrier", (void (*)(void))wrap_barrier },
     { "mpi_barrier_f08_", (void (*)(void))wrap_barrier_f08 },
     { "MPI_Win_test", (void (*)(void))wrap_win_test },
-#define TAKEN(name, ...)                                                                           \
-    { "MPI_" #name, (void (*)(void))wrap_##name },                                                 \
-        { "MPI_" #name "_c", (void (*)(void))wrap_##name##_c },
-#include "host/pmpi/handled.def"
+#define HANDLED(Name, ...)                                                                         \
+    { "MPI_" #Name, (void (*)(void))wrap_##Name },                                                 \
+        { "MPI_" #Name "_c", (void (*)(void))wrap_##Name##_c },
+#define HANDLED_ARRAYS HANDLED
+#include "host/signatures.def"
     { NULL, NULL },
 };
