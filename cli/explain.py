@@ -8,9 +8,10 @@ import argparse
 import json
 
 from .common import machines
+from .common.collectives import HELP, find
 from .common.layout import Trouble
 from .common.options import MAPS
-from .common.sizes import SERVED_AS, UNSIZED, number, written
+from .common.sizes import number, written
 from .common.text import bytes_text, heading, parameters_text, table
 
 
@@ -19,10 +20,7 @@ def add_arguments(parser):
         "collective",
         nargs="?",
         default="bcast",
-        help=(
-            "barrier, bcast, reduce, allreduce, reduce_scatter, alltoall, alltoallv (default:"
-            " bcast)"
-        ),
+        help=HELP,
     )
     parser.add_argument(
         "--bytes",
@@ -54,21 +52,12 @@ class Asked:
     """The question, but for the size."""
 
     def __init__(self, options, layout):
-        self.layout, self.collective, self.map = (
-            layout,
-            SERVED_AS.get(options.collective, options.collective),
-            options.map,
-        )
-        known = sorted({row["collective"] for row in layout.ask("info", "algorithms")})
-        if self.collective not in known:
+        found = find(layout, options.collective, "explain")
+        self.layout, self.collective, self.map = layout, found.name, options.map
+        self.unsized = found.unsized
+        if self.unsized and options.bytes is not None:
             raise Trouble(
-                f"explain {self.collective}: huddle has no such collective (accepted:"
-                f" {', '.join(known)})",
-                2,
-            )
-        if self.collective in UNSIZED and options.bytes is not None:
-            raise Trouble(
-                f"--bytes {options.bytes}: {UNSIZED[self.collective]} (accepted: huddle explain"
+                f"--bytes {options.bytes}: {self.unsized} (accepted: huddle explain"
                 f" {self.collective}, without it)",
                 2,
             )
@@ -111,7 +100,7 @@ def file_of(why):
 
 
 def show_one(asked, answer):
-    size = f"{bytes_text(answer['bytes'])} " if answer["collective"] not in UNSIZED else ""
+    size = "" if asked.unsized else f"{bytes_text(answer['bytes'])} "
     facts, serves, why = answer["facts"], answer["serves"], answer["why"]
     print(f"{size}{answer['collective']}, {asked.words()}")
     print(f"  serves   {name_of(serves)}{': ' + serves['doc'] if serves else ''}")
@@ -230,7 +219,7 @@ def show(options, asked):
         print(f"{answer['error']}: huddle takes no calls")
     elif colon and last < first:
         raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH)", 2)
-    elif answer["collective"] in UNSIZED or (text and not colon):
+    elif asked.unsized or (text and not colon):
         show_one(asked, answer)
     else:
         show_pieces(asked, answer, first, last)

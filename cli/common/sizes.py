@@ -1,17 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives and numbers of bytes as users write them."""
+"""Numbers of bytes as users write them."""
 
 import argparse
 import re
-
-# Collectives that are not chosen by a size, and why.
-UNSIZED = {
-    "barrier": "a barrier has none",
-    "alltoallv": "each rank knows only its own of an alltoallv",
-}
-
-# Collectives that others serve too: whose rules and settings hold for them.
-SERVED_AS = {"reduce_scatter_block": "reduce_scatter", "alltoallw": "alltoallv"}
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 

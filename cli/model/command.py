@@ -6,7 +6,7 @@ times, the parameters that they recommend.
 
 import json
 
-from ..common import machines, pictures, places, sizes
+from ..common import collectives, machines, pictures, places, sizes
 from ..common.layout import Trouble
 from ..common.options import MAPS, bytes_within, sizes_of, whole, within
 from ..common.text import bytes_text, heading, table
@@ -21,7 +21,6 @@ QUEUE = {
     "buffers": 0,
     "sets": 3,
 }  # of broadcasts, and what they are where nothing is said
-COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 
 
 def add_arguments(parser):
@@ -29,9 +28,8 @@ def add_arguments(parser):
         "collective",
         nargs="?",
         default="bcast",
-        choices=COLLECTIVES,
         metavar="COLL",
-        help=f"{', '.join(COLLECTIVES)} (default: bcast)",
+        help=collectives.HELP,
     )
     parser.add_argument(
         "--machine",
@@ -300,10 +298,19 @@ def main(options, _command, layout):
     if options.machine == "list":
         machines.show(layout)
         return 0
-    places.check("--plot", options.plot)
-    if options.plot and options.collective == "barrier":
+    about = collectives.find(layout, options.collective, "model")
+    if not about.limits:
+        limited = [c.name for c in collectives.known(layout) if c.limits]
         raise Trouble(
-            "--plot: a barrier has one time, no curve (accepted: of collectives with bytes)", 2
+            f"model {about.name}: no limit of its time is known (accepted:"
+            f" {', '.join(limited)})",
+            2,
+        )
+    options.collective = about.name
+    places.check("--plot", options.plot)
+    if options.plot and not about.moves:
+        raise Trouble(
+            f"--plot: a {about.name} has one time, no curve (accepted: of collectives with bytes)", 2
         )
     if options.plot and pictures.missing():
         raise Trouble(f"--plot {options.plot}: {pictures.missing()}")

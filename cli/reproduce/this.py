@@ -13,26 +13,19 @@ import statistics
 import sys
 
 from ..common import steady
+from ..common.collectives import known
 from ..common.pictures import Figure
 from ..common.progress import Progress
 from ..common.text import bytes_text
 from ..simulate import measure
-from ..simulate.asked import PAIRS, asked_as
+from ..simulate.asked import asked_as
 from .rows import Result, Row, at_most, factor
 
 TITLE, PRINTED = "this machine, simulated beside measured", "measured"
 RANKS, SIMULATED = 2, "simulated"
 SIZES, BRIEF_SIZES = "8,64,1K,8K,64K,512K,4M", "8,8K"
 PAIR_SIZES = "8,64,1K,8K,64K,512K"  # of a block
-COLLECTIVES, BRIEF_COLLECTIVES = (
-    "barrier",
-    "bcast",
-    "reduce",
-    "allreduce",
-    "reduce_scatter",
-    "alltoall",
-    "alltoallv",
-), ("bcast",)
+BRIEF_COLLECTIVES = ("bcast",)
 BRIEF_ALGORITHMS = "inline,queue"
 MAX_BIAS, MAX_ERROR = (
     1.25,
@@ -186,7 +179,9 @@ def compare(asked, calls, measured):
 def reproduce(lab):
     for line in NOTES:
         lab.note(line)
-    collectives = BRIEF_COLLECTIVES if lab.brief else COLLECTIVES
+    collectives = [
+        c for c in known(lab.layout) if not lab.brief or c.name in BRIEF_COLLECTIVES
+    ]
     with Progress(len(collectives)) as progress:
         return beside(lab, collectives, progress)
 
@@ -204,9 +199,9 @@ def beside(lab, collectives, progress):
     """Simulated and measured of each collective."""
     rows, figures, lines, skews = [], [], [], []
     for collective in collectives:
-        progress.stage(f"{collective}, simulated and measured")
-        sizes = BRIEF_SIZES if lab.brief else PAIR_SIZES if collective in PAIRS else SIZES
-        asked = asked_of(lab.layout, collective, BRIEF_ALGORITHMS if lab.brief else "all", sizes)
+        progress.stage(f"{collective.name}, simulated and measured")
+        sizes = BRIEF_SIZES if lab.brief else PAIR_SIZES if collective.blocks else SIZES
+        asked = asked_of(lab.layout, collective.name, BRIEF_ALGORITHMS if lab.brief else "all", sizes)
         if not skews:
             warn_of_others()
         calls = asked.calls()
@@ -219,7 +214,7 @@ def beside(lab, collectives, progress):
             skews + [asked.options.skew],
         )
         for line in measured.notes:
-            lab.note(f"{collective}: {line}")
+            lab.note(f"{collective.name}: {line}")
         progress.step()
     near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
     lab.note(

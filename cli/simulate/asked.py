@@ -8,15 +8,14 @@ import argparse
 import os
 
 from ..common import machines, places, repetitions
+from ..common.collectives import HELP, find, known
 from ..common.launching import settings_of
 from ..common.layout import Trouble
 from ..common.options import MAPS, real, sizes_of, whole
 from ..common.progress import Progress
-from ..common.sizes import SERVED_AS
 
 SIZES, PAIR_SIZES = "8:1M:8", "8:32K:8"  # of a message; of a block from each rank to each
 MAX_SKEW_NS = 1e9
-PAIRS, ROOTED = ("alltoall", "alltoallv"), ("bcast", "reduce")
 OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # as the request has them
 
 
@@ -25,10 +24,7 @@ def add_arguments(parser):
         "collective",
         nargs="?",
         default="bcast",
-        help=(
-            "barrier, bcast, reduce, allreduce, reduce_scatter, alltoall, alltoallv (default:"
-            " bcast)"
-        ),
+        help=HELP,
     )
     parser.add_argument(
         "--machine",
@@ -53,7 +49,7 @@ def add_arguments(parser):
         type=sizes_of,
         metavar="SIZES",
         help=(
-            "of the message, of a block of alltoall and alltoallv: 8,1K,1M or 8:4M:8 (default:"
+            "of the message, or of a block from one rank to one: 8,1K,1M or 8:4M:8 (default:"
             f" {SIZES}; blocks {PAIR_SIZES})"
         ),
     )
@@ -169,13 +165,13 @@ def asked_as(layout, *words):
     return Asked(parser.parse_args(words), layout)
 
 
-def check_meaning(options, collective):
+def check_meaning(options, collective, rooted):
     """What says nothing of such calls is refused, not left out."""
-    if options.bytes and collective == "barrier":
-        raise Trouble("--bytes: a barrier has none", 2)
-    if options.root is not None and collective not in ROOTED:
+    if options.bytes and not collective.moves:
+        raise Trouble(f"--bytes: {collective.unsized}", 2)
+    if options.root is not None and not collective.rooted:
         raise Trouble(
-            f"--root: {options.collective} has none (accepted: with {' and '.join(ROOTED)})", 2
+            f"--root: {options.collective} has none (accepted: with {' and '.join(rooted)})", 2
         )
     if options.skew is not None and options.method == "loop":
         raise Trouble(
@@ -198,27 +194,21 @@ class Asked:
 
     def __init__(self, options, layout):
         self.options, self.layout = options, layout
-        self.collective = SERVED_AS.get(options.collective, options.collective)
+        self.about = find(layout, options.collective, "simulate")
+        self.collective = self.about.name
         algorithms = [
             row for row in layout.ask("info", "algorithms") if row["collective"] == self.collective
         ]
-        if not algorithms:
-            known = sorted({row["collective"] for row in layout.ask("info", "algorithms")})
-            raise Trouble(
-                f"simulate {options.collective}: huddle has no such collective (accepted:"
-                f" {', '.join(known)})",
-                2,
-            )
         self.names = self.choose([row["name"] for row in algorithms])
         self.params, self.settings = parameters(options.param), settings_of(options.set, layout)
         self.check_params(
             {row["name"]: [p["name"] for p in row["parameters"]] for row in algorithms}
         )
-        check_meaning(options, self.collective)
+        check_meaning(options, self.about, [c.name for c in known(layout) if c.rooted])
         self.sizes = (
             [0]
-            if self.collective == "barrier"
-            else options.bytes or sizes_of(PAIR_SIZES if self.collective in PAIRS else SIZES)
+            if not self.about.moves
+            else options.bytes or sizes_of(PAIR_SIZES if self.about.blocks else SIZES)
         )
         single = len(self.names) == len(self.sizes) == 1
         if options.timeline and (not single or options.method == "loop"):
@@ -302,7 +292,7 @@ class Asked:
         What the library would do there: {"algorithm", "parameters", "slot_bytes"}; None: it leaves
         that call to the MPI.
         """
-        asked = 0 if self.collective == "alltoallv" else size
+        asked = size if self.about.sized else 0
         elsewhere = (
             {}
             if self.options.machine == machines.THIS or "HUDDLE_TUNING" in self.settings

@@ -22,7 +22,6 @@ LIMIT_S, FIGURE_MS, NOTHING = 600, 60, "nothing"
 LINE_FACTOR = 1.5  # a line transfer like the described one
 SMALL_CALLS = 256  # of up to 4 KB: each draws its ranks' moments of entry anew
 NUMBER_BYTES = 8  # of what reductions add
-SUMS = ("reduce", "allreduce", "reduce_scatter")
 
 
 def prepare(options, asked):
@@ -45,7 +44,7 @@ def prepare(options, asked):
         )
     if options.map != "core":
         raise Trouble(f"--measure: --map {options.map} (accepted: core)", 2)
-    odd = [size for size in asked.sizes if asked.collective in SUMS and size % NUMBER_BYTES]
+    odd = [size for size in asked.sizes if asked.about.reduces and size % NUMBER_BYTES]
     if odd:
         raise Trouble(
             f"--measure: --bytes {odd[0]}: {asked.collective} of numbers of {NUMBER_BYTES} bytes is"

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from ..common import places, stop
+from ..common import collectives, places, stop
 from ..common.candidates import candidates_of, settings_text, worth_trying
 from ..common.layout import Trouble
 from ..common.progress import Progress
@@ -120,9 +120,8 @@ class Campaign:
                 " day)",
                 2,
             )
-        known = sorted(
-            {row["collective"] for row in layout.ask("info", "algorithms")} - {"alltoallv"}
-        )  # which no rule can choose by size
+        # a rule cannot choose by a size that only a rank itself knows
+        known = sorted(c.name for c in collectives.known(layout) if c.sized or not c.moves)
         self.collectives = options.collectives.split(",") if options.collectives else known
         for name in self.collectives:
             if name not in known:

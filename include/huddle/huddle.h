@@ -332,9 +332,12 @@ HUD_API const char *hud_error_string(int status);
 /*
  * JSON of a topic into *json, to be released with free().
  *   "settings"    every setting: name, value, default, unit, doc, MCA name
- *   "algorithms"  every algorithm: collective, name, doc, source, whether it is here to be compared
- *                 with, whether it is direct (needs ranks that can reach each other's memory),
- *                 parameters (with what to try)
+ *   "collectives" every collective: name, name in MPI, another of MPI's that it serves (null:
+ * none), doc; rooted; reduces; sized (something is chosen by its bytes); moves (it has bytes at
+ * all); blocks (they are those of a block for each member, not of a message); same_to_all; counts
+ * and views (block_bytes; a view for each member); limits (of its time are known) "algorithms"
+ * every algorithm: collective, name, doc, source, whether it is here to be compared with, whether
+ * it is direct (needs ranks that can reach each other's memory), parameters (with what to try)
  *   "machine"     topology as huddle sees it: processor's name, active levels, units, NUMA nodes,
  *                 allowed processors
  */

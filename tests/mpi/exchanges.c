@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchanges.c - alltoall, alltoallv and alltoallw of any MPI against what the standard says, byte
- * by byte.
+ * exchanges.c - allgather, alltoall, alltoallv and alltoallw of any MPI against what the standard
+ * says, byte by byte.
  *
  *   exchanges OPTIONS    (options.h)
  *
@@ -14,8 +14,8 @@
 #include "kinds.h"
 #include "options.h"
 
-enum kind_of_call { ALLTOALL, ALLTOALLV, ALLTOALLW, CALLS };
-static const char *const call_names[CALLS] = { "alltoall", "alltoallv", "alltoallw" };
+enum kind_of_call { ALLGATHER, ALLTOALL, ALLTOALLV, ALLTOALLW, CALLS };
+static const char *const call_names[CALLS] = { "allgather", "alltoall", "alltoallv", "alltoallw" };
 
 enum { RANKS_MAX = 512 };
 
@@ -47,7 +47,7 @@ static int units_of(const struct call *c, int from, int to)
     uint64_t pair = c->in_place ? low * 1024 + high : (uint64_t)from * 1024 + (uint64_t)to,
              random = mix(c->id + mix(pair));
 
-    if (c->what == ALLTOALL)
+    if (c->what <= ALLTOALL)
         return c->units;
     return random % 4 == 0   ? 0
            : random % 4 == 1 ? c->units
@@ -72,7 +72,8 @@ static void free_side(struct side *s)
 }
 
 /* Types and counts of what goes to, or comes from, a peer.  Unless a message has its type for
- * itself, elements make one unit, or a whole alltoall block. */
+ * itself, elements make one unit, or a whole block of allgather
+ * and alltoall. */
 static void describe(const struct call *c, struct side *s, int me, int peer, bool sending)
 {
     int units = units_of(c, sending ? me : peer, sending ? peer : me),
@@ -92,16 +93,16 @@ static void describe(const struct call *c, struct side *s, int me, int peer, boo
 }
 
 /*
- * Messages lie in no simple order, with room between them; those of alltoall one after the other.
- * A rank's only message is at displacement 0:  Open MPI's own alltoallw of one rank takes others
- * for elements, not bytes.
+ * Messages lie in no simple order, with room between them; those of allgather and alltoall one
+ * after the other. A rank's only message is at displacement 0:  Open MPI's own alltoallw of one
+ * rank takes others for elements, not bytes.
  */
 static void arrange(const struct call *c, struct side *s, int size)
 {
     ptrdiff_t cursor = 0, elements = 0, lowest = 0, highest = 0, low, high;
 
     for (int i = 0; i < size; i++) {
-        int peer = c->what == ALLTOALL ? i : size - 1 - i;
+        int peer = c->what <= ALLTOALL ? i : size - 1 - i;
         const struct layout *l = &s->l[c->what == ALLTOALLW ? peer : 0];
         span_of(l, s->counts[peer], &low, &high);
         cursor = size == 1 ? low : cursor;
@@ -135,7 +136,7 @@ static void fill(const struct call *c, const struct side *s, const struct area *
     for (int peer = 0; peer < size; peer++) {
         int from = sending ? me : peer, to = sending ? peer : me;
         pattern(packed, (size_t)units_of(c, from, to) * UNIT,
-                mix(c->id) + (uint64_t)from * 1024 + (uint64_t)to);
+                mix(c->id) + (uint64_t)from * 1024 + (c->what == ALLGATHER ? 0 : (uint64_t)to));
         area_fill(&(struct area){ .base = area->base + s->byte[peer] },
                   &s->l[c->what == ALLTOALLW ? peer : 0], s->counts[peer], packed);
     }
@@ -155,6 +156,9 @@ static int perform_large(const struct call *c, const void *in, const struct side
         at[0][i] = s->at[i];
         at[1][i] = r->at[i];
     }
+    if (c->what == ALLGATHER)
+        return MPI_Allgather_c(in, counts[0][0], s->types[0], r->area.base, counts[1][0],
+                               r->types[0], c->comm);
     if (c->what == ALLTOALL)
         return MPI_Alltoall_c(in, counts[0][0], s->types[0], r->area.base, counts[1][0],
                               r->types[0], c->comm);
@@ -175,6 +179,9 @@ static int perform(const struct call *c, const struct side *s, const struct side
         return perform_large(c, in, s, r, size);
 #endif
     (void)size;
+    if (c->what == ALLGATHER)
+        return MPI_Allgather(in, s->counts[0], s->types[0], r->area.base, r->counts[0], r->types[0],
+                             c->comm);
     if (c->what == ALLTOALL)
         return MPI_Alltoall(in, s->counts[0], s->types[0], r->area.base, r->counts[0], r->types[0],
                             c->comm);
@@ -192,14 +199,15 @@ static void exchange(struct call c)
     MPI_Comm_rank(c.comm, &me);
     MPI_Comm_size(c.comm, &size);
     c.id = mix(++calls ^ options.seed << 32);
-    struct side *s = make_side(&c, me, size, true), *r = make_side(&c, me, size, false);
+    int sent_to = c.what == ALLGATHER ? 1 : size; /* messages that a rank sends */
+    struct side *s = make_side(&c, me, sent_to, true), *r = make_side(&c, me, size, false);
     struct area want = { .bytes = r->area.bytes, .memory = allocate(r->area.bytes) },
                 sent = { .memory = allocate(s->area.bytes) };
 
     memset(want.memory, BACKGROUND, want.bytes);
     want.base = want.memory + (r->area.base - r->area.memory);
     fill(&c, r, &want, me, size, false);
-    fill(&c, s, &s->area, me, size, true);
+    fill(&c, s, &s->area, me, sent_to, true);
     memcpy(sent.memory, s->area.memory, s->area.bytes);
     if (c.in_place)
         fill(&c, r, &r->area, me, size, true);

@@ -75,6 +75,26 @@ static json_t *algorithms_json(void)
     return list;
 }
 
+static json_t *collectives_json(void)
+{
+    json_t *list = json_array();
+
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        const struct hud_collective *c = &hud_collectives[kind];
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:s, s:s?, s:s, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "name",
+                      c->name, "mpi", c->mpi_name, "also", c->also, "doc", c->doc, "rooted",
+                      coll_has(kind, COLL_ROOTED), "reduces", coll_has(kind, COLL_REDUCES), "sized",
+                      !coll_has(kind, COLL_UNSIZED), "moves",
+                      coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED), "blocks",
+                      coll_has(kind, COLL_BLOCKS), "same_to_all", coll_has(kind, COLL_SAME_TO_ALL),
+                      "counts", coll_has(kind, COLL_COUNTS), "views", coll_has(kind, COLL_VIEWS),
+                      "limits", c->meaning->cost != NULL));
+    }
+    return list;
+}
+
 static json_t *machine_json(void)
 {
     struct topo *t = hud_topo_load();
@@ -102,6 +122,7 @@ int hud_info_json(const char *topic, char **json)
         const char *topic;
         json_t *(*make)(void);
     } topics[] = { { "settings", settings_json },
+                   { "collectives", collectives_json },
                    { "algorithms", algorithms_json },
                    { "machine", machine_json } };
 

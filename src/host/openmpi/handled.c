@@ -7,6 +7,7 @@
  * knows), goes below with the caller's own arguments; the answer is the same on every rank.  A call
  * that huddle knows under another name is announced by its own around that.
  */
+#include "coll/coll.h"
 #include "module.h"
 
 static const int to_mpi[] = {
@@ -174,18 +175,28 @@ static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE 
 
 /* ---- exchanges ------------------------------------------------------------------------------- */
 
-static int take_alltoall(const void *in, int ins, TYPE *in_type, void *out, int outs,
-                         TYPE *out_type, COMM *comm, hud_module *m)
+/* A block for each rank, or the same for all: in place, that lies where its own copy belongs. */
+static inline int take_blocks(int kind, unsigned flags, const void *in, int ins, TYPE *in_type,
+                              void *out, int outs, TYPE *out_type, COMM *comm, hud_module *m)
 {
     bool in_place = in == MPI_IN_PLACE;
-    size_t ranks = (size_t)ompi_comm_size(comm);
+    size_t ranks = (size_t)ompi_comm_size(comm), sent = flags & COLL_SAME_TO_ALL ? 1 : ranks;
     struct buffer from, to;
 
-    open_buffer(&from, in_place ? out : in, (size_t)(in_place ? outs : ins) * ranks,
+    open_buffer(&from, in_place ? out : in, in_place ? (size_t)outs * ranks : (size_t)ins * sent,
                 in_place ? out_type : in_type);
     open_buffer(&to, out, (size_t)outs * ranks, out_type);
-    return close_buffer(&to, close_buffer(&from, hud_alltoall(m->team, &from.view, &to.view)));
+    const struct hud_args args = { .collective = kind, .in = &from.view, .out = &to.view };
+    return close_buffer(&to, close_buffer(&from, hud_call(m->team, &args)));
 }
+
+#define HANDLED_BLOCKS(Name, name, ID, ...)                                                        \
+    static int take_##name(const void *in, int ins, TYPE *in_type, void *out, int outs,            \
+                           TYPE *out_type, COMM *comm, hud_module *m)                              \
+    {                                                                                              \
+        return take_blocks(COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__, m);                            \
+    }
+#include "host/signatures.def"
 
 /* One side of an exchange: a block for each rank, counts[i] elements at an offset of at[i]. */
 struct blocks {

@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange.c - alltoall, alltoallv and alltoallw: MPI's arguments as views of huddle's.
+ * exchange.c - exchanges: MPI's arguments as views of huddle's.
  *
- * Of alltoall all blocks are one message, in either direction.  The others have a message for each
- * member and direction, and alltoallv is an alltoallw whose types are all the same.
+ * Equal blocks are one message, in either direction.  alltoallv and alltoallw have a message for
+ * each member and direction, and alltoallv is an alltoallw whose types are all the same.
  */
 #include "host/pmpi/pmpi.h"
 
 /* Messages that are staged when read in place hold the user's bytes before any is written. */
-static int in_place(struct comm *c, struct message *m)
+static int in_place(int kind, struct comm *c, struct message *m)
 {
     hud_message_fill(m);
-    int status = hud_alltoall(c->team, &m->view, &m->view);
+    int status = hud_call(
+        c->team, &(struct hud_args){ .collective = kind, .in = &m->view, .out = &m->view });
     hud_message_close(m);
     return status;
 }
 
-int hud_take_alltoall(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
-                      MPI_Count outs, MPI_Datatype out_type, struct comm *c)
+/* What a rank sends lies where its own part of what it gets belongs: an error for the MPI to name.
+ */
+static bool is_twice(unsigned flags, const struct comm *c, const struct message *from,
+                     const struct message *to)
+{
+    size_t own = flags & COLL_SAME_TO_ALL ? to->view.bytes / (size_t)c->size * (size_t)c->rank : 0;
+
+    return to->view.bytes > 0 && from->view.base == (char *)to->view.base + own;
+}
+
+int hud_take_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
+                    void *out, MPI_Count outs, MPI_Datatype out_type, struct comm *c)
 {
     struct message from, to;
-    MPI_Count sent, received;
+    MPI_Count sent = ins, received;
 
     if (__builtin_mul_overflow(outs, c->size, &received))
         return HUD_PASS;
@@ -28,14 +39,13 @@ int hud_take_alltoall(const void *in, MPI_Count ins, MPI_Datatype in_type, void 
     if (status != HUD_OK)
         return status;
     if (in == MPI_IN_PLACE)
-        return in_place(c, &to);
-    status = __builtin_mul_overflow(ins, c->size, &sent)
+        return in_place(kind, c, &to);
+    status = !(flags & COLL_SAME_TO_ALL) && __builtin_mul_overflow(ins, c->size, &sent)
                  ? HUD_PASS
                  : message_open(in, sent, in_type, c->handle, &from);
     if (status == HUD_OK) {
-        bool same =
-            from.view.base == to.view.base && to.view.bytes > 0; /* an error for the MPI to name */
-        status = same ? HUD_PASS : hud_alltoall(c->team, &from.view, &to.view);
+        const struct hud_args args = { .collective = kind, .in = &from.view, .out = &to.view };
+        status = is_twice(flags, c, &from, &to) ? HUD_PASS : hud_call(c->team, &args);
         hud_message_close(&from);
     }
     hud_message_close(&to);

@@ -21,6 +21,7 @@
 #ifndef HUD_PMPI_H
 #define HUD_PMPI_H
 
+#include "coll/coll.h"
 #include "host/loader/front.h"
 #include "host/map.h"
 #include "huddle/huddle.h"
@@ -268,8 +269,17 @@ int hud_take_reduce_scatter(const void *in, void *out, struct many counts, MPI_D
                             MPI_Op op, struct comm *comm);
 int hud_take_reduce_scatter_block(const void *in, void *out, MPI_Count count, MPI_Datatype type,
                                   MPI_Op op, struct comm *comm);
-int hud_take_alltoall(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
-                      MPI_Count outs, MPI_Datatype out_type, struct comm *comm);
+/* Of a block for each rank, or the same for all. */
+int hud_take_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
+                    void *out, MPI_Count outs, MPI_Datatype out_type, struct comm *comm);
+#define HANDLED_BLOCKS(Name, name, ID, ...)                                                        \
+    static inline int hud_take_##name(const void *in, MPI_Count ins, MPI_Datatype in_type,         \
+                                      void *out, MPI_Count outs, MPI_Datatype out_type,            \
+                                      struct comm *comm)                                           \
+    {                                                                                              \
+        return hud_take_blocks(COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__);                           \
+    }
+#include "host/signatures.def"
 int hud_take_alltoallv(const void *in, struct many in_counts, struct many in_places,
                        MPI_Datatype in_type, void *out, struct many out_counts,
                        struct many out_places, MPI_Datatype out_type, struct comm *comm);

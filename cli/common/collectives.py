@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The collectives, as the library describes them."""
+
+from .layout import Trouble
+
+HELP = "as 'huddle settings' names them: bcast, allreduce, ... (default: bcast)"
+
+
+class Collective:
+    """A row of the library's topic "collectives": name, rooted, reduces, sized, moves, ..."""
+
+    def __init__(self, row):
+        self.row, self.name = row, row["name"]
+
+    def __getattr__(self, name):
+        try:
+            return self.row[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def unsized(self):
+        """Why it is not chosen by a size; None: it is."""
+        if self.sized:
+            return None
+        return (
+            f"each rank knows only its own of an {self.name}"
+            if self.moves
+            else f"a {self.name} has none"
+        )
+
+
+def known(layout):
+    """Every collective, in the library's order."""
+    return [Collective(row) for row in layout.ask("info", "collectives")]
+
+
+def find(layout, name, command):
+    """The one of that name, or the one that serves it."""
+    rows = known(layout)
+    for row in rows:
+        if name in (row.name, row.also):
+            return row
+    raise Trouble(
+        f"{command} {name}: huddle has no such collective (accepted:"
+        f" {', '.join(sorted(row.name for row in rows))})",
+        2,
+    )
