@@ -30,8 +30,9 @@ def refused(collective, name):
 
     # (communicators without that rank may use it)
     yield case("refused to one rank", each=forbid("process_vm_readv,process_vm_writev"), passed="no algorithm")
-    yield case("off", env={**env, "HUDDLE_CMA": "off"}, taken=False, passed="no algorithm")
-    yield case("refused for writing", each=forbid("process_vm_writev"), taken=True, also_passed=("one rank", *LEFT))
+    full = collective not in ("bcast", "allreduce")  # two programs stand for all three
+    yield case("off", env={**env, "HUDDLE_CMA": "off"}, taken=False, passed="no algorithm", full=full)
+    yield case("refused for writing", each=forbid("process_vm_writev"), taken=True, also_passed=("one rank", *LEFT), full=full)
     if collective == "bcast":
         yield case("refused to one rank, own choice", ranks=2, env=NO_CMA, each=forbid("process_vm_readv,process_vm_writev"), taken=True)
         yield case("and truncation, 2 ranks", ranks=2, command=["{bin}/truncate"], taken=True)
@@ -80,7 +81,7 @@ def forced(algorithms, single_copy):
             if len(choice) < len(collectives):
                 more["collectives"] = tuple(choice)
             yield case(program, f"{words(choice)}, 3 ranks", env, mpis=("mpich4",), ranks=3, **more, **whole)
-            yield case(program, f"{words(choice)}, 8 ranks", env, mpis=("ompi4",), ranks=8, full=program == "reductions", **more)
+            yield case(program, f"{words(choice)}, 8 ranks", env, mpis=("ompi4",), ranks=8, full=True, **more)
             yield case(program, f"{words(choice)}, 2 ranks", env, mpis=ALL, ranks=2, bind=True, full=True, **more, **whole)
             yield case(program, f"{words(choice)}, 13 ranks", env, mpis=BOTH, ranks=13, full=True, **more)
     for choice in in_turn([algorithm for algorithm in here if algorithm["collective"] in COLLECTIVES["reductions"]]):
