@@ -13,7 +13,8 @@ struct flag {
     char small[BARE_INLINE];
 };
 
-/* One rank's: what it has entered and read, then its fragments' flags; the buffers of both follow. */
+/* One rank's: what it has entered and read, then its fragments' flags; the buffers of both follow.
+ * */
 struct side {
     struct flag entered, read, ready[BARE_MOST_BUFFERS];
 };
@@ -34,11 +35,12 @@ static void post(struct flag *f, uint64_t value)
 }
 
 /* Returns what it saw. */
-static uint64_t await(struct flag *f, uint64_t least)
+static uint64_t await(struct flag *f, uint64_t min)
 {
     uint64_t value;
 
-    for (unsigned spin = 1; (value = atomic_load_explicit(&f->value, memory_order_acquire)) < least; spin++)
+    for (unsigned spin = 1; (value = atomic_load_explicit(&f->value, memory_order_acquire)) < min;
+         spin++)
         if (spin % SPINS == 0)
             sched_yield();
     return value;
@@ -60,14 +62,16 @@ int bare_bcast(struct bare_ring *ring, const struct shots_call *c)
     if (c->ranks != 2)
         return 1;
     struct side *root = &ring->shared->side[c->root], *other = &ring->shared->side[!c->root];
-    char *queue = ring->shared->data + (size_t)c->root * ring->fragment_bytes * buffers, *mine = c->out;
+    char *queue = ring->shared->data + (size_t)c->root * ring->fragment_bytes * buffers,
+         *mine = c->out;
 
     for (size_t done = 0, bytes; done < c->bytes; done += bytes) {
         uint64_t at = ++ring->at[c->root];
         struct flag *ready = &root->ready[at % buffers];
 
         bytes = c->bytes - done < ring->fragment_bytes ? c->bytes - done : ring->fragment_bytes;
-        char *buffer = bytes <= BARE_INLINE ? ready->small : queue + at % buffers * ring->fragment_bytes;
+        char *buffer =
+            bytes <= BARE_INLINE ? ready->small : queue + at % buffers * ring->fragment_bytes;
         if (c->rank == c->root) {
             if (at > ring->left[c->root] + buffers)
                 ring->left[c->root] = await(&other->read, at - buffers);

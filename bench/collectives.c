@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collectives.c - how long the collectives of an MPI take (shots.h says how it is measured, session.h the options), built once for every MPI's ABI.
+ * collectives.c - how long the collectives of an MPI take (shots.h says how it is measured,
+ * session.h the options), built once for every MPI's ABI.
  *
- * Exit status: 0, 1 wrong bytes, 2 not understood, or the ranks are not on one node.  Between the measured calls no function of the MPI is used but
- * MPI_Iprobe, now and then in a long wait.
+ * Exit status: 0, 1 wrong bytes, 2 not understood, or the ranks are not on one node.  Between the
+ * measured calls no function of the MPI is used but MPI_Iprobe, now and then in a long wait.
  */
 #include "data.h"
 #include "session.h"
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ALIGN = 128, MOST_RANKS = 1024 };
+enum { ALIGN = 128, MAX_RANKS = 1024 };
 
 static int call_barrier(const struct shots_call *c)
 {
@@ -27,7 +28,8 @@ static int call_bcast(const struct shots_call *c)
 
 static int call_reduce(const struct shots_call *c)
 {
-    return MPI_Reduce(c->in, c->out, (int)data_elements(c), MPI_DOUBLE, MPI_SUM, c->root, MPI_COMM_WORLD);
+    return MPI_Reduce(c->in, c->out, (int)data_elements(c), MPI_DOUBLE, MPI_SUM, c->root,
+                      MPI_COMM_WORLD);
 }
 
 static int call_allreduce(const struct shots_call *c)
@@ -37,11 +39,12 @@ static int call_allreduce(const struct shots_call *c)
 
 static int call_reduce_scatter(const struct shots_call *c)
 {
-    static int counts[MOST_RANKS];
+    static int counts[MAX_RANKS];
 
     if (data_elements(c) % (size_t)c->ranks == 0)
-        return MPI_Reduce_scatter_block(c->in, c->out, (int)data_block(c, c->rank), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    if (c->ranks > MOST_RANKS)
+        return MPI_Reduce_scatter_block(c->in, c->out, (int)data_block(c, c->rank), MPI_DOUBLE,
+                                        MPI_SUM, MPI_COMM_WORLD);
+    if (c->ranks > MAX_RANKS)
         return 1;
     for (int r = 0; r < c->ranks; r++)
         counts[r] = (int)data_block(c, r);
@@ -50,21 +53,23 @@ static int call_reduce_scatter(const struct shots_call *c)
 
 static int call_alltoall(const struct shots_call *c)
 {
-    return MPI_Alltoall(c->in, (int)c->bytes, MPI_BYTE, c->out, (int)c->bytes, MPI_BYTE, MPI_COMM_WORLD);
+    return MPI_Alltoall(c->in, (int)c->bytes, MPI_BYTE, c->out, (int)c->bytes, MPI_BYTE,
+                        MPI_COMM_WORLD);
 }
 
 /* The blocks of an alltoall, one by one. */
 static int call_alltoallv(const struct shots_call *c)
 {
-    static int counts[MOST_RANKS], places[MOST_RANKS];
+    static int counts[MAX_RANKS], places[MAX_RANKS];
 
-    if (c->ranks > MOST_RANKS)
+    if (c->ranks > MAX_RANKS)
         return 1;
     for (int r = 0; r < c->ranks; r++) {
         counts[r] = (int)c->bytes;
         places[r] = r * (int)c->bytes;
     }
-    return MPI_Alltoallv(c->in, counts, places, MPI_BYTE, c->out, counts, places, MPI_BYTE, MPI_COMM_WORLD);
+    return MPI_Alltoallv(c->in, counts, places, MPI_BYTE, c->out, counts, places, MPI_BYTE,
+                         MPI_COMM_WORLD);
 }
 
 static const struct shots_coll colls[] = {

@@ -112,6 +112,7 @@ long data_wrong_blocks(const struct shots_call *c)
     long count = 0;
 
     for (int r = 0; r < c->ranks; r++)
-        count += wrong(stamp_of(c, r, c->rank), (const char *)c->out + (size_t)r * c->bytes, c->bytes);
+        count +=
+            wrong(stamp_of(c, r, c->rank), (const char *)c->out + (size_t)r * c->bytes, c->bytes);
     return count;
 }

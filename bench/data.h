@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * data.h - what the ranks of a shot send, and what each must have afterwards.  Fresh for every shot: its stamp is in all of it.
+ * data.h - what the ranks of a shot send, and what each must have afterwards.  Fresh for every
+ * shot: its stamp is in all of it.
  *
- * Reductions add doubles that are small whole numbers, so that sums are exact in any order.  What does not fill an element is left out.
+ * Reductions add doubles that are small whole numbers, so that sums are exact in any order.  What
+ * does not fill an element is left out.
  */
 #ifndef BENCH_DATA_H
 #define BENCH_DATA_H
 
 #include "shots.h"
 
-/* Elements of a reduction; of one whose result is cut over the ranks, those before a rank's block and those in it: blocks are as equal as they can be. */
+/* Elements of a reduction; of one whose result is cut over the ranks, those before a rank's block
+ * and those in it: blocks are as equal as they can be. */
 static inline size_t data_elements(const struct shots_call *c)
 {
     return c->bytes / sizeof(double);
@@ -29,7 +32,8 @@ static inline size_t data_block(const struct shots_call *c, int rank)
 void data_fill_root(const struct shots_call *c);
 long data_wrong_message(const struct shots_call *c);
 
-/* A reduction: every rank's `in`; sums in `out`, everywhere, at the root, or a block of them at each rank. */
+/* A reduction: every rank's `in`; sums in `out`, everywhere, at the root, or a block of them at
+ * each rank. */
 void data_fill_numbers(const struct shots_call *c);
 long data_wrong_sums(const struct shots_call *c);
 long data_wrong_sums_at_root(const struct shots_call *c);

@@ -1,28 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fit.c - the program bench-fit: the four times of paper 01's model (src/cost/queue.h), measured one by one between processes of this machine, none of them
- * by running a broadcast.
+ * fit.c - the program bench-fit: the four times of paper 01's model (src/cost/queue.h), measured
+ * one by one between processes of this machine, none of them by running a broadcast.
  *
- *   bench-fit [--ranks N] [--bind core|none] [--tree flat|chain|kary|knomial] [--degree K] [--trials N]
+ *   bench-fit [--ranks N] [--bind core|none] [--tree flat|chain|kary|knomial] [--degree K]
+ *   [--trials N]
  *
- *   t     rank 0 copies so many bytes of fresh data into a queue, then the others copy them out at once: the slower of the two, by the byte.  What has just been
- *         written comes slower, out of the writer's nearest cache, than what it wrote some time ago: a root that runs ahead fills the queue, so its bytes count
- *   t_w   rank 0 posts, and each rank that sees its parent's line posts its own: until the last one has seen it
+ *   t     rank 0 copies so many bytes of fresh data into a queue, then the others copy them out at
+ *         once: the slower of the two, by the byte.  What has just been written comes slower, out
+ *         of the writer's nearest cache, than what it wrote some time ago: a root that runs ahead
+ *         fills the queue, so its bytes count
+ *   t_w   rank 0 posts, and each rank that sees its parent's line posts its own: until the last one
+ *         has seen it
  *   t_wo  rank 0 looks at the lines that all others have written a while ago, one after the other
  *   t_a   a rank posts a line that rank 0 has read
  *
- * Rank 0 writes one JSON object: "ranks", "line_ns" (between rank 0 and the last rank, beside all others), "notify_ns", "enter_ns", "leave_ns", and "copies", each with bytes,
- * in_ns and out_ns.  Medians of the trials; what reading the clock takes is taken off.  Exit status: 0, 1 a process died, 2 not understood.
+ * Rank 0 writes one JSON object: "ranks", "line_ns" (between rank 0 and the last rank, beside all
+ * others), "notify_ns", "enter_ns", "leave_ns", and "copies", each with bytes, in_ns and out_ns.
+ * Medians of the trials; what reading the clock takes is taken off.  Exit status: 0, 1 a process
+ * died, 2 not understood.
  */
 #include "line.h"
-#include "members.h"
+#include "members/members.h"
 #include "shape/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { RING_BYTES = 1 << 20, LEAST = 4096, MOST = 1 << 20, MOST_TRIALS = 10000, PAUSE_NS = 3000, SPINS = 1024, LINE_NS = 100000000 };
+enum {
+    RING_BYTES = 1 << 20,
+    LEAST = 4096,
+    MOST = 1 << 20,
+    MAX_TRIALS = 10000,
+    PAUSE_NS = 3000,
+    SPINS = 1024,
+    LINE_NS = 100000000
+};
 
 /* Of a rank. */
 struct cell {
@@ -50,9 +64,9 @@ struct fit {
     size_t bytes;
 };
 
-static void await(_Atomic uint64_t *line, uint64_t least)
+static void await(_Atomic uint64_t *line, uint64_t min)
 {
-    for (unsigned spin = 1; atomic_load_explicit(line, memory_order_acquire) < least; spin++)
+    for (unsigned spin = 1; atomic_load_explicit(line, memory_order_acquire) < min; spin++)
         if (spin % SPINS == 0)
             sched_yield();
 }
@@ -82,7 +96,7 @@ static int64_t since(const struct fit *f, int64_t begin)
     return clock_ns() - begin - f->clock_cost_ns;
 }
 
-/* ---- what is measured: each returns this rank's ns --------------------------------------------------------------------- */
+/* ---- what is measured: each returns this rank's ns ------------------------------------------- */
 
 /* The moment at which this rank knows; of rank 0, at which it began. */
 static int64_t notify(struct fit *f)
@@ -150,7 +164,7 @@ static int64_t copy_out(struct fit *f)
     return since(f, begin);
 }
 
-/* ---- trials ------------------------------------------------------------------------------------------------------------- */
+/* ---- trials ---------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -159,20 +173,22 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The slowest rank's; all ranks call it alike.  from_start: what they return are moments, and rank 0's is the start. */
-static double median(struct fit *f, int64_t (*measured)(struct fit *f), int64_t (*then)(struct fit *f), bool from_start, double *second)
+/* The slowest rank's; all ranks call it alike.  from_start: what they return are moments, and rank
+ * 0's is the start. */
+static double median(struct fit *f, int64_t (*measured)(struct fit *f),
+                     int64_t (*then)(struct fit *f), bool from_start, double *second)
 {
-    static int64_t took[2][MOST_TRIALS];
+    static int64_t took[2][MAX_TRIALS];
 
     for (int t = 0; t < f->trials; t++)
         for (int part = 0; part < (then ? 2 : 1); part++) {
             meet(f);
             f->shared->cell[f->rank].ns = (part == 0 ? measured : then)(f);
             meet(f);
-            int64_t most = 0;
+            int64_t max = 0;
             for (int r = from_start; r < f->tree.ranks; r++)
-                most = f->shared->cell[r].ns > most ? f->shared->cell[r].ns : most;
-            took[part][t] = from_start ? most - f->shared->cell[0].ns : most;
+                max = f->shared->cell[r].ns > max ? f->shared->cell[r].ns : max;
+            took[part][t] = from_start ? max - f->shared->cell[0].ns : max;
         }
     for (int part = 0; part < 2; part++)
         qsort(took[part], (size_t)f->trials, sizeof **took, by_value);
@@ -183,13 +199,13 @@ static double median(struct fit *f, int64_t (*measured)(struct fit *f), int64_t 
 
 static int64_t clock_cost(void)
 {
-    int64_t least = INT64_MAX;
+    int64_t min = INT64_MAX;
 
     for (int i = 0; i < 1000; i++) {
         int64_t begin = clock_ns(), now = clock_ns();
-        least = now - begin < least ? now - begin : least;
+        min = now - begin < min ? now - begin : min;
     }
-    return least;
+    return min;
 }
 
 static double line_ns(struct fit *f)
@@ -217,15 +233,18 @@ static int measure(struct member *m, void *arg)
     memset(f.own, 0, MOST);
     memset(f.shared->ring, 0, RING_BYTES); /* no first touch of a page is measured */
     double line = f.tree.ranks > 1 ? line_ns(&f) : 0;
-    double notify_ns = median(&f, notify, NULL, true, NULL), enter_ns = median(&f, enter, NULL, false, NULL);
+    double notify_ns = median(&f, notify, NULL, true, NULL),
+           enter_ns = median(&f, enter, NULL, false, NULL);
     double leave_ns = median(&f, leave, NULL, false, NULL);
     if (f.rank == 0)
-        printf("{\"ranks\": %d, \"line_ns\": %.1f, \"notify_ns\": %.1f, \"enter_ns\": %.1f, \"leave_ns\": %.1f, \"copies\": [",
+        printf("{\"ranks\": %d, \"line_ns\": %.1f, \"notify_ns\": %.1f, \"enter_ns\": %.1f, "
+               "\"leave_ns\": %.1f, \"copies\": [",
                f.tree.ranks, line, notify_ns, enter_ns, leave_ns);
     for (f.bytes = LEAST; f.bytes <= MOST; f.bytes *= 4) {
         double out, in = median(&f, copy_in, copy_out, false, &out);
         if (f.rank == 0)
-            printf("%s{\"bytes\": %zu, \"in_ns\": %.1f, \"out_ns\": %.1f}", f.bytes > LEAST ? ", " : "", f.bytes, in, out);
+            printf("%s{\"bytes\": %zu, \"in_ns\": %.1f, \"out_ns\": %.1f}",
+                   f.bytes > LEAST ? ", " : "", f.bytes, in, out);
     }
     if (f.rank == 0)
         printf("]}\n");
@@ -246,26 +265,30 @@ static bool take_tree(const char *name, struct shape_tree *tree)
 static bool take(struct fit *f, const char *option, const char *value)
 {
     if (!strcmp(option, "--ranks"))
-        return (f->tree.ranks = atoi(value)) >= 2 && f->tree.ranks <= MEMBERS_MOST;
+        return (f->tree.ranks = atoi(value)) >= 2 && f->tree.ranks <= MEMBERS_MAX;
     if (!strcmp(option, "--bind"))
         return (f->bind = !strcmp(value, "core")) || !strcmp(value, "none");
     if (!strcmp(option, "--tree"))
         return take_tree(value, &f->tree);
     if (!strcmp(option, "--degree"))
         return (f->tree.degree = atoi(value)) >= 2;
-    return !strcmp(option, "--trials") && (f->trials = atoi(value)) >= 1 && f->trials <= MOST_TRIALS;
+    return !strcmp(option, "--trials") && (f->trials = atoi(value)) >= 1 && f->trials <= MAX_TRIALS;
 }
 
 int main(int argc, char **argv)
 {
-    struct fit fit = { .tree = { .kind = SHAPE_FLAT, .degree = 2, .ranks = 2 }, .trials = 400, .bind = true };
-    int from[MEMBERS_MOST];
+    struct fit fit = { .tree = { .kind = SHAPE_FLAT, .degree = 2, .ranks = 2 },
+                       .trials = 400,
+                       .bind = true };
+    int from[MEMBERS_MAX];
 
     for (int i = 1; i < argc; i += 2)
         if (i + 1 == argc || !take(&fit, argv[i], argv[i + 1]))
-            return fprintf(stderr, "huddle: bench-fit: %s: not an option, or not a value of it\n", argv[i]), 2;
-    fit.shared = mmap(NULL, sizeof *fit.shared + (size_t)fit.tree.ranks * sizeof *fit.shared->cell, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+            return fprintf(stderr, "huddle: bench-fit: %s: not an option, or not a value of it\n",
+                           argv[i]),
+                   2;
+    fit.shared = mmap(NULL, sizeof *fit.shared + (size_t)fit.tree.ranks * sizeof *fit.shared->cell,
+                      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fit.shared == MAP_FAILED)
         return fprintf(stderr, "huddle: bench-fit: out of memory\n"), 1;
     if (members_start(fit.tree.ranks, fit.bind, measure, &fit, from) != 0)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * instructions.c - how many instructions a rank executes in a call on the fast path: the figure that no load of the machine changes.
+ * instructions.c - how many instructions a rank executes in a call on the fast path: the figure
+ * that no load of the machine changes.
  *
  *     bench-instructions [CALLS]
  *
- * Two forked ranks.  Rank 1 is single-stepped through CALLS calls of a collective, and then through none; what one call took is the difference divided
- * by CALLS.  A stepped rank is so slow that rank 0 has always posted before it looks: no flag is polled twice.  Run it with another library by
+ * Two forked ranks.  Rank 1 is single-stepped through CALLS calls of a collective, and then through
+ * none; what one call took is the difference divided by CALLS.  A stepped rank is so slow that rank
+ * 0 has always posted before it looks: no flag is polled twice.  Run it with another library by
  * LD_LIBRARY_PATH to compare versions.  Prints "COLLECTIVE BYTES INSTRUCTIONS".
  */
 #include "huddle/huddle.h"
@@ -97,11 +99,14 @@ static void run_calls(hud_team *team, const struct measured *what, int calls)
 static void rank(int number, const struct measured *what, int calls)
 {
     struct hud_host host = { .world_rank = number, .world_size = RANKS, .local_ranks = RANKS };
-    struct hud_exchange exchange = { .rank = rank_of, .size = size_of, .allgather = allgather, .arg = &number };
+    struct hud_exchange exchange = {
+        .rank = rank_of, .size = size_of, .allgather = allgather, .arg = &number
+    };
     hud_context *context;
     hud_team *team;
 
-    if (hud_op_find(HUD_SUM, HUD_INT64, &sum) != HUD_OK || hud_context_create(&host, &context) != HUD_OK ||
+    if (hud_op_find(HUD_SUM, HUD_INT64, &sum) != HUD_OK ||
+        hud_context_create(&host, &context) != HUD_OK ||
         hud_team_create(context, &exchange, &team) != HUD_OK)
         _exit(1);
     run_calls(team, what, WARM_UP);
@@ -139,10 +144,12 @@ static long count(const struct measured *what, int calls)
         }
     }
     bool counting = waitpid(child[1], &status, 0) == child[1] && stopped_at_mark(status);
-    while (counting && ptrace(PTRACE_SINGLESTEP, child[1], NULL, NULL) == 0 && waitpid(child[1], &status, 0) == child[1] &&
-           WIFSTOPPED(status) && !stopped_at_mark(status))
+    while (counting && ptrace(PTRACE_SINGLESTEP, child[1], NULL, NULL) == 0 &&
+           waitpid(child[1], &status, 0) == child[1] && WIFSTOPPED(status) &&
+           !stopped_at_mark(status))
         steps++;
-    bool fine = counting && stopped_at_mark(status) && ptrace(PTRACE_CONT, child[1], NULL, NULL) == 0;
+    bool fine =
+        counting && stopped_at_mark(status) && ptrace(PTRACE_CONT, child[1], NULL, NULL) == 0;
     if (!fine)
         kill(child[1], SIGKILL);
     for (int r = 0; r < RANKS; r++) {
@@ -164,10 +171,14 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++) {
         long all = count(&measured[i], calls), none = count(&measured[i], 0);
         if (all < 0 || none < 0) {
-            fprintf(stderr, "bench-instructions: %s cannot be counted (ptrace forbidden, or the call was not handled)\n", measured[i].name);
+            fprintf(stderr,
+                    "bench-instructions: %s cannot be counted (ptrace forbidden, or the call was "
+                    "not handled)\n",
+                    measured[i].name);
             return 1;
         }
-        printf("%-10s %3d B  %6.1f\n", measured[i].name, measured[i].bytes, (double)(all - none) / calls);
+        printf("%-10s %3d B  %6.1f\n", measured[i].name, measured[i].bytes,
+               (double)(all - none) / calls);
         fflush(stdout);
     }
     return 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kernels.c - bench-kernels: how fast the kernels of src/ops are, on each path of this processor, beside memcpy.
+ * kernels.c - bench-kernels: how fast the kernels of src/ops are, on each path of this processor,
+ * beside memcpy.
  *
  *   bench-kernels [bytes of a source]...     4096, 65536, 1M and 16M if none is given
  *
- * A line per operation x type x number of sources: GB/s of all bytes read and written, the best of many runs of about a millisecond; memcpy's likewise.
+ * A line per operation x type x number of sources: GB/s of all bytes read and written, the best of
+ * many runs of about a millisecond; memcpy's likewise.
  */
 #include "ops/ops.h"
 
@@ -61,18 +63,21 @@ static double now(void)
 static void work(const struct hud_op *op, int sources, size_t bytes)
 {
     if (op)
-        op->combine(op, places[SOURCES], (const void *const *)places, sources, bytes / op->element_bytes);
+        op->combine(op, places[SOURCES], (const void *const *)places, sources,
+                    bytes / op->element_bytes);
     else
         memcpy(places[SOURCES], places[0], bytes);
 }
 
-/* Numbers between 1 and 2, of the type or of what it is made of: nothing overflows, and which of two is more cannot be guessed. */
+/* Numbers between 1 and 2, of the type or of what it is made of: nothing overflows, and which of
+ * two is more cannot be guessed. */
 static void fill(enum hud_type type, size_t bytes)
 {
     uint32_t drawn = 1;
 
     for (int s = 0; s < SOURCES; s++)
-        for (size_t i = 0; i + sizeof(long double) <= bytes; i += type == HUD_LONG_DOUBLE ? sizeof(long double) : sizeof(float)) {
+        for (size_t i = 0; i + sizeof(long double) <= bytes;
+             i += type == HUD_LONG_DOUBLE ? sizeof(long double) : sizeof(float)) {
             drawn = drawn * 1664525 + 1013904223;
             float f = 1.0F + (float)(drawn >> 8) * 0x1p-24F;
             if (type == HUD_LONG_DOUBLE)
@@ -85,7 +90,7 @@ static void fill(enum hud_type type, size_t bytes)
 /* Seconds of one, at best. */
 static double best(const struct hud_op *op, int sources, size_t bytes)
 {
-    double least = 1e9;
+    double min = 1e9;
     long repeats = 1;
 
     for (int tries = 0; tries < TRIES;) {
@@ -97,10 +102,10 @@ static double best(const struct hud_op *op, int sources, size_t bytes)
             repeats *= 2;
         else
             tries++;
-        if (took >= 3e-4 && took / (double)repeats < least)
-            least = took / (double)repeats;
+        if (took >= 3e-4 && took / (double)repeats < min)
+            min = took / (double)repeats;
     }
-    return least;
+    return min;
 }
 
 static double rate(const struct hud_op *op, int sources, size_t bytes)
@@ -110,9 +115,13 @@ static double rate(const struct hud_op *op, int sources, size_t bytes)
 
 static void print(size_t bytes)
 {
-    printf("\n%zu bytes: memcpy %.1f GB/s; an 8-byte sum of 2 sources %.1f ns\n%-20s %-9s", bytes, rate(NULL, 1, bytes),
-           best(&(struct hud_op){ .element_bytes = 8, .combine = hud_ops_path_at(0)->kernels[HUD_SUM][HUD_DOUBLE] }, 2, 8) * 1e9, "GB/s",
-           "path");
+    printf("\n%zu bytes: memcpy %.1f GB/s; an 8-byte sum of 2 sources %.1f ns\n%-20s %-9s", bytes,
+           rate(NULL, 1, bytes),
+           best(&(struct hud_op){ .element_bytes = 8,
+                                  .combine = hud_ops_path_at(0)->kernels[HUD_SUM][HUD_DOUBLE] },
+                2, 8) *
+               1e9,
+           "GB/s", "path");
     for (int c = 0; c < COUNTS; c++)
         printf("%5d src", counts[c]);
     for (int r = 0; r < ROWS; r++) {
@@ -141,15 +150,18 @@ static const char *bytes_of(const char *text, size_t *bytes)
     return *bytes == 0 || (*end && end[1]) || (*end && *end != 'M' && *end != 'K') ? NULL : text;
 }
 
-/* Sources begin at different lines of a page, as those of different ranks often do not: what is measured is the kernel, not a cache's ways. */
+/* Sources begin at different lines of a page, as those of different ranks often do not: what is
+ * measured is the kernel, not a cache's ways. */
 static int run(size_t bytes)
 {
-    char *memory = aligned_alloc(PAGE, (bytes + 2 * PAGE) / PAGE * PAGE * (SOURCES + 1) + SOURCES * PAGE);
+    char *memory =
+        aligned_alloc(PAGE, (bytes + 2 * PAGE) / PAGE * PAGE * (SOURCES + 1) + SOURCES * PAGE);
 
     if (!memory)
         return 1;
     for (int s = 0; s <= SOURCES; s++) {
-        places[s] = memory + (size_t)s * ((bytes + 2 * PAGE) / PAGE * PAGE) + (size_t)s * STEP % PAGE / 64 * 64;
+        places[s] = memory + (size_t)s * ((bytes + 2 * PAGE) / PAGE * PAGE) +
+                    (size_t)s * STEP % PAGE / 64 * 64;
         memset(places[s], 0, bytes);
     }
     print(bytes);
@@ -164,7 +176,9 @@ int main(int argc, char **argv)
 
     for (int i = 1; i < argc; i++)
         if (!bytes_of(argv[i], &bytes)) {
-            fprintf(stderr, "bench-kernels: '%s' is no number of bytes: accepted are 4096, 64K, 1M\n", argv[i]);
+            fprintf(stderr,
+                    "bench-kernels: '%s' is no number of bytes: accepted are 4096, 64K, 1M\n",
+                    argv[i]);
             return 2;
         }
     for (int i = 0; i < (argc > 1 ? argc - 1 : 4); i++)

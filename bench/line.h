@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * line.h - one-way transfer of a cache line between two processes' cores, measured beside every figure: on machines whose processors move
- * (virtual ones) a figure means nothing without it.
+ * line.h - one-way transfer of a cache line between two processes' cores, measured beside every
+ * figure: on machines whose processors move (virtual ones) a figure means nothing without it.
  *
- * Two processes, each pinned to one processor for the measurement, answer each other in one shared line; the result is half the best round trip
- * of BATCHES averages, in ns.  Both give up at a common deadline, so nobody hangs when they cannot run at the same time.
+ * Two processes, each pinned to one processor for the measurement, answer each other in one shared
+ * line; the result is half the best round trip of BATCHES averages, in ns.  Both give up at a
+ * common deadline, so nobody hangs when they cannot run at the same time.
  */
 #ifndef BENCH_LINE_H
 #define BENCH_LINE_H
@@ -34,7 +35,8 @@ static inline void line_reset(struct line *line)
     atomic_store(&line->ball, 0);
 }
 
-/* Pins the caller to the first (side 0) or last (side 1) processor that it may use; *before is for restoring. */
+/* Pins the caller to the first (side 0) or last (side 1) processor that it may use; *before is for
+ * restoring. */
 static inline void line_pin(int side, cpu_set_t *before)
 {
     cpu_set_t one;
@@ -51,14 +53,16 @@ static inline void line_pin(int side, cpu_set_t *before)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-/* Side 0 sends odd numbers and waits for the even ones; side 1 the reverse.  Returns 0, or -1: the deadline passed. */
+/* Side 0 sends odd numbers and waits for the even ones; side 1 the reverse.  Returns 0, or -1: the
+ * deadline passed. */
 static inline int line_trips(struct line *line, int side, uint64_t *count, int64_t deadline_ns)
 {
     for (int i = 0; i < LINE_TRIPS; i++) {
         uint64_t await = *count + (side ? 1 : 2);
         if (side == 0)
             atomic_store_explicit(&line->ball, *count + 1, memory_order_release);
-        for (unsigned spin = 1; atomic_load_explicit(&line->ball, memory_order_acquire) < await; spin++)
+        for (unsigned spin = 1; atomic_load_explicit(&line->ball, memory_order_acquire) < await;
+             spin++)
             if (spin % 4096 == 0 && clock_ns() > deadline_ns)
                 return -1;
         if (side == 1)
@@ -68,10 +72,12 @@ static inline int line_trips(struct line *line, int side, uint64_t *count, int64
     return 0;
 }
 
-/* Both sides call it, with the line's count so far (kept by each side, 0 at first).  Returns ns one way, -1: not measured. */
+/* Both sides call it, with the line's count so far (kept by each side, 0 at first).  Returns ns one
+ * way, -1: not measured. */
 static inline double line_measure(struct line *line, int side, uint64_t *count, int64_t deadline_ns)
 {
-    uint64_t start = *count, end = start + 2 * LINE_TRIPS * (LINE_BATCHES + 1); /* the first batch warms up */
+    uint64_t start = *count,
+             end = start + 2 * LINE_TRIPS * (LINE_BATCHES + 1); /* the first batch warms up */
     double best = -1;
     cpu_set_t before;
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * machine.c - the program bench-machine: this machine in micro-measurements, as JSON, for `huddle tune --machine`.
+ * machine.c - the program bench-machine: this machine in micro-measurements, as JSON, for `huddle
+ * tune --machine`.
  *
  * {"name": ..., "cores": 2, "topology": "pack:1 ...", "xml": null, "shared_level": "machine",
- *  "numbers": [{"table": "lines", "key": "transfer_ns.machine", "value": 45.1, "note": "measured: ..."}, ...]}
+ *  "numbers": [{"table": "lines", "key": "transfer_ns.machine", "value": 45.1, "note": "measured:
+ *  ..."}, ...]}
  *
- * Only processors that this process may use are measured, and described: each core's first.  A machine that is not symmetric comes as XML.
- * Exit status: 0, 1 not measured (a line says why).
+ * Only processors that this process may use are measured, and described: each core's first.  A
+ * machine that is not symmetric comes as XML.  Exit status: 0, 1 not measured (a line says why).
  */
 #include "machine.h"
 #include "pinned.h"
@@ -21,14 +23,16 @@
 /* Each core's first processor that this process may use.  Returns 0, or -1. */
 static int load_topology(hwloc_topology_t *topology)
 {
-    static const hwloc_obj_type_t kept[] = { HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_CORE };
+    static const hwloc_obj_type_t kept[] = { HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE, HWLOC_OBJ_L3CACHE,
+                                             HWLOC_OBJ_L2CACHE, HWLOC_OBJ_CORE };
     hwloc_bitmap_t usable = hwloc_bitmap_alloc();
     int failed = !usable || hwloc_topology_init(topology);
 
     failed = failed || hwloc_topology_set_all_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     for (size_t i = 0; !failed && i < sizeof kept / sizeof *kept; i++)
         failed = hwloc_topology_set_type_filter(*topology, kept[i], HWLOC_TYPE_FILTER_KEEP_ALL);
-    failed = failed || hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+    failed = failed || hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_GROUP,
+                                                      HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     failed = failed || hwloc_topology_load(*topology);
     failed = failed || hwloc_get_cpubind(*topology, usable, HWLOC_CPUBIND_PROCESS) ||
              hwloc_bitmap_singlify_per_core(*topology, usable, 0) ||
@@ -45,7 +49,8 @@ static size_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type)
     return cache ? (size_t)cache->attr->cache.size : 0;
 }
 
-/* A machine that hwloc's words for symmetric ones describe, or a file in `xml` (of hwloc's own memory). */
+/* A machine that hwloc's words for symmetric ones describe, or a file in `xml` (of hwloc's own
+ * memory). */
 static int describe(hwloc_topology_t topology, char *text, size_t bytes, char **xml)
 {
     int length;
@@ -79,7 +84,8 @@ int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS]
 
 enum over { ONCE, CLASSES, ADDED, CACHES, NODES, HOMES }; /* by class as src/sim/machine.c has it */
 
-/* Where one cannot be measured, a part of another number, which is assumed; of NULL: the part itself; why NULL: it is left out. */
+/* Where one cannot be measured, a part of another number, which is assumed; of NULL: the part
+ * itself; why NULL: it is left out. */
 static const struct row {
     const char *table, *key;
     enum over over;
@@ -93,20 +99,27 @@ static const struct row {
     { "lines", "transfer_ns", CLASSES, measure_transfer, 100, NULL, "no threads could be had" },
     { "lines", "revoke_ns", ADDED, measure_revoke, 1, "transfer_ns", "as long as the transfer" },
     { "lines", "gap_ns", CLASSES, measure_gap, 0.5, "transfer_ns", "half of the transfer" },
-    { "lines", "serve_ns", CLASSES, measure_serve, 1 / 6.0, "transfer_ns", "a sixth of the transfer" },
+    { "lines", "serve_ns", CLASSES, measure_serve, 1 / 6.0, "transfer_ns",
+      "a sixth of the transfer" },
     { "lines", "home_ns", HOMES, measure_home, 0, NULL, "nothing" },
     { "links", "socket_gbps", ONCE, measure_socket, 20, NULL, "a link" },
     { "copy", "cached_gbps", CACHES, measure_cached, 5, NULL, "no threads could be had" },
-    { "copy", "nearest_gbps", CACHES, measure_nearest, 1, "cached_gbps", "as from the private cache" },
+    { "copy", "nearest_gbps", CACHES, measure_nearest, 1, "cached_gbps",
+      "as from the private cache" },
     { "copy", "memory_gbps", NODES, measure_memory, 5, NULL, "no threads could be had" },
-    { "copy", "shared_gbps", ONCE, measure_from_shared, 0.5, "cached_gbps.own", "half of what a core copies in its own cache" },
+    { "copy", "shared_gbps", ONCE, measure_from_shared, 0.5, "cached_gbps.own",
+      "half of what a core copies in its own cache" },
     { "copy", "past_gbps", ONCE, measure_past, 0, NULL, NULL },
-    { "copy", "kernel_gbps", ONCE, measure_kernel, 0.5, "cached_gbps.own", "half of what a core copies in its own cache" },
-    { "copy", "kernel_call_ns", ONCE, measure_call, 500, NULL, "a system call that finds another process and pins its pages" },
+    { "copy", "kernel_gbps", ONCE, measure_kernel, 0.5, "cached_gbps.own",
+      "half of what a core copies in its own cache" },
+    { "copy", "kernel_call_ns", ONCE, measure_call, 500, NULL,
+      "a system call that finds another process and pins its pages" },
     { "memory", "latency_ns", NODES, measure_latency, 100, NULL, "no threads could be had" },
     { "memory", "node_gbps", ONCE, measure_node, 10, NULL, "no threads could be had" },
-    { "caches", "shared_gbps", ONCE, measure_shared, 2, "cached_gbps.own", "twice what a core copies in its own cache" },
-    { "reduce", "core_gbps", ONCE, measure_reduce, 2, "cached_gbps.own", "twice what a core copies in its own cache" },
+    { "caches", "shared_gbps", ONCE, measure_shared, 2, "cached_gbps.own",
+      "twice what a core copies in its own cache" },
+    { "reduce", "core_gbps", ONCE, measure_reduce, 2, "cached_gbps.own",
+      "twice what a core copies in its own cache" },
 };
 
 /* The row has a number for the class.  *name: of the class in its table, "": it is no table. */
@@ -114,7 +127,9 @@ static bool has_class(const struct sim_machine *m, enum over over, int class, co
 {
     int numa = hud_topo_level_of(m->topo, "numa"), lowest_away = numa < 0 ? m->classes : numa + 2;
 
-    *name = over == ONCE ? "" : over == NODES && class == MACHINE_OWN ? "local" : hud_machine_class_name(m, class);
+    *name = over == ONCE                            ? ""
+            : over == NODES && class == MACHINE_OWN ? "local"
+                                                    : hud_machine_class_name(m, class);
     return over == ONCE                       ? class == MACHINE_OWN
            : over == CLASSES || over == ADDED ? class != MACHINE_OWN
            : over == CACHES                   ? true
@@ -138,15 +153,18 @@ static double number_of(const json_t *numbers, const char *key)
 
 static void add(json_t *numbers, const char *table, const char *key, double value, const char *note)
 {
-    json_array_append_new(numbers, json_pack("{s:s, s:s, s:f, s:s}", "table", table, "key", key, "value", value, "note", note));
+    json_array_append_new(numbers, json_pack("{s:s, s:s, s:f, s:s}", "table", table, "key", key,
+                                             "value", value, "note", note));
 }
 
 /* What it is if it cannot be measured. */
-static double assume(const struct row *row, const char *class, const json_t *numbers, char note[MACHINE_NOTE])
+static double assume(const struct row *row, const char *class, const json_t *numbers,
+                     char note[MACHINE_NOTE])
 {
     char key[64], why[MACHINE_NOTE];
 
-    snprintf(why, sizeof why, "%s", strncmp(note, "measured", 8) == 0 ? "" : note); /* tried, but in vain */
+    snprintf(why, sizeof why, "%s",
+             strncmp(note, "measured", 8) == 0 ? "" : note); /* tried, but in vain */
     snprintf(note, MACHINE_NOTE, "assumed: %s%s%.80s", row->why, why[0] ? ", since " : "", why);
     snprintf(key, sizeof key, "%s%s%s", row->of ? row->of : "", class[0] ? "." : "", class);
     return row->part * (row->of ? number_of(numbers, strchr(row->of, '.') ? row->of : key) : 1);
@@ -158,7 +176,8 @@ static void measure(const struct measured *on, const struct row *row, json_t *nu
         char note[MACHINE_NOTE] = "", key[64];
         const char *class;
 
-        if (!has_class(on->m, row->over, c, &class) || (strcmp(row->key, "socket_gbps") == 0 && on->m->sockets == 1))
+        if (!has_class(on->m, row->over, c, &class) ||
+            (strcmp(row->key, "socket_gbps") == 0 && on->m->sockets == 1))
             continue;
         double value = row->measure(on, c, note);
         if (value < 0 || (value <= 0 && row->over != HOMES && row->over != ADDED))
@@ -174,14 +193,17 @@ static void measure(const struct measured *on, const struct row *row, json_t *nu
 static void find_caches(hwloc_topology_t topology, struct measured *on, json_t *numbers)
 {
     long line = sysconf(_SC_LEVEL1_DCACHE_LINESIZE), first = sysconf(_SC_LEVEL1_DCACHE_SIZE);
-    size_t l2 = cache_bytes(topology, HWLOC_OBJ_L2CACHE), l3 = cache_bytes(topology, HWLOC_OBJ_L3CACHE);
-    bool l2_private = l2 != 0 && hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L2CACHE) == on->m->cores;
+    size_t l2 = cache_bytes(topology, HWLOC_OBJ_L2CACHE),
+           l3 = cache_bytes(topology, HWLOC_OBJ_L3CACHE);
+    bool l2_private =
+        l2 != 0 && hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L2CACHE) == on->m->cores;
 
     on->nearest_bytes = l2_private && first > 0 ? (size_t)first : 0;
     on->private_bytes = l2_private ? l2 : first > 0 ? (size_t)first : 32 << 10;
     on->shared_bytes = l3 != 0 ? l3 : l2 != 0 ? l2 : on->private_bytes;
     on->m->caches.shared_level = hud_topo_level_of(on->m->topo, l3 != 0 ? "l3" : "l2");
-    add(numbers, "lines", "size_bytes", line > 0 ? (double)line : 64, line > 0 ? "the system's" : "assumed: the usual");
+    add(numbers, "lines", "size_bytes", line > 0 ? (double)line : 64,
+        line > 0 ? "the system's" : "assumed: the usual");
     if (on->nearest_bytes != 0)
         add(numbers, "caches", "nearest_bytes", (double)on->nearest_bytes, "the system's, L1");
     add(numbers, "caches", "private_bytes", (double)on->private_bytes,
@@ -189,7 +211,8 @@ static void find_caches(hwloc_topology_t topology, struct measured *on, json_t *
         : first > 0 ? "the system's, L1"
                     : "assumed");
     add(numbers, "caches", "shared_bytes", (double)on->shared_bytes,
-        l3 != 0   ? "hwloc's, L3: all that the system names, of which a virtual machine may have but a part"
+        l3 != 0 ? "hwloc's, L3: all that the system names, of which a virtual machine may have but "
+                  "a part"
         : l2 != 0 ? "hwloc's, L2"
                   : "assumed: the own one's");
 }
@@ -203,11 +226,14 @@ static json_t *measure_all(hwloc_topology_t topology, struct measured *on)
     level = on->m->caches.shared_level;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         measure(on, &rows[i], numbers);
-    return json_pack("{s:s, s:o}", "shared_level", level < 0 ? "machine" : hud_topo_level_name(on->m->topo, level), "numbers", numbers);
+    return json_pack("{s:s, s:o}", "shared_level",
+                     level < 0 ? "machine" : hud_topo_level_name(on->m->topo, level), "numbers",
+                     numbers);
 }
 
 /* Where libhwloc is asked for a machine's XML, hud_machine_place wants a file. */
-static struct sim_machine *place(const char *synthetic, const char *xml, char *error, size_t error_bytes)
+static struct sim_machine *place(const char *synthetic, const char *xml, char *error,
+                                 size_t error_bytes)
 {
     char path[] = "/tmp/huddle-machine-XXXXXX.xml";
     int file = xml ? mkstemps(path, 4) : -1;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * machine.h - micro-measurements of this machine, a function each, for the description that simulated time is made of (sim/machine.h).
+ * machine.h - micro-measurements of this machine, a function each, for the description that
+ * simulated time is made of (sim/machine.h).
  *
- * Each returns the number, 0 or more, and in *note how it was found; a negative one: it cannot be found here, and the note says why.
+ * Each returns the number, 0 or more, and in *note how it was found; a negative one: it cannot be
+ * found here, and the note says why.
  */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
@@ -12,18 +14,20 @@
 enum { MACHINE_NOTE = 160 };
 
 struct measured {
-    struct sim_machine *m;                             /* its topology, without numbers */
-    const int *os;                                     /* [cores] number of a core's first processor */
-    size_t nearest_bytes, private_bytes, shared_bytes; /* of the caches; 0: not known, or, the first, the same as the second */
+    struct sim_machine *m; /* its topology, without numbers */
+    const int *os;         /* [cores] number of a core's first processor */
+    size_t nearest_bytes, private_bytes,
+        shared_bytes; /* of the caches; 0: not known, or, the first, the same as the second */
 };
 
 typedef double measure_fn(const struct measured *on, int class, char note[MACHINE_NOTE]);
 
 /* machine_lines.c */
-measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_revoke, measure_gap, measure_serve, measure_home;
+measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_revoke, measure_gap,
+    measure_serve, measure_home;
 /* machine_bytes.c */
-measure_fn measure_cached, measure_nearest, measure_memory, measure_node, measure_socket, measure_shared, measure_from_shared, measure_past,
-    measure_reduce;
+measure_fn measure_cached, measure_nearest, measure_memory, measure_node, measure_socket,
+    measure_shared, measure_from_shared, measure_past, measure_reduce;
 /* machine_memory.c */
 measure_fn measure_latency;
 /* machine_kernel.c */
@@ -34,7 +38,8 @@ enum { MACHINE_PAIRS = 4 };
 /* Some pairs of cores of a class, far from each other in the list of all; *count of them. */
 int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS][2]);
 
-/* A quarter of a core's own cache; and as many bytes on pages of their own, for free(), NULL: out of memory (both: machine_bytes.c). */
+/* A quarter of a core's own cache; and as many bytes on pages of their own, for free(), NULL: out
+ * of memory (both: machine_bytes.c). */
 size_t measured_share(const struct measured *on);
 unsigned char *measured_buffer(size_t bytes);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_bytes.c - how fast a core copies from each place, what all cores together draw from a cache, a node, another socket; reductions. */
+/* machine_bytes.c - how fast a core copies from each place, what all cores together draw from a
+ * cache, a node, another socket; reductions. */
 
 #include "machine.h"
 #include "pinned.h"
@@ -44,7 +45,8 @@ static double copy_in(unsigned char *target, const struct source *s)
 
     for (int pass = 0; pass < s->passes; pass++)
         for (size_t at = 0; at < s->bytes; at += s->target_bytes) {
-            memcpy(target, s->from + at, s->bytes - at < s->target_bytes ? s->bytes - at : s->target_bytes);
+            memcpy(target, s->from + at,
+                   s->bytes - at < s->target_bytes ? s->bytes - at : s->target_bytes);
             pinned_keep(target);
         }
     return (double)s->bytes * s->passes / (pinned_ns() - begin);
@@ -75,28 +77,36 @@ static void body_source(void *arg, int thread)
 }
 
 /* More bytes than a nearest cache holds: they lie in the private one behind it. */
-static double from_source(const struct measured *on, int reader, int writer, size_t bytes, bool flushed)
+static double from_source(const struct measured *on, int reader, int writer, size_t bytes,
+                          bool flushed)
 {
     bool near = bytes < on->nearest_bytes;
-    struct source s = { .bytes = bytes, .target_bytes = bytes < measured_share(on) ? bytes : measured_share(on), .flushed = flushed };
+    struct source s = { .bytes = bytes,
+                        .target_bytes = bytes < measured_share(on) ? bytes : measured_share(on),
+                        .flushed = flushed };
     const int cpus[2] = { on->os[reader], on->os[writer] };
 
     s.after_bytes = near ? 0 : on->nearest_bytes;
     s.passes = near && reader == writer ? 64 : 1; /* once would be over too soon */
     s.meeting.threads = reader == writer ? 1 : 2;
-    return pinned_run(cpus, s.meeting.threads, body_source, &s) == 0 ? pinned_median(s.gbps, PINNED_ROUNDS) : -1;
+    return pinned_run(cpus, s.meeting.threads, body_source, &s) == 0
+               ? pinned_median(s.gbps, PINNED_ROUNDS)
+               : -1;
 }
 
 /* Pairs of a class, or core 0 and itself: copies of so many bytes. */
-static double from_class(const struct measured *on, int class, size_t bytes, char note[MACHINE_NOTE])
+static double from_class(const struct measured *on, int class, size_t bytes,
+                         char note[MACHINE_NOTE])
 {
-    int pair[MACHINE_PAIRS][2] = { { 0, 0 } }, pairs = class == MACHINE_OWN ? 1 : measured_pairs(on, class, pair);
+    int pair[MACHINE_PAIRS][2] = { { 0, 0 } },
+        pairs = class == MACHINE_OWN ? 1 : measured_pairs(on, class, pair);
     double gbps[MACHINE_PAIRS];
 
     for (int i = 0; i < pairs; i++)
         gbps[i] = from_source(on, pair[i][0], pair[i][1], bytes, false);
-    snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB that %s has written, to as many in the own cache", bytes >> 10,
-             class == MACHINE_OWN ? "it" : "the other");
+    snprintf(note, MACHINE_NOTE,
+             "measured: copies of %zu KB that %s has written, to as many in the own cache",
+             bytes >> 10, class == MACHINE_OWN ? "it" : "the other");
     return pinned_median(gbps, pairs);
 }
 
@@ -118,8 +128,9 @@ double measure_memory(const struct measured *on, int class, char note[MACHINE_NO
 {
     int toucher = measured_toucher(on, class);
 
-    snprintf(note, MACHINE_NOTE, "measured: copies of %d MB that lie in no cache, to %zu KB in the own cache", MEMORY_BYTES >> 20,
-             measured_share(on) >> 10);
+    snprintf(note, MACHINE_NOTE,
+             "measured: copies of %d MB that lie in no cache, to %zu KB in the own cache",
+             MEMORY_BYTES >> 20, measured_share(on) >> 10);
     return toucher < 0 ? -1 : from_source(on, 0, toucher, MEMORY_BYTES, true);
 }
 
@@ -134,7 +145,8 @@ struct past {
 static void copy_past(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += sizeof(__m128i))
-        _mm_stream_si128((__m128i *)(void *)(to + i), _mm_load_si128((const __m128i *)(const void *)(from + i)));
+        _mm_stream_si128((__m128i *)(void *)(to + i),
+                         _mm_load_si128((const __m128i *)(const void *)(from + i)));
     _mm_sfence();
 }
 
@@ -162,8 +174,9 @@ double measure_past(const struct measured *on, int class, char note[MACHINE_NOTE
     struct past p = { .from_bytes = measured_share(on), .bytes = MEMORY_BYTES };
 
     (void)class;
-    snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB in the own cache to %d MB, past the caches", p.from_bytes >> 10,
-             MEMORY_BYTES >> 20);
+    snprintf(note, MACHINE_NOTE,
+             "measured: copies of %zu KB in the own cache to %d MB, past the caches",
+             p.from_bytes >> 10, MEMORY_BYTES >> 20);
     return pinned_run(on->os, 1, body_past, &p) == 0 ? pinned_median(p.gbps, PINNED_ROUNDS) : -1;
 }
 #else
@@ -238,9 +251,12 @@ static void body_crowd(void *arg, int thread)
 }
 
 /* Thread i on core[i] reads what toucher[i] has touched.  Negative: no threads. */
-static double crowd(const struct measured *on, const int *core, int *toucher, int threads, size_t bytes, bool flushed)
+static double crowd(const struct measured *on, const int *core, int *toucher, int threads,
+                    size_t bytes, bool flushed)
 {
-    struct crowd c = { .meeting.threads = threads, .bytes = bytes, .flushed = flushed, .toucher = toucher };
+    struct crowd c = {
+        .meeting.threads = threads, .bytes = bytes, .flushed = flushed, .toucher = toucher
+    };
     int *cpus = calloc((size_t)threads, sizeof *cpus);
     double gbps = -1;
 
@@ -249,7 +265,8 @@ static double crowd(const struct measured *on, const int *core, int *toucher, in
         memset((void *)c.of, 0, (size_t)threads * sizeof *c.of);
         for (int i = 0; i < threads; i++)
             cpus[i] = on->os[core[i]];
-        gbps = pinned_run(cpus, threads, body_crowd, &c) == 0 ? pinned_most(c.gbps, PINNED_ROUNDS) : -1;
+        gbps =
+            pinned_run(cpus, threads, body_crowd, &c) == 0 ? pinned_max(c.gbps, PINNED_ROUNDS) : -1;
     }
     free(c.of);
     free(cpus);
@@ -267,9 +284,11 @@ static int list_cores(const struct sim_machine *m, const int *unit_of, int *core
     return count;
 }
 
-static double own_crowd(const struct measured *on, const int *unit_of, size_t bytes, bool flushed, int *threads)
+static double own_crowd(const struct measured *on, const int *unit_of, size_t bytes, bool flushed,
+                        int *threads)
 {
-    int *core = calloc((size_t)on->m->cores, sizeof *core), *toucher = calloc((size_t)on->m->cores, sizeof *toucher);
+    int *core = calloc((size_t)on->m->cores, sizeof *core),
+        *toucher = calloc((size_t)on->m->cores, sizeof *toucher);
     double gbps = -1;
 
     if (core && toucher) {
@@ -289,16 +308,19 @@ double measure_node(const struct measured *on, int class, char note[MACHINE_NOTE
     double gbps = own_crowd(on, on->m->node, MEMORY_BYTES, true, &threads);
 
     (void)class;
-    snprintf(note, MACHINE_NOTE, "measured: %d cores of a node read %d MB each that lie in no cache", threads, MEMORY_BYTES >> 20);
+    snprintf(note, MACHINE_NOTE,
+             "measured: %d cores of a node read %d MB each that lie in no cache", threads,
+             MEMORY_BYTES >> 20);
     return gbps;
 }
 
 /* More than a core's own caches hold, and less than the shared one does; 0: there is none. */
 static size_t beyond_own(const struct measured *on, int threads)
 {
-    size_t most = on->shared_bytes / (size_t)(2 * threads), bytes = 4 * (on->private_bytes ? on->private_bytes : USUAL_PRIVATE);
+    size_t max = on->shared_bytes / (size_t)(2 * threads),
+           bytes = 4 * (on->private_bytes ? on->private_bytes : USUAL_PRIVATE);
 
-    return (bytes < most ? bytes : most) / PAGE * PAGE;
+    return (bytes < max ? bytes : max) / PAGE * PAGE;
 }
 
 double measure_from_shared(const struct measured *on, int class, char note[MACHINE_NOTE])
@@ -308,8 +330,9 @@ double measure_from_shared(const struct measured *on, int class, char note[MACHI
     (void)class;
     if (bytes == 0)
         return snprintf(note, MACHINE_NOTE, "no shared cache that is known"), -1;
-    snprintf(note, MACHINE_NOTE, "measured: copies of %zu KB that it has written, to %zu KB in the own cache", bytes >> 10,
-             measured_share(on) >> 10);
+    snprintf(note, MACHINE_NOTE,
+             "measured: copies of %zu KB that it has written, to %zu KB in the own cache",
+             bytes >> 10, measured_share(on) >> 10);
     return from_source(on, 0, 0, bytes, false);
 }
 
@@ -321,8 +344,11 @@ double measure_shared(const struct measured *on, int class, char note[MACHINE_NO
     (void)class;
     if (bytes == 0)
         return snprintf(note, MACHINE_NOTE, "no shared cache that is known"), -1;
-    double gbps = own_crowd(on, level < 0 ? NULL : on->m->unit + (size_t)level * (size_t)on->m->cores, bytes, false, &threads);
-    snprintf(note, MACHINE_NOTE, "measured: %d cores read %zu KB each, again and again", threads, bytes >> 10);
+    double gbps =
+        own_crowd(on, level < 0 ? NULL : on->m->unit + (size_t)level * (size_t)on->m->cores, bytes,
+                  false, &threads);
+    snprintf(note, MACHINE_NOTE, "measured: %d cores read %zu KB each, again and again", threads,
+             bytes >> 10);
     return gbps;
 }
 
@@ -330,7 +356,8 @@ double measure_shared(const struct measured *on, int class, char note[MACHINE_NO
 double measure_socket(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     const struct sim_machine *m = on->m;
-    int *core = calloc((size_t)m->cores, sizeof *core), *toucher = calloc((size_t)m->cores, sizeof *toucher);
+    int *core = calloc((size_t)m->cores, sizeof *core),
+        *toucher = calloc((size_t)m->cores, sizeof *toucher);
     int readers = 0, threads = 0;
     double gbps = -1;
 
@@ -344,10 +371,13 @@ double measure_socket(const struct measured *on, int class, char note[MACHINE_NO
     for (int i = 0; i < threads; i++)
         toucher[i] = threads;
     if (threads > 0) {
-        toucher[threads] = threads; /* it reads its own: half of a large number of bytes, left out below */
+        toucher[threads] =
+            threads; /* it reads its own: half of a large number of bytes, left out below */
         gbps = crowd(on, core, toucher, threads + 1, MEMORY_BYTES, true) * threads / (threads + 1);
     }
-    snprintf(note, MACHINE_NOTE, "measured: %d cores of a socket read %d MB each of another's memory", readers, MEMORY_BYTES >> 20);
+    snprintf(note, MACHINE_NOTE,
+             "measured: %d cores of a socket read %d MB each of another's memory", readers,
+             MEMORY_BYTES >> 20);
     free(core);
     free(toucher);
     return gbps;
@@ -388,6 +418,9 @@ double measure_reduce(const struct measured *on, int class, char note[MACHINE_NO
     struct reduction red = { .bytes = measured_share(on) / 2 };
 
     (void)class;
-    snprintf(note, MACHINE_NOTE, "measured: huddle's sum of two vectors of %zu KB of doubles, bytes read", red.bytes >> 10);
-    return pinned_run(on->os, 1, body_reduction, &red) == 0 ? pinned_median(red.gbps, PINNED_ROUNDS) : -1;
+    snprintf(note, MACHINE_NOTE,
+             "measured: huddle's sum of two vectors of %zu KB of doubles, bytes read",
+             red.bytes >> 10);
+    return pinned_run(on->os, 1, body_reduction, &red) == 0 ? pinned_median(red.gbps, PINNED_ROUNDS)
+                                                            : -1;
 }

@@ -21,7 +21,8 @@ static double read_child(pid_t child, unsigned char *to, size_t bytes)
     struct iovec local = { to, bytes }, remote = { exposed, bytes };
     double begin = pinned_ns();
 
-    return process_vm_readv(child, &local, 1, &remote, 1, 0) == (ssize_t)bytes ? pinned_ns() - begin : -1;
+    return process_vm_readv(child, &local, 1, &remote, 1, 0) == (ssize_t)bytes ? pinned_ns() - begin
+                                                                               : -1;
 }
 
 /* Median time of a copy of so many bytes from a child; negative: the kernel refuses. */
@@ -63,9 +64,12 @@ double measure_call(const struct measured *on, int class, char note[MACHINE_NOTE
 
 double measure_kernel(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
-    double small = kernel_ns(measured_share(on), CALL_ROUNDS / 4), large = kernel_ns(2 * measured_share(on), CALL_ROUNDS / 4);
+    double small = kernel_ns(measured_share(on), CALL_ROUNDS / 4),
+           large = kernel_ns(2 * measured_share(on), CALL_ROUNDS / 4);
 
     (void)class;
-    snprintf(note, MACHINE_NOTE, "measured: process_vm_readv, what %zu KB more take that lie in the own cache", measured_share(on) >> 10);
+    snprintf(note, MACHINE_NOTE,
+             "measured: process_vm_readv, what %zu KB more take that lie in the own cache",
+             measured_share(on) >> 10);
     return small < 0 || large <= small ? -1 : (double)measured_share(on) / (large - small);
 }

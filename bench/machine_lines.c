@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_lines.c - what a cache line costs: at home, from another core, one of many, and to many readers. */
+/* machine_lines.c - what a cache line costs: at home, from another core, one of many, and to many
+ * readers. */
 #include "machine.h"
 #include "pinned.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIPS = 1000, STEPS = 20000, SCAN = 48, PAGE = 4096, STRIDE = PAGE + 3 * PINNED_LINE, MOST_READERS = 16 };
+enum {
+    TRIPS = 1000,
+    STEPS = 20000,
+    SCAN = 48,
+    PAGE = 4096,
+    STRIDE = PAGE + 3 * PINNED_LINE,
+    MAX_READERS = 16
+};
 
 struct word {
     _Atomic uint64_t value;
@@ -32,7 +40,8 @@ static double once_hit(struct word *line)
     atomic_store(&line->value, 0);
     double begin = pinned_ns();
     for (int i = 0; i < STEPS; i++)
-        at = atomic_load_explicit(&line[at].value, memory_order_relaxed); /* the next load needs this one */
+        at = atomic_load_explicit(&line[at].value,
+                                  memory_order_relaxed); /* the next load needs this one */
     return (pinned_ns() - begin + (double)at) / STEPS;
 }
 
@@ -65,11 +74,13 @@ static void body_alone(void *arg, int thread)
     free(line);
 }
 
-static double measure_alone(const struct measured *on, double (*once)(struct word *line), const char *what, char note[MACHINE_NOTE])
+static double measure_alone(const struct measured *on, double (*once)(struct word *line),
+                            const char *what, char note[MACHINE_NOTE])
 {
     struct alone a = { .once = once };
 
-    snprintf(note, MACHINE_NOTE, "measured: %s, median of %d times %d on core 0", what, PINNED_ROUNDS, STEPS);
+    snprintf(note, MACHINE_NOTE, "measured: %s, median of %d times %d on core 0", what,
+             PINNED_ROUNDS, STEPS);
     return pinned_run(on->os, 1, body_alone, &a) == 0 ? pinned_median(a.ns, PINNED_ROUNDS) : -1;
 }
 
@@ -103,7 +114,8 @@ struct pair {
 static void trip(struct word *line, int thread)
 {
     for (int i = 0; i < TRIPS; i++)
-        for (uint64_t want = (uint64_t)thread; !atomic_compare_exchange_strong(&line->value, &want, (uint64_t)!thread);
+        for (uint64_t want = (uint64_t)thread;
+             !atomic_compare_exchange_strong(&line->value, &want, (uint64_t)!thread);
              want = (uint64_t)thread)
             pinned_pause();
 }
@@ -128,12 +140,17 @@ static void body_trips(void *arg, int thread)
     }
 }
 
-/* A round trip / 2 between two cores, of a line first touched by a third one, or by the first (-1).  Negative: no threads. */
+/* A round trip / 2 between two cores, of a line first touched by a third one, or by the first (-1).
+ * Negative: no threads. */
 static double trips(const struct measured *on, int a, int b, int home)
 {
-    struct pair p = { .line = line_create(), .toucher = home < 0 ? 0 : 2, .meeting.threads = home < 0 ? 2 : 3 };
+    struct pair p = { .line = line_create(),
+                      .toucher = home < 0 ? 0 : 2,
+                      .meeting.threads = home < 0 ? 2 : 3 };
     const int cpus[3] = { on->os[a], on->os[b], home < 0 ? 0 : on->os[home] };
-    double ns = p.line && pinned_run(cpus, p.meeting.threads, body_trips, &p) == 0 ? pinned_median(p.ns, PINNED_ROUNDS) : -1;
+    double ns = p.line && pinned_run(cpus, p.meeting.threads, body_trips, &p) == 0
+                    ? pinned_median(p.ns, PINNED_ROUNDS)
+                    : -1;
 
     free(p.line);
     return ns;
@@ -173,7 +190,8 @@ static void body_flags(void *arg, int thread)
 static double scan(const struct measured *on, int a, int b, int home);
 
 /* The median over some pairs of the class. */
-static double over_pairs(const struct measured *on, int class, double (*between)(const struct measured *on, int a, int b, int home),
+static double over_pairs(const struct measured *on, int class,
+                         double (*between)(const struct measured *on, int a, int b, int home),
                          const char *what, char note[MACHINE_NOTE])
 {
     int pair[MACHINE_PAIRS][2], pairs = measured_pairs(on, class, pair);
@@ -184,7 +202,8 @@ static double over_pairs(const struct measured *on, int class, double (*between)
     double median = pinned_median(ns, pairs);
     low = ns[0], high = ns[pairs - 1];
     if (pairs > 1)
-        snprintf(note, MACHINE_NOTE, "measured: %s, %d pairs of cores, %.1f to %.1f", what, pairs, low, high);
+        snprintf(note, MACHINE_NOTE, "measured: %s, %d pairs of cores, %.1f to %.1f", what, pairs,
+                 low, high);
     else
         snprintf(note, MACHINE_NOTE, "measured: %s, cores %d and %d", what, pair[0][0], pair[0][1]);
     return low < 0 ? -1 : median;
@@ -195,12 +214,15 @@ double measure_transfer(const struct measured *on, int class, char note[MACHINE_
     return over_pairs(on, class, trips, "compare-and-swap round trip / 2", note);
 }
 
-/* What a flag takes longer than a line that goes to and fro: its reader has a copy, which must go before a store can be seen. */
+/* What a flag takes longer than a line that goes to and fro: its reader has a copy, which must go
+ * before a store can be seen. */
 static double flags(const struct measured *on, int a, int b, int home)
 {
     struct pair p = { .line = aligned_alloc(PAGE, 3 * PAGE), .meeting.threads = 2 };
     const int cpus[2] = { on->os[a], on->os[b] };
-    double hop = p.line && pinned_run(cpus, 2, body_flags, &p) == 0 ? pinned_median(p.ns, PINNED_ROUNDS) : -1;
+    double hop = p.line && pinned_run(cpus, 2, body_flags, &p) == 0
+                     ? pinned_median(p.ns, PINNED_ROUNDS)
+                     : -1;
     double transfer = trips(on, a, b, home);
 
     free(p.line);
@@ -224,7 +246,8 @@ static double read_lines(struct pair *p, int lines, uint64_t want)
     return pinned_ns() - begin;
 }
 
-/* All of them one time, half of them the next: what is left of the difference is nobody's overhead. */
+/* All of them one time, half of them the next: what is left of the difference is nobody's overhead.
+ * */
 static void body_scan(void *arg, int thread)
 {
     struct pair *p = arg;
@@ -245,9 +268,11 @@ static void body_scan(void *arg, int thread)
 
 static double scan(const struct measured *on, int a, int b, int home)
 {
-    struct pair p = { .line = aligned_alloc(PAGE, (size_t)(SCAN + 1) * STRIDE / PAGE * PAGE + PAGE), .meeting.threads = 2 };
+    struct pair p = { .line = aligned_alloc(PAGE, (size_t)(SCAN + 1) * STRIDE / PAGE * PAGE + PAGE),
+                      .meeting.threads = 2 };
     const int cpus[2] = { on->os[a], on->os[b] };
-    double ns = p.line && pinned_run(cpus, 2, body_scan, &p) == 0 ? pinned_median(p.ns, PINNED_ROUNDS) : -1;
+    double ns =
+        p.line && pinned_run(cpus, 2, body_scan, &p) == 0 ? pinned_median(p.ns, PINNED_ROUNDS) : -1;
 
     (void)home;
     free(p.line);
@@ -269,7 +294,7 @@ struct readers {
     struct word *line;
     struct {
         _Alignas(PINNED_LINE) double ns;
-    } seen[MOST_READERS + 1];
+    } seen[MAX_READERS + 1];
     double ns[PINNED_ROUNDS];
 };
 
@@ -310,16 +335,20 @@ static void body_readers(void *arg, int thread)
 double measure_serve(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     struct readers r = { .line = line_create(), .meeting.threads = 1 };
-    int cpus[MOST_READERS + 1] = { on->os[0] };
+    int cpus[MAX_READERS + 1] = { on->os[0] };
     double ns = -1;
 
-    for (int c = 1; c < on->m->cores && r.meeting.threads <= MOST_READERS; c++)
+    for (int c = 1; c < on->m->cores && r.meeting.threads <= MAX_READERS; c++)
         if (machine_class(on->m, 0, c) == class)
             cpus[r.meeting.threads++] = on->os[c];
     if (r.line && r.meeting.threads > 2) {
         atomic_store(&r.line->value, 0);
-        ns = pinned_run(cpus, r.meeting.threads, body_readers, &r) == 0 ? pinned_median(r.ns, PINNED_ROUNDS) : -1;
-        snprintf(note, MACHINE_NOTE, "measured: from the first to the last of %d readers, each but one", r.meeting.threads - 1);
+        ns = pinned_run(cpus, r.meeting.threads, body_readers, &r) == 0
+                 ? pinned_median(r.ns, PINNED_ROUNDS)
+                 : -1;
+        snprintf(note, MACHINE_NOTE,
+                 "measured: from the first to the last of %d readers, each but one",
+                 r.meeting.threads - 1);
     } else {
         snprintf(note, MACHINE_NOTE, "there is one reader of that class");
     }
@@ -342,7 +371,8 @@ double measure_home(const struct measured *on, int class, char note[MACHINE_NOTE
         return snprintf(note, MACHINE_NOTE, "no two cores of a node, and a node so far away"), -1;
     double here = trips(on, 0, other, -1), there = trips(on, 0, other, away);
     snprintf(note, MACHINE_NOTE,
-             "measured: compare-and-swap between cores 0 and %d, the line touched first by core %d: %.1f; by themselves: %.1f", other, away,
-             there, here);
+             "measured: compare-and-swap between cores 0 and %d, the line touched first by core "
+             "%d: %.1f; by themselves: %.1f",
+             other, away, there, here);
     return here < 0 || there < 0 ? -1 : there > here ? there - here : 0;
 }

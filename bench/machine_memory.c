@@ -85,6 +85,9 @@ double measure_latency(const struct measured *on, int class, char note[MACHINE_N
     struct chain c = { .meeting.threads = toucher > 0 ? 2 : 1 };
     const int cpus[2] = { on->os[0], on->os[toucher > 0 ? toucher : 0] };
 
-    snprintf(note, MACHINE_NOTE, "measured: loads that depend on each other, of lines that lie in no cache");
-    return toucher >= 0 && pinned_run(cpus, c.meeting.threads, body_chain, &c) == 0 ? pinned_median(c.ns, PINNED_ROUNDS) : -1;
+    snprintf(note, MACHINE_NOTE,
+             "measured: loads that depend on each other, of lines that lie in no cache");
+    return toucher >= 0 && pinned_run(cpus, c.meeting.threads, body_chain, &c) == 0
+               ? pinned_median(c.ns, PINNED_ROUNDS)
+               : -1;
 }

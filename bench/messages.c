@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * messages.c - broadcasts by send and receive alone, as paper 04 (Kurnosov, Analysis and optimization of pipelined broadcast algorithms) describes them: what
- * trees of messages take between nodes, on a simulated network (SMPI) or a real one.
+ * messages.c - broadcasts by send and receive alone, as paper 04 (Kurnosov, Analysis and
+ * optimization of pipelined broadcast algorithms) describes them: what trees of messages take
+ * between nodes, on a simulated network (SMPI) or a real one.
  *
- *   messages-smpi TREE:DEGREE:SEGMENT:BYTES...        TREE: flat, chain, kary, balanced, knomial; SEGMENT 0: the message in one piece
+ *   messages-smpi TREE:DEGREE:SEGMENT:BYTES...        TREE: flat, chain, kary, balanced, knomial;
+ *                                                     SEGMENT 0: the message in one piece
  *
- * A rank receives from its parent, then sends to its children, from the left.  Of a message in segments it receives the next one while it passes one on.  Sends are
- * synchronous: a port carries one message at a time, as the Hockney model has it.  All ranks start together; the slowest one's end counts.
+ * A rank receives from its parent, then sends to its children, from the left.  Of a message in
+ * segments it receives the next one while it passes one on.  Sends are synchronous: a port carries
+ * one message at a time, as the Hockney model has it.  All ranks start together; the slowest one's
+ * end counts.
  *
- * Rank 0 writes one JSON object on standard output: "ranks" and "points", each with tree, degree, segment, bytes, ns and the bytes that were wrong.  Exit
- * status: 0, 1 wrong bytes, 2 not understood.
+ * Rank 0 writes one JSON object on standard output: "ranks" and "points", each with tree, degree,
+ * segment, bytes, ns and the bytes that were wrong.  Exit status: 0, 1 wrong bytes, 2 not
+ * understood.
  */
 #include "shape/shape.h"
 
@@ -41,7 +46,8 @@ static void pass_on(const struct point *p, int rank, const unsigned char *from, 
 
 static void broadcast(const struct point *p, int rank, unsigned char *data)
 {
-    int parent = hud_shape_parent(&p->tree, rank), piece = p->segment > 0 ? smaller(p->segment, p->bytes) : p->bytes;
+    int parent = hud_shape_parent(&p->tree, rank),
+        piece = p->segment > 0 ? smaller(p->segment, p->bytes) : p->bytes;
     MPI_Request next = MPI_REQUEST_NULL;
 
     if (parent >= 0)
@@ -50,7 +56,8 @@ static void broadcast(const struct point *p, int rank, unsigned char *data)
         int rest = p->bytes - at - piece;
         MPI_Wait(&next, MPI_STATUS_IGNORE);
         if (parent >= 0 && rest > 0)
-            MPI_Irecv(data + at + piece, smaller(piece, rest), MPI_BYTE, parent, TAG, MPI_COMM_WORLD, &next);
+            MPI_Irecv(data + at + piece, smaller(piece, rest), MPI_BYTE, parent, TAG,
+                      MPI_COMM_WORLD, &next);
         pass_on(p, rank, data + at, smaller(piece, p->bytes - at));
     }
 }
@@ -63,7 +70,8 @@ static double start_together(void)
     MPI_Allreduce(&now, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     start += HEAD_START_S;
     double wait = start - MPI_Wtime();
-    struct timespec nap = { .tv_sec = (time_t)wait, .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9) };
+    struct timespec nap = { .tv_sec = (time_t)wait,
+                            .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9) };
     if (wait > 0)
         nanosleep(&nap, NULL);
     return start;
@@ -99,11 +107,13 @@ static int parse(const char *word, int ranks, struct point *p)
     char name[16];
     int degree, kind = 0;
 
-    if (sscanf(word, "%15[a-z]:%d:%d:%d", name, &degree, &p->segment, &p->bytes) != 4 || degree < 2 || p->segment < 0 || p->bytes < 1)
+    if (sscanf(word, "%15[a-z]:%d:%d:%d", name, &degree, &p->segment, &p->bytes) != 4 ||
+        degree < 2 || p->segment < 0 || p->bytes < 1)
         return -1;
     while (hud_shape_names[kind] && strcmp(hud_shape_names[kind], name) != 0)
         kind++;
-    p->tree = (struct shape_tree){ .kind = (enum shape_kind)kind, .degree = degree, .ranks = ranks };
+    p->tree =
+        (struct shape_tree){ .kind = (enum shape_kind)kind, .degree = degree, .ranks = ranks };
     return hud_shape_names[kind] && !shape_by_groups(p->tree.kind) ? 0 : -1;
 }
 
@@ -115,7 +125,10 @@ static int run(int points, char **word, int rank, int ranks)
         struct point p;
         double ns = 0;
         if (parse(word[i], ranks, &p) != 0)
-            return rank == 0 ? fprintf(stderr, "huddle: messages: %s: not understood (accepted: TREE:DEGREE:SEGMENT:BYTES)\n", word[i]),
+            return rank == 0 ? fprintf(stderr,
+                                       "huddle: messages: %s: not understood (accepted: "
+                                       "TREE:DEGREE:SEGMENT:BYTES)\n",
+                                       word[i]),
                    2         : 2;
         unsigned char *data = malloc((size_t)p.bytes);
         if (!data)
@@ -124,8 +137,10 @@ static int run(int points, char **word, int rank, int ranks)
         wrong += now;
         free(data);
         if (rank == 0)
-            printf("%s\n{\"tree\": \"%s\", \"degree\": %d, \"segment\": %d, \"bytes\": %d, \"ns\": %.1f, \"wrong\": %ld}", i > 0 ? "," : "",
-                   hud_shape_names[p.tree.kind], p.tree.degree, p.segment, p.bytes, ns, now);
+            printf("%s\n{\"tree\": \"%s\", \"degree\": %d, \"segment\": %d, \"bytes\": %d, \"ns\": "
+                   "%.1f, \"wrong\": %ld}",
+                   i > 0 ? "," : "", hud_shape_names[p.tree.kind], p.tree.degree, p.segment,
+                   p.bytes, ns, now);
     }
     return wrong != 0;
 }

@@ -31,13 +31,15 @@ static int create(struct start *s)
     CPU_ZERO_S(bytes, one);
     CPU_SET_S((size_t)s->cpu, bytes, one);
     pthread_attr_init(&attr);
-    int failed = pthread_attr_setaffinity_np(&attr, bytes, one) || pthread_create(&s->id, &attr, begin, s);
+    int failed =
+        pthread_attr_setaffinity_np(&attr, bytes, one) || pthread_create(&s->id, &attr, begin, s);
     pthread_attr_destroy(&attr);
     CPU_FREE(one);
     return failed ? -1 : 0;
 }
 
-/* A thread that is missing would leave the others waiting for ever: so none is asked to do anything before all are there. */
+/* A thread that is missing would leave the others waiting for ever: so none is asked to do anything
+ * before all are there. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t opened;
@@ -61,12 +63,16 @@ static void pass(void *arg, int thread)
 
 int pinned_run(const int *cpu, int threads, void (*body)(void *arg, int thread), void *arg)
 {
-    struct gate g = { .lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER, .body = body, .arg = arg };
+    struct gate g = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                      .opened = PTHREAD_COND_INITIALIZER,
+                      .body = body,
+                      .arg = arg };
     struct start *start = calloc((size_t)threads, sizeof *start);
     int there = 0;
 
     for (; start && there < threads; there++) {
-        start[there] = (struct start){ .body = pass, .arg = &g, .thread = there, .cpu = cpu[there] };
+        start[there] =
+            (struct start){ .body = pass, .arg = &g, .thread = there, .cpu = cpu[there] };
         if (create(&start[there]) != 0)
             break;
     }
@@ -93,7 +99,7 @@ double pinned_median(double *values, int count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-double pinned_most(double *values, int count)
+double pinned_max(double *values, int count)
 {
     qsort(values, (size_t)count, sizeof *values, rising);
     return values[count - 1 - count / 8];

@@ -41,19 +41,21 @@ struct pinned_meeting {
 /* The same threads come every time. */
 static inline void pinned_meet(struct pinned_meeting *m)
 {
-    uint64_t n = (uint64_t)m->threads, mine = atomic_fetch_add(&m->arrived, 1), until = (mine / n + 1) * n;
+    uint64_t n = (uint64_t)m->threads, mine = atomic_fetch_add(&m->arrived, 1),
+             until = (mine / n + 1) * n;
 
     while (atomic_load_explicit(&m->arrived, memory_order_acquire) < until)
         pinned_pause();
 }
 
-/* Runs body(arg, 0) .. body(arg, threads - 1), thread i on processor cpu[i], and waits for them.  0, or -1: they cannot be had. */
+/* Runs body(arg, 0) .. body(arg, threads - 1), thread i on processor cpu[i], and waits for them.
+ * 0, or -1: they cannot be had. */
 int pinned_run(const int *cpu, int threads, void (*body)(void *arg, int thread), void *arg);
 
 /* The middle of them; sorts. */
 double pinned_median(double *values, int count);
 /* What an eighth of them exceed, where a thread that is held up spoils a round for all; sorts. */
-double pinned_most(double *values, int count);
+double pinned_max(double *values, int count);
 
 /* These bytes are in no cache. */
 void pinned_flush(const void *at, size_t bytes);

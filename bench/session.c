@@ -11,13 +11,13 @@
 enum { PAGE = 4096 };
 
 /* A whole number within [least, most], all of the text; -1: it is not. */
-static long number_of(const char *text, long least, long most)
+static long number_of(const char *text, long min, long max)
 {
     char *end;
 
     errno = 0;
     long n = strtol(text, &end, 10);
-    return end != text && *end == '\0' && errno == 0 && n >= least && n <= most ? n : -1;
+    return end != text && *end == '\0' && errno == 0 && n >= min && n <= max ? n : -1;
 }
 
 static bool take_sizes(struct session *session, char *list)
@@ -52,14 +52,14 @@ static bool take(struct session *session, const char *option, char *value)
     struct shots_plan *plan = &session->plan;
     const struct {
         const char *name;
-        long least, most, scale;
+        long min, max, scale;
         int *number;
         int64_t *time_ns;
     } numbers[] = {
         { "--figure-ms", 1, 600000, 1000000, NULL, &plan->figure_ns },
-        { "--least", 1, SHOTS_MOST, 1, &plan->least, NULL },
-        { "--most", 1, SHOTS_MOST, 1, &plan->most, NULL },
-        { "--warmups", 0, SHOTS_MOST, 1, &plan->warmups, NULL },
+        { "--least", 1, SHOTS_MAX, 1, &plan->min, NULL },
+        { "--most", 1, SHOTS_MAX, 1, &plan->max, NULL },
+        { "--warmups", 0, SHOTS_MAX, 1, &plan->warmups, NULL },
         { "--loop", 1, INT_MAX, 1, &plan->loop, NULL },
         { "--skew-us", 0, 10000000, 1000, NULL, &plan->skew_ns },
         { "--late-us", 0, 10000000, 1000, NULL, &plan->skew_ns },
@@ -73,7 +73,7 @@ static bool take(struct session *session, const char *option, char *value)
     if (!strcmp(option, "--root") && !strcmp(value, "shift"))
         return plan->root = SHOTS_SHIFT, true;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        long n = number_of(value, numbers[i].least, numbers[i].most);
+        long n = number_of(value, numbers[i].min, numbers[i].max);
         if (strcmp(option, numbers[i].name) != 0)
             continue;
         if (n >= 0 && numbers[i].number)
@@ -86,10 +86,12 @@ static bool take(struct session *session, const char *option, char *value)
     return false;
 }
 
-const char *session_parse(struct session *session, const struct shots_coll *table, int argc, char **argv)
+const char *session_parse(struct session *session, const struct shots_coll *table, int argc,
+                          char **argv)
 {
     *session = (struct session){ .table = table, .bytes = { 8, 4096, 1 << 20 }, .sizes = 3 };
-    session->plan = (struct shots_plan){ .figure_ns = 40000000, .least = 15, .most = 2000, .warmups = 3 };
+    session->plan =
+        (struct shots_plan){ .figure_ns = 40000000, .min = 15, .max = 2000, .warmups = 3 };
     memset(session->chosen, true, sizeof session->chosen);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--cold")) {
@@ -102,8 +104,8 @@ const char *session_parse(struct session *session, const struct shots_coll *tabl
     }
     if (session->plan.loop > 0 && session->plan.warmups > 1)
         session->plan.warmups = 1; /* a loop is long */
-    if (session->plan.most < session->plan.least)
-        session->plan.least = session->plan.most;
+    if (session->plan.max < session->plan.min)
+        session->plan.min = session->plan.max;
     return NULL;
 }
 
@@ -113,17 +115,21 @@ static void print_figure(const char *name, size_t bytes, const struct shots_figu
 
     for (int i = 0; i < f->shots; i++)
         sum += f->took_ns[i];
-    printf("{\"collective\": \"%s\", \"bytes\": %zu, \"median_ns\": %.1f, \"p99_ns\": %.1f, \"least_ns\": %.1f, \"mean_ns\": %.1f, ", name,
-           bytes, shots_percentile(f, 50), shots_percentile(f, 99), shots_percentile(f, 0), f->shots > 0 ? sum / f->shots : 0);
-    printf("\"shots\": %d, \"late\": %d, \"refused\": %ld, \"wrong\": %ld, \"cpu_ns\": %.0f, \"line_before_ns\": %.1f, \"line_after_ns\": "
+    printf("{\"collective\": \"%s\", \"bytes\": %zu, \"median_ns\": %.1f, \"p99_ns\": %.1f, "
+           "\"min_ns\": %.1f, \"mean_ns\": %.1f, ",
+           name, bytes, shots_percentile(f, 50), shots_percentile(f, 99), shots_percentile(f, 0),
+           f->shots > 0 ? sum / f->shots : 0);
+    printf("\"shots\": %d, \"late\": %d, \"refused\": %ld, \"wrong\": %ld, \"cpu_ns\": %.0f, "
+           "\"line_before_ns\": %.1f, \"line_after_ns\": "
            "%.1f}",
            f->shots, f->late, f->refused, f->wrong, f->cpu_ns, f->line_before_ns, f->line_after_ns);
     fflush(stdout);
 }
 
-/* All sizes of a collective; one that moves no bytes has one figure.  Returns how many bytes were wrong. */
-static long measure(const struct session *session, const struct shots_coll *coll, struct shots *s, struct shots_call *call, double *took_ns,
-                    bool *first)
+/* All sizes of a collective; one that moves no bytes has one figure.  Returns how many bytes were
+ * wrong. */
+static long measure(const struct session *session, const struct shots_coll *coll, struct shots *s,
+                    struct shots_call *call, double *took_ns, bool *first)
 {
     struct shots_figure f = { .took_ns = took_ns };
     long wrong = 0;
@@ -157,18 +163,23 @@ static void *buffer_of(const struct session *session, int ranks)
 
 int session_run(const struct session *session, struct shots *s, const char *program, void *host)
 {
-    struct shots_call call = { .in = buffer_of(session, s->ranks), .out = buffer_of(session, s->ranks), .host = host };
-    double *took_ns = calloc((size_t)session->plan.most, sizeof *took_ns);
+    struct shots_call call = { .in = buffer_of(session, s->ranks),
+                               .out = buffer_of(session, s->ranks),
+                               .host = host };
+    double *took_ns = calloc((size_t)session->plan.max, sizeof *took_ns);
     bool first = true;
     long wrong = 0;
 
     if (!call.in || !call.out || !took_ns)
         return fprintf(stderr, "huddle: bench: out of memory\n"), 2;
     if (session->plan.root >= s->ranks)
-        return fprintf(stderr, "huddle: bench: --root %d: there are %d ranks\n", session->plan.root, s->ranks), 2;
+        return fprintf(stderr, "huddle: bench: --root %d: there are %d ranks\n", session->plan.root,
+                       s->ranks),
+               2;
     if (s->rank == 0)
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"crowded\": %s, \"start_ns\": %.1f, \"figures\": [", program, s->ranks,
-               s->crowded ? "true" : "false", shots_start_ns());
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"oversubscribed\": %s, \"start_ns\": %.1f, "
+               "\"figures\": [",
+               program, s->ranks, s->oversubscribed ? "true" : "false", shots_start_ns());
     for (int row = 0; session->table[row].name; row++)
         if (session->chosen[row])
             wrong += measure(session, &session->table[row], s, &call, took_ns, &first);

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * session.h - what the measuring programs share: options, the walk over collectives and sizes, JSON.
+ * session.h - what the measuring programs share: options, the walk over collectives and sizes,
+ * JSON.
  *
- *   --coll barrier,bcast   --bytes 8,4096,...      what (default: every collective, 8 B, 4 KB, 1 MB)
+ *   --coll barrier,bcast   --bytes 8,4096,...      what (default: every collective, 8 B, 4 KB, 1
+ *                                                  MB)
  *   --figure-ms 40  --least 15  --most 2000  --warmups 3        how long
  *   --root N|shift         --cold                  roots; buffers out of the caches
- *   --skew-us N | --late-us N                      ranks arrive at random within it; one rank, in turn, arrives late by it
- *   --loop N               N calls back to back are one sample, as IMB and OSU measure, instead of single shots
+ *   --skew-us N | --late-us N                      ranks arrive at random within it; one rank, in
+ *                                                  turn, arrives late by it
+ *   --loop N               N calls back to back are one sample, as IMB and OSU measure, instead of
+ *                          single shots
  *
- * Rank 0 writes one JSON object on standard output: "program" (what measured), "ranks", "crowded", "wrong" (bytes, all figures) and "figures",
- * each with collective, bytes, median_ns, p99_ns, least_ns, mean_ns, shots, late, refused, wrong, cpu_ns, line_before_ns, line_after_ns.
+ * Rank 0 writes one JSON object on standard output: "program" (what measured), "ranks",
+ * "oversubscribed", "wrong" (bytes, all figures) and "figures", each with collective, bytes,
+ * median_ns, p99_ns, min_ns, mean_ns, shots, late, refused, wrong, cpu_ns, line_before_ns,
+ * line_after_ns.
  */
 #ifndef BENCH_SESSION_H
 #define BENCH_SESSION_H
@@ -27,9 +33,11 @@ struct session {
 };
 
 /* Returns NULL, or what was not understood: a word of argv. */
-const char *session_parse(struct session *session, const struct shots_coll *table, int argc, char **argv);
+const char *session_parse(struct session *session, const struct shots_coll *table, int argc,
+                          char **argv);
 
-/* Measures all of it; every rank calls it.  Returns an exit status: 0, 1 wrong bytes, 2 out of memory or no such root (a line says which). */
+/* Measures all of it; every rank calls it.  Returns an exit status: 0, 1 wrong bytes, 2 out of
+ * memory or no such root (a line says which). */
 int session_run(const struct session *session, struct shots *s, const char *program, void *host);
 
 #endif

@@ -7,11 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAUSE_NS = 20000, MOST_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 500000 };
-enum { PATIENCE = 20, FIRST = 1000 };  /* times the time for a figure: for the least number of shots; for one at all */
-enum { SPARE = 200 };                  /* late shots forgiven */
-enum { CACHED_BYTES = 1 << 18 };       /* what is larger leaves nothing of the call before in a core's caches anyway */
-enum { SPINS = 1024, LONG_WAIT = 64 }; /* looks between two yields; yields between two calls of progress */
+enum { PAUSE_NS = 20000, MAX_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 500000 };
+enum {
+    PATIENCE = 20,
+    FIRST = 1000
+}; /* times the time for a figure: for the least number of shots; for one at all */
+enum { SPARE = 200 }; /* late shots forgiven */
+enum {
+    CACHED_BYTES = 1 << 18
+}; /* what is larger leaves nothing of the call before in a core's caches anyway */
+enum {
+    SPINS = 1024,
+    LONG_WAIT = 64
+}; /* looks between two yields; yields between two calls of progress */
 
 /* What ranks tell each other after a shot: the latest END, the sum of all else. */
 enum { END, LATE, WRONG, REFUSED, CPU, VALUES };
@@ -48,14 +56,15 @@ static void await(const struct shots *s, struct cell *cell, bool quiet)
 {
     unsigned yields = 0;
 
-    for (unsigned spin = 1; atomic_load_explicit(&cell->round, memory_order_acquire) < s->round; spin++) {
-        if (quiet && s->crowded)
+    for (unsigned spin = 1; atomic_load_explicit(&cell->round, memory_order_acquire) < s->round;
+         spin++) {
+        if (quiet && s->oversubscribed)
             nap();
-        else if (s->crowded || spin % SPINS == 0)
+        else if (s->oversubscribed || spin % SPINS == 0)
             sched_yield();
         else
             continue;
-        if (s->progress && ((quiet && s->crowded) || ++yields % LONG_WAIT == 0))
+        if (s->progress && ((quiet && s->oversubscribed) || ++yields % LONG_WAIT == 0))
             s->progress();
     }
 }
@@ -90,17 +99,20 @@ static int64_t meet_at(struct shots *s, int64_t mine, bool quiet)
     return value[END];
 }
 
-void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks, void (*progress)(void))
+void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
+                void (*progress)(void))
 {
     cpu_set_t all;
 
-    *s = (struct shots){ .page = page, .rank = rank, .ranks = ranks, .crowded = true, .progress = progress };
+    *s = (struct shots){
+        .page = page, .rank = rank, .ranks = ranks, .oversubscribed = true, .progress = progress
+    };
     sched_getaffinity(0, sizeof all, &page->said[rank].processors);
     meet_at(s, 0, false);
     CPU_ZERO(&all);
     for (int r = 0; r < ranks; r++)
         CPU_OR(&all, &all, &page->said[r].processors);
-    s->crowded = ranks > CPU_COUNT(&all);
+    s->oversubscribed = ranks > CPU_COUNT(&all);
 }
 
 /* Rank 0 and the last rank measure while the others sleep. */
@@ -126,7 +138,8 @@ static int64_t offset_of(const struct shots_plan *plan, const struct shots_call 
         return 0;
     if (plan->one_late)
         return call->stamp % (uint64_t)call->ranks == (uint64_t)rank ? plan->skew_ns : 0;
-    return (int64_t)(mixed(call->stamp * 65536 + (uint64_t)rank + 1) % (uint64_t)(plan->skew_ns + 1));
+    return (int64_t)(mixed(call->stamp * 65536 + (uint64_t)rank + 1) %
+                     (uint64_t)(plan->skew_ns + 1));
 }
 
 /* Returns whether the moment had passed already. */
@@ -135,7 +148,7 @@ static bool wait_for(const struct shots *s, int64_t when_ns)
     bool late = clock_ns() > when_ns;
 
     while (clock_ns() < when_ns)
-        if (s->crowded)
+        if (s->oversubscribed)
             sched_yield();
     return late;
 }
@@ -188,10 +201,12 @@ static void throw_out(const void *data, size_t bytes)
 }
 
 /* Data for the next shot.  In a loop all calls carry the same. */
-static void prepare(const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call)
+static void prepare(const struct shots_plan *plan, const struct shots_coll *coll,
+                    struct shots_call *call)
 {
     call->stamp++;
-    call->root = plan->root == SHOTS_SHIFT ? (int)(call->stamp % (uint64_t)call->ranks) : plan->root;
+    call->root =
+        plan->root == SHOTS_SHIFT ? (int)(call->stamp % (uint64_t)call->ranks) : plan->root;
     if (coll->fill)
         coll->fill(call);
     if (plan->cold) {
@@ -201,7 +216,8 @@ static void prepare(const struct shots_plan *plan, const struct shots_coll *coll
 }
 
 /* The call, or calls of a loop; returns how many refused. */
-static int make_calls(const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call)
+static int make_calls(const struct shots_plan *plan, const struct shots_coll *coll,
+                      struct shots_call *call)
 {
     int refused = coll->call(call) != 0;
 
@@ -214,8 +230,8 @@ static int make_calls(const struct shots_plan *plan, const struct shots_coll *co
 }
 
 /* Returns ns of one call; what all ranks saw is in value. */
-static double shoot(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,
-                    int64_t pause_ns, int64_t *value)
+static double shoot(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
+                    struct shots_call *call, int64_t pause_ns, int64_t *value)
 {
     int64_t last = 0, cpu = 0, when;
 
@@ -230,7 +246,8 @@ static double shoot(struct shots *s, const struct shots_plan *plan, const struct
     int64_t end = clock_ns();
     if (plan->skew_ns != 0)
         cpu = cpu_ns() - cpu;
-    memcpy(value, (int64_t[VALUES]){ [END] = end, [LATE] = late, [REFUSED] = refused, [CPU] = cpu }, VALUES * sizeof *value);
+    memcpy(value, (int64_t[VALUES]){ [END] = end, [LATE] = late, [REFUSED] = refused, [CPU] = cpu },
+           VALUES * sizeof *value);
     value[WRONG] = coll->wrong ? coll->wrong(call) : 0;
     meet(s, value, false);
     return (double)(value[END] - when - last) / (plan->loop > 0 ? plan->loop : 1);
@@ -242,22 +259,23 @@ struct pace {
     int tries;
 };
 
-static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f, int count, const struct pace *pace)
+static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f, int count,
+                    const struct pace *pace)
 {
-    int least = f->shots, most = f->shots;
+    int min = f->shots, max = f->shots;
 
     for (int i = 1; i < count; i++) {
-        least = f[i].shots < least ? f[i].shots : least;
-        most = f[i].shots > most ? f[i].shots : most;
+        min = f[i].shots < min ? f[i].shots : min;
+        max = f[i].shots > max ? f[i].shots : max;
     }
-    int64_t patience = least == 0 ? FIRST : least < plan->least ? PATIENCE : 1;
-    return most < plan->most && pace->tries < 2 * plan->most + plan->warmups + SPARE &&
+    int64_t patience = min == 0 ? FIRST : min < plan->min ? PATIENCE : 1;
+    return max < plan->max && pace->tries < 2 * plan->max + plan->warmups + SPARE &&
            pace->end_ns - pace->begin_ns < count * plan->figure_ns * patience;
 }
 
 /* One shot for a figure; returns whether it was in time. */
-static bool take(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call, bool counted,
-                 struct pace *pace, struct shots_figure *f)
+static bool take(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
+                 struct shots_call *call, bool counted, struct pace *pace, struct shots_figure *f)
 {
     int64_t value[VALUES] = { 0 };
     double took_ns = shoot(s, plan, coll, call, pace->pause_ns, value);
@@ -267,7 +285,8 @@ static bool take(struct shots *s, const struct shots_plan *plan, const struct sh
     f->refused += value[REFUSED];
     if (value[LATE]) {
         f->late++;
-        pace->pause_ns = pace->pause_ns * 3 / 2 < MOST_PAUSE_NS ? pace->pause_ns * 3 / 2 : MOST_PAUSE_NS;
+        pace->pause_ns =
+            pace->pause_ns * 3 / 2 < MAX_PAUSE_NS ? pace->pause_ns * 3 / 2 : MAX_PAUSE_NS;
     } else if (counted) {
         f->took_ns[f->shots++] = took_ns;
         f->cpu_ns += (double)value[CPU] / s->ranks;
@@ -275,10 +294,12 @@ static bool take(struct shots *s, const struct shots_plan *plan, const struct sh
     return !value[LATE];
 }
 
-void shots_compare(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,
-                   void *const *host, int count, struct shots_figure *f)
+void shots_compare(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
+                   struct shots_call *call, void *const *host, int count, struct shots_figure *f)
 {
-    struct pace pace = { .pause_ns = s->pause_ns / 2 > PAUSE_NS ? s->pause_ns / 2 : PAUSE_NS }; /* what was needed before */
+    struct pace pace = { .pause_ns = s->pause_ns / 2 > PAUSE_NS
+                                         ? s->pause_ns / 2
+                                         : PAUSE_NS }; /* what was needed before */
     double line_ns = line_now(s);
     int warmups = plan->warmups;
 
@@ -306,8 +327,8 @@ void shots_compare(struct shots *s, const struct shots_plan *plan, const struct 
     }
 }
 
-void shots_measure(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll, struct shots_call *call,
-                   struct shots_figure *f)
+void shots_measure(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
+                   struct shots_call *call, struct shots_figure *f)
 {
     shots_compare(s, plan, coll, call, &call->host, 1, f);
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * team.c - the program bench-team: how long huddle's collectives take without MPI, on a team of forked processes, and the bare ones beside them.
+ * team.c - the program bench-team: how long huddle's collectives take without MPI, on a team of
+ * forked processes, and the bare ones beside them.
  *
  *   bench-team [--ranks N] [--bind core|none] [--ring FRAGMENT:BUFFERS] [what session.h says]
  *
- * The environment (HUDDLE_*) chooses algorithms and parameters, as for any program.  "bare_barrier" and "bare_bcast" (bare.h) need two ranks;
- * --ring says how many bytes they copy at once, and through how many buffers (32768:4).  A call that huddle does not take counts as refused.
- * Exit status: 0, 1 wrong bytes or a process that died, 2 not understood.
+ * The environment (HUDDLE_*) chooses algorithms and parameters, as for any program.  "bare_barrier"
+ * and "bare_bcast" (bare.h) need two ranks; --ring says how many bytes they copy at once, and
+ * through how many buffers (32768:4).  A call that huddle does not take counts as refused.  Exit
+ * status: 0, 1 wrong bytes or a process that died, 2 not understood.
  */
 #include "bare.h"
 #include "data.h"
-#include "members.h"
+#include "members/members.h"
 #include "session.h"
 #include "teams.h"
 
@@ -80,7 +82,8 @@ static int measure(struct member *m, void *arg)
     struct shots shots;
     char program[64];
 
-    if (hud_context_create(&context_host, &context) != HUD_OK || hud_team_create(context, &exchange, &host.of.team) != HUD_OK)
+    if (hud_context_create(&context_host, &context) != HUD_OK ||
+        hud_team_create(context, &exchange, &host.of.team) != HUD_OK)
         return 1;
     snprintf(program, sizeof program, "huddle %s", hud_version());
     shots_join(&shots, job->page, m->rank, m->ranks, NULL);
@@ -93,11 +96,14 @@ static int measure(struct member *m, void *arg)
 
 static bool take_ring(struct bare_ring *ring, const char *text)
 {
-    return sscanf(text, "%zu:%d", &ring->fragment_bytes, &ring->buffers) == 2 && ring->fragment_bytes > 0 &&
-           ring->fragment_bytes % 128 == 0 && ring->fragment_bytes <= 1 << 26 && ring->buffers > 0 && ring->buffers <= BARE_MOST_BUFFERS;
+    return sscanf(text, "%zu:%d", &ring->fragment_bytes, &ring->buffers) == 2 &&
+           ring->fragment_bytes > 0 && ring->fragment_bytes % 128 == 0 &&
+           ring->fragment_bytes <= 1 << 26 && ring->buffers > 0 &&
+           ring->buffers <= BARE_MOST_BUFFERS;
 }
 
-/* Takes out of argv what the session does not know.  Returns NULL, or the word that was not understood. */
+/* Takes out of argv what the session does not know.  Returns NULL, or the word that was not
+ * understood. */
 static const char *take_options(struct job *job, int *argc, char **argv)
 {
     int kept = 1;
@@ -106,7 +112,7 @@ static const char *take_options(struct job *job, int *argc, char **argv)
         const char *value = i + 1 < *argc ? argv[i + 1] : "";
         bool fine = true, mine = true;
         if (!strcmp(argv[i], "--ranks"))
-            fine = (job->ranks = atoi(value)) >= 2 && job->ranks <= MEMBERS_MOST;
+            fine = (job->ranks = atoi(value)) >= 2 && job->ranks <= MEMBERS_MAX;
         else if (!strcmp(argv[i], "--bind"))
             fine = (job->bind = !strcmp(value, "core")) || !strcmp(value, "none");
         else if (!strcmp(argv[i], "--ring"))
@@ -133,14 +139,18 @@ static void *shared(size_t bytes)
 
 int main(int argc, char **argv)
 {
-    struct job job = { .ranks = 2, .bind = true, .ring = { .fragment_bytes = 32768, .buffers = 4 } };
-    int from[MEMBERS_MOST];
+    struct job job = { .ranks = 2,
+                       .bind = true,
+                       .ring = { .fragment_bytes = 32768, .buffers = 4 } };
+    int from[MEMBERS_MAX];
     const char *unknown = take_options(&job, &argc, argv);
 
     if (!unknown)
         unknown = session_parse(&job.session, all_colls(), argc, argv);
     if (unknown)
-        return fprintf(stderr, "huddle: bench-team: %s: not an option, or not a value of it\n", unknown), 2;
+        return fprintf(stderr, "huddle: bench-team: %s: not an option, or not a value of it\n",
+                       unknown),
+               2;
     job.page = shared(shots_page_bytes(job.ranks));
     job.ring.shared = shared(bare_bytes(job.ring.fragment_bytes, job.ring.buffers));
     if (!job.page || !job.ring.shared)

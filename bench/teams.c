@@ -4,7 +4,7 @@
 
 #include "data.h"
 
-enum { MOST_RANKS = 1024 };
+enum { MAX_RANKS = 1024 };
 
 static hud_team *team_of(const struct shots_call *c)
 {
@@ -32,14 +32,16 @@ static int call_bcast(const struct shots_call *c)
 
 static int call_reduce(const struct shots_call *c)
 {
-    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) }, out = { .base = c->out, .bytes = in.bytes };
+    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) },
+                          out = { .base = c->out, .bytes = in.bytes };
 
     return hud_reduce(team_of(c), &in, &out, sum(), c->root);
 }
 
 static int call_allreduce(const struct shots_call *c)
 {
-    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) }, out = { .base = c->out, .bytes = in.bytes };
+    const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) },
+                          out = { .base = c->out, .bytes = in.bytes };
 
     return hud_allreduce(team_of(c), &in, &out, sum());
 }
@@ -47,8 +49,9 @@ static int call_allreduce(const struct shots_call *c)
 static int call_reduce_scatter(const struct shots_call *c)
 {
     const struct hud_view in = { .base = c->in, .bytes = data_elements(c) * sizeof(double) };
-    const struct hud_view out = { .base = c->out, .bytes = data_block(c, c->rank) * sizeof(double) };
-    size_t blocks[MOST_RANKS];
+    const struct hud_view out = { .base = c->out,
+                                  .bytes = data_block(c, c->rank) * sizeof(double) };
+    size_t blocks[MAX_RANKS];
 
     for (int r = 0; r < c->ranks; r++)
         blocks[r] = data_block(c, r) * sizeof(double);
@@ -57,7 +60,8 @@ static int call_reduce_scatter(const struct shots_call *c)
 
 static int call_alltoall(const struct shots_call *c)
 {
-    const struct hud_view in = { .base = c->in, .bytes = c->bytes * (size_t)c->ranks }, out = { .base = c->out, .bytes = in.bytes };
+    const struct hud_view in = { .base = c->in, .bytes = c->bytes * (size_t)c->ranks },
+                          out = { .base = c->out, .bytes = in.bytes };
 
     return hud_alltoall(team_of(c), &in, &out);
 }
@@ -65,11 +69,13 @@ static int call_alltoall(const struct shots_call *c)
 /* The blocks of an alltoall, one by one. */
 static int call_alltoallv(const struct shots_call *c)
 {
-    struct hud_view in[MOST_RANKS], out[MOST_RANKS];
+    struct hud_view in[MAX_RANKS], out[MAX_RANKS];
 
     for (int r = 0; r < c->ranks; r++) {
-        in[r] = (struct hud_view){ .base = (char *)c->in + (size_t)r * c->bytes, .bytes = c->bytes };
-        out[r] = (struct hud_view){ .base = (char *)c->out + (size_t)r * c->bytes, .bytes = c->bytes };
+        in[r] =
+            (struct hud_view){ .base = (char *)c->in + (size_t)r * c->bytes, .bytes = c->bytes };
+        out[r] =
+            (struct hud_view){ .base = (char *)c->out + (size_t)r * c->bytes, .bytes = c->bytes };
     }
     return hud_alltoallv(team_of(c), in, out);
 }

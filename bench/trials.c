@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trials.c - the program bench-trials: several settings of huddle compared on one team of forked processes, in turn (A B C A B C), without MPI.
+ * trials.c - the program bench-trials: several settings of huddle compared on one team of forked
+ * processes, in turn (A B C A B C), without MPI.
  *
- *   bench-trials [--ranks N] [--bind core|none] SETTINGS...      SETTINGS is a candidate: NAME=VALUE, a line each; "": huddle's own choice
+ *   bench-trials [--ranks N] [--bind core|none] SETTINGS...      SETTINGS is a candidate:
+ *                                                                NAME=VALUE, a line each; "":
+ *                                                                huddle's own choice
  *
- * Every candidate is a context and a team of its own in every process.  The first line of output, when all are set up:
- *   {"program": "huddle 0.1.0", "ranks": 2, "crowded": false}
+ * Every candidate is a context and a team of its own in every process.  The first line of output,
+ * when all are set up:
+ *   {"program": "huddle 0.1.0", "ranks": 2, "oversubscribed": false}
  * Then each line of input is a comparison, and each is answered by one line:
  *   COLLECTIVE BYTES FIGURE_US LEAST MOST CANDIDATE,CANDIDATE...
- *   {"line_before_ns": 90.1, "line_after_ns": 90.3, "figures": [{"candidate": 0, "refused": 0, "wrong": 0, "took_ns": [210.0, ...]}, ...]}
- * A candidate that refuses a call does not take it; its times mean nothing.  What a line means is in shots.h (struct shots_plan).
- * Ends with its input.  Exit status: 0, 1 a process died, 2 not understood.
+ *   {"line_before_ns": 90.1, "line_after_ns": 90.3, "figures": [{"candidate": 0, "refused": 0,
+ *   "wrong": 0, "took_ns": [210.0, ...]}, ...]}
+ * A candidate that refuses a call does not take it; its times mean nothing.  What a line means is
+ * in shots.h (struct shots_plan).  Ends with its input.  Exit status: 0, 1 a process died, 2 not
+ * understood.
  */
-#include "members.h"
+#include "members/members.h"
 #include "teams.h"
 
 #include <stdlib.h>
@@ -21,7 +27,10 @@
 #include <time.h>
 
 enum { CANDIDATES = 256, LINE_BYTES = 2048, SETTINGS = 32 };
-enum { SETTLE_S = 1 /* until ranks that wait have forgotten how busy the machine was while they were all set up */ };
+enum {
+    SETTLE_S = 1 /* until ranks that wait have forgotten how busy the machine was while they were
+                    all set up */
+};
 
 /* What rank 0 has read, for all. */
 struct order {
@@ -59,11 +68,13 @@ static bool open_trial(struct trial *t, struct member *m, const char *settings)
     int count = 0;
 
     snprintf(t->text, sizeof t->text, "%s", settings);
-    for (char *rest, *word = strtok_r(t->text, "\n", &rest); word && count < SETTINGS; word = strtok_r(NULL, "\n", &rest))
+    for (char *rest, *word = strtok_r(t->text, "\n", &rest); word && count < SETTINGS;
+         word = strtok_r(NULL, "\n", &rest))
         t->settings[count++] = word;
     host.settings = t->settings;
     t->exchange = members_exchange(m);
-    if (hud_context_create(&host, &t->context) != HUD_OK || hud_team_create(t->context, &t->exchange, &t->of.team) != HUD_OK)
+    if (hud_context_create(&host, &t->context) != HUD_OK ||
+        hud_team_create(t->context, &t->exchange, &t->of.team) != HUD_OK)
         return fprintf(stderr, "huddle: bench-trials: out of memory\n"), false;
     return true;
 }
@@ -112,21 +123,23 @@ static bool parse(const char *line, int candidates, struct comparison *c)
     long long figure_us;
 
     *c = (struct comparison){ .count = 0 };
-    if (sscanf(line, "%31s %zu %lld %d %d %2047s", name, &c->bytes, &figure_us, &c->plan.least, &c->plan.most, list) != 6)
+    if (sscanf(line, "%31s %zu %lld %d %d %2047s", name, &c->bytes, &figure_us, &c->plan.min,
+               &c->plan.max, list) != 6)
         return false;
     for (c->coll = teams_colls; c->coll->name && strcmp(c->coll->name, name) != 0;)
         c->coll++;
     c->plan.figure_ns = figure_us * 1000;
-    return c->coll->name && c->bytes <= (size_t)1 << 31 && c->plan.most >= 1 && c->plan.most <= SHOTS_MOST && figure_us > 0 &&
-           take_list(c, list, candidates);
+    return c->coll->name && c->bytes <= (size_t)1 << 31 && c->plan.max >= 1 &&
+           c->plan.max <= SHOTS_MAX && figure_us > 0 && take_list(c, list, candidates);
 }
 
 static void print_figures(const struct comparison *c, const struct shots_figure *f)
 {
-    printf("{\"line_before_ns\": %.1f, \"line_after_ns\": %.1f, \"figures\": [", f->line_before_ns, f->line_after_ns);
+    printf("{\"line_before_ns\": %.1f, \"line_after_ns\": %.1f, \"figures\": [", f->line_before_ns,
+           f->line_after_ns);
     for (int i = 0; i < c->count; i++) {
-        printf("%s{\"candidate\": %d, \"refused\": %ld, \"wrong\": %ld, \"took_ns\": [", i ? ", " : "", c->which[i], f[i].refused,
-               f[i].wrong);
+        printf("%s{\"candidate\": %d, \"refused\": %ld, \"wrong\": %ld, \"took_ns\": [",
+               i ? ", " : "", c->which[i], f[i].refused, f[i].wrong);
         for (int shot = 0; shot < f[i].shots; shot++)
             printf("%s%.1f", shot ? ", " : "", f[i].took_ns[shot]);
         printf("]}");
@@ -145,9 +158,10 @@ static void *buffer_of(const struct comparison *c, int ranks)
 }
 
 /* Returns 0, or a status: the line that says why is rank 0's. */
-static int compare(const struct comparison *c, struct shots *s, struct shots_call *call, struct trial *trial)
+static int compare(const struct comparison *c, struct shots *s, struct shots_call *call,
+                   struct trial *trial)
 {
-    size_t shots = (size_t)c->count * (size_t)c->plan.most;
+    size_t shots = (size_t)c->count * (size_t)c->plan.max;
     double *took_ns = calloc(shots, sizeof *took_ns);
     struct shots_figure *f = calloc((size_t)c->count, sizeof *f);
     void *host[CANDIDATES];
@@ -156,9 +170,10 @@ static int compare(const struct comparison *c, struct shots *s, struct shots_cal
     call->in = buffer_of(c, s->ranks);
     call->out = buffer_of(c, s->ranks);
     if (!took_ns || !f || !call->in || !call->out)
-        return fprintf(stderr, "huddle: bench-trials: out of memory\n"), 1; /* what was taken goes with the process */
+        return fprintf(stderr, "huddle: bench-trials: out of memory\n"),
+               1; /* what was taken goes with the process */
     for (int i = 0; i < c->count; i++) {
-        f[i].took_ns = took_ns + (size_t)i * (size_t)c->plan.most;
+        f[i].took_ns = took_ns + (size_t)i * (size_t)c->plan.max;
         host[i] = &trial[c->which[i]];
     }
     shots_compare(s, &c->plan, c->coll, call, host, c->count, f);
@@ -197,8 +212,8 @@ static int work(struct member *m, void *arg)
     nanosleep(&(struct timespec){ .tv_sec = SETTLE_S }, NULL);
     shots_join(&shots, job->page, m->rank, m->ranks, NULL);
     if (m->rank == 0)
-        printf("{\"program\": \"huddle %s\", \"ranks\": %d, \"crowded\": %s}\n", hud_version(), shots.ranks,
-               shots.crowded ? "true" : "false");
+        printf("{\"program\": \"huddle %s\", \"ranks\": %d, \"oversubscribed\": %s}\n",
+               hud_version(), shots.ranks, shots.oversubscribed ? "true" : "false");
     fflush(stdout);
     while (status == 0 && next_order(m, job->order)) {
         bool understood = parse(job->order->line, job->candidates, &c);
@@ -220,19 +235,24 @@ static void *shared(size_t bytes)
 
 int main(int argc, char **argv)
 {
-    int from[MEMBERS_MOST], ranks = 2, at = 1;
+    int from[MEMBERS_MAX], ranks = 2, at = 1;
     bool bind = true;
 
     for (; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
-        bool fine = !strcmp(argv[at], "--ranks") && (ranks = atoi(argv[at + 1])) >= 2 && ranks <= MEMBERS_MOST;
+        bool fine = !strcmp(argv[at], "--ranks") && (ranks = atoi(argv[at + 1])) >= 2 &&
+                    ranks <= MEMBERS_MAX;
         if (!strcmp(argv[at], "--bind"))
             fine = (bind = !strcmp(argv[at + 1], "core")) || !strcmp(argv[at + 1], "none");
         if (!fine)
-            return fprintf(stderr, "huddle: bench-trials: %s %s: not understood\n", argv[at], argv[at + 1]), 2;
+            return fprintf(stderr, "huddle: bench-trials: %s %s: not understood\n", argv[at],
+                           argv[at + 1]),
+                   2;
     }
     struct job job = { .settings = argv + at, .candidates = argc - at };
     if (job.candidates < 1 || job.candidates > CANDIDATES)
-        return fprintf(stderr, "huddle: bench-trials: %d candidates (accepted: 1 to %d)\n", job.candidates, CANDIDATES), 2;
+        return fprintf(stderr, "huddle: bench-trials: %d candidates (accepted: 1 to %d)\n",
+                       job.candidates, CANDIDATES),
+               2;
     job.page = shared(shots_page_bytes(ranks));
     job.order = shared(sizeof *job.order);
     if (!job.page || !job.order)

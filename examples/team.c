@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * team.c - huddle without MPI: RANKS forked processes, or threads, that set up a team over a page they share and run collectives on it.
+ * team.c - huddle without MPI: RANKS forked processes, or threads, that set up a team over a page
+ * they share and run collectives on it.
  *
  *     team [--threads] [RANKS] [OPERATIONS]
  *
- * The only thing a team asks of whoever started its ranks is an allgather, twice; here it is a table and a counter in a page that was mapped before
- * the fork.  Exits 0 if huddle took every call and every rank received every message: a program without MPI has no other
- * collectives to pass on to.
+ * The only thing a team asks of whoever started its ranks is an allgather, twice; here it is a
+ * table and a counter in a page that was mapped before the fork.  Exits 0 if huddle took every call
+ * and every rank received every message: a program without MPI has no other collectives to pass on
+ * to.
  */
 #include <huddle/huddle.h>
 
@@ -21,12 +23,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RANKS_MOST = 512, CELL_BYTES = 2048 };
+enum { RANKS_MAX = 512, CELL_BYTES = 2048 };
 
 static struct page {
     atomic_int arrived, left; /* ranks in the running allgather */
     atomic_int wrong;
-    char cell[RANKS_MOST][CELL_BYTES];
+    char cell[RANKS_MAX][CELL_BYTES];
 } * page;
 static int ranks = 4, operations = 1000;
 
@@ -71,7 +73,8 @@ static bool broadcast(hud_team *team, int rank, int i)
         return false;
     memset(buffer, rank == root ? i & 255 : 255 - (i & 255), bytes);
     int rc = hud_bcast(team, &view, root);
-    bool fine = rc == HUD_OK && buffer[0] == (i & 255) && buffer[bytes / 2] == (i & 255) && buffer[bytes - 1] == (i & 255);
+    bool fine = rc == HUD_OK && buffer[0] == (i & 255) && buffer[bytes / 2] == (i & 255) &&
+                buffer[bytes - 1] == (i & 255);
     free(buffer);
     return fine;
 }
@@ -80,11 +83,14 @@ static void *run_rank(void *arg)
 {
     int rank = *(int *)arg;
     struct hud_host host = { .world_rank = rank, .world_size = ranks, .local_ranks = ranks };
-    struct hud_exchange exchange = { .rank = my_rank, .size = team_size, .allgather = allgather, .arg = arg };
+    struct hud_exchange exchange = {
+        .rank = my_rank, .size = team_size, .allgather = allgather, .arg = arg
+    };
     hud_context *context;
     hud_team *team;
 
-    if (hud_context_create(&host, &context) != HUD_OK || hud_team_create(context, &exchange, &team) != HUD_OK) {
+    if (hud_context_create(&host, &context) != HUD_OK ||
+        hud_team_create(context, &exchange, &team) != HUD_OK) {
         atomic_fetch_add(&page->wrong, 1);
         return NULL;
     }
@@ -111,7 +117,7 @@ static void run_processes(int *numbers)
 
 static void run_threads(int *numbers)
 {
-    pthread_t thread[RANKS_MOST];
+    pthread_t thread[RANKS_MAX];
 
     for (int r = 0; r < ranks; r++)
         if (pthread_create(&thread[r], NULL, run_rank, &numbers[r]) != 0)
@@ -122,7 +128,7 @@ static void run_threads(int *numbers)
 
 int main(int argc, char **argv)
 {
-    int numbers[RANKS_MOST];
+    int numbers[RANKS_MAX];
     bool threads = argc > 1 && strcmp(argv[1], "--threads") == 0;
 
     argc -= threads;
@@ -131,8 +137,9 @@ int main(int argc, char **argv)
         ranks = atoi(argv[1]);
     if (argc > 2)
         operations = atoi(argv[2]);
-    if (ranks < 1 || ranks > RANKS_MOST) {
-        fprintf(stderr, "usage: team [--threads] [RANKS] [OPERATIONS]   with 1 to %d ranks\n", RANKS_MOST);
+    if (ranks < 1 || ranks > RANKS_MAX) {
+        fprintf(stderr, "usage: team [--threads] [RANKS] [OPERATIONS]   with 1 to %d ranks\n",
+                RANKS_MAX);
         return 2;
     }
     page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -144,6 +151,7 @@ int main(int argc, char **argv)
         run_threads(numbers);
     else
         run_processes(numbers);
-    printf("%d ranks, %d barriers and broadcasts, %d wrong\n", ranks, operations, atomic_load(&page->wrong));
+    printf("%d ranks, %d barriers and broadcasts, %d wrong\n", ranks, operations,
+           atomic_load(&page->wrong));
     return atomic_load(&page->wrong) != 0;
 }

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Passes on what ctest prints, and before its summary, which stays the end, names the tests that took longest.
+"""
+Passes on what ctest prints, and names the tests that took longest before its summary, which stays
+the end.
 
-ctest ... | slowest.py
+    ctest ... | slowest.py
 """
 
 import re

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * huddle.h - collective operations through the shared memory of one node.  The only installed header.
+ * huddle.h - collective operations through the shared memory of one node.  The only installed
+ * header.
  *
- * A *context* is one rank's: its settings, its arena of shared memory, its map of the other ranks' arenas, its statistics.
- * A *team* is an ordered set of ranks, as a communicator is.  huddle knows no MPI: a team reaches its members, while it is
- * being set up, over callbacks of its host (an MPI, or whatever started the processes or threads).
+ * A *context* is one rank's: its settings, its arena of shared memory, its map of the other ranks'
+ * arenas, its statistics.  A *team* is an ordered set of ranks, as a communicator is.  huddle knows
+ * no MPI: a team reaches its members, while it is being set up, over callbacks of its host (an MPI,
+ * or whatever started the processes or threads).
  *
- * Every call returns an enum hud_status.  HUD_PASS means "not taken, nothing was touched, every rank of the team got the same answer":
- * the caller uses its own collective.  Nothing here aborts, prints more than a line, or leaves anything with a name behind.
+ * Every call returns an enum hud_status.  HUD_PASS means "not taken, nothing was touched, every
+ * rank of the team got the same answer": the caller uses its own collective.  Nothing here aborts,
+ * prints more than a line, or leaves anything with a name behind.
  *
- * Threads: different contexts are independent.  One context may be used by several threads if hud_host.threads is set; one team is
- * used by one thread at a time, as a communicator is.
+ * Threads: different contexts are independent.  One context may be used by several threads if
+ * hud_host.threads is set; one team is used by one thread at a time, as a communicator is.
  */
 #ifndef HUDDLE_H
 #define HUDDLE_H
@@ -29,12 +32,16 @@ extern "C" {
 
 enum hud_status {
     HUD_OK = 0,
-    HUD_PASS, /* not handled; the same on every rank of the team: use your own collective */
-    HUD_ERR_TRUNCATE, /* the sender sent more bytes than this rank's view holds; the view is filled, the team remains usable (but see hud_alltoall) */
-    HUD_ERR_ARGUMENT, /* a null pointer, a root outside 0..size-1, an unknown topic; nothing was touched */
+    HUD_PASS,         /* not handled; the same on every rank of the team: use your own collective */
+    HUD_ERR_TRUNCATE, /* the sender sent more bytes than this rank's view holds; the view is filled,
+                         the team remains usable (but see hud_alltoall) */
+    HUD_ERR_ARGUMENT, /* a null pointer, a root outside 0..size-1, an unknown topic; nothing was
+                         touched */
     HUD_ERR_MEMORY,   /* out of private memory; nothing was touched */
-    HUD_ERR_UNLIKE,   /* members make different calls, as a line says; buffers are undefined; later calls on the team: HUD_PASS */
-    HUD_ERR_FAILED    /* a member's process has ended, or the host has interrupted the call; buffers are undefined; later calls: HUD_PASS */
+    HUD_ERR_UNLIKE,   /* members make different calls, as a line says; buffers are undefined; later
+                         calls on the team: HUD_PASS */
+    HUD_ERR_FAILED    /* a member's process has ended, or the host has interrupted the call; buffers
+                         are undefined; later calls: HUD_PASS */
 };
 
 struct hud_context;
@@ -42,73 +49,90 @@ struct hud_team;
 typedef struct hud_context hud_context;
 typedef struct hud_team hud_team;
 
-/* ---- context ---------------------------------------------------------------------------------------------------------- */
+/* ---- context --------------------------------------------------------------------------------- */
 
-/* What a context is told of its host.  All zero is valid: no MPI, one thread, nothing to progress. */
+/* What a context is told of its host.  All zero is valid: no MPI, one thread, nothing to progress.
+ * */
 struct hud_host {
-    const char *name;            /* of the MPI, for messages ("Open MPI 4.1.4"); NULL: "no MPI" */
-    int world_rank, world_size;  /* in the job; world_size 0: unknown, and the context speaks for itself */
-    int local_ranks;             /* ranks of the job on this node; 0: unknown, the team's size serves */
-    int threads;                 /* nonzero: several threads may call at once */
-    void (*progress)(void *arg); /* called now and then inside every wait (MPI's progress rule); NULL: none */
-    void *arg;                   /* for the callbacks */
+    const char *name; /* of the MPI, for messages ("Open MPI 4.1.4"); NULL: "no MPI" */
+    int world_rank,
+        world_size;  /* in the job; world_size 0: unknown, and the context speaks for itself */
+    int local_ranks; /* ranks of the job on this node; 0: unknown, the team's size serves */
+    int threads;     /* nonzero: several threads may call at once */
+    void (*progress)(
+        void *arg); /* called now and then inside every wait (MPI's progress rule); NULL: none */
+    void *arg;      /* for the callbacks */
     void (*abort)(void *arg);    /* ends the job (HUDDLE_ON_DEATH=abort); NULL: abort() */
-    int fault_tolerant; /* nonzero: a call during which a member's process ends fails with HUD_ERR_FAILED; 0: it waits, as most MPIs do */
-    const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that win over the environment; NULL: none */
+    int fault_tolerant;          /* nonzero: a call during which a member's process ends fails with
+                                    HUD_ERR_FAILED; 0: it waits, as most MPIs do */
+    const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that win over the
+                                    environment; NULL: none */
     /*
-     * Nonzero: that rank of the job uses huddle on this node, with HUDDLE_CHECK as this one.  Asked for members of teams (hud_exchange.world_rank), this
-     * rank included, and must be common knowledge: what one member is told of a rank, all are told, at any time.  NULL: the environment of known
-     * launchers tells, where a front end of huddle's has announced the process; else all members are taken to use huddle.
+     * Nonzero: that rank of the job uses huddle on this node, with HUDDLE_CHECK as this one.  Asked
+     * for members of teams (hud_exchange.world_rank), this rank included, and must be common
+     * knowledge: what one member is told of a rank, all are told, at any time.  NULL: the
+     * environment of known launchers tells, where a front end of huddle's has announced the
+     * process; else all members are taken to use huddle.
      */
     int (*present)(void *arg, int world_rank);
 };
 
 /*
- * Reads the settings (HUDDLE_* of the environment, then host->settings).  Takes no shared memory yet.
- * A bad setting is reported in one line; the context is created all the same and its teams answer HUD_PASS.
- * HUD_ERR_MEMORY: *context is NULL.
+ * Reads the settings (HUDDLE_* of the environment, then host->settings).  Takes no shared memory
+ * yet.  A bad setting is reported in one line; the context is created all the same and its teams
+ * answer HUD_PASS.  HUD_ERR_MEMORY: *context is NULL.
  */
 HUD_API int hud_context_create(const struct hud_host *host, hud_context **context);
 
-/* Prints the statistics if asked to and unmaps everything.  Teams of the context must be freed first.  NULL is allowed. */
+/* Prints the statistics if asked to and unmaps everything.  Teams of the context must be freed
+ * first.  NULL is allowed. */
 HUD_API void hud_context_destroy(hud_context *context);
 
-/* ---- team ------------------------------------------------------------------------------------------------------------- */
+/* ---- team ------------------------------------------------------------------------------------ */
 
 /*
- * How the members of a team reach each other while it is set up.
- * allgather: every member contributes `bytes` bytes, `all` receives size * bytes in rank order; returns 0, or nonzero on failure on
- * every rank alike.  It is called twice, at the team's first collective, and with no lock of huddle's held.
+ * How the members of a team reach each other while it is set up. allgather: every member
+ * contributes `bytes` bytes, `all` receives size * bytes in rank order; returns 0, or nonzero on
+ * failure on every rank alike.  It is called twice, at the team's first collective, and with no
+ * lock of huddle's held.
  */
 struct hud_exchange {
     int (*rank)(void *arg);
     int (*size)(void *arg);
     int (*allgather)(void *arg, const void *mine, size_t bytes, void *all);
-    int (*world_rank)(void *arg, int rank); /* a member's rank in the job, -1: not of this job; NULL: all members are known to use huddle */
+    int (*world_rank)(void *arg, int rank); /* a member's rank in the job, -1: not of this job;
+                                               NULL: all members are known to use huddle */
     void *arg;
-    void (*name)(void *arg, char *name, size_t bytes); /* what a user calls the communicator, for messages; "": nothing; NULL: nothing */
-    int (*interrupted)(void *arg); /* asked in long waits: nonzero: the call fails (a revoked communicator); NULL: never */
+    void (*name)(void *arg, char *name, size_t bytes); /* what a user calls the communicator, for
+                                                          messages; "": nothing; NULL: nothing */
+    int (*interrupted)(void *arg); /* asked in long waits: nonzero: the call fails (a revoked
+                                      communicator); NULL: never */
 };
 
-/* Local and cheap: no communication, no shared memory.  The exchange is copied; its arg must stay valid until the team is freed. */
-HUD_API int hud_team_create(hud_context *context, const struct hud_exchange *exchange, hud_team **team);
+/* Local and cheap: no communication, no shared memory.  The exchange is copied; its arg must stay
+ * valid until the team is freed. */
+HUD_API int hud_team_create(hud_context *context, const struct hud_exchange *exchange,
+                            hud_team **team);
 
 /*
- * This rank has no memory for what the team's calls will need of the caller: the team is left alone, on all ranks alike, in its first collective, which
- * this rank makes like the others.  Local; before that collective.
+ * This rank has no memory for what the team's calls will need of the caller: the team is left
+ * alone, on all ranks alike, in its first collective, which this rank makes like the others.
+ * Local; before that collective.
  */
 HUD_API void hud_team_decline(hud_team *team);
 
 /*
- * This rank has no memory for the call that the other members are making, and does not make it: their calls on the team, and all later ones of this rank,
- * fail or fall back as after HUD_ERR_UNLIKE.  Returns HUD_ERR_MEMORY.
+ * This rank has no memory for the call that the other members are making, and does not make it:
+ * their calls on the team, and all later ones of this rank, fail or fall back as after
+ * HUD_ERR_UNLIKE.  Returns HUD_ERR_MEMORY.
  */
 HUD_API int hud_team_fail(hud_team *team);
 
-/* Local, never waits; memory returns to the arena when every member has freed the team.  NULL is allowed. */
+/* Local, never waits; memory returns to the arena when every member has freed the team.  NULL is
+ * allowed. */
 HUD_API void hud_team_free(hud_team *team);
 
-/* ---- operations of reductions ------------------------------------------------------------------------------------------- */
+/* ---- operations of reductions ---------------------------------------------------------------- */
 
 enum hud_operation {
     HUD_MAX,
@@ -126,7 +150,8 @@ enum hud_operation {
     HUD_OPERATIONS
 };
 
-/* Elements as they lie in packed bytes, without gaps; pairs are a value and an index (or two values) one right after the other, aligned to nothing. */
+/* Elements as they lie in packed bytes, without gaps; pairs are a value and an index (or two
+ * values) one right after the other, aligned to nothing. */
 enum hud_type {
     HUD_INT8,
     HUD_INT16,
@@ -156,36 +181,40 @@ enum hud_type {
 };
 
 /*
- * What a reduction does to elements; the same on all members.
- * combine: dst[i] = src[0][i] op src[1][i] op ... op src[sources - 1][i] for all elements i, from left to right; one source: a copy.  dst may be one of
- * the sources, and otherwise overlaps none.  Bytes lie at a multiple of element_bytes from something aligned to 128 bytes, or in a user's buffer.
+ * What a reduction does to elements; the same on all members. combine: dst[i] = src[0][i] op
+ * src[1][i] op ... op src[sources - 1][i] for all elements i, from left to right; one source: a
+ * copy.  dst may be one of the sources, and otherwise overlaps none.  Bytes lie at a multiple of
+ * element_bytes from something aligned to 128 bytes, or in a user's buffer.
  */
 struct hud_op {
     size_t element_bytes;
     int commutative;
-    void (*combine)(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements);
+    void (*combine)(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                    size_t elements);
     void *host;       /* for combine */
     const char *name; /* for messages */
 };
 
 /*
- * A predefined operation on a type.  HUD_OK; HUD_PASS: that has no meaning (a maximum of complex numbers).  op NULL: only asks.
- * Types are known by what they hold: that MPI allows no logical operation on Fortran's integers, nor on MPI_AINT, is its own to say.
+ * A predefined operation on a type.  HUD_OK; HUD_PASS: that has no meaning (a maximum of complex
+ * numbers).  op NULL: only asks.  Types are known by what they hold: that MPI allows no logical
+ * operation on Fortran's integers, nor on MPI_AINT, is its own to say.
  */
 HUD_API int hud_op_find(enum hud_operation operation, enum hud_type type, struct hud_op *op);
 
-/* ---- collectives ------------------------------------------------------------------------------------------------------ */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 /*
- * A user's buffer.  Contiguous when pack is NULL; otherwise pack and unpack move bytes of the *packed* form, in which all ranks
- * describe the same bytes.
- * pack:   copies packed bytes [offset, offset + most) into dst; may take less (whole elements); returns the bytes taken, at least 1.
+ * A user's buffer.  Contiguous when pack is NULL; otherwise pack and unpack move bytes of the
+ * *packed* form, in which all ranks describe the same bytes.
+ * pack:   copies packed bytes [offset, offset + most) into dst; may take less (whole elements);
+ *         returns the bytes taken, at least 1.
  * unpack: the reverse, at any cut.
  */
 struct hud_view {
     void *base;
     size_t bytes; /* of the type signature: the same on every rank */
-    size_t (*pack)(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes);
+    size_t (*pack)(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes);
     void (*unpack)(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes);
     void *host; /* for pack and unpack */
 };
@@ -193,39 +222,49 @@ struct hud_view {
 /* No member returns before every member has entered.  HUD_OK, HUD_PASS. */
 HUD_API int hud_barrier(hud_team *team);
 
-/* The root's bytes reach every member's view.  HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once. */
+/* The root's bytes reach every member's view.  HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE,
+ * HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once. */
 HUD_API int hud_bcast(hud_team *team, const struct hud_view *view, int root);
 
 /*
- * Reductions: out = in of rank 0 op in of rank 1 op ..., element by element.  Where `op` is commutative huddle may take the ranks in another order, the
- * same for the result on all members, unless HUDDLE_REDUCE_ORDER=fixed.  in->base == out->base: in place.  in->bytes is the same on every member and
- * a multiple of op->element_bytes.  Elements of more than HUD_ELEMENT_MOST bytes: HUD_PASS.
- * HUD_OK, HUD_PASS, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.
+ * Reductions: out = in of rank 0 op in of rank 1 op ..., element by element.  Where `op` is
+ * commutative huddle may take the ranks in another order, the same for the result on all members,
+ * unless HUDDLE_REDUCE_ORDER=fixed.  in->base == out->base: in place.  in->bytes is the same on
+ * every member and a multiple of op->element_bytes.  Elements of more than HUD_ELEMENT_MAX bytes:
+ * HUD_PASS.  HUD_OK, HUD_PASS, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.
  */
-#define HUD_ELEMENT_MOST 4096
-HUD_API int hud_allreduce(hud_team *team, const struct hud_view *in, const struct hud_view *out, const struct hud_op *op);
+#define HUD_ELEMENT_MAX 4096
+HUD_API int hud_allreduce(hud_team *team, const struct hud_view *in, const struct hud_view *out,
+                          const struct hud_op *op);
 /* out: only the root's matters; may be NULL elsewhere. */
-HUD_API int hud_reduce(hud_team *team, const struct hud_view *in, const struct hud_view *out, const struct hud_op *op, int root);
-/* Member r gets block r of the result: block_bytes[size], the same on every member, add up to in->bytes; out->bytes is the own block's. */
-HUD_API int hud_reduce_scatter(hud_team *team, const struct hud_view *in, const struct hud_view *out, const size_t *block_bytes,
+HUD_API int hud_reduce(hud_team *team, const struct hud_view *in, const struct hud_view *out,
+                       const struct hud_op *op, int root);
+/* Member r gets block r of the result: block_bytes[size], the same on every member, add up to
+ * in->bytes; out->bytes is the own block's. */
+HUD_API int hud_reduce_scatter(hud_team *team, const struct hud_view *in,
+                               const struct hud_view *out, const size_t *block_bytes,
                                const struct hud_op *op);
 
 /*
- * Block i of `in` goes to member i, where it becomes the block of its sender.  in->bytes == out->bytes, `size` equal blocks.  in->base == out->base: in place.
- * HUD_OK, HUD_PASS, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.  A member whose in->bytes and out->bytes differ says so in a line; the call fails with
- * HUD_ERR_TRUNCATE on every member, and later calls on the team are HUD_PASS.
+ * Block i of `in` goes to member i, where it becomes the block of its sender.  in->bytes ==
+ * out->bytes, `size` equal blocks.  in->base == out->base: in place.  HUD_OK, HUD_PASS,
+ * HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.  A member whose in->bytes and out->bytes differ
+ * says so in a line; the call fails with HUD_ERR_TRUNCATE on every member, and later calls on the
+ * team are HUD_PASS.
  */
 HUD_API int hud_alltoall(hud_team *team, const struct hud_view *in, const struct hud_view *out);
-/* The same with a view for, and from, each member: in[size], out[size].  in[i].bytes is what member i has in its out for the caller.  in == out: in place.
- * HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE (a member sent more), HUD_ERR_ARGUMENT.  What is sent to a view of zero bytes is dropped, and its member may not hear of
- * it: pairs that exchange nothing do not wait for each other. */
+/* The same with a view for, and from, each member: in[size], out[size].  in[i].bytes is what member
+ * i has in its out for the caller.  in == out: in place. HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE (a
+ * member sent more), HUD_ERR_ARGUMENT.  What is sent to a view of zero bytes is dropped, and its
+ * member may not hear of it: pairs that exchange nothing do not wait for each other. */
 HUD_API int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_view *out);
 
-/* ---- checking (HUDDLE_CHECK) ------------------------------------------------------------------------------------------- */
+/* ---- checking (HUDDLE_CHECK) ----------------------------------------------------------------- */
 
 /*
- * Nonzero: HUDDLE_CHECK is on, also where another setting is bad or huddle switched off: the host announces the collectives that huddle does not
- * take.  The same for the context's life, and to be the same on all members of a team whose exchange has no world_rank.
+ * Nonzero: HUDDLE_CHECK is on, also where another setting is bad or huddle switched off: the host
+ * announces the collectives that huddle does not take.  The same for the context's life, and to be
+ * the same on all members of a team whose exchange has no world_rank.
  */
 HUD_API int hud_context_checks(const hud_context *context);
 
@@ -233,26 +272,31 @@ HUD_API int hud_context_checks(const hud_context *context);
 
 /* What a member is about to call.  All of it must be the same on every member. */
 struct hud_call {
-    const char *name;   /* of the collective, in lower case: "allreduce" */
-    int root;           /* -1: it has none */
-    size_t bytes;       /* of the type signature; 0: nothing to do, so not checked; HUD_ANY_BYTES: members may differ */
-    const char *detail; /* what else they must agree on: the name of the reduction's operation; NULL: nothing */
-    const char
-        *unasked; /* of a call that the host does not ask huddle for: which of the collectives above it would be; NULL: its name says it */
+    const char *name; /* of the collective, in lower case: "allreduce" */
+    int root;         /* -1: it has none */
+    size_t bytes; /* of the type signature; 0: nothing to do, so not checked; HUD_ANY_BYTES: members
+                     may differ */
+    const char *detail;  /* what else they must agree on: the name of the reduction's operation;
+                            NULL: nothing */
+    const char *unasked; /* of a call that the host does not ask huddle for: which of the
+                            collectives above it would be; NULL: its name says it */
 };
 
 /*
- * A collective that huddle does not take is entered.  Waits until all members have entered a collective of this team, and says so where they
- * differ; without HUDDLE_CHECK, and for zero bytes, it does not wait.  The collectives above do this by themselves.  One of their names here is a call
- * whose operation or datatype the host does not ask them for: the statistics count it.  HUD_OK, HUD_ERR_ARGUMENT; HUD_ERR_FAILED: a member cannot
- * enter any more, and the caller's own collective would not end well either.
+ * A collective that huddle does not take is entered.  Waits until all members have entered a
+ * collective of this team, and says so where they differ; without HUDDLE_CHECK, and for zero bytes,
+ * it does not wait.  The collectives above do this by themselves.  One of their names here is a
+ * call whose operation or datatype the host does not ask them for: the statistics count it.
+ * HUD_OK, HUD_ERR_ARGUMENT; HUD_ERR_FAILED: a member cannot enter any more, and the caller's own
+ * collective would not end well either.
  */
 HUD_API int hud_team_enter(hud_team *team, const struct hud_call *call);
 
-/* The caller's own collective has returned: after hud_team_enter, and after a collective that answered HUD_PASS.  Does nothing else. */
+/* The caller's own collective has returned: after hud_team_enter, and after a collective that
+ * answered HUD_PASS.  Does nothing else. */
 HUD_API void hud_team_exit(hud_team *team);
 
-/* ---- information ------------------------------------------------------------------------------------------------------ */
+/* ---- information ----------------------------------------------------------------------------- */
 
 HUD_API const char *hud_version(void);
 HUD_API const char *hud_error_string(int status);
@@ -260,9 +304,11 @@ HUD_API const char *hud_error_string(int status);
 /*
  * JSON of a topic into *json, to be released with free().
  *   "settings"    every setting: name, value, default, unit, doc, MCA name
- *   "algorithms"  every algorithm: collective, name, doc, source, whether it is here to be compared with, whether it is direct (needs ranks that
- *                 can reach each other's memory), parameters (with what to try)
- *   "machine"     topology as huddle sees it: processor's name, active levels, units, NUMA nodes, allowed processors
+ *   "algorithms"  every algorithm: collective, name, doc, source, whether it is here to be compared
+ *                 with, whether it is direct (needs ranks that can reach each other's memory),
+ *                 parameters (with what to try)
+ *   "machine"     topology as huddle sees it: processor's name, active levels, units, NUMA nodes,
+ *                 allowed processors
  */
 HUD_API int hud_info_json(const char *topic, char **json);
 
@@ -271,22 +317,28 @@ struct hud_question {
     const char *collective; /* "bcast" */
     size_t bytes;           /* of the message; a barrier's do not matter */
     int ranks;              /* >= 1, all on one node */
-    const char *map;      /* how they are bound: "core", one after the other; "numa", "socket": to the nodes, the sockets in turn; "none" */
-    const char *topology; /* a machine as hwloc describes it, "pack:2 numa:2 core:32 pu:1" or the path of an XML dump; NULL: this one */
+    const char *map; /* how they are bound: "core", one after the other; "numa", "socket": to the
+                        nodes, the sockets in turn; "none" */
+    const char *topology; /* a machine as hwloc describes it, "pack:2 numa:2 core:32 pu:1" or the
+                             path of an XML dump; NULL: this one */
 };
 
 /*
- * JSON of the answer, with this process's settings and tuning file: "serves" (algorithm and parameters, null: the MPI's own), "why" (what decided:
- * a setting, or a line of a file), "facts" (what rules may ask: crowded, processors, within, groups; and direct: processes of this user can reach each
- * other's memory, a guess, and here whatever the machine), "rules" (every rule of the collective, in order, each with its verdict), "pieces" (all
- * sizes), "ordered" (all sizes of operations that do not commute, null: nothing differs), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: not understood; *json is NULL.
+ * JSON of the answer, with this process's settings and tuning file: "serves" (algorithm and
+ * parameters, null: the MPI's own), "why" (what decided: a setting, or a line of a file), "facts"
+ * (what rules may ask: oversubscribed, processors, within, groups; and direct: processes of this
+ * user can reach each other's memory, a guess, and here whatever the machine), "rules" (every rule
+ * of the collective, in order, each with its verdict), "pieces" (all sizes), "ordered" (all sizes
+ * of operations that do not commute, null: nothing differs), "lease" (bytes, slots).
+ * HUD_ERR_ARGUMENT: not understood; *json is NULL.
  */
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 
 /*
- * JSON of a team that has had its first collective: members, what rules may ask (crowded, within), direct (the ranks can reach each other's memory),
- * levels, groups, lease (bytes, offset), which algorithm takes which sizes and why, and for this rank's slice the NUMA node of every page, own node,
- * and how many lie elsewhere; for a team without a lease, the reason.
+ * JSON of a team that has had its first collective: members, what rules may ask (oversubscribed,
+ * within), direct (the ranks can reach each other's memory), levels, groups, lease (bytes, offset),
+ * which algorithm takes which sizes and why, and for this rank's slice the NUMA node of every page,
+ * own node, and how many lie elsewhere; for a team without a lease, the reason.
  */
 HUD_API int hud_team_json(hud_team *team, char **json);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fragment.h - what algorithms share that send a message by fragments: the word that is told of a fragment, its copy in, and slots that are a ring of cells, or two halves.
+ * fragment.h - what algorithms share that send a message by fragments: the word that is told of a
+ * fragment, its copy in, and slots that are a ring of cells, or two halves.
  */
 #ifndef HUD_ALG_FRAGMENT_H
 #define HUD_ALG_FRAGMENT_H
@@ -21,8 +22,10 @@ static inline size_t fragment_bytes(uint64_t notice)
     return notice >> 1;
 }
 
-/* Copies the next fragment, of at most f bytes, into shared memory.  Returns its notice.  Whole elements are copied: it may be shorter. */
-static inline uint64_t fragment_in(struct mem *m, const struct coll *c, void *to, size_t sent, size_t f)
+/* Copies the next fragment, of at most f bytes, into shared memory.  Returns its notice.  Whole
+ * elements are copied: it may be shorter. */
+static inline uint64_t fragment_in(struct mem *m, const struct coll *c, void *to, size_t sent,
+                                   size_t f)
 {
     size_t rest = c->buf.bytes - sent;
 
@@ -30,7 +33,8 @@ static inline uint64_t fragment_in(struct mem *m, const struct coll *c, void *to
 }
 
 /* A slot that is a head and then cells, as many as wanted or as fit, in equal sets. */
-static inline struct shape_ring fragment_ring(size_t slot_bytes, size_t head_bytes, size_t cell_bytes, long wanted, uint64_t sets)
+static inline struct shape_ring fragment_ring(size_t slot_bytes, size_t head_bytes,
+                                              size_t cell_bytes, long wanted, uint64_t sets)
 {
     size_t room = slot_bytes > head_bytes ? slot_bytes - head_bytes : 0;
 
@@ -38,17 +42,20 @@ static inline struct shape_ring fragment_ring(size_t slot_bytes, size_t head_byt
 }
 
 /* Exactly what is used of it; 0: no room. */
-static inline size_t fragment_slot_bytes(const struct shape_ring *ring, size_t head_bytes, size_t cell_bytes)
+static inline size_t fragment_slot_bytes(const struct shape_ring *ring, size_t head_bytes,
+                                         size_t cell_bytes)
 {
     return ring->units == 0 ? 0 : head_bytes + ring->units * cell_bytes;
 }
 
-/* A slot that is a head and two halves, each of as many bytes as wanted (0: all) or as fit: bytes of a half; 0: no room. */
+/* A slot that is a head and two halves, each of as many bytes as wanted (0: all) or as fit: bytes
+ * of a half; 0: no room. */
 static inline size_t fragment_half(size_t slot_bytes, size_t head_bytes, long wanted)
 {
-    size_t room = slot_bytes > head_bytes ? (slot_bytes - head_bytes) / 2 / HUD_LINE * HUD_LINE : 0, most = mem_lines((size_t)wanted);
+    size_t room = slot_bytes > head_bytes ? (slot_bytes - head_bytes) / 2 / HUD_LINE * HUD_LINE : 0,
+           max = mem_lines((size_t)wanted);
 
-    return most != 0 && most < room ? most : room;
+    return max != 0 && max < room ? max : room;
 }
 
 #endif

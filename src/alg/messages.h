@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * messages.h - baselines: send and receive as an MPI has them inside a node, for collectives that are trees of messages.
+ * messages.h - baselines: send and receive as an MPI has them inside a node, for collectives that
+ * are trees of messages.
  *
- * Each pair of ranks has a queue each way, in the sender's slice: cells of at most f bytes, whose first ones lie beside the cell's flag.  A message is copied into
- * a cell and out of it; what is longer goes in several.  Nothing here is what an MPI spends besides: matching, requests, progress.
+ * Each pair of ranks has a queue each way, in the sender's slice: cells of at most f bytes, whose
+ * first ones lie beside the cell's flag.  A message is copied into a cell and out of it; what is
+ * longer goes in several.  Nothing here is what an MPI spends besides: matching, requests,
+ * progress.
  *
- * Messages of a pair are counted over all operations of the slot.  A receiver takes all that are sent to it in an operation before it returns from it, so a
- * sender waits for nobody who is in a later one.
+ * Messages of a pair are counted over all operations of the slot.  A receiver takes all that are
+ * sent to it in an operation before it returns from it, so a sender waits for nobody who is in a
+ * later one.
  *
  * Line                            written by   read by   value k means
- *   slot[r].pair[d].cell[i].full  r            d         r's message k to d is in this cell, its length with it
- *   slot[d].pair[r].left          d            r         d reads none of r's first k messages any more
- *   slot[r].pair[d].sent, ...     r            r         (plain) messages to d and from d so far, and those that d is known to have left
- *   slot[r].came, .sum            r            r         (plain) reductions: what has come, and the sum so far
+ *   slot[r].pair[d].cell[i].full  r            d         r's message k to d is in this cell, its
+ *                                                        length with it
+ *   slot[d].pair[r].left          d            r         d reads none of r's first k messages any
+ *                                                        more
+ *   slot[r].pair[d].sent, ...     r            r         (plain) messages to d and from d so far,
+ *                                                        and those that d is known to have left
+ *   slot[r].came, .sum            r            r         (plain) reductions: what has come, and the
+ *                                                        sum so far
  *
- * Edges     R1 -> A1   a copy into a cell      happens before  the copies out of it; what came before a message, before what comes after it
+ * Edges     R1 -> A1   a copy into a cell      happens before  the copies out of it; what came
+ *                      before a message, before what comes after it
  *           R2 -> A2   the copies out of cell  happen before   the next copy into it
  */
 #ifndef HUD_ALG_MESSAGES_H
@@ -22,11 +31,13 @@
 
 #include "alg/fragment.h"
 
-enum { MESSAGES_BEFORE = HUD_LINE - MEM_PAYLOAD + 8 }; /* bytes of a cell before the message's: counter and length */
+enum {
+    MESSAGES_BEFORE = HUD_LINE - MEM_PAYLOAD + 8
+}; /* bytes of a cell before the message's: counter and length */
 
 /* Of a slot: bytes of a message that go at once, cells of a pair's queue. */
 struct messages_form {
-    size_t most_bytes, cells;
+    size_t max_bytes, cells;
 };
 
 struct messages_pair {
@@ -39,35 +50,41 @@ struct messages_pair {
 struct messages {
     struct mem *m;
     struct shape_tree tree;
-    size_t most_bytes, cell_bytes, pair_bytes; /* of a message, of its cell, of a pair's queue */
+    size_t max_bytes, cell_bytes, pair_bytes; /* of a message, of its cell, of a pair's queue */
     uint64_t cells;
 };
 
 static inline size_t messages_cell_bytes(const struct messages_form *form)
 {
-    return mem_lines(MESSAGES_BEFORE + form->most_bytes);
+    return mem_lines(MESSAGES_BEFORE + form->max_bytes);
 }
 
 /* Of each pair's queue, of so many in such a slot, whose head is two cells; 0: no room. */
 static inline size_t messages_cells(const struct messages_form *form, int ranks, size_t slot_bytes)
 {
-    size_t cell = messages_cell_bytes(form), room = slot_bytes > 2 * cell ? (slot_bytes - 2 * cell) / (size_t)ranks : 0;
-    size_t fit = room > sizeof(struct messages_pair) ? (room - sizeof(struct messages_pair)) / cell : 0;
+    size_t cell = messages_cell_bytes(form),
+           room = slot_bytes > 2 * cell ? (slot_bytes - 2 * cell) / (size_t)ranks : 0;
+    size_t fit =
+        room > sizeof(struct messages_pair) ? (room - sizeof(struct messages_pair)) / cell : 0;
 
     return fit < form->cells ? fit : form->cells;
 }
 
-static inline size_t messages_bytes(const struct messages_form *form, int ranks, size_t most_bytes)
+static inline size_t messages_bytes(const struct messages_form *form, int ranks, size_t max_bytes)
 {
-    size_t cell = messages_cell_bytes(form), cells = messages_cells(form, ranks, most_bytes);
+    size_t cell = messages_cell_bytes(form), cells = messages_cells(form, ranks, max_bytes);
 
-    return cells == 0 ? 0 : 2 * cell + (size_t)ranks * (sizeof(struct messages_pair) + cells * cell);
+    return cells == 0 ? 0
+                      : 2 * cell + (size_t)ranks * (sizeof(struct messages_pair) + cells * cell);
 }
 
-static inline struct messages messages_begin(struct mem *m, const struct coll *c, const struct messages_form *form,
+static inline struct messages messages_begin(struct mem *m, const struct coll *c,
+                                             const struct messages_form *form,
                                              const struct shape_tree *tree)
 {
-    struct messages x = { .m = m, .tree = *tree, .most_bytes = form->most_bytes, .cell_bytes = messages_cell_bytes(form) };
+    struct messages x = {
+        .m = m, .tree = *tree, .max_bytes = form->max_bytes, .cell_bytes = messages_cell_bytes(form)
+    };
 
     x.cells = messages_cells(form, mem_size(m), c->slot_bytes);
     x.pair_bytes = sizeof(struct messages_pair) + x.cells * x.cell_bytes;
@@ -90,7 +107,8 @@ static inline struct messages_pair *messages_pair(const struct messages *x, int 
     return (struct messages_pair *)(slot + 2 * x->cell_bytes + (size_t)with * x->pair_bytes);
 }
 
-static inline mem_flag *messages_cell(const struct messages *x, struct messages_pair *p, uint64_t at)
+static inline mem_flag *messages_cell(const struct messages *x, struct messages_pair *p,
+                                      uint64_t at)
 {
     return (mem_flag *)(p->cells + at % x->cells * x->cell_bytes);
 }
@@ -104,7 +122,8 @@ static inline char *messages_data(mem_flag *cell)
 /* The cell of the next message to a rank, once nobody reads there any more. */
 static inline mem_flag *messages_open(const struct messages *x, int to)
 {
-    struct messages_pair *mine = messages_pair(x, mem_rank(x->m), to), *theirs = messages_pair(x, to, mem_rank(x->m));
+    struct messages_pair *mine = messages_pair(x, mem_rank(x->m), to),
+                         *theirs = messages_pair(x, to, mem_rank(x->m));
     uint64_t sent = mem_get(x->m, &mine->sent), known = mem_get(x->m, &mine->known);
 
     if (sent - known == x->cells)

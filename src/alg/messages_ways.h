@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * messages_ways.h - the family `messages`: up and down a tree of messages (messages.h), at most f bytes at a time: a long one is on its way through all of the tree at once.
+ * messages_ways.h - the family `messages`: up and down a tree of messages (messages.h), at most f
+ * bytes at a time: a long one is on its way through all of the tree at once.
  *
- * As send and receive have it, what comes is copied out before it is passed on or added to anything, and a sum is copied in once more.
+ * As send and receive have it, what comes is copied out before it is passed on or added to
+ * anything, and a sum is copied in once more.
  */
 #ifndef HUD_ALG_MESSAGES_WAYS_H
 #define HUD_ALG_MESSAGES_WAYS_H
@@ -12,35 +14,40 @@
 enum messages_param { MESSAGES_FRAGMENT, MESSAGES_CELLS, MESSAGES_TREE, MESSAGES_DEGREE };
 
 static const struct alg_param messages_params[] = {
-    [MESSAGES_FRAGMENT] = { "fragment", "B", "f, bytes of a message that go at once", HUD_ELEMENT_MOST, 1 << 20, HUD_ELEMENT_MOST, NULL },
-    [MESSAGES_CELLS] = { "cells", "1", "of a pair's queue; fewer where the lease holds fewer", 1, 256, 4, NULL },
-    [MESSAGES_TREE] = { "tree", "", "who sends to whom", 0, SHAPE_KINDS - 1, SHAPE_KNOMIAL, hud_shape_names, .per_call = true },
+    [MESSAGES_FRAGMENT] = { "fragment", "B", "f, bytes of a message that go at once",
+                            HUD_ELEMENT_MAX, 1 << 20, HUD_ELEMENT_MAX, NULL },
+    [MESSAGES_CELLS] = { "cells", "1", "of a pair's queue; fewer where the lease holds fewer", 1,
+                         256, 4, NULL },
+    [MESSAGES_TREE] = { "tree", "", "who sends to whom", 0, SHAPE_KINDS - 1, SHAPE_KNOMIAL,
+                        hud_shape_names, .per_call = true },
     [MESSAGES_DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 2, NULL, .per_call = true },
     { .name = NULL },
 };
 
 static inline struct messages_form messages_form_of(const long *param)
 {
-    return (struct messages_form){ (size_t)param[MESSAGES_FRAGMENT], (size_t)param[MESSAGES_CELLS] };
+    return (struct messages_form){ (size_t)param[MESSAGES_FRAGMENT],
+                                   (size_t)param[MESSAGES_CELLS] };
 }
 
-static inline size_t messages_slot_bytes(const long *param, int ranks, size_t most_bytes)
+static inline size_t messages_slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     const struct messages_form form = messages_form_of(param);
 
-    return messages_bytes(&form, ranks, most_bytes);
+    return messages_bytes(&form, ranks, max_bytes);
 }
 
 static inline struct messages messages_of(struct mem *m, const struct coll *c, int root)
 {
     const struct messages_form form = messages_form_of(c->param);
-    const struct shape_tree tree = { (enum shape_kind)c->param[MESSAGES_TREE], (int)c->param[MESSAGES_DEGREE], mem_size(m), root,
-                                     c->groups };
+    const struct shape_tree tree = { (enum shape_kind)c->param[MESSAGES_TREE],
+                                     (int)c->param[MESSAGES_DEGREE], mem_size(m), root, c->groups };
 
     return messages_begin(m, c, &form, &tree);
 }
 
-/* The root sends what is in its c->buf from there on to each child, the same bytes.  Returns the notice: the end may be the last whole element's. */
+/* The root sends what is in its c->buf from there on to each child, the same bytes.  Returns the
+ * notice: the end may be the last whole element's. */
 static inline uint64_t messages_tell(const struct messages *x, const struct coll *c, size_t done)
 {
     uint64_t notice = 0;
@@ -49,7 +56,7 @@ static inline uint64_t messages_tell(const struct messages *x, const struct coll
     for (int i = 0; (child = hud_shape_child(&x->tree, x->tree.root, i)) >= 0; i++) {
         mem_flag *cell = messages_open(x, child);
         if (i == 0)
-            notice = fragment_in(x->m, c, messages_data(cell), done, x->most_bytes);
+            notice = fragment_in(x->m, c, messages_data(cell), done, x->max_bytes);
         else
             mem_in_all(x->m, messages_data(cell), &c->buf, done, fragment_bytes(notice));
         messages_send(x, child, cell, notice);
@@ -84,12 +91,15 @@ static inline void messages_down(const struct messages *x, const struct coll *c)
         notice = root ? messages_tell(x, c, done) : messages_pass(x, c, done);
 }
 
-/* The sum over this rank and all below it of so many bytes, from there on: to the parent; the root's is in c->out.  What is small below comes first. */
-static inline void messages_add(const struct messages *x, const struct coll *c, size_t done, size_t bytes)
+/* The sum over this rank and all below it of so many bytes, from there on: to the parent; the
+ * root's is in c->out.  What is small below comes first. */
+static inline void messages_add(const struct messages *x, const struct coll *c, size_t done,
+                                size_t bytes)
 {
     int me = mem_rank(x->m), parent = hud_shape_parent(&x->tree, me);
     char *came = mem_slot(x->m, me), *kept = came + x->cell_bytes;
-    const struct mem_span own = { .view = &c->in, .offset_bytes = done }, out = { .view = &c->out, .offset_bytes = done };
+    const struct mem_span own = { .view = &c->in, .offset_bytes = done },
+                          out = { .view = &c->out, .offset_bytes = done };
     const struct mem_span sum = parent < 0 ? out : (struct mem_span){ .shared = kept };
     struct mem_span all[] = { own, { .shared = came } };
 
@@ -111,10 +121,10 @@ static inline void messages_add(const struct messages *x, const struct coll *c, 
 
 static inline void messages_up(const struct messages *x, const struct coll *c)
 {
-    size_t most = x->most_bytes / c->reduction->element_bytes * c->reduction->element_bytes;
+    size_t max = x->max_bytes / c->reduction->element_bytes * c->reduction->element_bytes;
 
     for (size_t done = 0, bytes; done < c->bytes; done += bytes) {
-        bytes = c->bytes - done < most ? c->bytes - done : most;
+        bytes = c->bytes - done < max ? c->bytes - done : max;
         messages_add(x, c, done, bytes);
     }
 }

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * partials.h - contributions go up the levels of groups to the owner of a piece: in each unit one rank (shape/deputies.h) makes of what those below
- * have made the unit's partial result.
+ * partials.h - contributions go up the levels of groups to the owner of a piece: in each unit one
+ * rank (shape/deputies.h) makes of what those below have made the unit's partial result.
  *
- * A contribution is the partial result of a unit of one rank, and those of the lowest level's ranks are reduced in one step.  In a rank's cell of a
- * piece lies its contribution; or, where it stands for its unit, the partial result of the highest such unit; at last, at the owner, the result.
+ * A contribution is the partial result of a unit of one rank, and those of the lowest level's ranks
+ * are reduced in one step.  In a rank's cell of a piece lies its contribution; or, where it stands
+ * for its unit, the partial result of the highest such unit; at last, at the owner, the result.
  * Positions count fragments over all operations.
  *
  * Line                     written by   read by                     value k means
- *   slot[r].made[l]        r            whoever stands for r's      what r made of fragment k - 1 for the units at level l is in its window: its
- *                                       unit at level l             contributions (the lowest level), or the partial results of its unit below
+ *   slot[r].made[l]        r            whoever stands for r's      what r made of fragment k - 1
+ *                                                                   for the units at level l is in
+ *                                                                   its window: its
+ *                                       unit at level l             contributions (the lowest
+ *                                                                   level), or the partial results
+ *                                                                   of its unit below
  *   slot[r].result[l]      r            see allreduce/levels
  *
- * Edges     R1 -> A1   contributions, and partial results  happen before  the reduction of the unit above
+ * Edges     R1 -> A1   contributions, and partial results  happen before  the reduction of the unit
+ *                      above
  */
 #ifndef HUD_ALG_PARTIALS_H
 #define HUD_ALG_PARTIALS_H
@@ -37,7 +43,8 @@ struct partials {
     struct pieces cut;
 };
 
-static inline char *partials_cell(const struct partials *s, const struct pieces_place *f, int rank, const struct piece *piece)
+static inline char *partials_cell(const struct partials *s, const struct pieces_place *f, int rank,
+                                  const struct piece *piece)
 {
     return ((struct partials_slot *)mem_slot(s->m, rank))->data + pieces_at(&s->cut, f, piece);
 }
@@ -55,17 +62,20 @@ static inline void partials_contribute(const struct partials *s, const struct pi
 
     for (struct piece piece = pieces_before(f); pieces_each(&s->cut, f, &piece);)
         if (partials_highest(s, s->me, &piece) < s->base)
-            mem_in_all(s->m, partials_cell(s, f, s->me, &piece), &s->c->in, piece.offset_bytes, piece.bytes);
+            mem_in_all(s->m, partials_cell(s, f, s->me, &piece), &s->c->in, piece.offset_bytes,
+                       piece.bytes);
     mem_post(s->m, &mine->made[s->base], f->at + 1); /* R1 */
 }
 
-/* What the others below the caller's unit have made of a piece; its own part is the first source. */
-static inline void partials_add(const struct partials *s, const struct pieces_place *f, const struct piece *piece, int level,
-                                struct sources *x)
+/* What the others below the caller's unit have made of a piece; its own part is the first source.
+ * */
+static inline void partials_add(const struct partials *s, const struct pieces_place *f,
+                                const struct piece *piece, int level, struct sources *x)
 {
     int below = level == s->base ? -1 : level - 1;
 
-    for (int unit = shape_leader(s->groups, level, s->me); unit >= 0; unit = deputies_next(s->groups, level, below, unit)) {
+    for (int unit = shape_leader(s->groups, level, s->me); unit >= 0;
+         unit = deputies_next(s->groups, level, below, unit)) {
         int rank = deputies_of(s->groups, below, unit, piece->owner);
         struct partials_slot *other = mem_slot(s->m, rank);
         if (rank == s->me)
@@ -75,7 +85,8 @@ static inline void partials_add(const struct partials *s, const struct pieces_pl
     }
 }
 
-static inline void partials_sum(const struct partials *s, const struct pieces_place *f, const struct piece *piece, int level)
+static inline void partials_sum(const struct partials *s, const struct pieces_place *f,
+                                const struct piece *piece, int level)
 {
     const struct mem_span in = { .view = &s->c->in, .offset_bytes = piece->offset_bytes };
     const struct mem_span out = { .view = &s->c->out, .offset_bytes = piece->offset_bytes };
@@ -89,8 +100,10 @@ static inline void partials_sum(const struct partials *s, const struct pieces_pl
     sources_reduce(&x, last ? &out : &cell, last ? &cell : NULL);
 }
 
-/* All pieces for which the caller stands for its unit at a level; false: there is none.  At the top the result goes to `out`, too. */
-static inline bool partials_reduce(const struct partials *s, const struct pieces_place *f, int level)
+/* All pieces for which the caller stands for its unit at a level; false: there is none.  At the top
+ * the result goes to `out`, too. */
+static inline bool partials_reduce(const struct partials *s, const struct pieces_place *f,
+                                   int level)
 {
     bool any = false;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * single_exchange.h - alltoall/single and alltoallv/single: every rank enters (single_entry.h), and pulls the blocks for it out of the others' buffers, each from
- * another rank than the others do.  Afterwards pairs of ranks exchange through their boxes what could not be pulled.
+ * single_exchange.h - alltoall/single and alltoallv/single: every rank enters (single_entry.h), and
+ * pulls the blocks for it out of the others' buffers, each from another rank than the others do.
+ * Afterwards pairs of ranks exchange through their boxes what could not be pulled.
  */
 #ifndef HUD_ALG_SINGLE_EXCHANGE_H
 #define HUD_ALG_SINGLE_EXCHANGE_H
@@ -12,7 +13,8 @@
 typedef struct single_part exchange_block(const struct coll *c, int rank);
 
 /* Bytes of a block that came straight from its sender's buffer. */
-static inline size_t exchange_pull(struct mem *m, int rank, const struct single_place *from, const struct single_part *to)
+static inline size_t exchange_pull(struct mem *m, int rank, const struct single_place *from,
+                                   const struct single_part *to)
 {
     if (from->in == 0 || mem_expose(m, to->at.view) == 0)
         return 0;
@@ -20,7 +22,8 @@ static inline size_t exchange_pull(struct mem *m, int rank, const struct single_
 }
 
 /* Takes what there is of a rank's block, and if it was not small, tells it. */
-static inline void exchange_take(const struct exchange *x, int rank, const struct single_part *out, const struct single_part *in)
+static inline void exchange_take(const struct exchange *x, int rank, const struct single_part *out,
+                                 const struct single_part *in)
 {
     struct mem *m = x->m;
     mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(m));
@@ -29,11 +32,13 @@ static inline void exchange_take(const struct exchange *x, int rank, const struc
     if (exchange_small(x, from.bytes))
         mem_out(m, in->at.view, &entry->payload[EXCHANGE_BLOCK], in->at.offset_bytes, from.bytes);
     else
-        single_tell(m, x->c, rank, exchange_in_place(out, in) ? 0 : exchange_pull(m, rank, &from, in), from.bytes);
+        single_tell(m, x->c, rank,
+                    exchange_in_place(out, in) ? 0 : exchange_pull(m, rank, &from, in), from.bytes);
 }
 
 /* What is lacking of the blocks of a pair of ranks. */
-static inline void exchange_mend(const struct exchange *x, int rank, const struct single_part *out, const struct single_part *in)
+static inline void exchange_mend(const struct exchange *x, int rank, const struct single_part *out,
+                                 const struct single_part *in)
 {
     struct mem *m = x->m;
     const mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(m));
@@ -43,17 +48,20 @@ static inline void exchange_mend(const struct exchange *x, int rank, const struc
         theirs = single_told(m, rank, mem_rank(m));
     if (!exchange_small(x, mem_get(m, &entry->payload[EXCHANGE_BYTES])))
         ours = single_told(m, mem_rank(m), rank);
-    const struct single_part send = single_cut(out, theirs.from, theirs.end), get = single_cut(in, ours.from, ours.end);
+    const struct single_part send = single_cut(out, theirs.from, theirs.end),
+                             get = single_cut(in, ours.from, ours.end);
     single_swap(m, x->c, rank, &send, &get);
 }
 
-static inline void exchange_own(struct mem *m, const struct single_part *out, const struct single_part *in)
+static inline void exchange_own(struct mem *m, const struct single_part *out,
+                                const struct single_part *in)
 {
     if (!exchange_in_place(out, in))
         mem_move(m, &in->at, &out->at, out->bytes);
 }
 
-static inline void exchange_run(struct mem *m, const struct coll *c, exchange_block *sent, exchange_block *got)
+static inline void exchange_run(struct mem *m, const struct coll *c, exchange_block *sent,
+                                exchange_block *got)
 {
     int me = mem_rank(m), ranks = mem_size(m);
     const struct exchange x = exchange_begin(m, c);
@@ -65,7 +73,8 @@ static inline void exchange_run(struct mem *m, const struct coll *c, exchange_bl
     struct single_part out = sent(c, me), in = got(c, me);
     exchange_own(m, &out, &in);
     for (int k = 1; k < ranks; k++) {
-        struct single_part to = sent(c, single_other(m, ranks - k)), from = got(c, single_other(m, ranks - k));
+        struct single_part to = sent(c, single_other(m, ranks - k)),
+                           from = got(c, single_other(m, ranks - k));
         exchange_take(&x, single_other(m, ranks - k), &to, &from);
     }
     for (int k = 1; k < ranks; k++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * single_job.h - a reduction by single copy, as its collective describes it: every rank owns a slice of the message and makes its result, for whoever gets it.
+ * single_job.h - a reduction by single copy, as its collective describes it: every rank owns a
+ * slice of the message and makes its result, for whoever gets it.
  */
 #ifndef HUD_ALG_SINGLE_JOB_H
 #define HUD_ALG_SINGLE_JOB_H
@@ -11,9 +12,12 @@
 struct job {
     struct mem *m;
     const struct coll *c;
-    size_t (*starts)(const struct coll *c, int ranks, int rank); /* where a rank's slice begins; all end where the next one's begins */
-    bool (*gets)(const struct coll *c, int rank, int owner);     /* the owner's result is for this rank's out */
-    bool scatters;                                               /* out is the own slice, not all of them */
+    size_t (*starts)(
+        const struct coll *c, int ranks,
+        int rank); /* where a rank's slice begins; all end where the next one's begins */
+    bool (*gets)(const struct coll *c, int rank,
+                 int owner); /* the owner's result is for this rank's out */
+    bool scatters;           /* out is the own slice, not all of them */
 };
 
 static inline size_t job_start(const struct job *j, int rank)
@@ -35,7 +39,9 @@ static inline struct mem_span job_in(const struct job *j, size_t at)
 
 static inline struct mem_span job_out(const struct job *j, size_t at)
 {
-    return (struct mem_span){ .view = &j->c->out, .offset_bytes = at - (j->scatters ? job_start(j, mem_rank(j->m)) : 0) };
+    return (struct mem_span){ .view = &j->c->out,
+                              .offset_bytes =
+                                  at - (j->scatters ? job_start(j, mem_rank(j->m)) : 0) };
 }
 
 static inline struct mem_span job_box(const struct job *j, int rank)

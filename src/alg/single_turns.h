@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * single_turns.h - reductions by single copy, in turns: what is lacking of all slices, when all have stopped or are through.  Who owns it reduces what the
- * others have put into their boxes, a fragment at a time, and all take the result from its box.
+ * single_turns.h - reductions by single copy, in turns: what is lacking of all slices, when all
+ * have stopped or are through.  Who owns it reduces what the others have put into their boxes, a
+ * fragment at a time, and all take the result from its box.
  */
 #ifndef HUD_ALG_SINGLE_TURNS_H
 #define HUD_ALG_SINGLE_TURNS_H
@@ -41,7 +42,8 @@ static inline void turns_own(const struct job *j, size_t at, size_t bytes, bool 
 }
 
 /* Fragment k, of another owner's. */
-static inline void turns_other(const struct job *j, int owner, size_t at, size_t bytes, bool reduced, size_t k)
+static inline void turns_other(const struct job *j, int owner, size_t at, size_t bytes,
+                               bool reduced, size_t k)
 {
     if (!reduced) {
         mem_in_all(j->m, single_box(j->m, j->c, mem_rank(j->m), 0), &j->c->in, at, bytes);
@@ -53,17 +55,19 @@ static inline void turns_other(const struct job *j, int owner, size_t at, size_t
     single_taken(j->m, owner, k);
 }
 
-/* What is lacking of all slices: first what has been reduced, since the boxes that hold it are needed for the rest; then that.  Returns the next fragment. */
-static inline size_t turns_run(const struct job *j, const struct single_lack *own, bool reduced, size_t k)
+/* What is lacking of all slices: first what has been reduced, since the boxes that hold it are
+ * needed for the rest; then that.  Returns the next fragment. */
+static inline size_t turns_run(const struct job *j, const struct single_lack *own, bool reduced,
+                               size_t k)
 {
     int me = mem_rank(j->m);
-    size_t most = job_elements(j, single_half(j->c->slot_bytes, mem_size(j->m)));
+    size_t max = job_elements(j, single_half(j->c->slot_bytes, mem_size(j->m)));
 
     for (int owner = 0; owner < mem_size(j->m); owner++) {
         struct single_lack lack = owner == me ? *own : single_told(j->m, owner, me);
         size_t end = reduced ? lack.end : job_start(j, owner + 1);
         for (size_t at = reduced ? lack.from : lack.end, n; at < end; at += n, k++) {
-            n = reduced || end - at < most ? end - at : most;
+            n = reduced || end - at < max ? end - at : max;
             if (owner == me)
                 turns_own(j, at, n, reduced, k);
             else

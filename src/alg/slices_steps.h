@@ -5,13 +5,18 @@
  * Positions count fragments over all operations of the family.
  *
  * Line              written by   read by                  value k means
- *   slot[r].in      r            all others               r's contributions to fragment k - 1 are in its window; r has left fragment k - 2
- *   slot[r].result  r            who copies results out   r's piece of fragment k - 1 is in its window
+ *   slot[r].in      r            all others               r's contributions to fragment k - 1 are
+ *                                                         in its window; r has left fragment k - 2
+ *   slot[r].result  r            who copies results out   r's piece of fragment k - 1 is in its
+ *                                                         window
  *   slot[r].at      r            r                        (plain) r's position
  *
- * Edges     R1 -> A1   a rank's contributions to a fragment      happen before  the owners' reading them
- *                      a rank's last reads of the one before  happen before  the others' next writes to its set
- *           R2 -> A2   an owner's result                         happens before  the others' copying it out
+ * Edges     R1 -> A1   a rank's contributions to a fragment      happen before  the owners' reading
+ *                      them
+ *                      a rank's last reads of the one before  happen before  the others' next
+ *                      writes to its set
+ *           R2 -> A2   an owner's result                         happens before  the others'
+ *                      copying it out
  */
 #ifndef HUD_ALG_SLICES_STEPS_H
 #define HUD_ALG_SLICES_STEPS_H
@@ -33,8 +38,9 @@ struct slices_way {
     bool keeps;       /* an owner has the result of its own piece in its out */
     bool publishes;   /* an owner has it in its window, for others to copy */
     bool collects;    /* this rank copies out what others own */
-    bool blocks;      /* the slices are c->block_bytes, and out is the own one; else out is all of them */
-    bool all_in;      /* also the own piece's contribution goes through the window: out lies across in */
+    bool
+        blocks; /* the slices are c->block_bytes, and out is the own one; else out is all of them */
+    bool all_in; /* also the own piece's contribution goes through the window: out lies across in */
 };
 
 struct slices {
@@ -50,7 +56,8 @@ static inline int slices_rank(const struct slices *s, const struct piece *piece)
 }
 
 /* In a rank's window: its contribution to another's piece, or the result of its own. */
-static inline void *slices_cell(const struct slices *s, const struct pieces_place *f, int rank, const struct piece *piece)
+static inline void *slices_cell(const struct slices *s, const struct pieces_place *f, int rank,
+                                const struct piece *piece)
 {
     struct slices_slot *slot = mem_slot(s->m, rank);
 
@@ -65,7 +72,8 @@ static inline void slices_contribute(const struct slices *s, const struct pieces
 
     while (pieces_each(&s->cut, f, &piece)) {
         if (s->way.all_in || slices_rank(s, &piece) != me)
-            mem_in_all(s->m, slices_cell(s, f, me, &piece), &s->c->in, piece.offset_bytes, piece.bytes);
+            mem_in_all(s->m, slices_cell(s, f, me, &piece), &s->c->in, piece.offset_bytes,
+                       piece.bytes);
     }
     mem_post(s->m, &mine->in, f->at + 1); /* R1 */
 }
@@ -81,21 +89,27 @@ static inline void slices_await(const struct slices *s, const struct pieces_plac
 }
 
 /*
- * The own piece.  Where the result goes to both places it is made in out and copied to the window: lines that others have read are slow to write,
- * and a copy does that best (two ranks, 64K in pieces of 32K: 12 us instead of 14, line transfer 55 ns).
+ * The own piece.  Where the result goes to both places it is made in out and copied to the window:
+ * lines that others have read are slow to write, and a copy does that best (two ranks, 64K in
+ * pieces of 32K: 12 us instead of 14, line transfer 55 ns).
  */
-static inline void slices_reduce(const struct slices *s, const struct pieces_place *f, const struct piece *piece)
+static inline void slices_reduce(const struct slices *s, const struct pieces_place *f,
+                                 const struct piece *piece)
 {
     int me = mem_rank(s->m);
     size_t done = s->way.blocks ? f->done_bytes : piece->offset_bytes;
     const struct mem_span own = { .view = &s->c->in, .offset_bytes = piece->offset_bytes };
-    const struct mem_span out = { .view = &s->c->out, .offset_bytes = done }, cell = { .shared = slices_cell(s, f, me, piece) };
+    const struct mem_span out = { .view = &s->c->out, .offset_bytes = done },
+                          cell = { .shared = slices_cell(s, f, me, piece) };
     struct sources all;
 
     sources_begin(&all, s->m, s->c, s->way.all_in ? &out : &cell, piece->bytes);
     for (int r = 0; r < mem_size(s->m); r++)
-        sources_add(&all, r == me && !s->way.all_in ? own : (struct mem_span){ .shared = slices_cell(s, f, r, piece) });
-    sources_reduce(&all, s->way.keeps ? &out : &cell, s->way.publishes && s->way.keeps ? &cell : NULL);
+        sources_add(&all, r == me && !s->way.all_in
+                              ? own
+                              : (struct mem_span){ .shared = slices_cell(s, f, r, piece) });
+    sources_reduce(&all, s->way.keeps ? &out : &cell,
+                   s->way.publishes && s->way.keeps ? &cell : NULL);
 }
 
 static inline void slices_own(const struct slices *s, const struct pieces_place *f)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sources.h - a reduction of any number of sources, added in order, so many at once as mem_reduce takes: what has been reduced so far is the first of the next.
+ * sources.h - a reduction of any number of sources, added in order, so many at once as mem_reduce
+ * takes: what has been reduced so far is the first of the next.
  */
 #ifndef HUD_ALG_SOURCES_H
 #define HUD_ALG_SOURCES_H
@@ -10,14 +11,16 @@
 struct sources {
     struct mem *m;
     const struct hud_op *op;
-    struct mem_span sum; /* where it grows; a source may lie there only if it is among those of the first fold */
+    struct mem_span sum; /* where it grows; a source may lie there only if it is among those of the
+                            first fold */
     size_t bytes;
     int count;
     struct mem_span from[MEM_SOURCES];
 };
 
 /* `from` stays as it is: clearing it takes longer than to reduce a few bytes. */
-static inline void sources_begin(struct sources *x, struct mem *m, const struct coll *c, const struct mem_span *sum, size_t bytes)
+static inline void sources_begin(struct sources *x, struct mem *m, const struct coll *c,
+                                 const struct mem_span *sum, size_t bytes)
 {
     x->m = m;
     x->op = c->reduction;
@@ -42,7 +45,8 @@ static inline void sources_add(struct sources *x, struct mem_span from)
 }
 
 /* All that have been added, to `to`, and to `also` unless that is NULL. */
-static inline void sources_reduce(const struct sources *x, const struct mem_span *to, const struct mem_span *also)
+static inline void sources_reduce(const struct sources *x, const struct mem_span *to,
+                                  const struct mem_span *also)
 {
     mem_reduce(x->m, x->op, to, also, x->from, x->count, x->bytes);
 }

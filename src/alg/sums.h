@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sums.h - allreduce/exchange and reduce_scatter/exchange: every rank shows its contribution in its own queue, and reduces what it wants of it, all or its own
- * block, out of all queues.  The next fragment is shown before this one is read.
+ * sums.h - allreduce/exchange and reduce_scatter/exchange: every rank shows its contribution in its
+ * own queue, and reduces what it wants of it, all or its own block, out of all queues.  The next
+ * fragment is shown before this one is read.
  *
- * Who has shown a fragment has left all before the one before it: so who reads all fragments never waits for `left`, unless one is more than a third of the queue.
+ * Who has shown a fragment has left all before the one before it: so who reads all fragments never
+ * waits for `left`, unless one is more than a third of the queue.
  *
  * Lines and edges are show.h's.
  */
@@ -37,18 +39,24 @@ static inline void sums_read(struct sums *x)
     walk_on(x->c, &x->ring, x->f, &x->read);
 }
 
-/* One fragment more may be shown than has been read, but not at the price of a wait: others may be waiting for this rank to read. */
+/* One fragment more may be shown than has been read, but not at the price of a wait: others may be
+ * waiting for this rank to read. */
 static inline bool sums_may_show(const struct sums *x)
 {
     return !walk_ended(x->c, &x->show) &&
-           (x->show.done == x->read.done || (x->show.done == x->read.done + x->read.bytes && walk_end(&x->show) <= x->entered));
+           (x->show.done == x->read.done ||
+            (x->show.done == x->read.done + x->read.bytes && walk_end(&x->show) <= x->entered));
 }
 
 static inline void sums_run(struct mem *m, const struct coll *c, const struct show_want *want)
 {
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
     struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SHOW_SETS]);
-    struct sums x = { .m = m, .c = c, .want = want, .ring = ring, .f = ring_units_of((uint64_t)c->param[SHOW_FRAGMENT]) };
+    struct sums x = { .m = m,
+                      .c = c,
+                      .want = want,
+                      .ring = ring,
+                      .f = ring_units_of((uint64_t)c->param[SHOW_FRAGMENT]) };
 
     x.left = mem_get(m, &mine->at);
     x.entered = mem_get(m, &mine->entered);

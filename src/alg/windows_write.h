@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * windows_write.h - what a rank of an exchange by windows writes: tiles for its partners, where its window has room.  The window is a ring of tiles for all of them, given back in
- * the order in which they were written.
+ * windows_write.h - what a rank of an exchange by windows writes: tiles for its partners, where its
+ * window has room.  The window is a ring of tiles for all of them, given back in the order in which
+ * they were written.
  *
  * Of a partner's having left a tile windows_pair.h hears.
  */
@@ -18,11 +19,13 @@ struct windows_block {
     size_t bytes;
 };
 
-static inline struct windows_block windows_block(const struct coll *c, const struct hud_view *whole, const struct hud_view *parts, int rank)
+static inline struct windows_block windows_block(const struct coll *c, const struct hud_view *whole,
+                                                 const struct hud_view *parts, int rank)
 {
     if (parts)
         return (struct windows_block){ { .view = &parts[rank] }, parts[rank].bytes };
-    return (struct windows_block){ { .view = whole, .offset_bytes = (size_t)rank * c->bytes }, c->bytes };
+    return (struct windows_block){ { .view = whole, .offset_bytes = (size_t)rank * c->bytes },
+                                   c->bytes };
 }
 
 static inline struct windows_block windows_in(const struct windows *w, int rank)
@@ -40,14 +43,16 @@ static inline bool windows_reclaim(struct windows *w, bool wait)
 {
     const uint64_t *oldest = w->mine->out[w->first % TILES_AHEAD];
 
-    if (!windows_has_left(w, (int)mem_get(w->m, &oldest[WINDOWS_PEER]), mem_get(w->m, &oldest[WINDOWS_OP]),
-                          mem_get(w->m, &oldest[WINDOWS_COUNT]), wait))
+    if (!windows_has_left(w, (int)mem_get(w->m, &oldest[WINDOWS_PEER]),
+                          mem_get(w->m, &oldest[WINDOWS_OP]), mem_get(w->m, &oldest[WINDOWS_COUNT]),
+                          wait))
         return false;
     w->first++;
     return true;
 }
 
-/* So many bytes, in one run, are free at the window's position; false: not yet, and nobody waited. */
+/* So many bytes, in one run, are free at the window's position; false: not yet, and nobody waited.
+ * */
 static inline bool windows_make_room(struct windows *w, size_t bytes, bool wait)
 {
     w->at = tiles_run(w->at, bytes, w->window_bytes);
@@ -80,7 +85,8 @@ static inline void windows_remember(struct windows *w, int line, bool small)
 /* Writes the next tile; false: there is no room for it yet and nobody waited. */
 static inline bool windows_write_tile(struct windows *w, const struct windows_block *in, bool wait)
 {
-    size_t done = w->tile * w->tile_bytes, rest = in->bytes - done, bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
+    size_t done = w->tile * w->tile_bytes, rest = in->bytes - done,
+           bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
     int place = tiles_place(w->op, w->tile), line = place % 2;
     mem_flag *full = &w->mine->to[w->peer].full[line];
     bool small = windows_is_small(w, line, bytes);
@@ -98,7 +104,8 @@ static inline bool windows_write_tile(struct windows *w, const struct windows_bl
     return true;
 }
 
-/* Writes the next tile, or says that the partner gets none; false: all is written, or there is no room yet and nobody waited. */
+/* Writes the next tile, or says that the partner gets none; false: all is written, or there is no
+ * room yet and nobody waited. */
 static inline bool windows_write(struct windows *w, bool wait)
 {
     if (w->turn == w->ranks - 1)
@@ -118,13 +125,17 @@ static inline bool windows_write(struct windows *w, bool wait)
     return true;
 }
 
-/* Takes the bytes of the window back that the next operation, if it is like this one, writes first. */
+/* Takes the bytes of the window back that the next operation, if it is like this one, writes first.
+ * */
 static inline void windows_claim(struct windows *w, uint64_t began)
 {
     size_t bytes = w->at - began < WINDOWS_CLAIMED ? w->at - began : WINDOWS_CLAIMED;
 
     if (bytes != 0 && bytes <= w->window_bytes && windows_make_room(w, bytes, false))
-        mem_claim(w->m, windows_data(w, w->mine, NULL, tiles_notice(w->at % w->window_bytes, 0, false, false)), bytes);
+        mem_claim(
+            w->m,
+            windows_data(w, w->mine, NULL, tiles_notice(w->at % w->window_bytes, 0, false, false)),
+            bytes);
 }
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kept.h - static memory for objects without which a rank could not even tell the others that it is out of memory.
+ * kept.h - static memory for objects without which a rank could not even tell the others that it is
+ * out of memory.
  *
- * A rank that failed in silence would leave the others waiting in a team's set-up.  So what stands between a call and the set-up's first round comes from
- * here when the heap has nothing left.
+ * A rank that failed in silence would leave the others waiting in a team's set-up.  So what stands
+ * between a call and the set-up's first round comes from here when the heap has nothing left.
  */
 #ifndef HUD_KEPT_H
 #define HUD_KEPT_H
@@ -24,9 +25,9 @@ struct kept {
 };
 
 /* Declares `name`, with room for so many objects of a type. */
-#define KEPT(name, type, number)                                                                                                           \
-    static type name##_object[number];                                                                                                     \
-    static atomic_flag name##_used[number];                                                                                                \
+#define KEPT(name, type, number)                                                                   \
+    static type name##_object[number];                                                             \
+    static atomic_flag name##_used[number];                                                        \
     static const struct kept name = { name##_object, sizeof(type), number, name##_used }
 
 /* Zeroed; NULL: all are in use. */

@@ -5,9 +5,10 @@
 #include <math.h>
 #include <stddef.h>
 
-const char *const hud_cost_trees[COST_TREES + 1] = {
-    "linear", "k-ary", "k-nomial", "chain", "binary pipelined", "binomial pipelined", "binomial printed", NULL
-};
+const char *const hud_cost_trees[COST_TREES + 1] = { "linear",           "k-ary",
+                                                     "k-nomial",         "chain",
+                                                     "binary pipelined", "binomial pipelined",
+                                                     "binomial printed", NULL };
 
 int hud_cost_log(int ranks, int degree)
 {
@@ -78,10 +79,14 @@ static const struct tree {
 double hud_cost_broadcast_ns(const struct cost_hockney *c, const struct cost_broadcast *b)
 {
     const struct tree *tree = &trees[b->tree];
-    double piece = tree->in_segments && b->segment_bytes > 0 ? fmin(b->segment_bytes, b->message_bytes) : b->message_bytes;
+    double piece = tree->in_segments && b->segment_bytes > 0
+                       ? fmin(b->segment_bytes, b->message_bytes)
+                       : b->message_bytes;
     double segments = piece > 0 ? ceil(b->message_bytes / piece) : 1;
 
-    return b->ranks < 2 ? 0 : tree->steps(b->ranks, b->degree, segments) * (c->alpha_ns + piece * c->beta_ns);
+    return b->ranks < 2
+               ? 0
+               : tree->steps(b->ranks, b->degree, segments) * (c->alpha_ns + piece * c->beta_ns);
 }
 
 double hud_cost_linear_first_ns(const struct cost_hockney *c, double message_bytes)
@@ -90,15 +95,15 @@ double hud_cost_linear_first_ns(const struct cost_hockney *c, double message_byt
 }
 
 /* k / ln k and (k - 1) / ln k: the steps, but for ln p. */
-int hud_cost_broadcast_degree(enum cost_tree tree, int most)
+int hud_cost_broadcast_degree(enum cost_tree tree, int max)
 {
     int best = 2;
 
     if (!trees[tree].has_degree)
         return 0;
-    for (int k = 3; k <= most; k++) {
-        int sends = tree == COST_KARY ? k : k - 1, least = tree == COST_KARY ? best : best - 1;
-        if (sends * log(best) < least * log(k))
+    for (int k = 3; k <= max; k++) {
+        int sends = tree == COST_KARY ? k : k - 1, min = tree == COST_KARY ? best : best - 1;
+        if (sends * log(best) < min * log(k))
             best = k;
     }
     return best;
@@ -114,7 +119,8 @@ static int kary_steps(int rank, int degree)
     return steps;
 }
 
-/* The parent of a rank has its lowest digit that is not 0, in base k, cleared; it sends to the children of its higher places first. */
+/* The parent of a rank has its lowest digit that is not 0, in base k, cleared; it sends to the
+ * children of its higher places first. */
 static int knomial_steps(int rank, int ranks, int degree)
 {
     int steps = 0;
@@ -125,7 +131,8 @@ static int knomial_steps(int rank, int ranks, int degree)
             place *= degree;
         int parent = rank - rank / place % degree * place;
         steps += rank / place % degree;
-        for (int above = place * degree; above < ranks && (parent / above % degree == 0); above *= degree)
+        for (int above = place * degree; above < ranks && (parent / above % degree == 0);
+             above *= degree)
             for (int digit = 1; digit < degree && parent + digit * above < ranks; digit++)
                 steps++;
         rank = parent;
@@ -135,18 +142,20 @@ static int knomial_steps(int rank, int ranks, int degree)
 
 int hud_cost_broadcast_steps(enum cost_tree tree, int ranks, int degree)
 {
-    int most = 0;
+    int max = 0;
 
     if (tree == COST_LINEAR || (tree != COST_KARY && tree != COST_KNOMIAL))
         return tree == COST_LINEAR && ranks > 1 ? ranks - 1 : 0;
     for (int rank = 1; rank < ranks; rank++) {
-        int steps = tree == COST_KARY ? kary_steps(rank, degree) : knomial_steps(rank, ranks, degree);
-        most = steps > most ? steps : most;
+        int steps =
+            tree == COST_KARY ? kary_steps(rank, degree) : knomial_steps(rank, ranks, degree);
+        max = steps > max ? steps : max;
     }
-    return most;
+    return max;
 }
 
-double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree tree, int ranks, double message_bytes)
+double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree tree, int ranks,
+                                  double message_bytes)
 {
     double hops = tree == COST_CHAIN ? ranks - 2 : log2(ranks) - 1;
 
@@ -157,7 +166,7 @@ double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree t
     return fmin(message_bytes, fmax(1, sqrt(message_bytes * c->alpha_ns / (hops * c->beta_ns))));
 }
 
-double hud_cost_broadcast_least_ns(const struct cost_hockney *c, int ranks, double message_bytes)
+double hud_cost_broadcast_min_ns(const struct cost_hockney *c, int ranks, double message_bytes)
 {
     return ranks < 2 ? 0 : fmax(hud_cost_log(ranks, 2) * c->alpha_ns, message_bytes * c->beta_ns);
 }

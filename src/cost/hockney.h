@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hockney.h - broadcasts by send and receive in the Hockney model: paper 04 (Kurnosov, Analysis and optimization of pipelined broadcast algorithms).
+ * hockney.h - broadcasts by send and receive in the Hockney model: paper 04 (Kurnosov, Analysis and
+ * optimization of pipelined broadcast algorithms).
  *
- * A message of m bytes takes alpha + m beta between any two of p ranks, in both directions at once, through one port of each.  Times are those of the slowest rank, in
- * ns; k is the degree of a tree, s the bytes of a segment.  Sums of logarithms are the paper's upper bounds.
+ * A message of m bytes takes alpha + m beta between any two of p ranks, in both directions at once,
+ * through one port of each.  Times are those of the slowest rank, in ns; k is the degree of a tree,
+ * s the bytes of a segment.  Sums of logarithms are the paper's upper bounds.
  *
  *   linear               (p - 1) (alpha + m beta)
  *   k-ary tree           k ceil(log_k p) (alpha + m beta)                           best k = 3 (e)
  *   k-nomial tree        (k - 1) ceil(log_k p) (alpha + m beta)                     best k = 2
- *   chain                (p - 2 + ceil(m/s)) (alpha + s beta)                       best s = sqrt(m alpha / ((p - 2) beta))
- *   binary, pipelined    2 (ceil(log2 p) + ceil(m/s) - 1) (alpha + s beta)          best s = sqrt(m alpha / ((log2 p - 1) beta))
+ *   chain                (p - 2 + ceil(m/s)) (alpha + s beta)                       best s = sqrt(m
+ *   alpha / ((p - 2) beta))
+ *   binary, pipelined    2 (ceil(log2 p) + ceil(m/s) - 1) (alpha + s beta)          best s = sqrt(m
+ *   alpha / ((log2 p - 1) beta))
  *   binomial, pipelined  (ceil(log2 p) + ceil(m/s) - 1) (alpha + s beta), as printed
  *
- * Two slips of the paper: a pipelined binomial tree cannot be as fast as printed, since the root sends each segment ceil(log2 p) times through its one port: at
- * least ceil(log2 p) ceil(m/s) steps, which is what COST_BINOMIAL_PIPELINED gives; and the lower bound is the maximum of its two terms, where the paper writes
- * their minimum.
+ * Two slips of the paper: a pipelined binomial tree cannot be as fast as printed, since the root
+ * sends each segment ceil(log2 p) times through its one port: at least ceil(log2 p) ceil(m/s)
+ * steps, which is what COST_BINOMIAL_PIPELINED gives; and the lower bound is the maximum of its two
+ * terms, where the paper writes their minimum.
  */
 #ifndef HUD_COST_HOCKNEY_H
 #define HUD_COST_HOCKNEY_H
@@ -39,28 +44,32 @@ extern const char *const hud_cost_trees[COST_TREES + 1]; /* "linear", "k-ary", .
 
 struct cost_broadcast {
     enum cost_tree tree;
-    int ranks, degree;                   /* k: of COST_KARY and COST_KNOMIAL, >= 2 */
-    double message_bytes, segment_bytes; /* s: of pipelined trees and the chain; 0: the whole message */
+    int ranks, degree; /* k: of COST_KARY and COST_KNOMIAL, >= 2 */
+    double message_bytes,
+        segment_bytes; /* s: of pipelined trees and the chain; 0: the whole message */
 };
 
 double hud_cost_broadcast_ns(const struct cost_hockney *c, const struct cost_broadcast *b);
 
-/* Of the fastest rank: in a linear broadcast others are done after one message, which makes ranks uneven. */
+/* Of the fastest rank: in a linear broadcast others are done after one message, which makes ranks
+ * uneven. */
 double hud_cost_linear_first_ns(const struct cost_hockney *c, double message_bytes);
 
-/* The best k of a large tree, by trying 2 to `most` with log_k p as it is; its ceiling moves that of some p (128 ranks: 14, 15, 16 steps for k = 2, 3, 4).
- * 0: a tree without a degree. */
-int hud_cost_broadcast_degree(enum cost_tree tree, int most);
+/* The best k of a large tree, by trying 2 to `most` with log_k p as it is; its ceiling moves that
+ * of some p (128 ranks: 14, 15, 16 steps for k = 2, 3, 4). 0: a tree without a degree. */
+int hud_cost_broadcast_degree(enum cost_tree tree, int max);
 
-/* Messages one after the other until the last rank has its own, exactly where the formulas are bounds: of a linear, a complete k-ary (its levels filled from the
- * left) and a k-nomial tree, whose ranks send to the largest subtree first; 0: of others. */
+/* Messages one after the other until the last rank has its own, exactly where the formulas are
+ * bounds: of a linear, a complete k-ary (its levels filled from the left) and a k-nomial tree,
+ * whose ranks send to the largest subtree first; 0: of others. */
 int hud_cost_broadcast_steps(enum cost_tree tree, int ranks, int degree);
 
 /* The best s by the formula, between 1 byte and the message; 0: the tree has none. */
-double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree tree, int ranks, double message_bytes);
+double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree tree, int ranks,
+                                  double message_bytes);
 
 /* max(ceil(log2 p) alpha, m beta) */
-double hud_cost_broadcast_least_ns(const struct cost_hockney *c, int ranks, double message_bytes);
+double hud_cost_broadcast_min_ns(const struct cost_hockney *c, int ranks, double message_bytes);
 
 /* ceil(log_k p), exactly */
 int hud_cost_log(int ranks, int degree);

@@ -6,13 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-const char *const hud_cost_colls[COST_COLLS + 1] = { "barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall", NULL };
+const char *const hud_cost_colls[COST_COLLS + 1] = { "barrier",   "bcast",          "reduce",
+                                                     "allreduce", "reduce_scatter", "alltoall",
+                                                     NULL };
 
 /* Of m bytes and P ranks, K of them on each socket.  Bytes that .. */
 static const struct row {
     struct {
         double m, pm, m_p; /* m_p: of m / P */
-    } core;                /* .. one core must move, however the others help: what it has itself is not counted */
+    } core; /* .. one core must move, however the others help: what it has itself is not counted */
     struct {
         double m, pm, p2m;
     } memory; /* .. must be read or written in all */
@@ -22,17 +24,27 @@ static const struct row {
     bool reduces; /* a core may add them up as they come */
 } rows[COST_COLLS] = {
     [COST_BARRIER] = { .core = { 0 } },
-    [COST_BCAST] = { .core = { .m = 1 }, .memory = { .pm = 1 }, .link = { .m = 1 } }, /* read once, written by all but the root */
-    [COST_REDUCE] = { .core = { .m = 1, .m_p = -1 }, /* the root's share of others', where each reduces one */
-                      .memory = { .m = 1, .pm = 1 }, /* each contribution read, the result written */
+    [COST_BCAST] = { .core = { .m = 1 },
+                     .memory = { .pm = 1 },
+                     .link = { .m = 1 } }, /* read once, written by all but the root */
+    [COST_REDUCE] = { .core = { .m = 1,
+                                .m_p =
+                                    -1 }, /* the root's share of others', where each reduces one */
+                      .memory = { .m = 1,
+                                  .pm = 1 }, /* each contribution read, the result written */
                       .link = { .m = 1 },
                       .reduces = true },
-    [COST_ALLREDUCE] = { .core = { .m = 1 }, .memory = { .pm = 2 }, .link = { .m = 1 }, .reduces = true }, /* the result written by all */
+    [COST_ALLREDUCE] = { .core = { .m = 1 },
+                         .memory = { .pm = 2 },
+                         .link = { .m = 1 },
+                         .reduces = true },                  /* the result written by all */
     [COST_REDUCE_SCATTER] = { .core = { .m = 1, .m_p = -1 }, /* others' parts of one's own block */
                               .memory = { .m = 1, .pm = 1 },
                               .link = { .m = 0.5 }, /* the other socket's half */
                               .reduces = true },
-    [COST_ALLTOALL] = { .core = { .pm = 1, .m = -1 }, .memory = { .p2m = 2 }, .link = { .k2m = 1 } }, /* each block read and written */
+    [COST_ALLTOALL] = { .core = { .pm = 1, .m = -1 },
+                        .memory = { .p2m = 2 },
+                        .link = { .k2m = 1 } }, /* each block read and written */
 };
 
 static double time_of(double bytes, double gbps)
@@ -40,7 +52,8 @@ static double time_of(double bytes, double gbps)
     return gbps > 0 ? bytes / gbps : 0;
 }
 
-void hud_cost_limit(const struct cost_node *node, enum cost_coll coll, double bytes, struct cost_limit *limit)
+void hud_cost_limit(const struct cost_node *node, enum cost_coll coll, double bytes,
+                    struct cost_limit *limit)
 {
     const struct row *row = &rows[coll];
     double p = node->ranks, k = p / fmax(1, node->sockets);
@@ -50,11 +63,16 @@ void hud_cost_limit(const struct cost_node *node, enum cost_coll coll, double by
     if (node->ranks < 2)
         return;
     for (int l = 0; l < node->levels; l++)
-        limit->latency_ns = node->level[l].members > 1 ? fmax(limit->latency_ns, node->level[l].line_ns) : limit->latency_ns;
-    limit->cores_ns = time_of((row->core.m + row->core.pm * p + row->core.m_p / p) * bytes,
-                              row->reduces ? fmax(node->core_gbps, node->reduce_gbps) : node->core_gbps);
+        limit->latency_ns = node->level[l].members > 1
+                                ? fmax(limit->latency_ns, node->level[l].line_ns)
+                                : limit->latency_ns;
+    limit->cores_ns =
+        time_of((row->core.m + row->core.pm * p + row->core.m_p / p) * bytes,
+                row->reduces ? fmax(node->core_gbps, node->reduce_gbps) : node->core_gbps);
     limit->memory_ns = time_of(fmax(0, moved - node->cache_bytes), node->memory_gbps);
-    limit->links_ns = node->sockets > 1 ? time_of((row->link.m + row->link.k2m * k * k) * bytes, node->link_gbps) : 0;
+    limit->links_ns = node->sockets > 1
+                          ? time_of((row->link.m + row->link.k2m * k * k) * bytes, node->link_gbps)
+                          : 0;
 }
 
 double hud_cost_limit_ns(const struct cost_limit *limit)
@@ -93,7 +111,9 @@ double hud_cost_doubling_ns(const struct cost_node *node)
 
 double hud_cost_ring_ns(const struct cost_node *node, double message_bytes, double fragment_bytes)
 {
-    double through = node->memory_gbps > 0 && message_bytes > node->cache_bytes ? time_of(2 * message_bytes, node->memory_gbps) : 0;
+    double through = node->memory_gbps > 0 && message_bytes > node->cache_bytes
+                         ? time_of(2 * message_bytes, node->memory_gbps)
+                         : 0;
 
     return time_of(message_bytes + fmin(fragment_bytes, message_bytes), node->core_gbps) + through;
 }

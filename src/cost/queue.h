@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * queue.h - how long a pipelined broadcast through a queue of buffers takes: the model of paper 01 (Kurnosov, Tokmasheva, Shared memory based MPI
- * broadcast algorithm for NUMA systems), section 5, and what follows from it for f and s.
+ * queue.h - how long a pipelined broadcast through a queue of buffers takes: the model of paper 01
+ * (Kurnosov, Tokmasheva, Shared memory based MPI broadcast algorithm for NUMA systems), section 5,
+ * and what follows from it for f and s.
  *
- * A queue has s buffers of f bytes, b = s f bytes in all.  The root fills it buffer by buffer and tells a tree of each; all others copy out; when it is
- * full, the root waits until all have left.  Times are in ns, sizes in bytes; m is the message.
+ * A queue has s buffers of f bytes, b = s f bytes in all.  The root fills it buffer by buffer and
+ * tells a tree of each; all others copy out; when it is full, the root waits until all have left.
+ * Times are in ns, sizes in bytes; m is the message.
  *
  *   s = 1          ceil(m/f) (t_wo + t_a + t_w) + 2 m t
- *   m <= f         t_wo + t_a + t_w + 2 m t                               one fragment: nothing overlaps
- *   f < m <= b     t_wo + t_a + t f + ceil(m/f) t_w + m t                  one pass: copying in and out overlap, but for the first fragment
- *   m > b          ceil(m/b) (t_wo + t_a + t f) + ceil(m/f) t_w + m t      the pipeline drains whenever the queue is full
+ *   m <= f         t_wo + t_a + t_w + 2 m t                               one fragment: nothing
+ *   overlaps
+ *   f < m <= b     t_wo + t_a + t f + ceil(m/f) t_w + m t                  one pass: copying in and
+ *   out overlap, but for the first fragment
+ *   m > b          ceil(m/b) (t_wo + t_a + t f) + ceil(m/f) t_w + m t      the pipeline drains
+ *   whenever the queue is full
  *
- * Queues of two sets or more are refilled while others still read: t f is lost once and not in each pass ("sets", end of the section).
+ * Queues of two sets or more are refilled while others still read: t f is lost once and not in each
+ * pass ("sets", end of the section).
  *
- * The best fragment of a queue: (m/b) t f grows with f and (m/f) t_w falls, so f* = sqrt(b t_w / t), s* = b / f*.
+ * The best fragment of a queue: (m/b) t f grows with f and (m/f) t_w falls, so f* = sqrt(b t_w /
+ * t), s* = b / f*.
  */
 #ifndef HUD_COST_QUEUE_H
 #define HUD_COST_QUEUE_H
@@ -31,25 +38,31 @@ struct cost_queue_form {
     int sets;                       /* q: the parts that are refilled as a whole */
 };
 
-double hud_cost_queue_ns(const struct cost_queue *c, const struct cost_queue_form *form, double message_bytes);
+double hud_cost_queue_ns(const struct cost_queue *c, const struct cost_queue_form *form,
+                         double message_bytes);
 
-/* f* of a queue of b bytes; of a message, b being as long as it, it is the best f there is (rule 1). */
+/* f* of a queue of b bytes; of a message, b being as long as it, it is the best f there is (rule
+ * 1). */
 double hud_cost_queue_fragment(const struct cost_queue *c, double queue_bytes);
 
 /* b of the queue whose best fragment is f: s = f t / t_w of them. */
 double hud_cost_queue_bytes(const struct cost_queue *c, double fragment_bytes);
 
-double hud_cost_queue_pages(double bytes, double page_bytes); /* rounded up to whole pages, at least one */
+double hud_cost_queue_pages(double bytes,
+                            double page_bytes); /* rounded up to whole pages, at least one */
 
-/* The rules for choosing: what is not known is 0, and the answer has no zeros.  The message is the longest that shall fit the queue, where one is known. */
+/* The rules for choosing: what is not known is 0, and the answer has no zeros.  The message is the
+ * longest that shall fit the queue, where one is known. */
 struct cost_queue_wish {
     double message_bytes, queue_bytes, fragment_bytes, buffers, page_bytes;
 };
 
 /*
- * (1) f = sqrt(m t_w / t) and s = ceil(m / f);  (2) f is given: s = ceil(m / f);  (3) s is given: f = m / s.  Where a queue's bytes are given and no message, or a
- * shorter queue than the message, f = sqrt(b t_w / t) and s = b / f.  f in whole pages, rounded up.
+ * (1) f = sqrt(m t_w / t) and s = ceil(m / f);  (2) f is given: s = ceil(m / f);  (3) s is given: f
+ * = m / s.  Where a queue's bytes are given and no message, or a shorter queue than the message, f
+ * = sqrt(b t_w / t) and s = b / f.  f in whole pages, rounded up.
  */
-struct cost_queue_form hud_cost_queue_choose(const struct cost_queue *c, const struct cost_queue_wish *wish);
+struct cost_queue_form hud_cost_queue_choose(const struct cost_queue *c,
+                                             const struct cost_queue_wish *wish);
 
 #endif

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * units.h - a large allreduce on many ranks over several units (sockets, NUMA nodes): in slices, where each rank reads across the links what it needs, or by
- * levels, where a unit makes one partial result and its ranks share what has come over once.
+ * units.h - a large allreduce on many ranks over several units (sockets, NUMA nodes): in slices,
+ * where each rank reads across the links what it needs, or by levels, where a unit makes one
+ * partial result and its ranks share what has come over once.
  *
- * P ranks, g of them in each of G units; n bytes, fragments of f, F = ceil(n/f); l a line transfer between units; t ns a byte copied within a unit, T from
- * another one, r ns a byte that a reduction reads; a link between two units carries L bytes/ns.  The larger of what a rank does and what a link lets through:
+ * P ranks, g of them in each of G units; n bytes, fragments of f, F = ceil(n/f); l a line transfer
+ * between units; t ns a byte copied within a unit, T from another one, r ns a byte that a reduction
+ * reads; a link between two units carries L bytes/ns.  The larger of what a rank does and what a
+ * link lets through:
  *
- *   slices   2 F l + (1 - 1/P) n t + (1/G n r + (1 - 1/G) n T) + ((1/G - 1/P) n t + (1 - 1/G) n T)      2 n (P - g) g/P / L
- *   levels   4 F l + 2 (1 - 1/g) n t + n r + ((G - 1)/P + 1/g - 1/P) n T                               2 (1 - 1/G) n / L
+ *   slices   2 F l + (1 - 1/P) n t + (1/G n r + (1 - 1/G) n T) + ((1/G - 1/P) n t + (1 - 1/G) n T)
+ *   2 n (P - g) g/P / L
+ *   levels   4 F l + 2 (1 - 1/g) n t + n r + ((G - 1)/P + 1/g - 1/P) n T
+ *   2 (1 - 1/G) n / L
  *
- * As the heads of allreduce/slices.c and allreduce/levels.c have them, with what comes from another unit at its own price: a slice's contributions and the
- * results of other units in the first, partial results and results in the second.
+ * As the heads of allreduce/slices.c and allreduce/levels.c have them, with what comes from another
+ * unit at its own price: a slice's contributions and the results of other units in the first,
+ * partial results and results in the second.
  */
 #ifndef HUD_COST_UNITS_H
 #define HUD_COST_UNITS_H
@@ -27,9 +33,11 @@ double hud_cost_allreduce_slices_ns(const struct cost_units *c, double bytes);
 double hud_cost_allreduce_levels_ns(const struct cost_units *c, double bytes);
 
 /*
- * A two-socket server as far as published figures tell.  Ice Lake, 2 x 24 cores, by XHC's authors: one reader of a broadcast has 15 GB/s, so a core copies
- * that; with 47 readers each has 5.1, so 24 x 5.1 come over the link.  From the other socket half as much: Kunpeng 920, 11.1 and 7.2 GB/s, a
- * line two to three times as late.  A line 160 ns: the median of the described machines' farthest.  Assumed: a core reads 20 GB/s of what it reduces.
+ * A two-socket server as far as published figures tell.  Ice Lake, 2 x 24 cores, by XHC's authors:
+ * one reader of a broadcast has 15 GB/s, so a core copies that; with 47 readers each has 5.1, so 24
+ * x 5.1 come over the link.  From the other socket half as much: Kunpeng 920, 11.1 and 7.2 GB/s, a
+ * line two to three times as late.  A line 160 ns: the median of the described machines' farthest.
+ * Assumed: a core reads 20 GB/s of what it reduces.
  */
 struct cost_units hud_cost_units_typical(int ranks, double fragment_bytes);
 

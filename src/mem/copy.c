@@ -2,11 +2,13 @@
 /*
  * copy.c - a copy whose destination does not go into the caches.
  *
- * memcpy decides by the length of one call, which in a pipeline is a fragment's, so it never does this for a message of many of them.  A store
- * that misses reads the line first: one that streams does not, and leaves the caches to the ring that the next fragment comes through.
+ * memcpy decides by the length of one call, which in a pipeline is a fragment's, so it never does
+ * this for a message of many of them.  A store that misses reads the line first: one that streams
+ * does not, and leaves the caches to the ring that the next fragment comes through.
  *
- * Measured (HUDDLE_STREAM=0 against 1, two bound ranks, 2 MB of L2, a share of 260 MB of L3, line transfer 58-68 ns): broadcasts of 1 MB 63 us
- * against 109, 4 MB 324 / 371, 16 MB 1358 / 1371, 64 MB 7613 / 6103, 128 MB 16165 / 14439.
+ * Measured (HUDDLE_STREAM=0 against 1, two bound ranks, 2 MB of L2, a share of 260 MB of L3, line
+ * transfer 58-68 ns): broadcasts of 1 MB 63 us against 109, 4 MB 324 / 371, 16 MB 1358 / 1371, 64
+ * MB 7613 / 6103, 128 MB 16165 / 14439.
  */
 #include "mem/mem.h"
 
@@ -26,7 +28,8 @@ void hud_mem_stream(void *dst, const void *src, size_t bytes)
     for (; bytes - head >= BLOCK; head += BLOCK) {
         const __m128i *in = (const __m128i *)(const void *)(from + head);
         __m128i *out = (__m128i *)(void *)(to + head);
-        __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1), c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
+        __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1), c = _mm_loadu_si128(in + 2),
+                d = _mm_loadu_si128(in + 3);
         _mm_stream_si128(out, a);
         _mm_stream_si128(out + 1, b);
         _mm_stream_si128(out + 2, c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * counter.h - statistics in shared memory: one process counts, another may read at any time and sees some recent value.
- * No order is promised, and none is needed.
+ * counter.h - statistics in shared memory: one process counts, another may read at any time and
+ * sees some recent value.  No order is promised, and none is needed.
  */
 #ifndef HUD_COUNTER_H
 #define HUD_COUNTER_H
@@ -29,8 +29,8 @@ static inline void mem_count(mem_counter *c, uint64_t by, bool threads)
 }
 
 /*
- * A counter of events that others follow: one thread steps it, and whoever observes a step sees all that its owner has counted in this way before.
- * Returns the new value.
+ * A counter of events that others follow: one thread steps it, and whoever observes a step sees all
+ * that its owner has counted in this way before.  Returns the new value.
  */
 static inline uint64_t mem_count_step(mem_counter *c)
 {

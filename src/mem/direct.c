@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * direct.c - copies between two processes' memories by the kernel: process_vm_readv and process_vm_writev, called until all has moved or nothing more does.
+ * direct.c - copies between two processes' memories by the kernel: process_vm_readv and
+ * process_vm_writev, called until all has moved or nothing more does.
  *
- * A call moves at most 2 GB, less where a page is missing on either side.  What may refuse at any time: ptrace's rules (Yama, other users, a process
- * that must not be dumped), seccomp, another PID namespace, a page that is not there.  The caller has heard from that process within the same operation;
- * but its call may have failed since, then its buffers are no longer huddle's to touch (hud_mem_close).
+ * A call moves at most 2 GB, less where a page is missing on either side.  What may refuse at any
+ * time: ptrace's rules (Yama, other users, a process that must not be dumped), seccomp, another PID
+ * namespace, a page that is not there.  The caller has heard from that process within the same
+ * operation; but its call may have failed since, then its buffers are no longer huddle's to touch
+ * (hud_mem_close).
  */
 #define _GNU_SOURCE
 #include "mem/mem.h"
@@ -14,8 +17,8 @@
 #include <time.h>
 
 /* The C library's for either direction. */
-typedef ssize_t move_fn(pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote, unsigned long remotes,
-                        unsigned long flags);
+typedef ssize_t move_fn(pid_t pid, const struct iovec *local, unsigned long locals,
+                        const struct iovec *remote, unsigned long remotes, unsigned long flags);
 
 static size_t move(move_fn *call, int pid, uint64_t there, uint64_t here, size_t bytes)
 {
@@ -52,7 +55,8 @@ size_t hud_mem_pull(struct mem *m, int rank, uint64_t from, void *to, size_t byt
     return atomic_load_explicit(&reach_of(m, rank)->closed, memory_order_relaxed) == 0 ? moved : 0;
 }
 
-/* Says where it writes and then looks, as its owner closes and then looks: so one of the two sees the other. */
+/* Says where it writes and then looks, as its owner closes and then looks: so one of the two sees
+ * the other. */
 size_t hud_mem_push(struct mem *m, int rank, uint64_t to, const void *from, size_t bytes)
 {
     struct mem_reach *mine = reach_of(m, m->rank);
@@ -72,6 +76,7 @@ void hud_mem_close(struct mem *m, bool (*ended)(void *arg, int rank), void *arg)
 
     atomic_store_explicit(&reach_of(m, m->rank)->closed, 1, memory_order_seq_cst);
     for (int r = 0; r < m->size; r++)
-        while (atomic_load_explicit(&reach_of(m, r)->writes, memory_order_seq_cst) == me && !ended(arg, r))
+        while (atomic_load_explicit(&reach_of(m, r)->writes, memory_order_seq_cst) == me &&
+               !ended(arg, r))
             nanosleep(&soon, NULL);
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mem.h - everything an algorithm may do to shared memory.  This is the contract; mem_shm.h (real) and mem_sim.h
- * (fibers under a race checker) implement it, chosen by -DHUD_SIM.
+ * mem.h - everything an algorithm may do to shared memory.  This is the contract; mem_shm.h (real)
+ * and mem_sim.h (fibers under a race checker) implement it, chosen by -DHUD_SIM.
  *
- * Prototypes come before the backend on purpose: a backend that changes a type or forgets a function does not compile.
+ * Prototypes come before the backend on purpose: a backend that changes a type or forgets a
+ * function does not compile.
  *
- * Guarantees.  A value seen by mem_await or mem_peek was posted, and everything its poster did before that post (or saw before
- * it) happened before what the caller does next: post is a release, await and peek are acquires.  There is no other order:
- * two accesses to the same bytes, one of them a write, that no chain of posts and awaits connects are a race, also when
- * they "cannot" meet in time.  Waiting calls the host's progress; nothing else here blocks or fails.
+ * Guarantees.  A value seen by mem_await or mem_peek was posted, and everything its poster did
+ * before that post (or saw before it) happened before what the caller does next: post is a release,
+ * await and peek are acquires.  There is no other order: two accesses to the same bytes, one of
+ * them a write, that no chain of posts and awaits connects are a race, also when they "cannot" meet
+ * in time.  Waiting calls the host's progress; nothing else here blocks or fails.
  *
- * Who may do what to a flag: one rank posts it per operation, any number await or peek it.  mem_add is for counters whose
- * paper is about counting (central counter, departures).
+ * Who may do what to a flag: one rank posts it per operation, any number await or peek it.  mem_add
+ * is for counters whose paper is about counting (central counter, departures).
  */
 #ifndef HUD_MEM_H
 #define HUD_MEM_H
@@ -24,11 +26,12 @@
 #include <stdint.h>
 
 enum {
-    HUD_LINE = 128,            /* bytes: Kunpeng's L3 line, x86's prefetch pair, any other's multiple */
+    HUD_LINE = 128, /* bytes: Kunpeng's L3 line, x86's prefetch pair, any other's multiple */
     MEM_PAYLOAD = HUD_LINE - 8 /* bytes that travel in a flag's own line */
 };
 
-/* A counter on a line of its own; only grows; starts at 0; wraps modulo 2^64.  Its payload is written before its post. */
+/* A counter on a line of its own; only grows; starts at 0; wraps modulo 2^64.  Its payload is
+ * written before its post. */
 typedef struct {
     _Alignas(HUD_LINE) _Atomic uint64_t value;
     uint64_t payload[MEM_PAYLOAD / 8];
@@ -47,28 +50,37 @@ struct mem; /* one rank's handle on its team's slices */
 MEM_FN int mem_rank(const struct mem *m);
 MEM_FN int mem_size(const struct mem *m);
 
-/* The running algorithm's region in a rank's slice, aligned to HUD_LINE, homed on that rank's NUMA node, zero when leased. */
+/* The running algorithm's region in a rank's slice, aligned to HUD_LINE, homed on that rank's NUMA
+ * node, zero when leased. */
 MEM_FN void *mem_slot(struct mem *m, int rank);
 
-MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v);          /* release store */
-MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f);                  /* acquire load */
-MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least); /* returns *f once that is >= least (mod 2^64); acquire */
-MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v);       /* atomic; returns the sum; acquire and release */
+MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v); /* release store */
+MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f);         /* acquire load */
+MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f,
+                          uint64_t min); /* returns *f once that is >= least (mod 2^64); acquire */
+MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f,
+                        uint64_t v); /* atomic; returns the sum; acquire and release */
 
 /* Plain words of shared memory, ordered by flags only. */
 MEM_FN uint64_t mem_get(struct mem *m, const uint64_t *word);
 MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v);
 
-/* Copy in: the view's bytes [offset, offset + most) to shared memory.  Returns the bytes taken: may be less than most, never 0 unless most is. */
-MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes);
+/* Copy in: the view's bytes [offset, offset + most) to shared memory.  Returns the bytes taken: may
+ * be less than most, never 0 unless most is. */
+MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
+                     size_t max_bytes);
 /* Copy in all of them. */
-MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t bytes);
-/* Copy out.  What lies beyond the view's end is dropped, unpack does not hear of it, and the call reports HUD_ERR_TRUNCATE. */
-MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes);
+MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
+                       size_t bytes);
+/* Copy out.  What lies beyond the view's end is dropped, unpack does not hear of it, and the call
+ * reports HUD_ERR_TRUNCATE. */
+MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
+                    size_t bytes);
 /* Shared to shared. */
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
 
-/* Bytes that are read or written: of shared memory, or, where `shared` is NULL, of a view of the call, from offset_bytes on. */
+/* Bytes that are read or written: of shared memory, or, where `shared` is NULL, of a view of the
+ * call, from offset_bytes on. */
 struct mem_span {
     void *shared;
     const struct hud_view *view;
@@ -78,33 +90,44 @@ struct mem_span {
 enum { MEM_SOURCES = 32 }; /* most that one mem_reduce reads */
 
 /*
- * to = from[0] op from[1] op ... op from[count - 1], element by element and in that order, for `bytes` bytes, whole elements; the result goes to
- * `also`, too, unless that is NULL.  count 1 copies.  `to` may be one of `from`, and `also` too, but they overlap in no other way; two of all these
- * at most are of packed views, one read, one written.
+ * to = from[0] op from[1] op ... op from[count - 1], element by element and in that order, for
+ * `bytes` bytes, whole elements; the result goes to `also`, too, unless that is NULL.  count 1
+ * copies.  `to` may be one of `from`, and `also` too, but they overlap in no other way; two of all
+ * these at most are of packed views, one read, one written.
  */
-MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
-                       const struct mem_span *from, int count, size_t bytes);
+MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                       const struct mem_span *also, const struct mem_span *from, int count,
+                       size_t bytes);
 
-/* Copies `bytes` bytes between spans that do not overlap, also from view to view.  Beyond the end of a view they are dropped, as by mem_out. */
-MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes);
+/* Copies `bytes` bytes between spans that do not overlap, also from view to view.  Beyond the end
+ * of a view they are dropped, as by mem_out. */
+MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
+                     size_t bytes);
 
 /*
- * A hint without order or effect: this rank will soon write these bytes of its own slot.  Lines that others have read are taken back now, between
- * two operations, and not when the next one waits for them.  Where somebody still reads them, as a slow root may the half or the set that comes
- * next, the claim is in vain and the reader fetches them once more: that costs time, and nothing else.
+ * A hint without order or effect: this rank will soon write these bytes of its own slot.  Lines
+ * that others have read are taken back now, between two operations, and not when the next one waits
+ * for them.  Where somebody still reads them, as a slow root may the half or the set that comes
+ * next, the claim is in vain and the reader fetches them once more: that costs time, and nothing
+ * else.
  */
 MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes);
 
 /*
- * Single copy: straight from one rank's buffer to another's.  An exposed view is an address for the other ranks, as good as a rank's own word for it: what
- * they do there is ordered by posts and awaits as on any other bytes.  0: nobody can reach it (packed, or no single copy in this team).
- * pull brings bytes [offset, offset + bytes) of a view that another rank has exposed, and that holds them, to own shared memory or a contiguous view of the
- * call; push takes them there.  They return how many moved; fewer: the kernel refused, now or at some byte, and what is there is neither the old nor the new.
- * What a pull brings beyond the end of this rank's view is dropped and counts as moved, and the call reports HUD_ERR_TRUNCATE.
+ * Single copy: straight from one rank's buffer to another's.  An exposed view is an address for the
+ * other ranks, as good as a rank's own word for it: what they do there is ordered by posts and
+ * awaits as on any other bytes.  0: nobody can reach it (packed, or no single copy in this team).
+ * pull brings bytes [offset, offset + bytes) of a view that another rank has exposed, and that
+ * holds them, to own shared memory or a contiguous view of the call; push takes them there.  They
+ * return how many moved; fewer: the kernel refused, now or at some byte, and what is there is
+ * neither the old nor the new.  What a pull brings beyond the end of this rank's view is dropped
+ * and counts as moved, and the call reports HUD_ERR_TRUNCATE.
  */
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view);
-MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
-MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
+MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed,
+                       size_t offset_bytes, size_t bytes);
+MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed,
+                       size_t offset_bytes, size_t bytes);
 
 #ifdef HUD_SIM
 #define HUD_BACKEND(name) hud_sim_##name
@@ -114,7 +137,8 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #include "mem/mem_shm.h"
 #endif
 
-MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t bytes)
+MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
+                       size_t bytes)
 {
     for (size_t taken = 0; taken < bytes;)
         taken += mem_in(m, (char *)dst + taken, from, offset_bytes + taken, bytes - taken);

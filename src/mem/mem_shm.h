@@ -4,11 +4,12 @@
 
 enum mem_way { MEM_POLL, MEM_YIELD, MEM_SLEEP, MEM_ADAPTIVE };
 
-/* A wait that has lasted long, as hud_mem_wait tells of it.  file, line: of the call in the source that waits. */
+/* A wait that has lasted long, as hud_mem_wait tells of it.  file, line: of the call in the source
+ * that waits. */
 struct mem_wait {
     struct mem *m;
     mem_flag *flag;
-    uint64_t least;
+    uint64_t min;
     const char *file;
     int line;
     int64_t begin_ns, now_ns; /* CLOCK_MONOTONIC */
@@ -17,15 +18,16 @@ struct mem_wait {
 };
 
 /*
- * Looks at a long wait: first after MEM_WATCH_NS, then as often, at last when the wait has ended (over).  May leave the collective by a non-local exit,
- * unless it is over.
+ * Looks at a long wait: first after MEM_WATCH_NS, then as often, at last when the wait has ended
+ * (over).  May leave the collective by a non-local exit, unless it is over.
  */
 typedef void mem_watch(struct mem_wait *wait, bool over, void *arg);
 enum { MEM_WATCH_NS = 50000000 };
 
 /* How this rank waits. */
 struct mem_policy {
-    unsigned polls;              /* looks with PAUSE before anything else; 0: somebody else needs the processor */
+    unsigned
+        polls; /* looks with PAUSE before anything else; 0: somebody else needs the processor */
     enum mem_way way;            /* what comes after them */
     unsigned sleep_ns;           /* of one sleep, at most 1 ms */
     void (*progress)(void *arg); /* the host's, or NULL */
@@ -44,20 +46,25 @@ struct mem_habit {
 };
 
 /*
- * The first lines of every arena.  An arena is mapped at a multiple of a power of two not smaller than itself, the same for all arenas of a
- * team, so that the lines of any flag's home are found from its address.
+ * The first lines of every arena.  An arena is mapped at a multiple of a power of two not smaller
+ * than itself, the same for all arenas of a team, so that the lines of any flag's home are found
+ * from its address.
  */
 struct mem_home {
-    _Alignas(HUD_LINE) _Atomic uint32_t sleepers; /* ranks that may be asleep on a flag of this arena */
+    _Alignas(
+        HUD_LINE) _Atomic uint32_t sleepers; /* ranks that may be asleep on a flag of this arena */
 };
 
 /*
- * Ends single copies into and out of a member's memory when its call fails: then its buffers are the user's again, and a member that is late must not
- * touch them.  In each member's slice, written by its owner.
+ * Ends single copies into and out of a member's memory when its call fails: then its buffers are
+ * the user's again, and a member that is late must not touch them.  In each member's slice, written
+ * by its owner.
  */
 struct mem_reach {
-    _Alignas(HUD_LINE) _Atomic uint64_t writes; /* 1 + the rank whose memory the owner writes to now; 0: none */
-    _Alignas(HUD_LINE) _Atomic uint64_t closed; /* nonzero: nobody may read or write the owner's memory any more */
+    _Alignas(HUD_LINE) _Atomic uint64_t
+        writes; /* 1 + the rank whose memory the owner writes to now; 0: none */
+    _Alignas(HUD_LINE) _Atomic uint64_t
+        closed; /* nonzero: nobody may read or write the owner's memory any more */
 };
 
 struct mem {
@@ -67,26 +74,34 @@ struct mem {
     uintptr_t home_mask; /* flag address & mask = its arena */
     const struct mem_policy *policy;
     struct mem_habit habit;
-    const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach each other's memory */
+    const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach
+                        each other's memory */
     size_t reach;    /* where in each member's slice its struct mem_reach is */
     bool truncated;  /* a mem_out or mem_pull of this call went past its view */
 };
 
-/* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long waits. */
-void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least, const char *file, int line);
-void hud_mem_wake(mem_flag *f);                                /* wakes whoever sleeps on it */
-void hud_mem_stream(void *dst, const void *src, size_t bytes); /* memcpy past the caches, where the processor can; complete on return */
+/* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long
+ * waits. */
+void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line);
+void hud_mem_wake(mem_flag *f); /* wakes whoever sleeps on it */
+void hud_mem_stream(
+    void *dst, const void *src,
+    size_t bytes); /* memcpy past the caches, where the processor can; complete on return */
 
-void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
-                    const struct mem_span *from, int count, size_t bytes);                              /* reduce.c */
-void hud_mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes); /* move.c */
+void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                    const struct mem_span *also, const struct mem_span *from, int count,
+                    size_t bytes); /* reduce.c */
+void hud_mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
+                  size_t bytes); /* move.c */
 
-/* Bytes moved from or to another rank's memory; fewer than asked: refused, or closed (direct.c).  The first asks the kernel only. */
+/* Bytes moved from or to another rank's memory; fewer than asked: refused, or closed (direct.c).
+ * The first asks the kernel only. */
 size_t hud_mem_read(int pid, uint64_t from, void *to, size_t bytes);
 size_t hud_mem_pull(struct mem *m, int rank, uint64_t from, void *to, size_t bytes);
 size_t hud_mem_push(struct mem *m, int rank, uint64_t to, const void *from, size_t bytes);
 
-/* Closes this rank's memory, and returns when no member writes into it.  ended: that member's process has ended. */
+/* Closes this rank's memory, and returns when no member writes into it.  ended: that member's
+ * process has ended. */
 void hud_mem_close(struct mem *m, bool (*ended)(void *arg, int rank), void *arg);
 
 static inline void mem_pause(void)
@@ -119,7 +134,8 @@ MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f)
     return atomic_load_explicit(&f->value, memory_order_acquire);
 }
 
-/* No fence between the store and the look at sleepers: a sleep is bounded, so a wake that is missed costs one sleep. */
+/* No fence between the store and the look at sleepers: a sleep is bounded, so a wake that is missed
+ * costs one sleep. */
 MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v)
 {
     struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
@@ -129,21 +145,21 @@ MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v)
         hud_mem_wake(f);
 }
 
-MEM_FN uint64_t mem_await_at(struct mem *m, mem_flag *f, uint64_t least, const char *file, int line)
+MEM_FN uint64_t mem_await_at(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line)
 {
     for (unsigned left = m->policy->polls + 1; left != 0; left--) {
         uint64_t seen = mem_peek(m, f);
-        if ((int64_t)(seen - least) >= 0)
+        if ((int64_t)(seen - min) >= 0)
             return seen;
         mem_pause();
     }
-    hud_mem_wait(m, f, least, file, line);
+    hud_mem_wait(m, f, min, file, line);
     return mem_peek(m, f);
 }
 
-MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least)
+MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t min)
 {
-    return mem_await_at(m, f, least, "", 0);
+    return mem_await_at(m, f, min, "", 0);
 }
 
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)
@@ -168,30 +184,35 @@ MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v)
     *word = v;
 }
 
-MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes)
+MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
+                     size_t max_bytes)
 {
     (void)m;
     if (from->pack)
-        return from->pack(from, dst, offset_bytes, most_bytes);
-    memcpy(dst, (const char *)from->base + offset_bytes, most_bytes);
-    return most_bytes;
+        return from->pack(from, dst, offset_bytes, max_bytes);
+    memcpy(dst, (const char *)from->base + offset_bytes, max_bytes);
+    return max_bytes;
 }
 
-static inline void mem_unpack(const struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)
+static inline void mem_unpack(const struct mem *m, const struct hud_view *to, const void *src,
+                              size_t offset_bytes, size_t bytes)
 {
     if (to->unpack)
         to->unpack(to, src, offset_bytes, bytes);
-    else if (__builtin_expect(m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes, 0))
+    else if (__builtin_expect(m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes,
+                              0))
         hud_mem_stream((char *)to->base + offset_bytes, src, bytes);
     else
         memcpy((char *)to->base + offset_bytes, src, bytes);
 }
 
 /*
- * Most copies fill the view.  Their length is then the view's own, not one that was read beside the flag, so that the processor can begin
- * while the flag is still on its way; the empty statement keeps the compiler from making one copy of the two.
+ * Most copies fill the view.  Their length is then the view's own, not one that was read beside the
+ * flag, so that the processor can begin while the flag is still on its way; the empty statement
+ * keeps the compiler from making one copy of the two.
  */
-MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)
+MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
+                    size_t bytes)
 {
     size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0;
 
@@ -230,11 +251,14 @@ static inline size_t mem_elements(const struct hud_op *op, size_t bytes)
     return (one & (one - 1)) == 0 ? bytes >> __builtin_ctzl(one) : bytes / one;
 }
 
-enum { MEM_PIECE = 4096 }; /* bytes that stay in the nearest cache; an element is not larger (HUD_ELEMENT_MOST) */
+enum {
+    MEM_PIECE = 4096
+}; /* bytes that stay in the nearest cache; an element is not larger (HUD_ELEMENT_MAX) */
 
 /* Straight from memory to memory, if all of it lies there. */
-MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
-                       const struct mem_span *from, int count, size_t bytes)
+MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                       const struct mem_span *also, const struct mem_span *from, int count,
+                       size_t bytes)
 {
     const void *sources[MEM_SOURCES];
     bool pieces = mem_span_packed(to) || (also && (bytes > MEM_PIECE || mem_span_packed(also)));
@@ -252,7 +276,8 @@ MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_
         memcpy(mem_span_at(also), mem_span_at(to), bytes);
 }
 
-MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes)
+MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
+                     size_t bytes)
 {
     hud_mem_move(m, to, from, bytes);
 }
@@ -264,7 +289,11 @@ MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes)
     (void)m;
     for (size_t i = 0; i < bytes; i += STEP)
 #if defined(__x86_64__)
-        __asm__ volatile("prefetchw %0" : : "m"(((const char *)at)[i])); /* the builtin means a read where the compiler may not assume it */
+        __asm__ volatile(
+            "prefetchw %0"
+            :
+            : "m"(((const char *)
+                       at)[i])); /* the builtin means a read where the compiler may not assume it */
 #else
         __builtin_prefetch((const char *)at + i, 1);
 #endif
@@ -278,33 +307,40 @@ MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
 /* Of `bytes` bytes those that the span's view has room for. */
 static inline size_t mem_span_fits(struct mem *m, const struct mem_span *to, size_t bytes)
 {
-    size_t room = to->shared ? bytes : to->offset_bytes < to->view->bytes ? to->view->bytes - to->offset_bytes : 0;
+    size_t room = to->shared                           ? bytes
+                  : to->offset_bytes < to->view->bytes ? to->view->bytes - to->offset_bytes
+                                                       : 0;
 
     m->truncated = m->truncated || bytes > room;
     return bytes < room ? bytes : room;
 }
 
-MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed,
+                       size_t offset_bytes, size_t bytes)
 {
     size_t fits = mem_span_fits(m, to, bytes);
     size_t moved = hud_mem_pull(m, rank, exposed + offset_bytes, mem_span_at(to), fits);
     return moved == fits ? bytes : moved;
 }
 
-MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed,
+                       size_t offset_bytes, size_t bytes)
 {
     return bytes == 0 ? 0 : hud_mem_push(m, rank, exposed + offset_bytes, mem_span_at(from), bytes);
 }
 
-/* A wait knows its place in the source; the two constants are loaded only once it has become slow. */
-#define mem_await(m, f, least) mem_await_at(m, f, least, __FILE__, __LINE__)
+/* A wait knows its place in the source; the two constants are loaded only once it has become slow.
+ * */
+#define mem_await(m, f, min) mem_await_at(m, f, min, __FILE__, __LINE__)
 
 #ifdef HUD_EDGE_TRAPS
-/* For tests/edges only (CMake's HUD_EDGE_TRAPS): every post and look first tells where in the source it is, and may end the process there. */
+/* For tests/edges only (CMake's HUD_EDGE_TRAPS): every post and look first tells where in the
+ * source it is, and may end the process there. */
 void hud_mem_edge(const char *file, int line);
 #undef mem_await
 #define mem_post(...) (hud_mem_edge(__FILE__, __LINE__), mem_post(__VA_ARGS__))
 #define mem_peek(...) (hud_mem_edge(__FILE__, __LINE__), mem_peek(__VA_ARGS__))
 #define mem_add(...) (hud_mem_edge(__FILE__, __LINE__), mem_add(__VA_ARGS__))
-#define mem_await(m, f, least) (hud_mem_edge(__FILE__, __LINE__), mem_await_at(m, f, least, __FILE__, __LINE__))
+#define mem_await(m, f, min)                                                                       \
+    (hud_mem_edge(__FILE__, __LINE__), mem_await_at(m, f, min, __FILE__, __LINE__))
 #endif

@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mem_sim.h - the same calls as events on the rank's fiber, seen by the race checker of src/sim.  Included only by mem.h.
+ * mem_sim.h - the same calls as events on the rank's fiber, seen by the race checker of src/sim.
+ * Included only by mem.h.
  *
- * Every call first says where in the source it stands: the macros at the end wrap the functions of the same names (a macro does not expand
- * within itself), so that a report names both lines.
+ * Every call first says where in the source it stands: the macros at the end wrap the functions of
+ * the same names (a macro does not expand within itself), so that a report names both lines.
  */
 void hud_sim_at(const char *file, int line); /* of the call that follows */
 int hud_sim_rank(const struct mem *m);
 int hud_sim_size(const struct mem *m);
-void *hud_sim_slot(struct mem *m, int rank); /* an address that only these calls may use: a plain access faults */
+void *hud_sim_slot(struct mem *m,
+                   int rank); /* an address that only these calls may use: a plain access faults */
 void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_peek(struct mem *m, mem_flag *f);
-uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least);
+uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min);
 uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_get(struct mem *m, const uint64_t *word);
 void hud_sim_claim(struct mem *m, const void *at, size_t bytes); /* only where there is a clock */
 void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v);
-size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes);
-void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes);
+size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
+                  size_t max_bytes);
+void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
+                 size_t bytes);
 void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes);
-void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
-                    const struct mem_span *from, int count, size_t bytes);
-void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes);
+void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                    const struct mem_span *also, const struct mem_span *from, int count,
+                    size_t bytes);
+void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
+                  size_t bytes);
 uint64_t hud_sim_expose(struct mem *m, const struct hud_view *view);
-size_t hud_sim_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
-size_t hud_sim_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes);
+size_t hud_sim_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed,
+                    size_t offset_bytes, size_t bytes);
+size_t hud_sim_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed,
+                    size_t offset_bytes, size_t bytes);
 
 MEM_FN int mem_rank(const struct mem *m)
 {
@@ -51,9 +59,9 @@ MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f)
     return hud_sim_peek(m, f);
 }
 
-MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t least)
+MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t min)
 {
-    return hud_sim_await(m, f, least);
+    return hud_sim_await(m, f, min);
 }
 
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)
@@ -71,12 +79,14 @@ MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v)
     hud_sim_put(m, word, v);
 }
 
-MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes)
+MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
+                     size_t max_bytes)
 {
-    return hud_sim_in(m, dst, from, offset_bytes, most_bytes);
+    return hud_sim_in(m, dst, from, offset_bytes, max_bytes);
 }
 
-MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)
+MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
+                    size_t bytes)
 {
     hud_sim_out(m, to, src, offset_bytes, bytes);
 }
@@ -86,13 +96,15 @@ MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
     hud_sim_copy(m, dst, src, bytes);
 }
 
-MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
-                       const struct mem_span *from, int count, size_t bytes)
+MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                       const struct mem_span *also, const struct mem_span *from, int count,
+                       size_t bytes)
 {
     hud_sim_reduce(m, op, to, also, from, count, bytes);
 }
 
-MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes)
+MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
+                     size_t bytes)
 {
     hud_sim_move(m, to, from, bytes);
 }
@@ -107,12 +119,14 @@ MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
     return hud_sim_expose(m, view);
 }
 
-MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed,
+                       size_t offset_bytes, size_t bytes)
 {
     return hud_sim_pull(m, to, rank, exposed, offset_bytes, bytes);
 }
 
-MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed,
+                       size_t offset_bytes, size_t bytes)
 {
     return hud_sim_push(m, from, rank, exposed, offset_bytes, bytes);
 }

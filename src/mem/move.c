@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * move.c - a copy between spans: one of memory to memory where it can be, by pieces through the stack from packed view to packed view.
+ * move.c - a copy between spans: one of memory to memory where it can be, by pieces through the
+ * stack from packed view to packed view.
  *
- * One that the nearest cache does not hold goes past it.  Measured (exchanges by single copy, of which it is a part, two bound ranks, 2 MB of L2, line transfer
- * 53-75 ns): blocks of 1 MB 164 us so and 167 through the caches, 2 MB 326 / 392, 4 MB 700 / 779, 16 MB 5159 / 5989.
+ * One that the nearest cache does not hold goes past it.  Measured (exchanges by single copy, of
+ * which it is a part, two bound ranks, 2 MB of L2, line transfer 53-75 ns): blocks of 1 MB 164 us
+ * so and 167 through the caches, 2 MB 326 / 392, 4 MB 700 / 779, 16 MB 5159 / 5989.
  */
 #include "mem/mem.h"
 
@@ -11,17 +13,18 @@ enum { PIECE = 8192 }; /* bytes */
 
 static void give(const struct mem *m, const struct mem_span *to, const void *from, size_t bytes)
 {
-    size_t least = m->policy->move_bytes;
+    size_t min = m->policy->move_bytes;
 
     if (!to->shared && to->view->unpack)
         to->view->unpack(to->view, from, to->offset_bytes, bytes);
-    else if (least != 0 && bytes >= least)
+    else if (min != 0 && bytes >= min)
         hud_mem_stream(mem_span_at(to), from, bytes);
     else
         memcpy(mem_span_at(to), from, bytes);
 }
 
-void hud_mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes)
+void hud_mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
+                  size_t bytes)
 {
     char aside[PIECE];
     bool packs = !from->shared && from->view->pack, unpacks = !to->shared && to->view->unpack;
@@ -30,8 +33,9 @@ void hud_mem_move(struct mem *m, const struct mem_span *to, const struct mem_spa
     if (!packs && bytes != 0)
         give(m, to, mem_span_at(from), bytes);
     for (size_t done = 0, n; packs && done < bytes; done += n) {
-        size_t most = unpacks && bytes - done > PIECE ? PIECE : bytes - done;
-        n = mem_in(m, unpacks ? aside : mem_span_at(to) + done, from->view, from->offset_bytes + done, most);
+        size_t max = unpacks && bytes - done > PIECE ? PIECE : bytes - done;
+        n = mem_in(m, unpacks ? aside : mem_span_at(to) + done, from->view,
+                   from->offset_bytes + done, max);
         if (unpacks)
             to->view->unpack(to->view, aside, to->offset_bytes + done, n);
     }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * note.h - a short record in shared memory that one thread writes and any process may read at any time.
+ * note.h - a short record in shared memory that one thread writes and any process may read at any
+ * time.
  *
- * A note is free (turn 4k), being written (odd turn) or complete (turn 4k + 2).  The writer makes the turn odd, writes the words and completes it; a
- * reader copies the words and takes them only if the turn was a complete one before and is the same after.  The turn only grows, also where a note is
- * given back and claimed again, so no two records have the same one.  Readers never write: a read-only mapping serves.
+ * A note is free (turn 4k), being written (odd turn) or complete (turn 4k + 2).  The writer makes
+ * the turn odd, writes the words and completes it; a reader copies the words and takes them only if
+ * the turn was a complete one before and is the same after.  The turn only grows, also where a note
+ * is given back and claimed again, so no two records have the same one.  Readers never write: a
+ * read-only mapping serves.
  *
  * Claim     The exchange of `owned` gives a free note to one thread of the process.
- * Order     Each word is a release store, after that of the odd turn; the complete turn is one after all words.  The reader's acquire load of a word
- *           pairs with its store: a reader that sees a word of a newer record sees that record's odd turn, or a later one, when it looks at the turn
- *           again.  So words of two records never mix unnoticed.
+ * Order     Each word is a release store, after that of the odd turn; the complete turn is one
+ *           after all words.  The reader's acquire load of a word pairs with its store: a reader
+ *           that sees a word of a newer record sees that record's odd turn, or a later one, when it
+ *           looks at the turn again.  So words of two records never mix unnoticed.
  */
 #ifndef HUD_NOTE_H
 #define HUD_NOTE_H

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce.c - a reduction over spans by pieces: where a view is packed, through the stack; where there is a second destination, so that it is copied from
- * the first while that still lies in the nearest cache.
+ * reduce.c - a reduction over spans by pieces: where a view is packed, through the stack; where
+ * there is a second destination, so that it is copied from the first while that still lies in the
+ * nearest cache.
  *
- * Writing a long result past the caches, as copy.c does, was measured and left out (sums of two sources, two busy cores, a share of 260 MB of L3):
- * 4 MB 494 us against 453, 8 MB 1003 / 907, 16 MB and more alike.
+ * Writing a long result past the caches, as copy.c does, was measured and left out (sums of two
+ * sources, two busy cores, a share of 260 MB of L3): 4 MB 494 us against 453, 8 MB 1003 / 907, 16
+ * MB and more alike.
  */
 #include "mem/mem.h"
 
 /* Bytes [done, done + bytes) of a span, packed into scratch if need be. */
-static const void *read_at(struct mem *m, const struct mem_span *span, size_t done, size_t bytes, char *scratch)
+static const void *read_at(struct mem *m, const struct mem_span *span, size_t done, size_t bytes,
+                           char *scratch)
 {
     if (!mem_span_packed(span))
         return mem_span_at(span) + done;
@@ -25,15 +28,16 @@ static void write_at(const struct mem_span *span, size_t done, size_t bytes, con
         memcpy(mem_span_at(span) + done, result, bytes);
 }
 
-void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
-                    const struct mem_span *from, int count, size_t bytes)
+void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                    const struct mem_span *also, const struct mem_span *from, int count,
+                    size_t bytes)
 {
     _Alignas(HUD_LINE) char in[MEM_PIECE], out[MEM_PIECE];
     const void *sources[MEM_SOURCES];
-    size_t most = MEM_PIECE / op->element_bytes * op->element_bytes;
+    size_t max = MEM_PIECE / op->element_bytes * op->element_bytes;
 
     for (size_t done = 0, n; done < bytes; done += n) {
-        n = bytes - done < most ? bytes - done : most;
+        n = bytes - done < max ? bytes - done : max;
         for (int i = 0; i < count; i++)
             sources[i] = read_at(m, &from[i], done, n, in);
         void *result = mem_span_packed(to) ? out : mem_span_at(to) + done;

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait.c - what a rank does when a flag is not there after the first looks: stay awake for a while, looking, yielding and moving the host's
- * pending messages; then sleep.
+ * wait.c - what a rank does when a flag is not there after the first looks: stay awake for a while,
+ * looking, yielding and moving the host's pending messages; then sleep.
  *
  * poll, yield and sleep do only what they are named after.  adaptive is for all that is in between:
  *
- *   - Awake it looks and yields by turns, or only yields where ranks outnumber processors: yielding wins while everybody is in the collective.
- *   - How long it stays awake is learned from the team's past waits, the short ones aside, which cost nothing: twice what they last while that is less
- *     than LONG_NS; as long as a sleep and its wake cost (SHORT_NS) where they last longer, since then a wake is but a small part of the wait.
- *   - A yield that takes TURN_NS means that somebody who does not wait (another program, a rank that computes) had the processor meanwhile: to yield
- *     is then to lose a time slice at every wait, while a sleeper gets the processor back as soon as it wakes.  So for as long as was lost, and
- *     four times as long at every further loss in a row, it does not yield, and sleeps after SHORT_NS, or at once where ranks outnumber processors.
+ *   - Awake it looks and yields by turns, or only yields where ranks outnumber processors: yielding
+ *   wins while everybody is in the collective.  - How long it stays awake is learned from the
+ *   team's past waits, the short ones aside, which cost nothing: twice what they last while that is
+ *   less
+ *     than LONG_NS; as long as a sleep and its wake cost (SHORT_NS) where they last longer, since
+ *     then a wake is but a small part of the wait.
+ *   - A yield that takes TURN_NS means that somebody who does not wait (another program, a rank
+ *   that computes) had the processor meanwhile: to yield
+ *     is then to lose a time slice at every wait, while a sleeper gets the processor back as soon
+ *     as it wakes.  So for as long as was lost, and four times as long at every further loss in a
+ *     row, it does not yield, and sleeps after SHORT_NS, or at once where ranks outnumber
+ *     processors.
  *
- * A sleep is bounded (policy->sleep_ns, 1 ms at most) and followed by progress calls: so a post needs no fence before its look at
- * `sleepers`, and MPI's progress rule holds for a rank that sleeps.
+ * A sleep is bounded (policy->sleep_ns, 1 ms at most) and followed by progress calls: so a post
+ * needs no fence before its look at `sleepers`, and MPI's progress rule holds for a rank that
+ * sleeps.
  *
- * Futexes are 32 bits wide: ranks sleep on the low half of the counter, not PRIVATE (the waker maps it elsewhere).
+ * Futexes are 32 bits wide: ranks sleep on the low half of the counter, not PRIVATE (the waker maps
+ * it elsewhere).
  */
 #define _GNU_SOURCE
 #include "mem/mem.h"
@@ -34,10 +42,10 @@ enum {
     START_NS = 200000,         /* awake, before anything is learned */
     LONG_NS = 1000000,         /* a wait that a wake does not lengthen by much */
     TURN_NS = 500000,          /* other waiting ranks give the processor back sooner */
-    LOSSES_MOST = 4,           /* 4^n times what was lost is the longest, */
+    LOSSES_MAX = 4,            /* 4^n times what was lost is the longest, */
     BUSY_MOST_NS = 1000000000, /* and this */
-    STOP_NS = 100000000,       /* not a lost processor: the whole program, or machine, stood still */
-    LEARN = 4                  /* a new wait counts for a quarter */
+    STOP_NS = 100000000, /* not a lost processor: the whole program, or machine, stood still */
+    LEARN = 4            /* a new wait counts for a quarter */
 };
 
 static uint32_t *low_half(mem_flag *f)
@@ -45,9 +53,9 @@ static uint32_t *low_half(mem_flag *f)
     return (uint32_t *)(uintptr_t)&f->value + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0);
 }
 
-static bool there(struct mem *m, mem_flag *f, uint64_t least)
+static bool there(struct mem *m, mem_flag *f, uint64_t min)
 {
-    return (int64_t)(mem_peek(m, f) - least) >= 0;
+    return (int64_t)(mem_peek(m, f) - min) >= 0;
 }
 
 static void progress(const struct mem *m)
@@ -57,15 +65,15 @@ static void progress(const struct mem *m)
 }
 
 /* One bounded sleep, or none if the value changes first. */
-static void sleep_on(struct mem *m, mem_flag *f, uint64_t least)
+static void sleep_on(struct mem *m, mem_flag *f, uint64_t min)
 {
     struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
-    struct timespec most = { .tv_sec = 0, .tv_nsec = (long)m->policy->sleep_ns };
+    struct timespec max = { .tv_sec = 0, .tv_nsec = (long)m->policy->sleep_ns };
 
     atomic_fetch_add_explicit(&home->sleepers, 1, memory_order_seq_cst);
     uint64_t seen = mem_peek(m, f);
-    if ((int64_t)(seen - least) < 0)
-        syscall(SYS_futex, low_half(f), FUTEX_WAIT, (uint32_t)seen, &most, NULL, 0);
+    if ((int64_t)(seen - min) < 0)
+        syscall(SYS_futex, low_half(f), FUTEX_WAIT, (uint32_t)seen, &max, NULL, 0);
     atomic_fetch_sub_explicit(&home->sleepers, 1, memory_order_relaxed);
 }
 
@@ -78,27 +86,30 @@ static int64_t now_ns(void)
 }
 
 /* A few looks: many while polling is welcome, one when somebody else needs the processor. */
-static bool look(struct mem *m, mem_flag *f, uint64_t least)
+static bool look(struct mem *m, mem_flag *f, uint64_t min)
 {
     unsigned looks = m->policy->polls != 0 ? LOOKS_PER_TURN : 1;
 
     for (; looks != 0; looks--) {
-        if (there(m, f, least))
+        if (there(m, f, min))
             return true;
         mem_pause();
     }
     return false;
 }
 
-/* A pending message moves by one piece a call; at one call a sleep it would move at a thousandth of its speed. */
+/* A pending message moves by one piece a call; at one call a sleep it would move at a thousandth of
+ * its speed. */
 enum { PROGRESS_PER_SLEEP = 32 };
 
 /* What adaptive does, having waited so long. */
 static enum mem_way adapt(const struct mem *m, int64_t begin_ns, int64_t now)
 {
     const struct mem_habit *habit = &m->habit;
-    bool crowded = m->policy->polls == 0, busy = now < habit->busy_until_ns;
-    int64_t awake_ns = busy ? (crowded ? 0 : SHORT_NS) : habit->awake_ns != 0 ? habit->awake_ns : START_NS;
+    bool oversubscribed = m->policy->polls == 0, busy = now < habit->busy_until_ns;
+    int64_t awake_ns = busy                   ? (oversubscribed ? 0 : SHORT_NS)
+                       : habit->awake_ns != 0 ? habit->awake_ns
+                                              : START_NS;
 
     if (now - begin_ns >= awake_ns)
         return MEM_SLEEP;
@@ -114,11 +125,11 @@ static enum mem_way choose(const struct mem *m, int64_t begin_ns, int64_t now, u
     return way == MEM_YIELD && n % per_progress == per_progress - 1 ? MEM_POLL : way;
 }
 
-static void take_turn(struct mem *m, mem_flag *f, uint64_t least, enum mem_way way)
+static void take_turn(struct mem *m, mem_flag *f, uint64_t min, enum mem_way way)
 {
     if (way == MEM_SLEEP) {
-        sleep_on(m, f, least);
-        for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, f, least); i++)
+        sleep_on(m, f, min);
+        for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, f, min); i++)
             progress(m);
     } else if (way == MEM_YIELD) {
         sched_yield();
@@ -147,7 +158,7 @@ static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
         return;
     int64_t for_ns = took_ns * (1 << 2 * habit->losses);
     habit->busy_until_ns = now + (for_ns < BUSY_MOST_NS ? for_ns : BUSY_MOST_NS);
-    habit->losses += habit->losses < LOSSES_MOST;
+    habit->losses += habit->losses < LOSSES_MAX;
 }
 
 /* Lets the observer look.  Returns when it wants to look again. */
@@ -162,16 +173,18 @@ static int64_t show(struct mem_wait *wait, int64_t now, bool over)
     return now + MEM_WATCH_NS;
 }
 
-void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t least, const char *file, int line)
+void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line)
 {
     int64_t begin = now_ns(), now = begin, due = begin + MEM_WATCH_NS;
-    struct mem_wait wait = { .m = m, .flag = f, .least = least, .file = file, .line = line, .begin_ns = begin };
+    struct mem_wait wait = {
+        .m = m, .flag = f, .min = min, .file = file, .line = line, .begin_ns = begin
+    };
 
-    for (unsigned n = 0; !look(m, f, least); n++) {
+    for (unsigned n = 0; !look(m, f, min); n++) {
         enum mem_way way = choose(m, begin, now, n);
         int64_t before = now;
 
-        take_turn(m, f, least, way);
+        take_turn(m, f, min, way);
         now = now_ns();
         if (way == MEM_YIELD)
             judge(&m->habit, now, now - before);

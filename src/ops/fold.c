@@ -2,8 +2,9 @@
 /*
  * fold.c - any number of sources, by forms that take a few.
  *
- * What the forms before have combined waits in a tile that stays in the nearest cache: each byte of each source is read once, the result is written
- * once and last, so that it may take the place of any source.
+ * What the forms before have combined waits in a tile that stays in the nearest cache: each byte of
+ * each source is read once, the result is written once and last, so that it may take the place of
+ * any source.
  */
 #include "ops/ops.h"
 
@@ -14,13 +15,14 @@ enum { TILE = 4096 }; /* bytes */
 /* How many of what is left the next form takes. */
 static int form_of(int left)
 {
-    return left >= HUD_FORM_MOST ? HUD_FORM_MOST : left > 4 ? 4 : left;
+    return left >= HUD_FORM_MAX ? HUD_FORM_MAX : left > 4 ? 4 : left;
 }
 
-static void fold_tile(hud_form *const forms[], size_t offset_bytes, void *dst, const void *const *src, int sources, size_t parts)
+static void fold_tile(hud_form *const forms[], size_t offset_bytes, void *dst,
+                      const void *const *src, int sources, size_t parts)
 {
     _Alignas(64) char tile[TILE];
-    const void *now[HUD_FORM_MOST];
+    const void *now[HUD_FORM_MAX];
 
     for (int used = 0; used < sources;) {
         int carried = used != 0;
@@ -32,7 +34,8 @@ static void fold_tile(hud_form *const forms[], size_t offset_bytes, void *dst, c
     }
 }
 
-void hud_ops_fold(hud_form *const forms[HUD_FORM_MOST + 1], size_t part_bytes, void *dst, const void *const *src, int sources, size_t parts)
+void hud_ops_fold(hud_form *const forms[HUD_FORM_MAX + 1], size_t part_bytes, void *dst,
+                  const void *const *src, int sources, size_t parts)
 {
     if (sources == 1) {
         if (dst != src[0])
@@ -40,8 +43,9 @@ void hud_ops_fold(hud_form *const forms[HUD_FORM_MOST + 1], size_t part_bytes, v
     } else if (form_of(sources) == sources) {
         forms[sources](dst, src, parts);
     } else {
-        size_t most = TILE / part_bytes;
-        for (size_t done = 0; done < parts; done += most)
-            fold_tile(forms, done * part_bytes, dst, src, sources, parts - done < most ? parts - done : most);
+        size_t max = TILE / part_bytes;
+        for (size_t done = 0; done < parts; done += max)
+            fold_tile(forms, done * part_bytes, dst, src, sources,
+                      parts - done < max ? parts - done : max);
     }
 }

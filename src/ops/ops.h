@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ops.h - the kernels as the library keeps them: a table per path (kernels.h), what all paths share (fold.c), and which there are here (ops.c). */
+/* ops.h - the kernels as the library keeps them: a table per path (kernels.h), what all paths share
+ * (fold.c), and which there are here (ops.c). */
 #ifndef HUD_OPS_H
 #define HUD_OPS_H
 
 #include "huddle/huddle.h"
 
-typedef void hud_combine(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements);
+typedef void hud_combine(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                         size_t elements);
 typedef hud_combine *const hud_ops_table[HUD_OPERATIONS][HUD_TYPES]; /* NULL: has no meaning */
 
 struct hud_ops_path {
@@ -18,13 +20,14 @@ const struct hud_ops_path *hud_ops_path_at(int i);
 
 extern hud_ops_table hud_ops_baseline, hud_ops_avx2, hud_ops_avx512;
 
-/* Combines so many sources, one after the other from the left; dst may be one of them, and otherwise overlaps none. */
+/* Combines so many sources, one after the other from the left; dst may be one of them, and
+ * otherwise overlaps none. */
 typedef void hud_form(void *dst, const void *const *src, size_t parts);
 
-enum { HUD_FORM_MOST = 8 }; /* sources of the largest form; the others are of 2, 3 and 4 */
+enum { HUD_FORM_MAX = 8 }; /* sources of the largest form; the others are of 2, 3 and 4 */
 
 /* Any number of sources with the forms of a kernel, by their numbers of sources. */
-void hud_ops_fold(hud_form *const forms[HUD_FORM_MOST + 1], size_t part_bytes, void *dst, const void *const *src, int sources,
-                  size_t parts);
+void hud_ops_fold(hud_form *const forms[HUD_FORM_MAX + 1], size_t part_bytes, void *dst,
+                  const void *const *src, int sources, size_t parts);
 
 #endif

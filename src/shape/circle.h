@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * circle.h - the order in which the ranks of groups read segments in rotation (bcast/segments): pure functions.
+ * circle.h - the order in which the ranks of groups read segments in rotation (bcast/segments):
+ * pure functions.
  *
- * All ranks but one, the root, stand in a circle: group G - 1 first, then G - 2, ..., 0, ascending in each.  The groups are the members of the top
- * group, each with all ranks below it; nothing but the top: one group.  Every segment is read in this order, from the first rank of the segment's own group on, so the rank so
- * many places before another is the same for all segments.
+ * All ranks but one, the root, stand in a circle: group G - 1 first, then G - 2, ..., 0, ascending
+ * in each.  The groups are the members of the top group, each with all ranks below it; nothing but
+ * the top: one group.  Every segment is read in this order, from the first rank of the segment's
+ * own group on, so the rank so many places before another is the same for all segments.
  */
 #ifndef HUD_CIRCLE_H
 #define HUD_CIRCLE_H
@@ -45,10 +47,12 @@ static inline int circle_group(const struct circle *o, int rank)
     return group;
 }
 
-/* How many may read a segment at a time: as wanted, or, 0, the ranks of a group on average; all there are at most. */
+/* How many may read a segment at a time: as wanted, or, 0, the ranks of a group on average; all
+ * there are at most. */
 static inline int circle_limit(const struct circle *o, long wanted)
 {
-    int ranks = o->groups->ranks, limit = wanted != 0 ? (int)wanted : (ranks + o->count - 1) / o->count;
+    int ranks = o->groups->ranks,
+        limit = wanted != 0 ? (int)wanted : (ranks + o->count - 1) / o->count;
 
     return limit < ranks ? limit : ranks - 1;
 }
@@ -65,7 +69,8 @@ static inline void circle_back(const struct circle *o, struct circle_place *at)
     } while (at->rank == o->root || !circle_has(o, at->rank, (at->group + at->behind) % o->count));
 }
 
-/* So many places before a rank: who reads each segment right before it if so many read one at a time. */
+/* So many places before a rank: who reads each segment right before it if so many read one at a
+ * time. */
 static inline struct circle_place circle_before(const struct circle *o, int rank, int places)
 {
     struct circle_place at = { .group = circle_group(o, rank), .rank = rank };

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deputies.h - who stands for a unit of ranks in matters of a piece that some rank owns: pure functions.
+ * deputies.h - who stands for a unit of ranks in matters of a piece that some rank owns: pure
+ * functions.
  *
- * The unit of a rank at a level is its group there with all ranks below it, at level -1 the rank itself; its lowest rank, the leader, names it.  The
- * owner stands for every unit that it is in.  For any other a rank is found level by level, by the owner's number: so owners spread over the ranks of a unit, and who stands for a unit stands for
- * one of the units in it, too.
+ * The unit of a rank at a level is its group there with all ranks below it, at level -1 the rank
+ * itself; its lowest rank, the leader, names it.  The owner stands for every unit that it is in.
+ * For any other a rank is found level by level, by the owner's number: so owners spread over the
+ * ranks of a unit, and who stands for a unit stands for one of the units in it, too.
  */
 #ifndef HUD_DEPUTIES_H
 #define HUD_DEPUTIES_H
 
 #include "shape/shape.h"
 
-/* Ranks of a unit at a level, on average, but for the level itself: how far apart owners are for whom different groups of the level stand. */
+/* Ranks of a unit at a level, on average, but for the level itself: how far apart owners are for
+ * whom different groups of the level stand. */
 static inline int deputies_stride(const struct shape_groups *g, int level)
 {
     int units = level == 0 ? g->ranks : g->level[level - 1].groups;
@@ -43,7 +46,8 @@ static inline int deputies_highest(const struct shape_groups *g, int base, int r
     return level - 1;
 }
 
-/* The next of the units at a level that lie in one at level `above`, each named by its leader, the first by that of all; -1: there are no more. */
+/* The next of the units at a level that lie in one at level `above`, each named by its leader, the
+ * first by that of all; -1: there are no more. */
 static inline int deputies_next(const struct shape_groups *g, int above, int level, int lead)
 {
     for (int l = level + 1; l <= above; l++) {

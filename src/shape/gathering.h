@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gathering.h - which members of a group a member waits for, when the group gathers at its leader: pure functions.
+ * gathering.h - which members of a group a member waits for, when the group gathers at its leader:
+ * pure functions.
  *
- * In a group of at most `flat` members the leader waits for all others.  A wider one gathers in two steps, by a complete tree of the least degree
- * k with 1 + k + k^2 >= members: so nobody looks at more than about a square root of them, one line after the other.
+ * In a group of at most `flat` members the leader waits for all others.  A wider one gathers in two
+ * steps, by a complete tree of the least degree k with 1 + k + k^2 >= members: so nobody looks at
+ * more than about a square root of them, one line after the other.
  */
 #ifndef HUD_GATHERING_H
 #define HUD_GATHERING_H
@@ -16,7 +18,8 @@ struct gathering {
     const int *members; /* of the group, its leader first */
 };
 
-static inline struct gathering gathering_of(const struct shape_groups *g, int level, int rank, long flat)
+static inline struct gathering gathering_of(const struct shape_groups *g, int level, int rank,
+                                            long flat)
 {
     struct gathering o = { .first = 1 };
     int count, at, degree;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape/groups.c - ranks in the same unit form a group, its lowest rank leads, the leaders form the groups of the next level.
+ * shape/groups.c - ranks in the same unit form a group, its lowest rank leads, the leaders form the
+ * groups of the next level.
  *
- * Source     paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors), "Building the groups", step 3.
- * Ragged     a rank that spans units at a level is a group of its own there, so it takes part again one level up, and is at the
- *            latest held by the top, which holds everybody left.  Nobody bound: nothing but the top, one flat group.
- * Guarantees a level's groups partition its participants; members ascend; groups are numbered in the order of their leaders.
+ * Source     paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
+ *            "Building the groups", step 3.
+ * Ragged     a rank that spans units at a level is a group of its own there, so it takes part again
+ *            one level up, and is at the latest held by the top, which holds everybody left.
+ *            Nobody bound: nothing but the top, one flat group.
+ * Guarantees a level's groups partition its participants; members ascend; groups are numbered in
+ * the order of their leaders.
  * Cost       O(levels * (ranks + units)) time, at most 3 * ranks + 1 integers a level.
  *
- * While building, a rank takes part at level L exactly if top[rank] == L: each level kept sends its leaders one further.
+ * While building, a rank takes part at level L exactly if top[rank] == L: each level kept sends its
+ * leaders one further.
  */
 #include "shape/shape.h"
 
@@ -36,7 +41,8 @@ static int *carve(int **block, int count)
 }
 
 /* Numbers the groups of a level; group_at[unit] is scratch.  unit NULL: all are in one unit. */
-static int number_groups(const struct shape_groups *g, const int *unit, int units, int *group_at, int *group_of)
+static int number_groups(const struct shape_groups *g, const int *unit, int units, int *group_at,
+                         int *group_of)
 {
     int groups = 0;
 
@@ -66,15 +72,19 @@ static void list_members(struct shape_level *l, int ranks)
             l->first[l->group_of[r] + 1]++;
     for (int i = 0; i < l->groups; i++)
         l->first[i + 1] += l->first[i];
-    for (int r = 0; r < ranks; r++) /* first[i] walks to the end of group i, which is where group i + 1 begins ... */
+    for (int r = 0; r < ranks;
+         r++) /* first[i] walks to the end of group i, which is where group i + 1 begins ... */
         if (l->group_of[r] >= 0)
             l->members[l->first[l->group_of[r]]++] = r;
-    memmove(l->first + 1, l->first, (size_t)l->groups * sizeof(int)); /* ... so all of them move up by one */
+    memmove(l->first + 1, l->first,
+            (size_t)l->groups * sizeof(int)); /* ... so all of them move up by one */
     l->first[0] = 0;
 }
 
-/* Adds a level above those there are, unless it would group nobody.  from -1: the top, which is always added. */
-static void add_level(struct shape_groups *g, const struct shape_place *place, int from, int units, int *group_at, int **block)
+/* Adds a level above those there are, unless it would group nobody.  from -1: the top, which is
+ * always added. */
+static void add_level(struct shape_groups *g, const struct shape_place *place, int from, int units,
+                      int *group_at, int **block)
 {
     const int *unit = from >= 0 ? place->unit + from * place->ranks : NULL;
     struct shape_level *l = &g->level[g->levels];
@@ -106,7 +116,8 @@ size_t hud_shape_groups_ints(int ranks, int units)
     return (size_t)ranks + SHAPE_LEVELS * (3 * (size_t)ranks + 1) + (size_t)units;
 }
 
-void hud_shape_groups_build_in(const struct shape_place *place, int *block, struct shape_groups *groups)
+void hud_shape_groups_build_in(const struct shape_place *place, int *block,
+                               struct shape_groups *groups)
 {
     int units = count_units(place), *group_at;
 

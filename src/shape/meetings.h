@@ -2,14 +2,19 @@
 /*
  * meetings.h - in which step each two ranks of an exchange meet: pure functions.
  *
- * The groups are the members of the top group, each with all ranks below it; a rank is the i-th of group a.  With n ranks in the largest of G groups, rank i of a and
- * rank j of b meet in step T G + S, where T = i + j mod n and S = a + b - o(i, j) mod G: o numbers the pairs {i, j} of one T, from 0 on.  So
+ * The groups are the members of the top group, each with all ranks below it; a rank is the i-th of
+ * group a.  With n ranks in the largest of G groups, rank i of a and rank j of b meet in step T G +
+ * S, where T = i + j mod n and S = a + b - o(i, j) mod G: o numbers the pairs {i, j} of one T, from
+ * 0 on.  So
  *
- *   - a rank meets one other, or none, in a step: T tells the other's number, and S, since o is known then, its group;
- *   - at most ceil(n / G) + 1 ranks of a group meet those of any one other group in a step, and n - floor(n / G) + 2 those of all others: what leaves a group,
- *     by whichever way, is spread over the steps, and but for one or two as evenly as can be while no rank is idle.
+ *   - a rank meets one other, or none, in a step: T tells the other's number, and S, since o is
+ *   known then, its group; - at most ceil(n / G) + 1 ranks of a group meet those of any one other
+ *   group in a step, and n - floor(n / G) + 2 those of all others: what leaves a group,
+ *     by whichever way, is spread over the steps, and but for one or two as evenly as can be while
+ *     no rank is idle.
  *
- * Meeting by r + q mod p instead, consecutive ranks of a group (or every G-th) all meet one group's in some step, and their own in another.  One group: that it is.
+ * Meeting by r + q mod p instead, consecutive ranks of a group (or every G-th) all meet one group's
+ * in some step, and their own in another.  One group: that it is.
  */
 #ifndef HUD_MEETINGS_H
 #define HUD_MEETINGS_H
@@ -21,7 +26,7 @@
 struct meetings {
     const struct shape_groups *groups;
     const int *heads;
-    int count, most; /* groups; ranks of the largest */
+    int count, max; /* groups; ranks of the largest */
 };
 
 /* A rank and its place: the index-th of its group. */
@@ -47,38 +52,42 @@ static const struct meetings_rank meetings_none = { -1, -1, -1 };
 
 static inline struct meetings meetings_of(const struct shape_groups *groups)
 {
-    struct meetings o = { .groups = groups, .most = 1 };
+    struct meetings o = { .groups = groups, .max = 1 };
     struct meetings_rank at = meetings_none;
 
     o.heads = shape_members(groups, groups->levels - 1, 0, &o.count);
     o.count = groups->levels > 1 ? o.count : 1;
     while (meetings_next(&o, &at))
-        o.most = at.index < o.most ? o.most : at.index + 1;
+        o.max = at.index < o.max ? o.max : at.index + 1;
     return o;
 }
 
 /* The step, from 0 on, in which two ranks meet. */
-static inline long meetings_step(const struct meetings *o, const struct meetings_rank *x, const struct meetings_rank *y)
+static inline long meetings_step(const struct meetings *o, const struct meetings_rank *x,
+                                 const struct meetings_rank *y)
 {
-    int least = x->index < y->index ? x->index : y->index, sum = (x->index + y->index) % o->most;
-    int pair = x->index + y->index == sum ? least : least - sum + sum / 2;
+    int min = x->index < y->index ? x->index : y->index, sum = (x->index + y->index) % o->max;
+    int pair = x->index + y->index == sum ? min : min - sum + sum / 2;
 
     return (long)sum * o->count + (x->group + y->group + pair * (o->count - 1)) % o->count;
 }
 
 enum { MEETINGS_RANK = 32 }; /* bits of a meeting that tell the rank: the least ones */
 
-/* The next `most` meetings of a rank after one (0: the first), ascending, so in the order of steps.  Returns how many: 0 at the end. */
-static inline int meetings_after(const struct meetings *o, const struct meetings_rank *me, uint64_t after, int most, uint64_t *meeting)
+/* The next `most` meetings of a rank after one (0: the first), ascending, so in the order of steps.
+ * Returns how many: 0 at the end. */
+static inline int meetings_after(const struct meetings *o, const struct meetings_rank *me,
+                                 uint64_t after, int max, uint64_t *meeting)
 {
     struct meetings_rank other = meetings_none;
     int count = 0;
 
     while (meetings_next(o, &other)) {
-        uint64_t next = (uint64_t)(1 + meetings_step(o, me, &other)) << MEETINGS_RANK | (uint64_t)other.rank;
-        if (other.rank == me->rank || next <= after || (count == most && next > meeting[count - 1]))
+        uint64_t next =
+            (uint64_t)(1 + meetings_step(o, me, &other)) << MEETINGS_RANK | (uint64_t)other.rank;
+        if (other.rank == me->rank || next <= after || (count == max && next > meeting[count - 1]))
             continue;
-        int at = count < most ? count++ : count - 1;
+        int at = count < max ? count++ : count - 1;
         for (; at > 0 && meeting[at - 1] > next; at--)
             meeting[at] = meeting[at - 1];
         meeting[at] = next;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pieces.h - how a message is cut: into slices that ranks own, and fragments, each with a piece of every slice; and where pieces lie in a window: pure
- * arithmetic.
+ * pieces.h - how a message is cut: into slices that ranks own, and fragments, each with a piece of
+ * every slice; and where pieces lie in a window: pure arithmetic.
  *
- * A window holds sets of cells, used in turn by the fragments, with a cell for each owner's piece.  Where a set has no room for a piece of each,
- * owners take turns: so many at once as fit.  Pieces, but for the last of a slice, are alike.
+ * A window holds sets of cells, used in turn by the fragments, with a cell for each owner's piece.
+ * Where a set has no room for a piece of each, owners take turns: so many at once as fit.  Pieces,
+ * but for the last of a slice, are alike.
  */
 #ifndef HUD_PIECES_H
 #define HUD_PIECES_H
@@ -24,10 +25,10 @@ struct pieces {
 
 /* A fragment. */
 struct pieces_place {
-    uint64_t at;                   /* its position: fragments since the window began */
-    int owner;                     /* the first with a piece */
-    size_t start_bytes;            /* where that one's slice begins */
-    size_t done_bytes, most_bytes; /* of the slices; of the longest of them */
+    uint64_t at;                  /* its position: fragments since the window began */
+    int owner;                    /* the first with a piece */
+    size_t start_bytes;           /* where that one's slice begins */
+    size_t done_bytes, max_bytes; /* of the slices; of the longest of them */
 };
 
 struct piece {
@@ -35,7 +36,7 @@ struct piece {
     size_t offset_bytes, bytes; /* bytes 0: the slice has ended */
 };
 
-static inline size_t pieces_least(size_t a, size_t b)
+static inline size_t pieces_min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -46,7 +47,7 @@ static inline size_t pieces_block(const struct pieces *s, int owner)
 
     if (s->blocks)
         return s->blocks[owner];
-    return before < s->bytes ? pieces_least(s->block_bytes, s->bytes - before) : 0;
+    return before < s->bytes ? pieces_min(s->block_bytes, s->bytes - before) : 0;
 }
 
 static inline bool pieces_more(const struct pieces *s, const struct pieces_place *f)
@@ -56,17 +57,18 @@ static inline bool pieces_more(const struct pieces *s, const struct pieces_place
 
 static inline int pieces_end(const struct pieces *s, const struct pieces_place *f)
 {
-    return (int)pieces_least((size_t)(f->owner + s->at_once), (size_t)s->count);
+    return (int)pieces_min((size_t)(f->owner + s->at_once), (size_t)s->count);
 }
 
-/* The beginning of the slices of those whose turn it is, or, if these are all empty, of the next ones'. */
+/* The beginning of the slices of those whose turn it is, or, if these are all empty, of the next
+ * ones'. */
 static inline void pieces_begin(const struct pieces *s, struct pieces_place *f)
 {
-    f->done_bytes = f->most_bytes = 0;
-    while (f->most_bytes == 0 && pieces_more(s, f)) {
+    f->done_bytes = f->max_bytes = 0;
+    while (f->max_bytes == 0 && pieces_more(s, f)) {
         for (int i = f->owner; i < pieces_end(s, f); i++)
-            f->most_bytes = pieces_block(s, i) > f->most_bytes ? pieces_block(s, i) : f->most_bytes;
-        if (f->most_bytes == 0)
+            f->max_bytes = pieces_block(s, i) > f->max_bytes ? pieces_block(s, i) : f->max_bytes;
+        if (f->max_bytes == 0)
             f->owner = pieces_end(s, f);
     }
 }
@@ -77,32 +79,35 @@ static inline void pieces_next(const struct pieces *s, struct pieces_place *f)
 
     f->at++;
     f->done_bytes += s->piece_bytes;
-    if (f->done_bytes < f->most_bytes)
+    if (f->done_bytes < f->max_bytes)
         return;
     for (; f->owner < end; f->owner++)
         f->start_bytes += pieces_block(s, f->owner);
     pieces_begin(s, f);
 }
 
-/* Pieces of a fragment, in the order of the message: begins before the first; false: there are no more. */
+/* Pieces of a fragment, in the order of the message: begins before the first; false: there are no
+ * more. */
 static inline struct piece pieces_before(const struct pieces_place *f)
 {
     return (struct piece){ .owner = f->owner - 1, .offset_bytes = f->start_bytes + f->done_bytes };
 }
 
-static inline bool pieces_each(const struct pieces *s, const struct pieces_place *f, struct piece *piece)
+static inline bool pieces_each(const struct pieces *s, const struct pieces_place *f,
+                               struct piece *piece)
 {
     if (piece->owner >= f->owner)
         piece->offset_bytes += pieces_block(s, piece->owner);
     if (++piece->owner == pieces_end(s, f))
         return false;
     size_t block = pieces_block(s, piece->owner);
-    piece->bytes = block > f->done_bytes ? pieces_least(s->piece_bytes, block - f->done_bytes) : 0;
+    piece->bytes = block > f->done_bytes ? pieces_min(s->piece_bytes, block - f->done_bytes) : 0;
     return true;
 }
 
 /* Where a piece lies in a window. */
-static inline size_t pieces_at(const struct pieces *s, const struct pieces_place *f, const struct piece *piece)
+static inline size_t pieces_at(const struct pieces *s, const struct pieces_place *f,
+                               const struct piece *piece)
 {
     return f->at % s->sets * s->set_bytes + (size_t)(piece->owner - f->owner) * s->cell_bytes;
 }

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* relay.h - in a SHAPE_GROUPED tree, who copies a message for the ranks below, and who may read whose copy: pure functions. */
+/* relay.h - in a SHAPE_GROUPED tree, who copies a message for the ranks below, and who may read
+ * whose copy: pure functions. */
 #ifndef HUD_RELAY_H
 #define HUD_RELAY_H
 
 #include "shape/shape.h"
 
-/* The root fills its queue; another fills its own if it was told at level `from` or above and tells ranks below that level. */
+/* The root fills its queue; another fills its own if it was told at level `from` or above and tells
+ * ranks below that level. */
 static inline bool relay_copies(const struct shape_tree *t, int rank, int from)
 {
     int above = hud_shape_parent(t, rank), level = 0, below = 0, count;
 
-    for (; above >= 0 && t->groups->level[level].group_of[rank] != t->groups->level[level].group_of[above]; level++) {
+    for (; above >= 0 &&
+           t->groups->level[level].group_of[rank] != t->groups->level[level].group_of[above];
+         level++) {
         shape_members(t->groups, level, rank, &count);
         below += count - 1;
     }
@@ -23,7 +27,8 @@ static inline bool relay_may_read(const struct shape_groups *g, int from, int by
     int lead = by, count; /* of those that `by` is below at a level */
 
     for (int level = 0; level < g->levels; level++) {
-        if (level >= from && (lead != by || g->level[level].group_of[by] == g->level[level].group_of[of]))
+        if (level >= from &&
+            (lead != by || g->level[level].group_of[by] == g->level[level].group_of[of]))
             return lead == by;
         lead = shape_members(g, level, lead, &count)[0];
         of = shape_members(g, level, of, &count)[0];

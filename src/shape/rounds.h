@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rounds.h - how a message is cut into rounds, and a round into segments that lie apart (bcast/segments): pure arithmetic. */
+/* rounds.h - how a message is cut into rounds, and a round into segments that lie apart
+ * (bcast/segments): pure arithmetic. */
 #ifndef HUD_ROUNDS_H
 #define HUD_ROUNDS_H
 
@@ -9,18 +10,21 @@ struct rounds_segment {
     size_t first_bytes, bytes; /* where in the round it begins; 0: the round has ended */
 };
 
-/* Bytes of the next round of what is left: as few rounds as most_bytes in each allow, and about alike. */
-static inline size_t rounds_next(size_t left_bytes, size_t most_bytes)
+/* Bytes of the next round of what is left: as few rounds as max_bytes in each allow, and about
+ * alike. */
+static inline size_t rounds_next(size_t left_bytes, size_t max_bytes)
 {
-    size_t rounds = (left_bytes + most_bytes - 1) / most_bytes;
+    size_t rounds = (left_bytes + max_bytes - 1) / max_bytes;
 
     return (left_bytes + rounds - 1) / rounds;
 }
 
 /* One of `count` segments of a round: whole units, alike but for the last ones. */
-static inline struct rounds_segment rounds_segment_of(size_t round_bytes, int count, size_t unit_bytes, int index)
+static inline struct rounds_segment rounds_segment_of(size_t round_bytes, int count,
+                                                      size_t unit_bytes, int index)
 {
-    size_t row = (size_t)count * unit_bytes, each = (round_bytes + row - 1) / row * unit_bytes, first = each * (size_t)index;
+    size_t row = (size_t)count * unit_bytes, each = (round_bytes + row - 1) / row * unit_bytes,
+           first = each * (size_t)index;
     size_t left = first < round_bytes ? round_bytes - first : 0;
 
     return (struct rounds_segment){ first, left < each ? left : each };

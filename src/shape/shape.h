@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape.h - who talks to whom.  Pure functions of small integers: no hwloc, no shared memory, no state.
+ * shape.h - who talks to whom.  Pure functions of small integers: no hwloc, no shared memory, no
+ * state.
  *
- * groups: paper 03, "Building the groups".  From the lowest level up, ranks in the same unit form a group; its lowest rank leads;
- * the leaders form the groups of the next level; the last level is one group.
- * trees: parent and children of a rank for any root, computed at the call, no tables (papers 01 and 04).
+ * groups: paper 03, "Building the groups".  From the lowest level up, ranks in the same unit form a
+ * group; its lowest rank leads; the leaders form the groups of the next level; the last level is
+ * one group. trees: parent and children of a rank for any root, computed at the call, no tables
+ * (papers 01 and 04).
  */
 #ifndef HUD_SHAPE_H
 #define HUD_SHAPE_H
@@ -15,21 +17,24 @@
 enum { SHAPE_LEVELS = 8 }; /* most levels of groups: L2, L3, die, NUMA, socket, node, and room */
 
 /*
- * Where the ranks are: unit[level * ranks + rank], the unit of that level that rank is bound within, -1: it spans several.  Level 0 is
- * the lowest; units of a level are numbered 0, 1, ... and lie each within one unit of every level above.
+ * Where the ranks are: unit[level * ranks + rank], the unit of that level that rank is bound
+ * within, -1: it spans several.  Level 0 is the lowest; units of a level are numbered 0, 1, ... and
+ * lie each within one unit of every level above.
  */
 struct shape_place {
     int ranks, levels;
     const int *unit;
 };
 
-/* Groups of one level: the participants of a level are the leaders of the level below (level 0: all ranks). */
+/* Groups of one level: the participants of a level are the leaders of the level below (level 0: all
+ * ranks). */
 struct shape_level {
     int *group_of; /* [ranks] index of the rank's group, -1: does not take part at this level */
     int *first;    /* [groups + 1] group g has members[first[g]] .. members[first[g + 1] - 1] */
     int *members;  /* ascending, so that the leader comes first */
     int groups;
-    int from; /* level of the shape_place whose units these are, -1: the top that holds everybody left */
+    int from; /* level of the shape_place whose units these are, -1: the top that holds everybody
+                 left */
 };
 
 struct shape_groups {
@@ -39,19 +44,24 @@ struct shape_groups {
 };
 
 /*
- * A rank that spans units at a level (unbound, half bound) is grouped at the first level that holds it, at the latest at the top.
- * Until then it is a group of its own, so group_of is >= 0 at all levels 0 .. top[rank], and only there.
- * A level at which no group has two members is left out; of the others the lowest SHAPE_LEVELS - 1 are kept, and the top above them.
- * ranks >= 1.  Returns 0, or -1: out of memory (*groups is empty).
+ * A rank that spans units at a level (unbound, half bound) is grouped at the first level that holds
+ * it, at the latest at the top.  Until then it is a group of its own, so group_of is >= 0 at all
+ * levels 0 .. top[rank], and only there.  A level at which no group has two members is left out; of
+ * the others the lowest SHAPE_LEVELS - 1 are kept, and the top above them. ranks >= 1.  Returns 0,
+ * or -1: out of memory (*groups is empty).
  */
 int hud_shape_groups_build(const struct shape_place *place, struct shape_groups *groups);
-/* The same in memory that the caller has allocated, so that it cannot fail; the groups own it.  Integers it needs, for units below `units`: */
+/* The same in memory that the caller has allocated, so that it cannot fail; the groups own it.
+ * Integers it needs, for units below `units`: */
 size_t hud_shape_groups_ints(int ranks, int units);
-void hud_shape_groups_build_in(const struct shape_place *place, int *block, struct shape_groups *groups);
+void hud_shape_groups_build_in(const struct shape_place *place, int *block,
+                               struct shape_groups *groups);
 void hud_shape_groups_free(struct shape_groups *groups);
 
-/* The members of rank's group at a level at which it takes part, its leader first; *count of them. */
-static inline const int *shape_members(const struct shape_groups *g, int level, int rank, int *count)
+/* The members of rank's group at a level at which it takes part, its leader first; *count of them.
+ * */
+static inline const int *shape_members(const struct shape_groups *g, int level, int rank,
+                                       int *count)
 {
     const struct shape_level *l = &g->level[level];
     int of = l->group_of[rank];
@@ -75,7 +85,8 @@ static inline int shape_index(const int *members, int count, int rank)
     return low;
 }
 
-/* The leader of a rank's unit at a level, which is its group there with all ranks below it; -1: the rank is its own unit. */
+/* The leader of a rank's unit at a level, which is its group there with all ranks below it; -1: the
+ * rank is its own unit. */
 static inline int shape_leader(const struct shape_groups *g, int level, int rank)
 {
     int count;
@@ -85,7 +96,8 @@ static inline int shape_leader(const struct shape_groups *g, int level, int rank
     return rank;
 }
 
-/* The least degree of a tree in which all members are within two steps of the first: about a square root of them. */
+/* The least degree of a tree in which all members are within two steps of the first: about a square
+ * root of them. */
 static inline int shape_two_steps(int members)
 {
     int degree = 1;
@@ -99,17 +111,22 @@ enum shape_kind {
     SHAPE_FLAT,     /* the root has all others as children */
     SHAPE_CHAIN,    /* each rank has one child */
     SHAPE_KARY,     /* complete k-ary, level by level: children of v are k*v + 1 .. k*v + k */
-    SHAPE_BALANCED, /* k-ary, each subtree a run of consecutive ranks, their sizes differing by at most one */
+    SHAPE_BALANCED, /* k-ary, each subtree a run of consecutive ranks, their sizes differing by at
+                       most one */
     SHAPE_KNOMIAL,  /* k-nomial: binomial for k = 2 */
-    SHAPE_GROUPED,  /* by the groups: in each group the member that is, or leads the way to, the root (else the leader) tells the others */
-    SHAPE_NESTED,   /* the same, but each group is a balanced k-ary tree below that member */
-    /* Two levels: each lowest group below its leader (or the root, if inside), balanced k-ary, a wide one in two steps; those heads balanced k-ary. */
+    SHAPE_GROUPED, /* by the groups: in each group the member that is, or leads the way to, the root
+                      (else the leader) tells the others */
+    SHAPE_NESTED,  /* the same, but each group is a balanced k-ary tree below that member */
+    /* Two levels: each lowest group below its leader (or the root, if inside), balanced k-ary, a
+     * wide one in two steps; those heads balanced k-ary. */
     SHAPE_LEADERS,
     SHAPE_KINDS
 };
 
 /* Of a parameter that is the degree, for users. */
-#define SHAPE_DEGREE_DOC "children of a rank in the trees kary, balanced and knomial, in a group of nested, of a leader among leaders"
+#define SHAPE_DEGREE_DOC                                                                           \
+    "children of a rank in the trees kary, balanced and knomial, in a group of nested, of a "      \
+    "leader among leaders"
 
 /* Trees of such a kind cannot be without groups. */
 static inline bool shape_by_groups(enum shape_kind kind)

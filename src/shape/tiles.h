@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tiles.h - tiles of exchanges by windows (alg/windows.h): their sizes, and the words in which two ranks tell each other of them: pure functions.
+ * tiles.h - tiles of exchanges by windows (alg/windows.h): their sizes, and the words in which two
+ * ranks tell each other of them: pure functions.
  *
- * Tiles are counted within an operation, and a count is told with the operation's number, so that what was told of an earlier one is less.
+ * Tiles are counted within an operation, and a count is told with the operation's number, so that
+ * what was told of an earlier one is less.
  */
 #ifndef HUD_TILES_H
 #define HUD_TILES_H
@@ -21,20 +23,23 @@ enum {
 
 enum {
     TILES_WINDOW = 4,
-    TILES_LEAST = 16 << 10
-}; /* tiles that a window holds, unless told otherwise; bytes of a window that is cut down to a share of a cache */
+    TILES_MIN = 16 << 10
+}; /* tiles that a window holds, unless told otherwise; bytes of a window that is cut down to a
+      share of a cache */
 
-/* Bytes of a window that are used: no more than the rank has of the shared cache, 0: not known, so that tiles are still there when they are taken. */
+/* Bytes of a window that are used: no more than the rank has of the shared cache, 0: not known, so
+ * that tiles are still there when they are taken. */
 static inline size_t tiles_window(size_t window_bytes, size_t cache_bytes)
 {
     size_t cache = cache_bytes / TILES_LINE * TILES_LINE;
 
     if (cache == 0 || cache >= window_bytes)
         return window_bytes;
-    return cache > TILES_LEAST ? cache : window_bytes < TILES_LEAST ? window_bytes : TILES_LEAST;
+    return cache > TILES_MIN ? cache : window_bytes < TILES_MIN ? window_bytes : TILES_MIN;
 }
 
-/* Bytes of a tile, in whole lines: as wanted, or, 0, a part of the window; no more than the window. */
+/* Bytes of a tile, in whole lines: as wanted, or, 0, a part of the window; no more than the window.
+ * */
 static inline size_t tiles_bytes(size_t wanted, size_t window_bytes)
 {
     size_t tile = wanted != 0 ? wanted : (window_bytes - TILES_LINE) / TILES_WINDOW + 1;
@@ -83,12 +88,14 @@ static inline int tiles_place(uint64_t op, uint64_t tile)
     return (int)((op % 2 * TILES_NOTICES + tile) % TILES_AHEAD);
 }
 
-/* A notice: where the tile begins in the window, in lines, its bytes, whether it is small, and whether more follow. */
+/* A notice: where the tile begins in the window, in lines, its bytes, whether it is small, and
+ * whether more follow. */
 enum { TILES_MORE = 1, TILES_SMALL = 2 };
 
 static inline uint64_t tiles_notice(size_t begin, size_t bytes, bool small, bool more)
 {
-    return (uint64_t)(begin / TILES_LINE) << 32 | (uint64_t)bytes << 2 | (small ? TILES_SMALL : 0) | (more ? TILES_MORE : 0);
+    return (uint64_t)(begin / TILES_LINE) << 32 | (uint64_t)bytes << 2 | (small ? TILES_SMALL : 0) |
+           (more ? TILES_MORE : 0);
 }
 
 static inline size_t tiles_notice_begin(uint64_t notice)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * top.h - where the ranks that lead all others meet, each telling all the others, instead of gathering further up, at rank 0 in the end; and who then lets
- * a rank go: pure functions.
+ * top.h - where the ranks that lead all others meet, each telling all the others, instead of
+ * gathering further up, at rank 0 in the end; and who then lets a rank go: pure functions.
  */
 #ifndef HUD_TOP_H
 #define HUD_TOP_H
@@ -10,12 +10,14 @@
 
 struct top {
     int level, count;
-    const int *members; /* of a top that meets: all that take part at its level, whatever their groups there */
+    const int *members; /* of a top that meets: all that take part at its level, whatever their
+                           groups there */
     bool meets;
 };
 
-/* The ranks of the lowest level at which at most so many, and two or more, take part meet there; no such level: the top group gathers. */
-static inline struct top top_of(const struct shape_groups *g, long most)
+/* The ranks of the lowest level at which at most so many, and two or more, take part meet there; no
+ * such level: the top group gathers. */
+static inline struct top top_of(const struct shape_groups *g, long max)
 {
     struct top top = { .level = 0 };
 
@@ -23,7 +25,7 @@ static inline struct top top_of(const struct shape_groups *g, long most)
         const struct shape_level *l = &g->level[top.level];
         top.members = l->members;
         top.count = l->first[l->groups];
-        top.meets = top.count > 1 && top.count <= most;
+        top.meets = top.count > 1 && top.count <= max;
         if (top.meets)
             return top;
     }

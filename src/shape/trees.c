@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape/trees.c - parent and children of a rank, computed at the call; no table for any root is ever stored.
+ * shape/trees.c - parent and children of a rank, computed at the call; no table for any root is
+ * ever stored.
  *
- * Source  papers 01 and 04 (flat, chain, k-ary, k-nomial); grouped, nested, leaders: this project, over paper 03's groups.
- * Root    all kinds but those are defined for root 0 and rotated: v = (rank - root) modulo ranks is a rank's number in the tree.
- *         They keep every rank in its groups: grouped and nested turn the edges on the way from the root to the top around instead; of leaders
- *         the root heads its own lowest group, in place of the leader, and with it the tree of all heads.
- * Cost    flat, chain, k-ary O(1); balanced, k-nomial O(log ranks); grouped, nested O(log group) for each level at which the rank takes part: a leaf pays for one;
- *         leaders O(log group), a head O(log groups) more.
+ * Source  papers 01 and 04 (flat, chain, k-ary, k-nomial); grouped, nested, leaders: this project,
+ *         over paper 03's groups.
+ * Root    all kinds but those are defined for root 0 and rotated: v = (rank - root) modulo ranks is
+ *         a rank's number in the tree.  They keep every rank in its groups: grouped and nested turn
+ *         the edges on the way from the root to the top around instead; of leaders the root heads
+ *         its own lowest group, in place of the leader, and with it the tree of all heads.
+ * Cost    flat, chain, k-ary O(1); balanced, k-nomial O(log ranks); grouped, nested O(log group)
+ *         for each level at which the rank takes part: a leaf pays for one; leaders O(log group), a
+ *         head O(log groups) more.
  */
 #include "shape/shape.h"
 
 #include <stddef.h>
 
-const char *const hud_shape_names[SHAPE_KINDS + 1] = {
-    "flat", "chain", "kary", "balanced", "knomial", "grouped", "nested", "leaders", NULL
-};
+const char *const hud_shape_names[SHAPE_KINDS + 1] = { "flat",     "chain",   "kary",
+                                                       "balanced", "knomial", "grouped",
+                                                       "nested",   "leaders", NULL };
 
-/* ---- flat, chain, complete k-ary --------------------------------------------------------------------------------------- */
+/* ---- flat, chain, complete k-ary ------------------------------------------------------------- */
 
 static int flat_parent(const struct shape_tree *t, int v)
 {
@@ -53,7 +57,7 @@ static int kary_child(const struct shape_tree *t, int v, int i)
     return i < t->degree && child < t->ranks ? (int)child : -1;
 }
 
-/* ---- balanced k-ary ------------------------------------------------------------------------------------------------------- */
+/* ---- balanced k-ary -------------------------------------------------------------------------- */
 
 /* A subtree: the ranks first .. first + size - 1, the first of them its root. */
 struct run {
@@ -65,7 +69,8 @@ static struct run run_part(struct run r, int degree, int i)
 {
     int below = r.size - 1, small = below / degree, larger = below % degree;
 
-    return (struct run){ r.first + 1 + i * small + (i < larger ? i : larger), small + (i < larger) };
+    return (struct run){ r.first + 1 + i * small + (i < larger ? i : larger),
+                         small + (i < larger) };
 }
 
 /* Which part v, below the run's root, lies in. */
@@ -113,7 +118,7 @@ static int balanced_child(const struct shape_tree *t, int v, int i)
     return i < balanced_children(t, v) ? run_part(r, t->degree, i).first : -1;
 }
 
-/* ---- k-nomial: a parent clears the lowest digit of v in base k that is not zero --------------------------------------------- */
+/* ---- k-nomial: a parent clears the lowest digit of v in base k that is not zero -------------- */
 
 static int knomial_parent(const struct shape_tree *t, int v)
 {
@@ -124,7 +129,8 @@ static int knomial_parent(const struct shape_tree *t, int v)
     return (int)(v - v % step);
 }
 
-/* Children are v + d * k^j for each zero digit j below the lowest that is not: large steps first, since their subtrees are deeper. */
+/* Children are v + d * k^j for each zero digit j below the lowest that is not: large steps first,
+ * since their subtrees are deeper. */
 static int knomial_child(const struct shape_tree *t, int v, int i)
 {
     long k = t->degree, step = 1, here;
@@ -143,7 +149,7 @@ static int knomial_child(const struct shape_tree *t, int v, int i)
     return step > 0 ? (int)(v + (i + 1) * step) : -1;
 }
 
-/* ---- ranks and their numbers in a tree ------------------------------------------------------------------------------------------- */
+/* ---- ranks and their numbers in a tree ------------------------------------------------------- */
 
 static int rotation(const struct shape_tree *t)
 {
@@ -166,11 +172,12 @@ static int to_rank(const struct shape_tree *t, int v)
     return turned < 0 ? turned + t->ranks : turned;
 }
 
-/* ---- grouped, nested -------------------------------------------------------------------------------------------------------- */
+/* ---- grouped, nested ------------------------------------------------------------------------- */
 
 /*
- * The path of the root: path[0] is the root, path[l + 1] leads path[l]'s group at level l.  path[l] heads its group at level l, in
- * place of the leader; every other group is headed by its leader.  Fills path[0 .. levels - 1].
+ * The path of the root: path[0] is the root, path[l + 1] leads path[l]'s group at level l.  path[l]
+ * heads its group at level l, in place of the leader; every other group is headed by its leader.
+ * Fills path[0 .. levels - 1].
  */
 static void root_path(const struct shape_tree *t, int levels, int path[])
 {
@@ -181,7 +188,8 @@ static void root_path(const struct shape_tree *t, int levels, int path[])
         path[l + 1] = shape_members(t->groups, l, path[l], &count)[0];
 }
 
-/* The group of a rank at a level is a tree of its own: number 0 is its head, the others follow in order.  Grouped: all of them are the head's children. */
+/* The group of a rank at a level is a tree of its own: number 0 is its head, the others follow in
+ * order.  Grouped: all of them are the head's children. */
 struct group {
     struct shape_tree tree; /* balanced */
     const int *members;
@@ -225,7 +233,8 @@ static int grouped_parent(const struct shape_tree *t, int rank)
     return parent;
 }
 
-/* High levels first.  A group's leader comes first in it, and if it is a child, the whole rest of the machine is below it. */
+/* High levels first.  A group's leader comes first in it, and if it is a child, the whole rest of
+ * the machine is below it. */
 static int grouped_child(const struct shape_tree *t, int rank, int i)
 {
     int path[SHAPE_LEVELS];
@@ -242,9 +251,13 @@ static int grouped_child(const struct shape_tree *t, int rank, int i)
     return -1;
 }
 
-/* ---- leaders: the heads of the lowest groups are a tree of their own, in the order of the groups, turned so that the root's comes first ------------ */
+/* ---- leaders: the heads of the lowest groups are a tree of their own, in the order of the groups,
+ * turned so that the root's comes first ------------ */
 
-enum { AT_ONCE = 16 }; /* what one line of a group is read by without harm; more readers, who queue for it, in two steps */
+enum {
+    AT_ONCE = 16
+}; /* what one line of a group is read by without harm; more readers, who queue for it, in two steps
+    */
 
 /* The lowest group of a rank, headed by the root, if that is inside, else by its leader. */
 static struct group lowest_group(const struct shape_tree *t, int rank)
@@ -262,7 +275,10 @@ static struct shape_tree heads_tree(const struct shape_tree *t)
 {
     const struct shape_level *lowest = &t->groups->level[0];
 
-    return (struct shape_tree){ .kind = SHAPE_BALANCED, .degree = t->degree, .ranks = lowest->groups, .root = lowest->group_of[t->root] };
+    return (struct shape_tree){ .kind = SHAPE_BALANCED,
+                                .degree = t->degree,
+                                .ranks = lowest->groups,
+                                .root = lowest->group_of[t->root] };
 }
 
 static int head_of(const struct shape_tree *t, int group)
@@ -280,7 +296,9 @@ static int leaders_parent(const struct shape_tree *t, int rank)
 
     if (v > 0)
         return group_rank(&g, balanced_parent(&g.tree, v));
-    return head_of(t, to_rank(&heads, balanced_parent(&heads, to_number(&heads, t->groups->level[0].group_of[rank]))));
+    return head_of(
+        t, to_rank(&heads,
+                   balanced_parent(&heads, to_number(&heads, t->groups->level[0].group_of[rank]))));
 }
 
 /* Heads first: whole groups are below them. */
@@ -297,16 +315,20 @@ static int leaders_child(const struct shape_tree *t, int rank, int i)
     return i < balanced_children(&g.tree, v) ? group_rank(&g, balanced_child(&g.tree, v, i)) : -1;
 }
 
-/* ---- any kind ------------------------------------------------------------------------------------------------------------- */
+/* ---- any kind -------------------------------------------------------------------------------- */
 
 static const struct {
     int (*parent)(const struct shape_tree *t, int v); /* not called for the root */
     int (*child)(const struct shape_tree *t, int v, int i);
 } kinds[SHAPE_KINDS] = {
-    [SHAPE_FLAT] = { flat_parent, flat_child },          [SHAPE_CHAIN] = { chain_parent, chain_child },
-    [SHAPE_KARY] = { kary_parent, kary_child },          [SHAPE_BALANCED] = { balanced_parent, balanced_child },
-    [SHAPE_KNOMIAL] = { knomial_parent, knomial_child }, [SHAPE_GROUPED] = { grouped_parent, grouped_child },
-    [SHAPE_NESTED] = { grouped_parent, grouped_child },  [SHAPE_LEADERS] = { leaders_parent, leaders_child },
+    [SHAPE_FLAT] = { flat_parent, flat_child },
+    [SHAPE_CHAIN] = { chain_parent, chain_child },
+    [SHAPE_KARY] = { kary_parent, kary_child },
+    [SHAPE_BALANCED] = { balanced_parent, balanced_child },
+    [SHAPE_KNOMIAL] = { knomial_parent, knomial_child },
+    [SHAPE_GROUPED] = { grouped_parent, grouped_child },
+    [SHAPE_NESTED] = { grouped_parent, grouped_child },
+    [SHAPE_LEADERS] = { leaders_parent, leaders_child },
 };
 
 int hud_shape_parent(const struct shape_tree *t, int rank)

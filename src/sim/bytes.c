@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bytes.c - ranges are cut at the ends of an access; a write makes one range of all that it covers. */
+/* bytes.c - ranges are cut at the ends of an access; a write makes one range of all that it covers.
+ * */
 #include "sim/bytes.h"
 #include "sim/grow.h"
 
@@ -55,7 +56,8 @@ static void cut(struct sim_bytes *b, size_t at)
     }
 }
 
-static const struct sim_event *note_read(struct sim_range *r, const struct sim_event *by, const struct sim_order *clock)
+static const struct sim_event *note_read(struct sim_range *r, const struct sim_event *by,
+                                         const struct sim_order *clock)
 {
     if (!order_before(&r->write, by->rank, clock))
         return &r->write;
@@ -69,7 +71,8 @@ static const struct sim_event *note_read(struct sim_range *r, const struct sim_e
     return NULL;
 }
 
-static const struct sim_event *unordered(const struct sim_range *r, const struct sim_event *by, const struct sim_order *clock)
+static const struct sim_event *unordered(const struct sim_range *r, const struct sim_event *by,
+                                         const struct sim_order *clock)
 {
     if (!order_before(&r->write, by->rank, clock))
         return &r->write;
@@ -79,8 +82,9 @@ static const struct sim_event *unordered(const struct sim_range *r, const struct
     return NULL;
 }
 
-const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by,
-                                       const struct sim_order *clock, size_t *at)
+const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t end,
+                                       const struct sim_event *by, const struct sim_order *clock,
+                                       size_t *at)
 {
     cut(b, first);
     cut(b, end);
@@ -101,8 +105,9 @@ const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t
     return NULL;
 }
 
-const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by,
-                                        const struct sim_order *clock, size_t *at)
+const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_t end,
+                                        const struct sim_event *by, const struct sim_order *clock,
+                                        size_t *at)
 {
     if (first == end)
         return NULL;

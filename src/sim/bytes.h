@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bytes.h - the last accesses to each byte of a stretch of memory, kept as ranges, and the race test on them.
+ * bytes.h - the last accesses to each byte of a stretch of memory, kept as ranges, and the race
+ * test on them.
  *
- * Two accesses to a byte, one of them a write, race unless one happened before the other.  Kept for each range: the last write, and for
- * each rank its last read since.  Older ones need not be kept: a write that passed the test is ordered after all of them.
+ * Two accesses to a byte, one of them a write, race unless one happened before the other.  Kept for
+ * each range: the last write, and for each rank its last read since.  Older ones need not be kept:
+ * a write that passed the test is ordered after all of them.
  */
 #ifndef HUD_BYTES_H
 #define HUD_BYTES_H
@@ -18,13 +20,16 @@ struct sim_bytes {
 };
 
 /*
- * Note an access to [first, end) by `by`, whose vector clock is `clock`.  NULL: no race; else an earlier access that it races with
- * (valid until the next call) and *at, the first byte of that race.
+ * Note an access to [first, end) by `by`, whose vector clock is `clock`.  NULL: no race; else an
+ * earlier access that it races with (valid until the next call) and *at, the first byte of that
+ * race.
  */
-const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by,
-                                       const struct sim_order *clock, size_t *at);
-const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by,
-                                        const struct sim_order *clock, size_t *at);
+const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t end,
+                                       const struct sim_event *by, const struct sim_order *clock,
+                                       size_t *at);
+const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_t end,
+                                        const struct sim_event *by, const struct sim_order *clock,
+                                        size_t *at);
 /* Somebody wrote or read a byte of [first, end). */
 bool hud_bytes_touched(const struct sim_bytes *b, size_t first, size_t end);
 /* Forget them. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * caches.cpp - a directory of segments, stretches of bytes that the same caches have, and per cache a queue of uses.
+ * caches.cpp - a directory of segments, stretches of bytes that the same caches have, and per cache
+ * a queue of uses.
  *
- * A use stamps all that it touches.  The oldest entry of a cache's queue therefore says where its least recently used bytes are: those in that
- * stretch which still bear the entry's stamp; the others have been used, or lost, since.
+ * A use stamps all that it touches.  The oldest entry of a cache's queue therefore says where its
+ * least recently used bytes are: those in that stretch which still bear the entry's stamp; the
+ * others have been used, or lost, since.
  */
 #include "sim/caches.h"
 #include "sim/segments.h"
@@ -47,7 +49,8 @@ struct sim_caches {
         return caches[(size_t)number];
     }
 
-    /* Caches by number: the nearest ones by core, then private ones by core, then shared ones by unit. */
+    /* Caches by number: the nearest ones by core, then private ones by core, then shared ones by
+     * unit. */
     int private_of(int core) const
     {
         return shape.cores + core;
@@ -115,7 +118,8 @@ struct sim_caches {
             return true;
         };
 
-        cache.uses.erase(std::remove_if(cache.uses.begin(), cache.uses.end(), gone), cache.uses.end());
+        cache.uses.erase(std::remove_if(cache.uses.begin(), cache.uses.end(), gone),
+                         cache.uses.end());
         cache.tidy_at = 2 * cache.uses.size() + 64;
     }
 
@@ -146,9 +150,11 @@ struct sim_caches {
             cache_at(number).uses.pop_front();
             segments.cut(oldest.first);
             segments.cut(oldest.end);
-            for (auto s = segments.map.lower_bound(oldest.first); s != segments.map.end() && s->first < oldest.end; ++s) {
+            for (auto s = segments.map.lower_bound(oldest.first);
+                 s != segments.map.end() && s->first < oldest.end; ++s) {
                 const Copy *copy = s->second.of(number);
-                size_t surplus = cache_at(number).held - std::min(cache_at(number).held, cache_at(number).room);
+                size_t surplus =
+                    cache_at(number).held - std::min(cache_at(number).held, cache_at(number).room);
                 if (!copy || copy->stamp != oldest.stamp)
                     continue;
                 if (surplus == 0) {
@@ -199,12 +205,14 @@ struct sim_caches {
         for (const Copy &copy : s.copies) {
             bool own = copy.cache == private_of(core) || copy.cache == shared_of(core);
             int apart = own ? 0 : shape.apart(shape.where, core, cache_at(copy.cache).core);
-            if (copy.cache >= shape.cores && (apart > far || (apart == far && copy.cache < farthest))) {
+            if (copy.cache >= shape.cores &&
+                (apart > far || (apart == far && copy.cache < farthest))) {
                 far = apart;
                 farthest = copy.cache;
             }
         }
-        return farthest == MEMORY ? caches_place{ CACHES_NODE, node_of(first), false } : place_of(core, s, farthest);
+        return farthest == MEMORY ? caches_place{ CACHES_NODE, node_of(first), false }
+                                  : place_of(core, s, farthest);
     }
 
     /* A core's own caches have it. */
@@ -216,7 +224,8 @@ struct sim_caches {
     }
 
     /* These caches have used bytes, and the core has. */
-    void end_use(int core, std::vector<int> used, uintptr_t first, size_t bytes, caches_given_up *given_up)
+    void end_use(int core, std::vector<int> used, uintptr_t first, size_t bytes,
+                 caches_given_up *given_up)
     {
         used.push_back(private_of(core));
         if (shape.nearest_bytes != 0)
@@ -239,7 +248,8 @@ sim_caches *hud_caches_create(const caches_shape *shape)
     c->shape = *shape;
     c->caches.resize((size_t)(2 * shape->cores + shape->units));
     for (int core = 0; core < shape->cores; core++) {
-        Cache &nearest = c->cache_at(core), &own = c->cache_at(c->private_of(core)), &shared = c->cache_at(c->shared_of(core));
+        Cache &nearest = c->cache_at(core), &own = c->cache_at(c->private_of(core)),
+              &shared = c->cache_at(c->shared_of(core));
         nearest.core = own.core = shared.core = core;
         nearest.room = shape->nearest_bytes;
         own.room = shape->private_bytes;
@@ -267,12 +277,14 @@ int hud_caches_node(const sim_caches *c, uintptr_t at)
     return c->node_of(at);
 }
 
-size_t hud_caches_find(sim_caches *c, int core, uintptr_t first, size_t bytes, bool write, caches_place *place)
+size_t hud_caches_find(sim_caches *c, int core, uintptr_t first, size_t bytes, bool write,
+                       caches_place *place)
 {
     auto &map = c->segments.map;
     auto s = map.upper_bound(first);
     auto home = c->homes.upper_bound(first);
-    uintptr_t at = first, end = std::min(first + bytes, home == c->homes.end() ? UINTPTR_MAX : home->first);
+    uintptr_t at = first,
+              end = std::min(first + bytes, home == c->homes.end() ? UINTPTR_MAX : home->first);
 
     if (s != map.begin() && std::prev(s)->second.end > first)
         --s;
@@ -293,7 +305,8 @@ size_t hud_caches_find(sim_caches *c, int core, uintptr_t first, size_t bytes, b
     return std::min(at, end) - first;
 }
 
-void hud_caches_read(sim_caches *c, int core, uintptr_t first, size_t bytes, caches_given_up *given_up)
+void hud_caches_read(sim_caches *c, int core, uintptr_t first, size_t bytes,
+                     caches_given_up *given_up)
 {
     int own = c->private_of(core), shared = c->shared_of(core);
     auto range = c->segments.cover(first, first + bytes);
@@ -315,7 +328,8 @@ void hud_caches_read(sim_caches *c, int core, uintptr_t first, size_t bytes, cac
     c->end_use(core, used, first, bytes, given_up);
 }
 
-void hud_caches_write(sim_caches *c, int core, uintptr_t first, size_t bytes, caches_given_up *given_up)
+void hud_caches_write(sim_caches *c, int core, uintptr_t first, size_t bytes,
+                      caches_given_up *given_up)
 {
     auto range = c->segments.cover(first, first + bytes);
 

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * caches.h - where bytes lie: which caches have them, which of these is newer than memory, and where they are at home.
+ * caches.h - where bytes lie: which caches have them, which of these is newer than memory, and
+ * where they are at home.
  *
- * Each core has a private cache and, in front of it, a nearest one, each unit of some cores a shared one.  A cache keeps what was used last, by
- * the byte: when it is too full it gives up what was used least recently.  Nothing here takes time: copies.h asks what lies where before it moves
+ * Each core has a private cache and, in front of it, a nearest one, each unit of some cores a
+ * shared one.  A cache keeps what was used last, by the byte: when it is too full it gives up what
+ * was used least recently.  Nothing here takes time: copies.h asks what lies where before it moves
  * something.
  *
- * What the nearest cache has, the private one has, too.  A read brings bytes into both and, unless that has them already, through its unit's
- * shared one, where they stay, too; if it was another core's private cache that was newer than memory, its unit's shared cache now is.  A write
- * leaves them in the core's own two alone, newer than memory.  A private cache gives up to its unit's shared one what is newer than memory, and
- * that one gives it up to memory.  What no cache has is in memory.
+ * What the nearest cache has, the private one has, too.  A read brings bytes into both and, unless
+ * that has them already, through its unit's shared one, where they stay, too; if it was another
+ * core's private cache that was newer than memory, its unit's shared cache now is.  A write leaves
+ * them in the core's own two alone, newer than memory.  A private cache gives up to its unit's
+ * shared one what is newer than memory, and that one gives it up to memory.  What no cache has is
+ * in memory.
  *
- * Bytes are known by address and kept by the byte, so nothing depends on how buffers lie to cache lines, or on which addresses they have.
- * Running out of memory ends the program.
+ * Bytes are known by address and kept by the byte, so nothing depends on how buffers lie to cache
+ * lines, or on which addresses they have.  Running out of memory ends the program.
  */
 #ifndef HUD_CACHES_H
 #define HUD_CACHES_H
@@ -59,21 +63,26 @@ struct sim_caches;
 struct sim_caches *hud_caches_create(const struct caches_shape *shape);
 void hud_caches_free(struct sim_caches *c);
 
-/* These bytes are in this node's memory.  Said again of other bytes, that counts; never said: node 0. */
+/* These bytes are in this node's memory.  Said again of other bytes, that counts; never said: node
+ * 0. */
 void hud_caches_home(struct sim_caches *c, uintptr_t first, size_t bytes, int node);
 /* Whose they are. */
 int hud_caches_node(const struct sim_caches *c, uintptr_t at);
 
 /*
- * Where a core finds the bytes at `first`; returns how many, from there on and at most `bytes`, it finds there; they are of one home.
- * To read: its own private cache; its unit's shared one; whatever is newer than memory; memory.
- * To write: its own private cache, if no other has them but its unit's shared one; else whoever is farthest of those who have them, since it must
- * give them up; memory.
+ * Where a core finds the bytes at `first`; returns how many, from there on and at most `bytes`, it
+ * finds there; they are of one home.  To read: its own private cache; its unit's shared one;
+ * whatever is newer than memory; memory.  To write: its own private cache, if no other has them but
+ * its unit's shared one; else whoever is farthest of those who have them, since it must give them
+ * up; memory.
  */
-size_t hud_caches_find(struct sim_caches *c, int core, uintptr_t first, size_t bytes, bool write, struct caches_place *place);
+size_t hud_caches_find(struct sim_caches *c, int core, uintptr_t first, size_t bytes, bool write,
+                       struct caches_place *place);
 
-void hud_caches_read(struct sim_caches *c, int core, uintptr_t first, size_t bytes, struct caches_given_up *given_up);
-void hud_caches_write(struct sim_caches *c, int core, uintptr_t first, size_t bytes, struct caches_given_up *given_up);
+void hud_caches_read(struct sim_caches *c, int core, uintptr_t first, size_t bytes,
+                     struct caches_given_up *given_up);
+void hud_caches_write(struct sim_caches *c, int core, uintptr_t first, size_t bytes,
+                      struct caches_given_up *given_up);
 /* They were written past the caches: memory alone has them. */
 void hud_caches_write_past(struct sim_caches *c, uintptr_t first, size_t bytes);
 

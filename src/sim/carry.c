@@ -62,8 +62,8 @@ static void copy(struct mem *m, const struct copies_call *call)
 }
 
 /* Bytes [done, done + bytes) of all operands. */
-static void carry_part(struct mem *m, enum copies_kind kind, const struct operand *to, int tos, const struct operand *from, int froms,
-                       size_t done, size_t bytes)
+static void carry_part(struct mem *m, enum copies_kind kind, const struct operand *to, int tos,
+                       const struct operand *from, int froms, size_t done, size_t bytes)
 {
     struct copies_call call = { .kind = kind, .froms = froms, .tos = tos, .bytes = bytes };
 
@@ -76,8 +76,8 @@ static void carry_part(struct mem *m, enum copies_kind kind, const struct operan
     copy(m, &call);
 }
 
-void hud_carry(struct mem *m, enum copies_kind kind, const struct mem_span *to, int tos, const struct mem_span *from, int froms,
-               size_t bytes)
+void hud_carry(struct mem *m, enum copies_kind kind, const struct mem_span *to, int tos,
+               const struct mem_span *from, int froms, size_t bytes)
 {
     struct operand out[COPIES_TO], in[MEM_SOURCES];
     size_t beside = 0;
@@ -100,7 +100,8 @@ void hud_carry(struct mem *m, enum copies_kind kind, const struct mem_span *to, 
     carry_part(m, kind, out, tos, in, froms, 0, beside);
     for (int i = 0; i < tos; i++)
         if (out[i].beside != 0)
-            (kind == COPIES_CLAIM ? hud_clock_claim : hud_clock_store)(m, &out[i].spot, out[i].beside);
+            (kind == COPIES_CLAIM ? hud_clock_claim : hud_clock_store)(m, &out[i].spot,
+                                                                       out[i].beside);
     carry_part(m, kind, out, tos, in, froms, beside, bytes - beside);
     hud_clock_pause(m);
 }
@@ -111,7 +112,8 @@ enum copies_kind hud_carry_out(const struct mem *m, const struct mem_span *to, s
 
     if (!machine || machine->copy.past_gbps <= 0 || to->shared || to->view->unpack)
         return COPIES_COPY;
-    return (double)message_bytes > machine->caches.shared_bytes / 2 / m->team->size ? COPIES_PAST : COPIES_COPY;
+    return (double)message_bytes > machine->caches.shared_bytes / 2 / m->team->size ? COPIES_PAST
+                                                                                    : COPIES_COPY;
 }
 
 enum copies_kind hud_carry_move(const struct mem *m, const struct mem_span *to, size_t bytes)
@@ -150,7 +152,8 @@ struct sim_traffic hud_sim_traffic(const struct sim *s, int resource)
 {
     const struct sim_clock *c = s->clock;
     const struct sim_ways *w = hud_copies_ways(c->copies);
-    struct sim_traffic t = { .gbps = hud_ways_gbps(w, resource), .bytes = hud_copies_carried(c->copies, resource) };
+    struct sim_traffic t = { .gbps = hud_ways_gbps(w, resource),
+                             .bytes = hud_copies_carried(c->copies, resource) };
 
     hud_ways_name(w, resource, t.name);
     if (resource < hud_links_count(c->links))
@@ -181,7 +184,8 @@ void hud_carry_create(struct sim *s, struct sim_clock *c)
     for (int r = 0; r < sim_ranks(s); r++) {
         int core = s->options.core[r];
         c->rank_on[core] = r;
-        hud_copies_home(c->copies, (uintptr_t)s->shown + (size_t)r * bytes, bytes, hud_clock_node(s, core));
+        hud_copies_home(c->copies, (uintptr_t)s->shown + (size_t)r * bytes, bytes,
+                        hud_clock_node(s, core));
     }
     c->engine = (struct sim_engine){ .next_ns = INFINITY, .run = step };
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock.c - turns, and the calls of mem.h on flags and words.  A call that must wait for a line's turn lets earlier calls of others go first. */
+/* clock.c - turns, and the calls of mem.h on flags and words.  A call that must wait for a line's
+ * turn lets earlier calls of others go first. */
 #include "sim/carry.h"
 #include "sim/grow.h"
 
@@ -8,7 +9,8 @@
 struct sim_clock *hud_clock_create(struct sim *s, const struct sim_machine *machine)
 {
     struct sim_clock *c = hud_must(calloc(1, sizeof *c));
-    size_t ranks = (size_t)sim_ranks(s), lines = s->options.arena_bytes / (size_t)machine->lines.size_bytes + 1;
+    size_t ranks = (size_t)sim_ranks(s),
+           lines = s->options.arena_bytes / (size_t)machine->lines.size_bytes + 1;
 
     c->machine = machine;
     c->lines = hud_lines_create(machine);
@@ -63,7 +65,8 @@ struct sim_rank *hud_clock_next(struct sim *s)
 {
     struct sim_clock *c = s->clock;
 
-    while (c->engine.next_ns < INFINITY && (c->turns.count == 0 || c->engine.next_ns <= c->turns.turn[0].ns))
+    while (c->engine.next_ns < INFINITY &&
+           (c->turns.count == 0 || c->engine.next_ns <= c->turns.turn[0].ns))
         c->engine.run(s);
     if (c->turns.count == 0) {
         hud_crossings_until(c->crossings, INFINITY);
@@ -100,7 +103,9 @@ void hud_clock_step(struct sim_rank *r)
 {
     hud_clock_end(r);
     hud_clock_until(r, r->now_ns);
-    r->step = (struct sim_step){ .what = r->now.what, .file = r->now.file, .line = r->now.line, .by = -1 };
+    r->step = (struct sim_step){
+        .what = r->now.what, .file = r->now.file, .line = r->now.line, .by = -1
+    };
     r->step.begin_ns = r->step.ready_ns = r->step.turn_ns = r->now_ns;
 }
 
@@ -140,7 +145,9 @@ static void cross(struct sim_rank *r, struct sim_line *line, struct sim_fetch *f
         hud_clock_until(r, begin_ns);
     double delay_ns = f->from < 0 ? 0 : hud_links_cross(c->links, f->from, r->core, r->now_ns);
     if (delay_ns < 0)
-        hud_sim_fail(r->s, "simulated time runs back: a line comes to rank %d at %g ns, and links were crossed later; it %s at %s:%d\n",
+        hud_sim_fail(r->s,
+                     "simulated time runs back: a line comes to rank %d at %g ns, and links were "
+                     "crossed later; it %s at %s:%d\n",
                      r->number, r->now_ns, r->now.what, r->now.file, r->now.line);
     if (delay_ns > 0)
         hud_lines_delay(c->lines, line, r->core, f, delay_ns);
@@ -161,14 +168,16 @@ void hud_clock_forget(struct sim_rank *r, struct sim_flag *flag)
     hud_flag_forget(flag, newest(r, flag));
 }
 
-/* Within a call that takes one line after the other, others go first whose time is before that of the next line. */
+/* Within a call that takes one line after the other, others go first whose time is before that of
+ * the next line. */
 static void in_turn(struct sim_rank *r)
 {
     if (r->now_ns > r->s->clock->now_ns)
         hud_clock_until(r, r->now_ns);
 }
 
-/* What a flag is when its turn has come is what the rank sees: its oldest post then, since those before are forgotten.  Plain words: flag is NULL. */
+/* What a flag is when its turn has come is what the rank sees: its oldest post then, since those
+ * before are forgotten.  Plain words: flag is NULL. */
 static void load(struct sim_rank *r, struct sim_line *line, struct sim_flag *flag)
 {
     in_turn(r);
@@ -223,26 +232,27 @@ static void store(struct sim_rank *r, struct sim_line *line)
 /* ---- flags ---- */
 
 /* The first post that will do; -1: none yet. */
-static int first_of(const struct sim_flag *flag, uint64_t least)
+static int first_of(const struct sim_flag *flag, uint64_t min)
 {
     int post = flag->count;
 
-    while (post > 0 && (int64_t)(flag->posts[post - 1].value - least) >= 0)
+    while (post > 0 && (int64_t)(flag->posts[post - 1].value - min) >= 0)
         post--;
     return post < flag->count ? post : -1;
 }
 
-static void wait_for(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
+static void wait_for(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot,
+                     uint64_t min)
 {
-    int post = first_of(flag, least);
+    int post = first_of(flag, min);
 
     if (post < 0) {
         look(r, line_at(r->s, spot->owner, spot->at), r->now_ns);
-        hud_sched_wait(r, flag, spot, least);
+        hud_sched_wait(r, flag, spot, min);
     } else {
         hud_clock_until(r, flag->posts[post].visible_ns);
     }
-    const struct sim_post *p = &flag->posts[first_of(flag, least)];
+    const struct sim_post *p = &flag->posts[first_of(flag, min)];
     r->step.ready_ns = r->now_ns;
     r->step.by = p->by.rank;
     r->step.by_file = p->by.file;
@@ -251,14 +261,15 @@ static void wait_for(struct sim_rank *r, struct sim_flag *flag, const struct sim
     hud_lines_pause(r->s->clock->lines, r->core);
 }
 
-void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
+void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot,
+                     uint64_t min)
 {
     struct sim_rank *r = m->self;
-    int post = first_of(flag, least);
+    int post = first_of(flag, min);
     bool waits = post < 0 || flag->posts[post].visible_ns > r->now_ns;
 
     if (waits)
-        wait_for(r, flag, spot, least);
+        wait_for(r, flag, spot, min);
     load(r, line_at(r->s, spot->owner, spot->at), flag);
     if (waits)
         hud_clock_pause(m);
@@ -303,7 +314,8 @@ void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post 
 struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struct sim_post *p)
 {
     struct sim_rank *r = m->self;
-    struct sim_fetch f = hud_lines_add(m->s->clock->lines, line_at(m->s, spot->owner, spot->at), r->core, r->now_ns);
+    struct sim_fetch f =
+        hud_lines_add(m->s->clock->lines, line_at(m->s, spot->owner, spot->at), r->core, r->now_ns);
 
     p->at_ns = r->now_ns;
     p->visible_ns = f.end_ns;
@@ -327,7 +339,7 @@ void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot 
 
     for (struct sim_rank **at = &flag->waiting; *at;) {
         struct sim_rank *r = *at;
-        if ((int64_t)(p->value - r->wait_least) < 0) {
+        if ((int64_t)(p->value - r->wait_min) < 0) {
             look(r, line, p->visible_ns);
             at = &r->next_waiting;
             continue;

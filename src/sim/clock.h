@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * clock.h - simulated time of a run on a modelled machine: each rank, bound to a core, has a time, and the rank with the least time goes on.
+ * clock.h - simulated time of a run on a modelled machine: each rank, bound to a core, has a time,
+ * and the rank with the least time goes on.
  *
- * A call of mem.h begins at its rank's time and moves it on by what lines.h, links.h and the engine of bytes say.  All calls happen in the order of
- * the times at which they begin, so each finds lines and links as those before it have left them.  The same checker watches the same run; only
+ * A call of mem.h begins at its rank's time and moves it on by what lines.h, links.h and the engine
+ * of bytes say.  All calls happen in the order of the times at which they begin, so each finds
+ * lines and links as those before it have left them.  The same checker watches the same run; only
  * who goes next is no longer drawn, and a reader sees the newest value that is visible at its time.
  *
- * What costs nothing: asking for a rank, a size or a slot; polling, until the line changes: who waits has looked once, holds the line, and sends for it
- * when it has lost it, be the new value what he waits for or not.
+ * What costs nothing: asking for a rank, a size or a slot; polling, until the line changes: who
+ * waits has looked once, holds the line, and sends for it when it has lost it, be the new value
+ * what he waits for or not.
  */
 #ifndef HUD_SIM_CLOCK_H
 #define HUD_SIM_CLOCK_H
@@ -56,16 +59,20 @@ void hud_clock_ready(struct sim_rank *r, double ns);
 
 /* ---- calls on flags (posts.c): m's rank, at a flag of an arena ---- */
 
-/* Waits until a post with this value, or more, is visible, and loads it; or just loads what is visible.  The flag's oldest post is then what the rank sees. */
-void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least);
+/* Waits until a post with this value, or more, is visible, and loads it; or just loads what is
+ * visible.  The flag's oldest post is then what the rank sees. */
+void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot,
+                     uint64_t min);
 void hud_clock_peek(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot);
 /* The rank waits until its core's store buffer has an entry for the post to come. */
 void hud_clock_entry(struct mem *m);
-/* Says when the post will be visible, and moves the rank's time on.  An addition has yet to be awaited (hud_clock_added). */
+/* Says when the post will be visible, and moves the rank's time on.  An addition has yet to be
+ * awaited (hud_clock_added). */
 void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
 struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
 void hud_clock_added(struct mem *m, const struct sim_spot *spot, struct sim_fetch *f);
-/* Posts that nobody will see any more go: at this rank's time, which it is, a newer one is visible. */
+/* Posts that nobody will see any more go: at this rank's time, which it is, a newer one is visible.
+ * */
 void hud_clock_forget(struct sim_rank *r, struct sim_flag *flag);
 /* Those who wait for the flag hear of its newest post. */
 void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot);

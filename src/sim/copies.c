@@ -9,7 +9,7 @@
 
 enum stage { IDLE, STARTS, MOVES, FOLLOWS, ARRIVES };
 
-static const double MOST_GBPS = 1e9; /* of what costs nothing */
+static const double MAX_GBPS = 1e9; /* of what costs nothing */
 
 /* What a core is doing. */
 struct job {
@@ -19,8 +19,8 @@ struct job {
     bool fills[MEM_SOURCES]; /* its leg brings this source into the shared cache of its unit, */
     bool found[MEM_SOURCES]; /* or has found it there: it may still come */
     uint64_t leg;            /* its number among all */
-    int awaited;             /* the core that it waits for: its leg still brings what this one's found */
-    int followers;           /* that wait for the end of its leg */
+    int awaited;   /* the core that it waits for: its leg still brings what this one's found */
+    int followers; /* that wait for the end of its leg */
 };
 
 struct sim_copies {
@@ -29,7 +29,7 @@ struct sim_copies {
     struct sim_caches *caches;
     struct sim_flows *flows;
     struct job *jobs; /* [cores] */
-    size_t leg_most;
+    size_t leg_max;
     double *given_up;      /* [nodes] */
     struct flow_path path; /* of the leg that begins */
     uint64_t legs;         /* begun so far */
@@ -60,7 +60,7 @@ static struct leg find_leg(const struct sim_copies *c, int core, const struct jo
     const struct copies_call *call = &job->call;
     struct leg leg = leg_at_hand(core);
 
-    leg.bytes = call->bytes - job->done < c->leg_most ? call->bytes - job->done : c->leg_most;
+    leg.bytes = call->bytes - job->done < c->leg_max ? call->bytes - job->done : c->leg_max;
     for (int i = 0; i < call->froms + call->tos; i++) {
         bool write = i >= call->froms;
         uintptr_t at = write ? call->to[i - call->froms] : call->from[i];
@@ -68,7 +68,8 @@ static struct leg find_leg(const struct sim_copies *c, int core, const struct jo
         if (at != 0)
             leg.bytes = hud_caches_find(c->caches, core, at + job->done, leg.bytes, write, place);
         if (at != 0 && write && call->kind == COPIES_PAST)
-            *place = (struct caches_place){ CACHES_NODE, hud_caches_node(c->caches, at + job->done), false };
+            *place = (struct caches_place){ CACHES_NODE, hud_caches_node(c->caches, at + job->done),
+                                            false };
     }
     for (int i = 0; i < call->froms; i++)
         for (int t = 0; t < call->tos; t++)
@@ -83,16 +84,20 @@ static bool combines(const struct copies_call *call)
 }
 
 /* ns a byte, by what each operand takes. */
-static double byte_ns(const struct sim_copies *c, int core, const struct copies_call *call, const struct leg *leg)
+static double byte_ns(const struct sim_copies *c, int core, const struct copies_call *call,
+                      const struct leg *leg)
 {
     const struct machine_copy *copy = &c->machine->copy;
-    double half = .5 / copy->cached_gbps[MACHINE_OWN], past_ns = copy->past_gbps > 0 ? 1 / copy->past_gbps - half : 0, ns = 0;
+    double half = .5 / copy->cached_gbps[MACHINE_OWN],
+           past_ns = copy->past_gbps > 0 ? 1 / copy->past_gbps - half : 0, ns = 0;
     bool extra = combines(call) || call->kind == COPIES_CLAIM;
 
     for (int i = 0; i < call->froms + call->tos; i++) {
-        const struct caches_place *place = i < call->froms ? &leg->from[i] : &leg->to[i - call->froms];
+        const struct caches_place *place =
+            i < call->froms ? &leg->from[i] : &leg->to[i - call->froms];
         double one = (extra ? hud_ways_extra_ns : hud_ways_byte_ns)(c->ways, core, place);
-        bool past = i >= call->froms && call->kind == COPIES_PAST && c->machine->node[core] == place->of;
+        bool past =
+            i >= call->froms && call->kind == COPIES_PAST && c->machine->node[core] == place->of;
         ns += past && past_ns > 0 ? past_ns : one;
     }
     if (combines(call))
@@ -107,23 +112,26 @@ static double first_line(const struct sim_copies *c, int core, const struct job 
 {
     const struct machine_lines *lines = &c->machine->lines;
     struct leg leg = find_leg(c, core, job);
-    double most = lines->hit_ns;
+    double max = lines->hit_ns;
 
     if (job->call.kind == COPIES_CLAIM)
         return 0; /* nobody waits for it */
     for (int i = 0; i < job->call.froms + job->call.tos; i++) {
-        const struct caches_place *place = i < job->call.froms ? &leg.from[i] : &leg.to[i - job->call.froms];
+        const struct caches_place *place =
+            i < job->call.froms ? &leg.from[i] : &leg.to[i - job->call.froms];
         if (i >= job->call.froms && job->call.kind == COPIES_PAST)
             continue; /* it is written and not fetched */
         if (place->kind == CACHES_NODE)
-            most = fmax(most, c->machine->memory.latency_ns[machine_away(c->machine, core, place->of)]);
+            max =
+                fmax(max, c->machine->memory.latency_ns[machine_away(c->machine, core, place->of)]);
         else if (place->kind != CACHES_OWN)
-            most = fmax(most, lines->transfer_ns[hud_ways_class(c->ways, core, place)]);
+            max = fmax(max, lines->transfer_ns[hud_ways_class(c->ways, core, place)]);
     }
-    return most + (job->call.kind == COPIES_KERNEL ? c->machine->copy.kernel_call_ns : 0);
+    return max + (job->call.kind == COPIES_KERNEL ? c->machine->copy.kernel_call_ns : 0);
 }
 
-static void use_bytes(struct sim_copies *c, int core, const struct job *job, size_t bytes, struct caches_given_up *given_up)
+static void use_bytes(struct sim_copies *c, int core, const struct job *job, size_t bytes,
+                      struct caches_given_up *given_up)
 {
     const struct copies_call *call = &job->call;
 
@@ -138,7 +146,8 @@ static void use_bytes(struct sim_copies *c, int core, const struct job *job, siz
 }
 
 /* A leg under way brings some of [first, end) into the shared cache of this unit. */
-static bool brings(const struct sim_copies *c, const struct job *j, int unit, uintptr_t first, uintptr_t end)
+static bool brings(const struct sim_copies *c, const struct job *j, int unit, uintptr_t first,
+                   uintptr_t end)
 {
     if (j->stage != MOVES || c->ways->unit[j - c->jobs] != unit)
         return false;
@@ -173,17 +182,21 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     path->uses = 0;
     look_into_unit(c, core, &leg);
     for (int i = 0; i < call->froms + call->tos; i++) {
-        const struct caches_place *place = i < call->froms ? &leg.from[i] : &leg.to[i - call->froms];
+        const struct caches_place *place =
+            i < call->froms ? &leg.from[i] : &leg.to[i - call->froms];
         if (place->kind == CACHES_OWN)
             continue;
-        hud_ways_cross(c->ways, core, place, i >= call->froms && call->kind == COPIES_PAST, 1, path);
+        hud_ways_cross(c->ways, core, place, i >= call->froms && call->kind == COPIES_PAST, 1,
+                       path);
     }
     memset(c->given_up, 0, (size_t)c->machine->nodes * sizeof *c->given_up);
     use_bytes(c, core, job, leg.bytes, &given_up);
     for (int n = 0; n < c->machine->nodes; n++)
         if (c->given_up[n] > 0)
-            hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n, false }, true, c->given_up[n] / bytes, path);
-    path->most_gbps = fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MOST_GBPS, 1 / ns);
+            hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n, false }, true,
+                           c->given_up[n] / bytes, path);
+    path->max_gbps =
+        fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MAX_GBPS, 1 / ns);
     job->stage = MOVES;
     job->leg_bytes = leg.bytes;
     job->leg = ++c->legs;
@@ -192,8 +205,8 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
 
 /* ---- calls ---- */
 
-/* A core whose leg, begun before this one's, still brings some of what this one's found in the shared cache; -1: all has come.  (What a leader itself follows
- * is not what it brings.) */
+/* A core whose leg, begun before this one's, still brings some of what this one's found in the
+ * shared cache; -1: all has come.  (What a leader itself follows is not what it brings.) */
 static int leader_of(const struct sim_copies *c, const struct job *job)
 {
     int unit = c->ways->unit[job - c->jobs];
@@ -201,7 +214,8 @@ static int leader_of(const struct sim_copies *c, const struct job *job)
     for (int i = 0; i < job->call.froms; i++) {
         uintptr_t first = job->call.from[i] + job->done;
         for (int other = 0; job->found[i] && other < c->machine->cores; other++)
-            if (c->jobs[other].leg < job->leg && brings(c, &c->jobs[other], unit, first, first + job->leg_bytes))
+            if (c->jobs[other].leg < job->leg &&
+                brings(c, &c->jobs[other], unit, first, first + job->leg_bytes))
                 return other;
     }
     return -1;
@@ -210,7 +224,7 @@ static int leader_of(const struct sim_copies *c, const struct job *job)
 /* What its followers waited for has come; they may have to wait for others yet. */
 static void release(struct sim_copies *c, int core, double now_ns)
 {
-    const struct flow_path at_once = { .most_gbps = 1 };
+    const struct flow_path at_once = { .max_gbps = 1 };
 
     for (int i = 0; c->jobs[core].followers > 0; i++) {
         struct job *job = &c->jobs[i];
@@ -226,12 +240,14 @@ double hud_copies_alone(const struct sim_copies *c, int core, const struct copie
 {
     const struct leg leg = leg_at_hand(core);
 
-    return call->kind == COPIES_CLAIM ? 0 : c->machine->lines.hit_ns + byte_ns(c, core, call, &leg) * (double)call->bytes;
+    return call->kind == COPIES_CLAIM
+               ? 0
+               : c->machine->lines.hit_ns + byte_ns(c, core, call, &leg) * (double)call->bytes;
 }
 
 void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns)
 {
-    const struct flow_path wait = { .most_gbps = 1 }; /* a byte is a ns */
+    const struct flow_path wait = { .max_gbps = 1 }; /* a byte is a ns */
     struct job *job = &c->jobs[core];
 
     job->call = *call;
@@ -276,18 +292,19 @@ void hud_copies_touch(struct sim_copies *c, int core, uintptr_t first, size_t by
     struct caches_given_up given_up = { 0, c->given_up };
 
     for (size_t done = 0, n; done < bytes; done += n) {
-        n = bytes - done < c->leg_most ? bytes - done : c->leg_most;
+        n = bytes - done < c->leg_max ? bytes - done : c->leg_max;
         hud_caches_write(c->caches, core, first + done, n, &given_up);
     }
 }
 
-struct sim_copies *hud_copies_create(const struct sim_machine *machine, const struct sim_links *links)
+struct sim_copies *hud_copies_create(const struct sim_machine *machine,
+                                     const struct sim_links *links)
 {
     struct sim_copies *c = hud_must(calloc(1, sizeof *c));
     size_t some = (size_t)machine->caches.private_bytes / 4 + 1;
 
     c->machine = machine;
-    c->leg_most = some < COPIES_LEG ? some : COPIES_LEG;
+    c->leg_max = some < COPIES_LEG ? some : COPIES_LEG;
     c->ways = hud_ways_create(machine, links);
     c->caches = hud_ways_caches(c->ways);
     c->flows = hud_ways_flows(c->ways);

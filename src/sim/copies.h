@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * copies.h - what copies and reductions cost in simulated time: where their bytes lie (caches.h) and what they share on their way (flows.h), with
- * a machine's numbers (machine.h).
+ * copies.h - what copies and reductions cost in simulated time: where their bytes lie (caches.h)
+ * and what they share on their way (flows.h), with a machine's numbers (machine.h).
  *
- * A call works through its bytes by legs: at most COPIES_LEG bytes, of which each operand lies in one place.  A leg is a flow.
+ * A call works through its bytes by legs: at most COPIES_LEG bytes, of which each operand lies in
+ * one place.  A leg is a flow.
  *
- * Its rate, while nobody else is there.  A copy takes for each byte what its two ends take: an end in the own private cache half of 1 /
- * cached_gbps.own, one elsewhere 1 / gbps of that place less that half; in nearest caches the same with nearest_gbps.  A destination counts like
- * a source, since its bytes are fetched before they are written.  A reduction of n sources takes n / reduce.core_gbps, and for each operand
- * elsewhere what its end takes more than one in the own private cache; a second destination is a copy more.  Ends add up: what bounds a core is
- * how many lines it can wait for at once, from wherever they come.
+ * Its rate, while nobody else is there.  A copy takes for each byte what its two ends take: an end
+ * in the own private cache half of 1 / cached_gbps.own, one elsewhere 1 / gbps of that place less
+ * that half; in nearest caches the same with nearest_gbps.  A destination counts like a source,
+ * since its bytes are fetched before they are written.  A reduction of n sources takes n /
+ * reduce.core_gbps, and for each operand elsewhere what its end takes more than one in the own
+ * private cache; a second destination is a copy more.  Ends add up: what bounds a core is how many
+ * lines it can wait for at once, from wherever they come.
  *
- * What it shares.  Each operand's bytes cross the links from where they lie to the core, the memory controller of their node if they lie there,
- * the shared cache of the core's unit whatever comes from outside its own cache, and that of another unit if they lie in it.  What a shared
- * cache gives up for it crosses what leads to its memory.
+ * What it shares.  Each operand's bytes cross the links from where they lie to the core, the memory
+ * controller of their node if they lie there, the shared cache of the core's unit whatever comes
+ * from outside its own cache, and that of another unit if they lie in it.  What a shared cache
+ * gives up for it crosses what leads to its memory.
  *
- * Before the first byte: the first line of a call comes as any other does: hit_ns, or the most that an operand's takes, transfer_ns of its class, or latency_ns
- * of the memory that it lies in.  What is written past the caches is not fetched, and not waited for.
+ * Before the first byte: the first line of a call comes as any other does: hit_ns, or the most that
+ * an operand's takes, transfer_ns of its class, or latency_ns of the memory that it lies in.  What
+ * is written past the caches is not fetched, and not waited for.
  *
- * Several cores that read the same bytes.  The first one's leg brings them into the shared cache of its unit; others of that unit that find them
- * there while they still come go at the shared cache's speed, and end no sooner than that leg.
+ * Several cores that read the same bytes.  The first one's leg brings them into the shared cache of
+ * its unit; others of that unit that find them there while they still come go at the shared cache's
+ * speed, and end no sooner than that leg.
  *
- * The end of a copy through the kernel is found like any other; it goes no faster than kernel_gbps, and begins kernel_call_ns later.
+ * The end of a copy through the kernel is found like any other; it goes no faster than kernel_gbps,
+ * and begins kernel_call_ns later.
  */
 #ifndef HUD_COPIES_H
 #define HUD_COPIES_H
@@ -39,7 +46,8 @@ enum copies_kind {
     COPIES_KERNEL /* a copy by the kernel */
 };
 
-/* Addresses: of shared memory as algorithms see it, of a user's as it is.  0: in the core's own cache, wherever (what a packed view gives or takes). */
+/* Addresses: of shared memory as algorithms see it, of a user's as it is.  0: in the core's own
+ * cache, wherever (what a packed view gives or takes). */
 struct copies_call {
     enum copies_kind kind;
     uintptr_t from[MEM_SOURCES], to[COPIES_TO];
@@ -50,7 +58,8 @@ struct copies_call {
 struct sim_copies;
 
 /* The machine and its links must live as long. */
-struct sim_copies *hud_copies_create(const struct sim_machine *machine, const struct sim_links *links);
+struct sim_copies *hud_copies_create(const struct sim_machine *machine,
+                                     const struct sim_links *links);
 void hud_copies_free(struct sim_copies *c); /* NULL is allowed */
 
 /* These bytes are in the memory of a node: see caches.h. */
@@ -58,13 +67,17 @@ void hud_copies_home(struct sim_copies *c, uintptr_t first, size_t bytes, int no
 /* A core writes these bytes, in no time: fresh data. */
 void hud_copies_touch(struct sim_copies *c, int core, uintptr_t first, size_t bytes);
 
-/* What a call takes all of whose operands are in the core's nearest cache.  Claims of those cost nothing. */
+/* What a call takes all of whose operands are in the core's nearest cache.  Claims of those cost
+ * nothing. */
 double hud_copies_alone(const struct sim_copies *c, int core, const struct copies_call *call);
-/* A core begins a call.  It has none yet; now_ns is neither before the latest time given here nor after hud_copies_next. */
-void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns);
+/* A core begins a call.  It has none yet; now_ns is neither before the latest time given here nor
+ * after hud_copies_next. */
+void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call,
+                      double now_ns);
 /* When the next leg of any call ends; INFINITY: there is none. */
 double hud_copies_next(struct sim_copies *c);
-/* It is that time: the core whose whole call ends, -1: another leg begins, or the same may be due once more. */
+/* It is that time: the core whose whole call ends, -1: another leg begins, or the same may be due
+ * once more. */
 int hud_copies_step(struct sim_copies *c);
 
 /* What they cross, and the bytes that have crossed each of its resources so far. */

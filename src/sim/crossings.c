@@ -51,12 +51,15 @@ static int find_place(struct sim_crossings *all)
     return all->places++;
 }
 
-void hud_crossings_add(struct sim_crossings *all, struct sim_line *line, int core, const struct sim_fetch *f, double now_ns)
+void hud_crossings_add(struct sim_crossings *all, struct sim_line *line, int core,
+                       const struct sim_fetch *f, double now_ns)
 {
     int place = find_place(all);
 
     all->crossing[place] = (struct crossing){ .line = line, .core = core, .f = *f };
-    hud_turns_add(&all->turns, (struct sim_turn){ .ns = f->begin_ns > now_ns ? f->begin_ns : now_ns, .draw = all->came++, .rank = place });
+    hud_turns_add(&all->turns, (struct sim_turn){ .ns = f->begin_ns > now_ns ? f->begin_ns : now_ns,
+                                                  .draw = all->came++,
+                                                  .rank = place });
 }
 
 void hud_crossings_until(struct sim_crossings *all, double now_ns)
@@ -70,7 +73,8 @@ void hud_crossings_until(struct sim_crossings *all, double now_ns)
             hud_turns_add(&all->turns, turn);
             continue;
         }
-        double delay_ns = c->f.from < 0 ? 0 : hud_links_cross(all->links, c->f.from, c->core, turn.ns);
+        double delay_ns =
+            c->f.from < 0 ? 0 : hud_links_cross(all->links, c->f.from, c->core, turn.ns);
         if (delay_ns > 0)
             hud_lines_delay(all->lines, c->line, c->core, &c->f, delay_ns);
         c->next_free = all->free;

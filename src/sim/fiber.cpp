@@ -2,7 +2,8 @@
 /*
  * fiber.cpp - Boost.Context's jump between stacks, with a guard page, told to the sanitizers.
  *
- * The raw jump is used rather than boost::context::fiber: that one unwinds an unfinished stack with an exception, and the frames here are C.
+ * The raw jump is used rather than boost::context::fiber: that one unwinds an unfinished stack with
+ * an exception, and the frames here are C.
  */
 #include "sim/fiber.h"
 
@@ -60,7 +61,8 @@ void left_outside(fiber *f)
 void leave_inside(fiber *f, bool for_good)
 {
 #ifdef FIBER_ASAN
-    __sanitizer_start_switch_fiber(for_good ? nullptr : &f->fake_inside, f->outside_stack, f->outside_bytes);
+    __sanitizer_start_switch_fiber(for_good ? nullptr : &f->fake_inside, f->outside_stack,
+                                   f->outside_bytes);
 #endif
 #ifdef FIBER_TSAN
     __tsan_switch_to_fiber(f->tsan_outside, 0);
@@ -92,7 +94,8 @@ fiber *hud_fiber_create(size_t stack_bytes, void (*main)(void *arg), void *arg)
         return nullptr;
     f->guard_bytes = page;
     f->map_bytes = page + (stack_bytes + page - 1) / page * page;
-    void *map = mmap(nullptr, f->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    void *map = mmap(nullptr, f->map_bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (map == MAP_FAILED || mprotect(map, page, PROT_NONE) != 0) {
         if (map != MAP_FAILED)
             munmap(map, f->map_bytes);
@@ -128,7 +131,8 @@ bool hud_fiber_resume(fiber *f)
     if (f->returned)
         return false;
 #ifdef FIBER_ASAN
-    __sanitizer_start_switch_fiber(&f->fake_outside, f->map + f->guard_bytes, f->map_bytes - f->guard_bytes);
+    __sanitizer_start_switch_fiber(&f->fake_outside, f->map + f->guard_bytes,
+                                   f->map_bytes - f->guard_bytes);
 #endif
 #ifdef FIBER_TSAN
     f->tsan_outside = __tsan_get_current_fiber();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fiber.h - a function on a stack of its own that can be left and entered again.  Over Boost.Context. */
+/* fiber.h - a function on a stack of its own that can be left and entered again.  Over
+ * Boost.Context. */
 #ifndef HUD_FIBER_H
 #define HUD_FIBER_H
 
@@ -12,12 +13,14 @@ extern "C" {
 
 struct fiber;
 
-/* The stack has an inaccessible page below it.  main(arg) begins at the first resume.  NULL: out of memory. */
+/* The stack has an inaccessible page below it.  main(arg) begins at the first resume.  NULL: out of
+ * memory. */
 struct fiber *hud_fiber_create(size_t stack_bytes, void (*main)(void *arg), void *arg);
 /* Whatever the fiber still held is forgotten, not unwound.  NULL is allowed. */
 void hud_fiber_free(struct fiber *f);
 
-/* From outside: runs the fiber until it suspends itself or its main returns; false if it has returned. */
+/* From outside: runs the fiber until it suspends itself or its main returns; false if it has
+ * returned. */
 bool hud_fiber_resume(struct fiber *f);
 /* From inside: back to whoever resumed it. */
 void hud_fiber_suspend(struct fiber *f);

@@ -2,7 +2,8 @@
 /*
  * flag.h - every value a flag has had, who posted it and what it released; and who has seen which.
  *
- * Admissible for a reader is a value not older than what the reader has seen, nor than any post that happened before the reader.
+ * Admissible for a reader is a value not older than what the reader has seen, nor than any post
+ * that happened before the reader.
  */
 #ifndef HUD_FLAG_H
 #define HUD_FLAG_H
@@ -17,14 +18,15 @@ struct sim_post {
     bool add;                   /* by mem_add: ordered among each other by the flag itself */
     struct sim_order *released; /* vector clock that its reader acquires, NULL: nothing */
     unsigned hops;              /* of its poster, when it posted */
-    double at_ns, visible_ns;   /* where there is a clock: when it was made, and from when on it may be seen */
+    double at_ns,
+        visible_ns; /* where there is a clock: when it was made, and from when on it may be seen */
 };
 
 struct sim_flag {
     struct sim_post *posts; /* the first is the zero of the lease */
     int count, room;
-    int *
-        seen; /* [ranks] the newest post that each rank has seen or made; NULL where there is a clock, and the newest is what a reader sees */
+    int *seen; /* [ranks] the newest post that each rank has seen or made; NULL where there is a
+                  clock, and the newest is what a reader sees */
     struct sim_rank *waiting; /* who waits for it, the latest first */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flows.c - flows by classes of equal paths.  A class counts the bytes that each of its flows would have moved had it been there from the beginning
- * (`served`); a flow ends when that reaches what it was at its begin, plus the flow's bytes.  So time passes for a class, not for each of its flows.
+ * flows.c - flows by classes of equal paths.  A class counts the bytes that each of its flows would
+ * have moved had it been there from the beginning (`served`); a flow ends when that reaches what it
+ * was at its begin, plus the flow's bytes.  So time passes for a class, not for each of its flows.
  */
 #include "sim/flows.h"
 #include "sim/grow.h"
@@ -72,7 +73,7 @@ static void copy_path(struct flow_path *to, const struct flow_path *from)
     for (int u = 0; u < from->uses; u++)
         to->use[u] = from->use[u];
     to->uses = from->uses;
-    to->most_gbps = from->most_gbps;
+    to->max_gbps = from->max_gbps;
 }
 
 struct sim_flows *hud_flows_create(const double *capacity_gbps, int resources)
@@ -140,17 +141,18 @@ static struct flow heap_take(struct class *c)
 
 /* ---- rates ---- */
 
-/* The rate at which an open class is held by its own limit or by one of its resources, if all open ones grow alike. */
+/* The rate at which an open class is held by its own limit or by one of its resources, if all open
+ * ones grow alike. */
 static double class_limit(const struct sim_flows *f, const struct class *c)
 {
-    double least = c->path.most_gbps;
+    double min = c->path.max_gbps;
 
     for (int u = 0; u < c->path.uses; u++) {
         const struct resource *r = &f->resources[c->path.use[u].resource];
         double share = (r->capacity - r->taken) / r->weight;
-        least = share < least ? share : least;
+        min = share < min ? share : min;
     }
-    return least > 0 ? least : 0;
+    return min > 0 ? min : 0;
 }
 
 static void add_weight(struct sim_flows *f, const struct class *c, double sign)
@@ -168,7 +170,8 @@ static void hold(struct sim_flows *f, struct class *c, double rate)
         f->resources[c->path.use[u].resource].taken += rate * c->count * c->path.use[u].weight;
 }
 
-/* Progressive filling.  A class is held at the least of all limits; in one round all that are held at that rate, but for rounding. */
+/* Progressive filling.  A class is held at the least of all limits; in one round all that are held
+ * at that rate, but for rounding. */
 static void find_rates(struct sim_flows *f)
 {
     const double alike = 1 + 1e-9;
@@ -177,18 +180,19 @@ static void find_rates(struct sim_flows *f)
         struct class *c = &f->classes[i];
         c->held = false;
         for (int u = 0; u < c->path.uses; u++)
-            f->resources[c->path.use[u].resource].taken = f->resources[c->path.use[u].resource].weight = 0;
+            f->resources[c->path.use[u].resource].taken =
+                f->resources[c->path.use[u].resource].weight = 0;
     }
     for (int i = 0; i < f->count; i++)
         add_weight(f, &f->classes[i], 1);
     for (int open = f->count; open > 0;) {
-        double least = INFINITY;
+        double min = INFINITY;
         for (int i = 0; i < f->count; i++)
             if (!f->classes[i].held)
-                least = fmin(least, f->classes[i].rate = class_limit(f, &f->classes[i]));
+                min = fmin(min, f->classes[i].rate = class_limit(f, &f->classes[i]));
         for (int i = 0; i < f->count; i++)
-            if (!f->classes[i].held && f->classes[i].rate <= least * alike) {
-                hold(f, &f->classes[i], least);
+            if (!f->classes[i].held && f->classes[i].rate <= min * alike) {
+                hold(f, &f->classes[i], min);
                 open--;
             }
     }
@@ -204,7 +208,8 @@ static void solve(struct sim_flows *f)
     for (int i = 0; i < f->count; i++) {
         const struct class *c = &f->classes[i];
         double left = c->heap[0].mark - c->served, end = f->now + (left > 0 ? left / c->rate : 0);
-        if (f->ends < 0 || end < f->next || (end == f->next && c->heap[0].order < f->classes[f->ends].heap[0].order)) {
+        if (f->ends < 0 || end < f->next ||
+            (end == f->next && c->heap[0].order < f->classes[f->ends].heap[0].order)) {
             f->next = end;
             f->ends = i;
         }
@@ -225,14 +230,15 @@ static void pass(struct sim_flows *f, double now)
         struct class *c = &f->classes[i];
         c->served += passed * c->rate;
         for (int u = 0; u < c->path.uses; u++)
-            f->resources[c->path.use[u].resource].carried += passed * c->rate * c->count * c->path.use[u].weight;
+            f->resources[c->path.use[u].resource].carried +=
+                passed * c->rate * c->count * c->path.use[u].weight;
     }
     f->now = now;
 }
 
 static bool same_path(const struct flow_path *a, const struct flow_path *b)
 {
-    if (a->uses != b->uses || a->most_gbps != b->most_gbps)
+    if (a->uses != b->uses || a->max_gbps != b->max_gbps)
         return false;
     for (int u = 0; u < a->uses; u++)
         if (a->use[u].resource != b->use[u].resource || a->use[u].weight != b->use[u].weight)
@@ -269,7 +275,8 @@ static void close_class(struct sim_flows *f, int i)
     f->classes[f->count] = closed;
 }
 
-void hud_flows_begin(struct sim_flows *f, const struct flow_path *path, double bytes, double now_ns, int who)
+void hud_flows_begin(struct sim_flows *f, const struct flow_path *path, double bytes, double now_ns,
+                     int who)
 {
     if (now_ns > f->now) {
         solve(f);

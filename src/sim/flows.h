@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flows.h - bytes that move as flows over resources of limited capacity, which they share max-min fairly.
+ * flows.h - bytes that move as flows over resources of limited capacity, which they share max-min
+ * fairly.
  *
- * A flow moves its bytes along a path: the resources that it uses at once, each with a weight (bytes moved there per byte of the flow), and a
- * rate that it never exceeds.  Rates are those of progressive filling: all grow alike, until a resource is full or a flow has reached its own
- * limit; what is held by it stays, and the others grow on.  They change when a flow begins or ends, and at no other time.
+ * A flow moves its bytes along a path: the resources that it uses at once, each with a weight
+ * (bytes moved there per byte of the flow), and a rate that it never exceeds.  Rates are those of
+ * progressive filling: all grow alike, until a resource is full or a flow has reached its own
+ * limit; what is held by it stays, and the others grow on.  They change when a flow begins or ends,
+ * and at no other time.
  *
- * Flows of one path are alike: they have one rate, whatever their number, and finding the rates takes a time that grows with the paths in use,
- * not with the flows.
+ * Flows of one path are alike: they have one rate, whatever their number, and finding the rates
+ * takes a time that grows with the paths in use, not with the flows.
  *
- * Pure: no machine, no fibers.  1 GB/s is a byte per ns.  Running out of memory ends the program, as in all of src/sim.
+ * Pure: no machine, no fibers.  1 GB/s is a byte per ns.  Running out of memory ends the program,
+ * as in all of src/sim.
  */
 #ifndef HUD_FLOWS_H
 #define HUD_FLOWS_H
@@ -20,7 +24,7 @@ struct flow_path {
         double weight; /* > 0 */
     } * use;
     int uses, room;
-    double most_gbps; /* of one flow; > 0, finite if it uses nothing */
+    double max_gbps; /* of one flow; > 0, finite if it uses nothing */
 };
 
 /* One more use of a path: weights of the same resource add up.  A weight of 0 is none. */
@@ -34,13 +38,16 @@ struct sim_flows *hud_flows_create(const double *capacity_gbps, int resources);
 void hud_flows_free(struct sim_flows *f);
 
 /*
- * A flow of >= 0 bytes begins on a path, which is the caller's; one of 0 ends at now_ns, as any does by hud_flows_end.  now_ns is neither before the latest time given here nor after
+ * A flow of >= 0 bytes begins on a path, which is the caller's; one of 0 ends at now_ns, as any
+ * does by hud_flows_end.  now_ns is neither before the latest time given here nor after
  * hud_flows_next.  `who` is what hud_flows_end will return.
  */
-void hud_flows_begin(struct sim_flows *f, const struct flow_path *path, double bytes, double now_ns, int who);
+void hud_flows_begin(struct sim_flows *f, const struct flow_path *path, double bytes, double now_ns,
+                     int who);
 /* When the next flow ends, if none begins before; INFINITY: there is none. */
 double hud_flows_next(struct sim_flows *f);
-/* It is that time: ends that flow and says whose it was; several that end then do so path by path, in the order in which they began.  There must be one. */
+/* It is that time: ends that flow and says whose it was; several that end then do so path by path,
+ * in the order in which they began.  There must be one. */
 int hud_flows_end(struct sim_flows *f);
 
 /* GB/s that the flows of a path have now; 0: there is none. */

@@ -10,10 +10,11 @@
 struct core {
     double settled_ns, late_ns;  /* its stores so far; how much later than was known at first */
     const struct sim_line *last; /* that it stored to */
-    double *leaves_ns;           /* [entries] of its store buffer, in a ring: when each is free; NULL: there is always one */
-    int entry;                   /* that of its next store */
-    bool run;                    /* a further miss overlaps with the one before: */
-    double issued_ns, ended_ns;  /* of that one */
+    double *leaves_ns; /* [entries] of its store buffer, in a ring: when each is free; NULL: there
+                          is always one */
+    int entry;         /* that of its next store */
+    bool run;          /* a further miss overlaps with the one before: */
+    double issued_ns, ended_ns; /* of that one */
 };
 
 struct sim_lines {
@@ -90,11 +91,14 @@ static void give_copy(const struct sim_lines *all, struct sim_line *line, int co
 
 /* ---- how far ---- */
 
-/* From one core to another that has asked for it; within a shared cache that has it the home is not asked. */
-static double cross_ns(const struct sim_lines *all, const struct sim_line *line, int from, int to, bool within)
+/* From one core to another that has asked for it; within a shared cache that has it the home is not
+ * asked. */
+static double cross_ns(const struct sim_lines *all, const struct sim_line *line, int from, int to,
+                       bool within)
 {
     const struct machine_lines *cost = &all->machine->lines;
-    int class = machine_class(all->machine, from, to), away = machine_away(all->machine, to, line->home);
+    int class = machine_class(all->machine, from, to),
+        away = machine_away(all->machine, to, line->home);
 
     return cost->transfer_ns[class] + (!within && away > class ? cost->home_ns[away] : 0);
 }
@@ -102,14 +106,14 @@ static double cross_ns(const struct sim_lines *all, const struct sim_line *line,
 /* The class of the holder of a copy that is farthest from the core. */
 static int farthest(const struct sim_lines *all, const struct sim_line *line, int core)
 {
-    int most = machine_class(all->machine, line->owner, core);
+    int max = machine_class(all->machine, line->owner, core);
 
     for (size_t w = 0; line->copies > 1 && w < words(all); w++)
         for (uint64_t bits = line->held[w]; bits != 0; bits &= bits - 1) {
             int class = machine_class(all->machine, (int)(w * 64) + __builtin_ctzll(bits), core);
-            most = class > most ? class : most;
+            max = class > max ? class : max;
         }
-    return most;
+    return max;
 }
 
 /* What it takes a core to have a line alone: nothing, if it has. */
@@ -127,7 +131,8 @@ static struct taking taking(const struct sim_lines *all, const struct sim_line *
     if (class == MACHINE_OWN)
         return (struct taking){ 0 };
     double asked_ns = cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0);
-    return (struct taking){ later(asked_ns, cost->revoke_ns[class]), cost->revoke_ns[class], cost->gap_ns[class] };
+    return (struct taking){ later(asked_ns, cost->revoke_ns[class]), cost->revoke_ns[class],
+                            cost->gap_ns[class] };
 }
 
 /* ---- loads ---- */
@@ -148,7 +153,8 @@ static int unit_of(const struct sim_machine *m, int core)
 }
 
 /* The shared cache that serves the core instead of the line's owner; NULL: none does. */
-static struct line_share *share_of(const struct sim_lines *all, const struct sim_line *line, int core)
+static struct line_share *share_of(const struct sim_lines *all, const struct sim_line *line,
+                                   int core)
 {
     int unit = unit_of(all->machine, core);
 
@@ -169,13 +175,18 @@ static void share(const struct sim_lines *all, struct sim_line *line, int core, 
     line->share[line->shares++] = (struct line_share){ .unit = unit, .core = core, .free_ns = ns };
 }
 
-struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
+struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, int core,
+                                double now_ns)
 {
     const struct machine_lines *cost = &all->machine->lines;
     struct core *c = &all->core[core];
-    struct sim_fetch f = {
-        LINES_LOAD, now_ns, now_ns + cost->hit_ns, .from = -1, .takers = line->takers, .line = NO_NEED, .stores = NO_NEED
-    };
+    struct sim_fetch f = { LINES_LOAD,
+                           now_ns,
+                           now_ns + cost->hit_ns,
+                           .from = -1,
+                           .takers = line->takers,
+                           .line = NO_NEED,
+                           .stores = NO_NEED };
 
     if (holds(line, core)) {
         if (!line->claimed || core != line->owner)
@@ -189,10 +200,12 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
     double *free_ns = near ? &near->free_ns : &line->free_ns;
     f.from = near ? near->core : line->owner;
     f.shared = near;
-    f.line = (struct sim_need){ later(line->visible_ns, *free_ns), near ? near->late_ns : line->late_ns };
+    f.line = (struct sim_need){ later(line->visible_ns, *free_ns),
+                                near ? near->late_ns : line->late_ns };
     int class = machine_class(all->machine, f.from, core);
     f.begin_ns = later(issue(c, cost->gap_ns[class], now_ns), f.line.ns);
-    f.end_ns = later(f.end_ns, later(f.begin_ns + cross_ns(all, line, f.from, core, near), line->settled_ns));
+    f.end_ns = later(f.end_ns,
+                     later(f.begin_ns + cross_ns(all, line, f.from, core, near), line->settled_ns));
     c->ended_ns = f.end_ns;
     *free_ns = f.begin_ns + cost->serve_ns[class];
     if (!near)
@@ -237,7 +250,8 @@ static int use_entry(const struct sim_lines *all, struct core *c)
 }
 
 /* A use that takes the line begins when it is free, and no sooner than the core's stores allow. */
-static struct sim_fetch begin(enum sim_use use, const struct sim_line *line, int core, double now_ns, struct sim_need stores)
+static struct sim_fetch begin(enum sim_use use, const struct sim_line *line, int core,
+                              double now_ns, struct sim_need stores)
 {
     struct sim_fetch f = { use, .from = holds(line, core) ? -1 : line->owner, .stores = stores };
 
@@ -246,14 +260,18 @@ static struct sim_fetch begin(enum sim_use use, const struct sim_line *line, int
     return f;
 }
 
-struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
+struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, int core,
+                                 double now_ns)
 {
     struct core *c = &all->core[core];
     struct taking t = taking(all, line, core);
-    double early = later(t.own_ns - t.gap_ns, 0);                               /* the store buffer asks before the store's turn has come */
-    bool follows = line->owner == core && line->copies == 1 && c->last == line; /* a store to this very line */
+    double early =
+        later(t.own_ns - t.gap_ns, 0); /* the store buffer asks before the store's turn has come */
+    bool follows =
+        line->owner == core && line->copies == 1 && c->last == line; /* a store to this very line */
     struct sim_fetch f =
-        begin(LINES_STORE, line, core, now_ns, (struct sim_need){ follows ? -INFINITY : c->settled_ns - early, c->late_ns });
+        begin(LINES_STORE, line, core, now_ns,
+              (struct sim_need){ follows ? -INFINITY : c->settled_ns - early, c->late_ns });
 
     f.end_ns = later(f.begin_ns + t.own_ns, line->settled_ns);
     take(line, core);
@@ -265,7 +283,8 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
     return f;
 }
 
-struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
+struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core,
+                                 double now_ns)
 {
     struct taking t = taking(all, line, core);
     struct sim_fetch f = begin(LINES_CLAIM, line, core, now_ns, NO_NEED);
@@ -281,12 +300,15 @@ struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, i
     return f;
 }
 
-struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core, double now_ns)
+struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core,
+                               double now_ns)
 {
     struct core *c = &all->core[core];
-    struct sim_fetch f = begin(LINES_ADD, line, core, now_ns, (struct sim_need){ c->settled_ns, c->late_ns });
+    struct sim_fetch f =
+        begin(LINES_ADD, line, core, now_ns, (struct sim_need){ c->settled_ns, c->late_ns });
 
-    f.end_ns = later(f.begin_ns + taking(all, line, core).own_ns, line->settled_ns) + all->machine->lines.add_ns;
+    f.end_ns = later(f.begin_ns + taking(all, line, core).own_ns, line->settled_ns) +
+               all->machine->lines.add_ns;
     take(line, core);
     f.takers = line->takers;
     line->visible_ns = line->free_ns = line->settled_ns = c->settled_ns = f.end_ns;
@@ -302,7 +324,8 @@ static double there_ns(const struct sim_need *need, double late_ns)
     return need->ns + (late_ns - need->late_ns);
 }
 
-/* How late a use is that counts on it, and has moved with it: it has moved by the rest itself.  Not by more, if it was not the need that it waited for. */
+/* How late a use is that counts on it, and has moved with it: it has moved by the rest itself.  Not
+ * by more, if it was not the need that it waited for. */
 static double rest_ns(struct sim_need *need, double *late_ns, double delay_ns)
 {
     double moved_ns = *late_ns - need->late_ns, rest = delay_ns - moved_ns;
@@ -343,7 +366,8 @@ static void move_share(const struct sim_lines *all, struct sim_line *line, int c
     brought->late_ns += ns;
 }
 
-void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, struct sim_fetch *f, double delay_ns)
+void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, struct sim_fetch *f,
+                     double delay_ns)
 {
     struct core *c = &all->core[core];
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* links.c - class by class and unit by unit: meshes, ports out of units, ports into them; then a link for each ordered pair of sockets. */
+/* links.c - class by class and unit by unit: meshes, ports out of units, ports into them; then a
+ * link for each ordered pair of sockets. */
 #include "sim/links.h"
 #include "sim/grow.h"
 
 struct sim_links {
     const struct sim_machine *machine;
-    int mesh[MACHINE_CLASSES], out[MACHINE_CLASSES], in[MACHINE_CLASSES]; /* the first of a class; -1: none */
-    int socket; /* the link from socket 0 to socket 0; -1: none.  (There is none from a socket to itself: its place stays empty.) */
+    int mesh[MACHINE_CLASSES], out[MACHINE_CLASSES],
+        in[MACHINE_CLASSES]; /* the first of a class; -1: none */
+    int socket; /* the link from socket 0 to socket 0; -1: none.  (There is none from a socket to
+                   itself: its place stays empty.) */
     int count, room;
     struct sim_link *link;
     double now_ns; /* of the latest crossing */
@@ -15,7 +18,8 @@ struct sim_links {
 static void add(struct sim_links *all, double gbps, int class, int from, int to)
 {
     all->link = hud_grow(all->link, all->count + 1, &all->room, sizeof *all->link);
-    all->link[all->count++] = (struct sim_link){ .class = class, .from = from, .to = to, .gbps = gbps };
+    all->link[all->count++] =
+        (struct sim_link){ .class = class, .from = from, .to = to, .gbps = gbps };
 }
 
 /* The unit of a class that a core lies in; the last class is the machine. */
@@ -26,17 +30,18 @@ static int unit_of(const struct sim_machine *m, int class, int core)
 
 static int units(const struct sim_machine *m, int class)
 {
-    int most = 0;
+    int max = 0;
 
     for (int core = 0; core < m->cores; core++)
-        most = unit_of(m, class, core) > most ? unit_of(m, class, core) : most;
-    return most + 1;
+        max = unit_of(m, class, core) > max ? unit_of(m, class, core) : max;
+    return max + 1;
 }
 
 enum direction { WITHIN, OUT, IN };
 
 /* A link for each unit of each class that has such links; *first is where they begin. */
-static void add_class_links(struct sim_links *all, const double *gbps, enum direction direction, int *first)
+static void add_class_links(struct sim_links *all, const double *gbps, enum direction direction,
+                            int *first)
 {
     const struct sim_machine *m = all->machine;
 
@@ -44,7 +49,8 @@ static void add_class_links(struct sim_links *all, const double *gbps, enum dire
         bool there = k != MACHINE_OWN && gbps[k] > 0;
         first[k] = there ? all->count : -1;
         for (int unit = 0; there && unit < units(m, k); unit++)
-            add(all, gbps[k], k, direction == IN ? LINKS_OUTSIDE : unit, direction == OUT ? LINKS_OUTSIDE : unit);
+            add(all, gbps[k], k, direction == IN ? LINKS_OUTSIDE : unit,
+                direction == OUT ? LINKS_OUTSIDE : unit);
     }
 }
 
@@ -66,7 +72,8 @@ struct sim_links *hud_links_create(const struct sim_machine *machine)
     all->machine = machine;
     add_class_links(all, machine->links.mesh_gbps, WITHIN, all->mesh);
     for (int k = 0; k < machine->classes; k++)
-        out[k] = machine->links.port_out_gbps[k] > 0 ? machine->links.port_out_gbps[k] : machine->links.port_gbps[k];
+        out[k] = machine->links.port_out_gbps[k] > 0 ? machine->links.port_out_gbps[k]
+                                                     : machine->links.port_gbps[k];
     add_class_links(all, out, OUT, all->out);
     add_class_links(all, machine->links.port_gbps, IN, all->in);
     add_sockets(all);
@@ -87,7 +94,8 @@ static void cross_unit(int first, int unit, int way[LINKS_WAY], int *count)
         way[(*count)++] = first + unit;
 }
 
-int hud_links_between(const struct sim_links *all, struct links_end from, struct links_end to, int way[LINKS_WAY])
+int hud_links_between(const struct sim_links *all, struct links_end from, struct links_end to,
+                      int way[LINKS_WAY])
 {
     const struct sim_machine *m = all->machine;
     int count = 0;
@@ -113,7 +121,9 @@ int hud_links_between(const struct sim_links *all, struct links_end from, struct
 
 int hud_links_way(const struct sim_links *all, int from, int to, int way[LINKS_WAY])
 {
-    return from == to ? 0 : hud_links_between(all, (struct links_end){ from, 0 }, (struct links_end){ to, 0 }, way);
+    return from == to ? 0
+                      : hud_links_between(all, (struct links_end){ from, 0 },
+                                          (struct links_end){ to, 0 }, way);
 }
 
 double hud_links_cross(struct sim_links *all, int from, int to, double now_ns)
@@ -151,7 +161,8 @@ void hud_links_name(const struct sim_links *all, int link, char name[LINKS_NAME]
     if (l->class < 0)
         snprintf(name, LINKS_NAME, "socket %d to %d", l->from, l->to);
     else
-        snprintf(name, LINKS_NAME, "%s %d%s", hud_machine_class_name(all->machine, l->class), l->from < 0 ? l->to : l->from,
+        snprintf(name, LINKS_NAME, "%s %d%s", hud_machine_class_name(all->machine, l->class),
+                 l->from < 0 ? l->to : l->from,
                  l->from < 0 ? " in"
                  : l->to < 0 ? " out"
                              : "");

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * links.h - what a line crosses on its way from core to core: the meshes of the units that it leaves, enters or stays in, the ports of those that
- * it leaves or enters, and the link between two sockets.  Each is a server, first come first served, occupied for line_bytes / bandwidth by each
+ * links.h - what a line crosses on its way from core to core: the meshes of the units that it
+ * leaves, enters or stays in, the ports of those that it leaves or enters, and the link between two
+ * sockets.  Each is a server, first come first served, occupied for line_bytes / bandwidth by each
  * line.
  *
- * A line comes later by the longest wait on its way: its transfer is a pipeline over the links, and its usual time counts their crossing already.
- * Crossings come in the order of their times (crossings.h).
- * Bytes that are not lines are flows (flows.h) on the same links: neither waits for the other.
+ * A line comes later by the longest wait on its way: its transfer is a pipeline over the links, and
+ * its usual time counts their crossing already.  Crossings come in the order of their times
+ * (crossings.h).  Bytes that are not lines are flows (flows.h) on the same links: neither waits for
+ * the other.
  */
 #ifndef HUD_SIM_LINKS_H
 #define HUD_SIM_LINKS_H
 
 #include "sim/machine.h"
 
-enum { LINKS_WAY = 4 * MACHINE_CLASSES + 1, LINKS_NAME = 48, LINKS_OUTSIDE = -1 }; /* most links on one way; of a name */
+enum {
+    LINKS_WAY = 4 * MACHINE_CLASSES + 1,
+    LINKS_NAME = 48,
+    LINKS_OUTSIDE = -1
+}; /* most links on one way; of a name */
 
 struct sim_link {
     int class;    /* whose units it belongs to; -1: to none, it leads from one socket to another */
@@ -27,15 +33,18 @@ struct sim_links;
 struct sim_links *hud_links_create(const struct sim_machine *machine);
 void hud_links_free(struct sim_links *all); /* NULL is allowed */
 
-/* A core, or what hangs on the mesh of the unit of class `lowest` that the core lies in, as a shared cache does. */
+/* A core, or what hangs on the mesh of the unit of class `lowest` that the core lies in, as a
+ * shared cache does. */
 struct links_end {
     int core, lowest; /* 0: the core itself */
 };
 
 /* The links from one end to another, or from core to core, in no order.  Returns how many. */
-int hud_links_between(const struct sim_links *all, struct links_end from, struct links_end to, int way[LINKS_WAY]);
+int hud_links_between(const struct sim_links *all, struct links_end from, struct links_end to,
+                      int way[LINKS_WAY]);
 int hud_links_way(const struct sim_links *all, int from, int to, int way[LINKS_WAY]);
-/* A line crosses them.  Returns how much later it comes than if they were idle; below 0: another one has crossed later than this one would. */
+/* A line crosses them.  Returns how much later it comes than if they were idle; below 0: another
+ * one has crossed later than this one would. */
 double hud_links_cross(struct sim_links *all, int from, int to, double now_ns);
 
 int hud_links_count(const struct sim_links *all);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * machine.c - reads a modelled machine.  What a description must have is a table here; what it has besides is a mistake, and is named.
+ * machine.c - reads a modelled machine.  What a description must have is a table here; what it has
+ * besides is a mistake, and is named.
  */
 #include "sim/machine.h"
 
@@ -37,31 +38,43 @@ static const struct row {
     { "lines", "size_bytes", NUMBER, RANGE_LINE, offsetof(struct sim_machine, lines.size_bytes) },
     { "lines", "hit_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, lines.hit_ns) },
     { "lines", "post_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, lines.post_ns) },
-    { "lines", "store_entries", OPTION, RANGE_ENTRIES, offsetof(struct sim_machine, lines.store_entries) },
+    { "lines", "store_entries", OPTION, RANGE_ENTRIES,
+      offsetof(struct sim_machine, lines.store_entries) },
     { "lines", "add_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, lines.add_ns) },
-    { "lines", "transfer_ns", CLASSES, RANGE_TIME, offsetof(struct sim_machine, lines.transfer_ns) },
+    { "lines", "transfer_ns", CLASSES, RANGE_TIME,
+      offsetof(struct sim_machine, lines.transfer_ns) },
     { "lines", "revoke_ns", ADDED, RANGE_DELAY, offsetof(struct sim_machine, lines.revoke_ns) },
     { "lines", "gap_ns", CLASSES, RANGE_TIME, offsetof(struct sim_machine, lines.gap_ns) },
     { "lines", "serve_ns", CLASSES, RANGE_TIME, offsetof(struct sim_machine, lines.serve_ns) },
     { "lines", "home_ns", HOMES, RANGE_DELAY, offsetof(struct sim_machine, lines.home_ns) },
     { "links", "mesh_gbps", MESHES, RANGE_SPEED, offsetof(struct sim_machine, links.mesh_gbps) },
     { "links", "port_gbps", MESHES, RANGE_SPEED, offsetof(struct sim_machine, links.port_gbps) },
-    { "links", "port_out_gbps", MESHES, RANGE_SPEED, offsetof(struct sim_machine, links.port_out_gbps) },
-    { "links", "socket_gbps", SOCKETS, RANGE_SPEED, offsetof(struct sim_machine, links.socket_gbps) },
+    { "links", "port_out_gbps", MESHES, RANGE_SPEED,
+      offsetof(struct sim_machine, links.port_out_gbps) },
+    { "links", "socket_gbps", SOCKETS, RANGE_SPEED,
+      offsetof(struct sim_machine, links.socket_gbps) },
     { "copy", "cached_gbps", CACHES, RANGE_SPEED, offsetof(struct sim_machine, copy.cached_gbps) },
-    { "copy", "nearest_gbps", NEAREST, RANGE_SPEED, offsetof(struct sim_machine, copy.nearest_gbps) },
-    { "copy", "memory_gbps", MEMORIES, RANGE_SPEED, offsetof(struct sim_machine, copy.memory_gbps) },
+    { "copy", "nearest_gbps", NEAREST, RANGE_SPEED,
+      offsetof(struct sim_machine, copy.nearest_gbps) },
+    { "copy", "memory_gbps", MEMORIES, RANGE_SPEED,
+      offsetof(struct sim_machine, copy.memory_gbps) },
     { "copy", "shared_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, copy.shared_gbps) },
     { "copy", "past_gbps", OPTION, RANGE_SPEED, offsetof(struct sim_machine, copy.past_gbps) },
     { "copy", "kernel_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, copy.kernel_gbps) },
-    { "copy", "kernel_call_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, copy.kernel_call_ns) },
+    { "copy", "kernel_call_ns", NUMBER, RANGE_TIME,
+      offsetof(struct sim_machine, copy.kernel_call_ns) },
     { "memory", "latency_ns", DELAYS, RANGE_TIME, offsetof(struct sim_machine, memory.latency_ns) },
     { "memory", "node_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, memory.node_gbps) },
-    { "caches", "nearest_bytes", OPTION, RANGE_CACHE, offsetof(struct sim_machine, caches.nearest_bytes) },
-    { "caches", "private_bytes", NUMBER, RANGE_CACHE, offsetof(struct sim_machine, caches.private_bytes) },
-    { "caches", "shared_level", LEVEL, RANGE_NONE, offsetof(struct sim_machine, caches.shared_level) },
-    { "caches", "shared_bytes", NUMBER, RANGE_CACHE, offsetof(struct sim_machine, caches.shared_bytes) },
-    { "caches", "shared_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, caches.shared_gbps) },
+    { "caches", "nearest_bytes", OPTION, RANGE_CACHE,
+      offsetof(struct sim_machine, caches.nearest_bytes) },
+    { "caches", "private_bytes", NUMBER, RANGE_CACHE,
+      offsetof(struct sim_machine, caches.private_bytes) },
+    { "caches", "shared_level", LEVEL, RANGE_NONE,
+      offsetof(struct sim_machine, caches.shared_level) },
+    { "caches", "shared_bytes", NUMBER, RANGE_CACHE,
+      offsetof(struct sim_machine, caches.shared_bytes) },
+    { "caches", "shared_gbps", NUMBER, RANGE_SPEED,
+      offsetof(struct sim_machine, caches.shared_gbps) },
     { "reduce", "core_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, reduce.core_gbps) },
 };
 
@@ -80,7 +93,8 @@ struct reader {
     bool failed;
 };
 
-static __attribute__((format(printf, 2, 3))) void complain(struct reader *r, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void complain(struct reader *r, const char *format,
+                                                           ...)
 {
     va_list list;
 
@@ -100,7 +114,8 @@ struct words {
 
 static void add_word(struct words *w, const char *word)
 {
-    int n = snprintf(w->text + w->used, sizeof w->text - w->used, "%s%s", w->used ? ", " : "", word);
+    int n =
+        snprintf(w->text + w->used, sizeof w->text - w->used, "%s%s", w->used ? ", " : "", word);
 
     w->used += n > 0 && w->used + (size_t)n < sizeof w->text ? (size_t)n : 0;
 }
@@ -117,13 +132,15 @@ static const char *shown(const json_t *value, char *text, size_t bytes)
 
 /* ---- numbers ---- */
 
-static void read_number(struct reader *r, const struct row *row, const char *what, const json_t *value, double *number)
+static void read_number(struct reader *r, const struct row *row, const char *what,
+                        const json_t *value, double *number)
 {
     char text[64], accepted[64];
 
     *number = json_number_value(value);
     if (!json_is_number(value) || !hud_machine_fits(row->range, *number))
-        complain(r, "%s: %s (accepted: %s)", what, value ? shown(value, text, sizeof text) : "missing",
+        complain(r, "%s: %s (accepted: %s)", what,
+                 value ? shown(value, text, sizeof text) : "missing",
                  hud_machine_accepted(row->range, accepted, sizeof accepted));
 }
 
@@ -133,13 +150,16 @@ static const char *class_key(const struct sim_machine *m, enum form form, int cl
     int numa = hud_topo_level_of(m->topo, "numa"), lowest_away = numa < 0 ? m->classes : numa + 2;
 
     if (class == MACHINE_OWN)
-        return form == CACHES || form == NEAREST ? "own" : form == MEMORIES || form == DELAYS ? "local" : NULL;
+        return form == CACHES || form == NEAREST    ? "own"
+               : form == MEMORIES || form == DELAYS ? "local"
+                                                    : NULL;
     if ((form == MEMORIES || form == DELAYS || form == HOMES) && class < lowest_away)
         return NULL;
     return hud_machine_class_name(m, class);
 }
 
-static void read_classes(struct reader *r, const struct row *row, const char *what, const json_t *table)
+static void read_classes(struct reader *r, const struct row *row, const char *what,
+                         const json_t *table)
 {
     double *by_class = (double *)(void *)((char *)r->m + row->offset);
     struct words accepted = { .used = 0 };
@@ -153,7 +173,8 @@ static void read_classes(struct reader *r, const struct row *row, const char *wh
     if (!table && accepted.used == 0)
         return;
     if (!json_is_object(table)) {
-        complain(r, "%s: %s (accepted: a table of %s)", what, table ? shown(table, text, sizeof text) : "missing",
+        complain(r, "%s: %s (accepted: a table of %s)", what,
+                 table ? shown(table, text, sizeof text) : "missing",
                  accepted.used ? accepted.text : "nothing");
         return;
     }
@@ -163,7 +184,8 @@ static void read_classes(struct reader *r, const struct row *row, const char *wh
         for (int c = 0; c < r->m->classes && !found; c++)
             found = (known = class_key(r->m, row->form, c)) != NULL && strcmp(known, key) == 0;
         if (!found)
-            complain(r, "%s.%s: not known of this machine (accepted: %s)", what, key, accepted.used ? accepted.text : "nothing");
+            complain(r, "%s.%s: not known of this machine (accepted: %s)", what, key,
+                     accepted.used ? accepted.text : "nothing");
     }
     for (int c = 0; c < r->m->classes && !r->failed; c++) {
         known = class_key(r->m, row->form, c);
@@ -184,7 +206,8 @@ static void read_level(struct reader *r, const char *what, const json_t *value, 
     for (int c = 1; c < r->m->classes; c++)
         add_word(&accepted, hud_machine_class_name(r->m, c));
     if (*level < 0 && !(name && strcmp(name, "machine") == 0))
-        complain(r, "%s: %s (accepted: %s)", what, value ? shown(value, text, sizeof text) : "missing", accepted.text);
+        complain(r, "%s: %s (accepted: %s)", what,
+                 value ? shown(value, text, sizeof text) : "missing", accepted.text);
 }
 
 static bool may_lack(enum form form)
@@ -198,14 +221,16 @@ static void read_row(struct reader *r, const struct row *row, const json_t *valu
     char what[64], text[64];
 
     snprintf(what, sizeof what, "%s.%s", row->table, row->key);
-    if (row->form == NUMBER || (row->form == OPTION && value) || (row->form == SOCKETS && r->m->sockets > 1))
+    if (row->form == NUMBER || (row->form == OPTION && value) ||
+        (row->form == SOCKETS && r->m->sockets > 1))
         read_number(r, row, what, value, field);
     else if (row->form == LEVEL)
         read_level(r, what, value, field);
     else if (row->form != SOCKETS && (value || !may_lack(row->form)))
         read_classes(r, row, what, value);
     else if (value)
-        complain(r, "%s: %s (accepted: nothing, there is one socket)", what, shown(value, text, sizeof text));
+        complain(r, "%s: %s (accepted: nothing, there is one socket)", what,
+                 shown(value, text, sizeof text));
 }
 
 /* ---- where the cores are ---- */
@@ -216,7 +241,8 @@ static const char *read_text(struct reader *r, const json_t *description, const 
     char text[64];
 
     if (!json_is_string(value))
-        complain(r, "%s: %s (accepted: a text)", key, value ? shown(value, text, sizeof text) : "missing");
+        complain(r, "%s: %s (accepted: a text)", key,
+                 value ? shown(value, text, sizeof text) : "missing");
     return json_is_string(value) ? json_string_value(value) : "";
 }
 
@@ -227,7 +253,8 @@ static void read_name(struct sim_machine *m, const char *name)
 
     if (bytes >= sizeof m->name)
         bytes = sizeof m->name - 1;
-    while (bytes > 0 && ((unsigned char)name[bytes] & 0xc0) == 0x80) /* the next byte goes on with a character */
+    while (bytes > 0 &&
+           ((unsigned char)name[bytes] & 0xc0) == 0x80) /* the next byte goes on with a character */
         bytes--;
     snprintf(m->name, sizeof m->name, "%.*s", (int)bytes, name);
 }
@@ -241,8 +268,10 @@ static int *units_of(struct reader *r, int level, int *of)
         one.word[m->cpu[c] / 64] = (uint64_t)1 << (m->cpu[c] % 64);
         of[c] = level < 0 ? 0 : hud_topo_unit(m->topo, level, &one);
         if (of[c] < 0)
-            complain(r, "topology: processor %d lies in no %s (accepted: levels that hold every processor)", m->cpu[c],
-                     hud_topo_level_name(m->topo, level));
+            complain(
+                r,
+                "topology: processor %d lies in no %s (accepted: levels that hold every processor)",
+                m->cpu[c], hud_topo_level_name(m->topo, level));
     }
     return of;
 }
@@ -263,7 +292,8 @@ static void read_cores(struct reader *r)
         if (all.word[cpu / 64] >> (cpu % 64) & 1)
             m->cpu[m->cores++] = cpu;
     if (m->cores != hud_topo_cores(m->topo))
-        complain(r, "topology: %d threads on %d cores (accepted: one thread per core)", m->cores, hud_topo_cores(m->topo));
+        complain(r, "topology: %d threads on %d cores (accepted: one thread per core)", m->cores,
+                 hud_topo_cores(m->topo));
 }
 
 static void read_place(struct reader *r, const char *topology)
@@ -273,7 +303,8 @@ static void read_place(struct reader *r, const char *topology)
     m->topo = r->failed ? NULL : hud_topo_load_described(topology);
     if (!m->topo) {
         complain(r,
-                 "topology: \"%s\" is not understood (accepted: hwloc's \"pack:2 l3:1 core:8 pu:1\", or the path of an .xml; at most %d "
+                 "topology: \"%s\" is not understood (accepted: hwloc's \"pack:2 l3:1 core:8 "
+                 "pu:1\", or the path of an .xml; at most %d "
                  "processors)",
                  topology, TOPO_CPUS);
         return;
@@ -317,9 +348,12 @@ static void find_strange(struct reader *r, const char *table, const json_t *obje
         for (int t = 0; !table && t < TEXTS; t++)
             found = found || strcmp(key, texts[t]) == 0;
         for (int i = 0; i < ROWS; i++)
-            found = found || (table ? strcmp(table, rows[i].table) == 0 && strcmp(key, rows[i].key) == 0 : strcmp(key, rows[i].table) == 0);
+            found =
+                found || (table ? strcmp(table, rows[i].table) == 0 && strcmp(key, rows[i].key) == 0
+                                : strcmp(key, rows[i].table) == 0);
         if (!found)
-            complain(r, "%s%s%s: not known (accepted: %s)", table ? table : "", table ? "." : "", key, accepted.text);
+            complain(r, "%s%s%s: not known (accepted: %s)", table ? table : "", table ? "." : "",
+                     key, accepted.text);
     }
 }
 
@@ -388,5 +422,7 @@ void hud_machine_free(struct sim_machine *m)
 
 const char *hud_machine_class_name(const struct sim_machine *m, int class)
 {
-    return class == MACHINE_OWN ? "own" : class <= m->levels ? hud_topo_level_name(m->topo, class - 1) : "machine";
+    return class == MACHINE_OWN ? "own"
+           : class <= m->levels ? hud_topo_level_name(m->topo, class - 1)
+                                : "machine";
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * machine.h - a modelled machine: where its cores are, and every number that simulated time is made of.  Plain tables, filled once.
+ * machine.h - a modelled machine: where its cores are, and every number that simulated time is made
+ * of.  Plain tables, filled once.
  *
- * Read from the JSON object of machines/NAME.toml, where each number stands with its source.  No other file of the simulator knows where
- * numbers come from, and none has numbers of its own.
+ * Read from the JSON object of machines/NAME.toml, where each number stands with its source.  No
+ * other file of the simulator knows where numbers come from, and none has numbers of its own.
  *
- * The class of two cores is the smallest thing that both lie in: the core itself (0), a unit of the topology's active level 0, 1, ... (1, 2, ...), or nothing
- * smaller than the machine (the last).  Tables "by class" are indexed by it.
+ * The class of two cores is the smallest thing that both lie in: the core itself (0), a unit of the
+ * topology's active level 0, 1, ... (1, 2, ...), or nothing smaller than the machine (the last).
+ * Tables "by class" are indexed by it.
  *
- * Units: _ns; _gbps, 1e9 bytes/s; _bytes.  Of a copy each byte counts once, of memory and of links each byte that crosses.
+ * Units: _ns; _gbps, 1e9 bytes/s; _bytes.  Of a copy each byte counts once, of memory and of links
+ * each byte that crosses.
  */
 #ifndef HUD_SIM_MACHINE_H
 #define HUD_SIM_MACHINE_H
@@ -26,41 +29,53 @@ struct machine_lines {
     double post_ns;                      /* until a core has handed a store to its store buffer */
     double store_entries;                /* of that buffer; 0: as many as are needed */
     double add_ns;                       /* an atomic operation on a line that the core owns */
-    double transfer_ns[MACHINE_CLASSES]; /* one way, of a line that a core of this class has written: a compare-and-swap round trip / 2 */
-    double revoke_ns
-        [MACHINE_CLASSES]; /* added until a store is visible, where a core of this class has a copy: two flags' round trip / 2 - transfer_ns */
-    double gap_ns[MACHINE_CLASSES];   /* the next of several misses of one core that overlap */
-    double serve_ns[MACHINE_CLASSES]; /* between two readers of one line */
-    double home_ns[MACHINE_CLASSES];  /* added where the line's home is so far away (machine_away), farther than its holder */
+    double transfer_ns[MACHINE_CLASSES]; /* one way, of a line that a core of this class has
+                                            written: a compare-and-swap round trip / 2 */
+    double revoke_ns[MACHINE_CLASSES]; /* added until a store is visible, where a core of this class
+                                          has a copy: two flags' round trip / 2 - transfer_ns */
+    double gap_ns[MACHINE_CLASSES];    /* the next of several misses of one core that overlap */
+    double serve_ns[MACHINE_CLASSES];  /* between two readers of one line */
+    double home_ns[MACHINE_CLASSES];   /* added where the line's home is so far away (machine_away),
+                                          farther than its holder */
 };
 
 /* What line transfers and bytes cross. */
 struct machine_links {
-    double mesh_gbps[MACHINE_CLASSES]; /* within a unit of the level of this class, of what begins or ends there; 0: no limit of its own */
+    double mesh_gbps[MACHINE_CLASSES]; /* within a unit of the level of this class, of what begins
+                                          or ends there; 0: no limit of its own */
     double port_gbps[MACHINE_CLASSES]; /* into such a unit; 0: no limit of its own */
     double port_out_gbps[MACHINE_CLASSES]; /* out of it; 0: as much */
-    double socket_gbps;                    /* from one socket to another, per direction and pair; 0: there is one socket */
+    double socket_gbps; /* from one socket to another, per direction and pair; 0: there is one
+                           socket */
 };
 
-/* What one core copies, by where the source lies.  The destination lies in its own private cache. */
+/* What one core copies, by where the source lies.  The destination lies in its own private cache.
+ * */
 struct machine_copy {
-    double cached_gbps[MACHINE_CLASSES];  /* in a private cache of a core of this class; MACHINE_OWN: its own */
-    double nearest_gbps[MACHINE_CLASSES]; /* the same of nearest ones, both ends; 0: as private ones */
-    double memory_gbps[MACHINE_CLASSES];  /* in memory so far away (machine_away) */
-    double shared_gbps;                   /* in the shared cache of its unit */
-    double past_gbps;                     /* from its own cache past all caches to its node's memory; 0: it does no such thing */
-    double kernel_gbps, kernel_call_ns;   /* from another process by the kernel: at most so fast, and each call */
+    double cached_gbps[MACHINE_CLASSES]; /* in a private cache of a core of this class; MACHINE_OWN:
+                                            its own */
+    double
+        nearest_gbps[MACHINE_CLASSES]; /* the same of nearest ones, both ends; 0: as private ones */
+    double memory_gbps[MACHINE_CLASSES]; /* in memory so far away (machine_away) */
+    double shared_gbps;                  /* in the shared cache of its unit */
+    double past_gbps; /* from its own cache past all caches to its node's memory; 0: it does no such
+                         thing */
+    double kernel_gbps,
+        kernel_call_ns; /* from another process by the kernel: at most so fast, and each call */
 };
 
 struct machine_memory {
-    double latency_ns[MACHINE_CLASSES]; /* of a line that lies in no cache, but in memory so far away (machine_away) */
-    double node_gbps;                   /* of one NUMA node, read and written, lines that are read only to be written included */
+    double latency_ns[MACHINE_CLASSES]; /* of a line that lies in no cache, but in memory so far
+                                           away (machine_away) */
+    double node_gbps; /* of one NUMA node, read and written, lines that are read only to be written
+                         included */
 };
 
 struct machine_caches {
-    double nearest_bytes, private_bytes; /* of a core; what the nearest one has the private one has, too; 0: there is none that matters */
-    int shared_level;                    /* whose units share the last cache, -1: the whole machine does */
-    double shared_bytes, shared_gbps;    /* of one; what it gives to its cores together */
+    double nearest_bytes, private_bytes; /* of a core; what the nearest one has the private one has,
+                                            too; 0: there is none that matters */
+    int shared_level; /* whose units share the last cache, -1: the whole machine does */
+    double shared_bytes, shared_gbps; /* of one; what it gives to its cores together */
 };
 
 struct machine_reduce {
@@ -84,7 +99,8 @@ struct sim_machine {
     struct machine_reduce reduce;
 };
 
-/* NULL: *error is one line, "what: the value (accepted: ...)".  A path of an XML topology is used as it stands. */
+/* NULL: *error is one line, "what: the value (accepted: ...)".  A path of an XML topology is used
+ * as it stands. */
 struct sim_machine *hud_machine_read(const json_t *description, char *error, size_t error_bytes);
 /* The same of its topology alone: all numbers are 0. */
 struct sim_machine *hud_machine_place(const char *topology, char *error, size_t error_bytes);
@@ -109,7 +125,8 @@ static inline int machine_class(const struct sim_machine *m, int a, int b)
     return level + 1;
 }
 
-/* How far a node's memory is from a core: MACHINE_OWN: it is the core's own node, else the class of the core and any of the node's. */
+/* How far a node's memory is from a core: MACHINE_OWN: it is the core's own node, else the class of
+ * the core and any of the node's. */
 static inline int machine_away(const struct sim_machine *m, int core, int node)
 {
     return m->node[core] == node ? MACHINE_OWN : machine_class(m, core, m->first[node]);

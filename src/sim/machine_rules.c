@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_rules.c - see machine_rules.h; docs/machines.md says the same to who writes a description. */
+/* machine_rules.c - see machine_rules.h; docs/machines.md says the same to who writes a
+ * description. */
 #include "sim/machine_rules.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Far beyond what any machine has, and not so far that a simulation of it would not end or be counted in numbers that are none. */
+/* Far beyond what any machine has, and not so far that a simulation of it would not end or be
+ * counted in numbers that are none. */
 static const struct bounds {
-    double least, most;
+    double min, max;
     bool whole, power; /* power: of two */
     const char *unit;
 } bounds[] = {
-    [RANGE_LINE] = { 32, 256, true, true, "bytes" },       [RANGE_CACHE] = { 4096, 1ll << 40, true, false, "bytes" },
-    [RANGE_ENTRIES] = { 1, 4096, true, false, "entries" }, [RANGE_TIME] = { 0.001, 1e9, false, false, "ns" },
+    [RANGE_LINE] = { 32, 256, true, true, "bytes" },
+    [RANGE_CACHE] = { 4096, 1ll << 40, true, false, "bytes" },
+    [RANGE_ENTRIES] = { 1, 4096, true, false, "entries" },
+    [RANGE_TIME] = { 0.001, 1e9, false, false, "ns" },
     [RANGE_DELAY] = { 0, 1e9, false, false, "ns" }, /* added to something */
     [RANGE_SPEED] = { 0.001, 1e6, false, false, "GB/s" },
 };
@@ -22,7 +26,7 @@ bool hud_machine_fits(enum machine_range range, double number)
     const struct bounds *b = &bounds[range];
     int exponent;
 
-    return number >= b->least && number <= b->most && (!b->whole || number == floor(number)) &&
+    return number >= b->min && number <= b->max && (!b->whole || number == floor(number)) &&
            (!b->power || frexp(number, &exponent) == 0.5);
 }
 
@@ -34,7 +38,7 @@ const char *hud_machine_accepted(enum machine_range range, char *text, size_t by
              b->power   ? "a power of two, "
              : b->whole ? "a whole number, "
                         : "",
-             b->least, b->most, b->unit);
+             b->min, b->max, b->unit);
     return text;
 }
 
@@ -46,7 +50,8 @@ void hud_machine_blank(struct sim_machine *m)
         m->lines.revoke_ns[c] = m->memory.latency_ns[c] = UNSAID;
 }
 
-/* Who stores to a line that others hold asks the farthest of them and waits for the answer, as who misses does: as long as a transfer. */
+/* Who stores to a line that others hold asks the farthest of them and waits for the answer, as who
+ * misses does: as long as a transfer. */
 static double revoke_ns(const struct sim_machine *m, int class)
 {
     double said = m->lines.revoke_ns[class];
@@ -54,7 +59,8 @@ static double revoke_ns(const struct sim_machine *m, int class)
     return class == MACHINE_OWN ? 0 : said < 0 ? m->lines.transfer_ns[class] : said;
 }
 
-/* A line comes from memory no sooner than from a core that lies there, which asks the same home for it. */
+/* A line comes from memory no sooner than from a core that lies there, which asks the same home for
+ * it. */
 static double latency_ns(const struct sim_machine *m, int class)
 {
     int numa = hud_topo_level_of(m->topo, "numa"), local = numa < 0 ? m->classes - 1 : numa + 1;
@@ -75,9 +81,11 @@ bool hud_machine_check(const struct sim_machine *m, char *error, size_t error_by
 {
     const struct machine_caches *caches = &m->caches;
 
-    if (caches->nearest_bytes > caches->private_bytes) { /* what the nearest has, the private one behind it has, too (caches.h) */
-        snprintf(error, error_bytes, "caches.nearest_bytes: %.0f (accepted: a number up to private_bytes, %.0f)", caches->nearest_bytes,
-                 caches->private_bytes);
+    if (caches->nearest_bytes > caches->private_bytes) { /* what the nearest has, the private one
+                                                            behind it has, too (caches.h) */
+        snprintf(error, error_bytes,
+                 "caches.nearest_bytes: %.0f (accepted: a number up to private_bytes, %.0f)",
+                 caches->nearest_bytes, caches->private_bytes);
         return false;
     }
     return true;

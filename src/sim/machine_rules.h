@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_rules.h - what a description of a machine need not say, between which bounds its numbers lie, and what they must be to each other. */
+/* machine_rules.h - what a description of a machine need not say, between which bounds its numbers
+ * lie, and what they must be to each other. */
 #ifndef HUD_SIM_MACHINE_RULES_H
 #define HUD_SIM_MACHINE_RULES_H
 
@@ -8,7 +9,15 @@
 #include <stdbool.h>
 
 /* What a number of a description counts, and so what it can be. */
-enum machine_range { RANGE_LINE, RANGE_CACHE, RANGE_ENTRIES, RANGE_TIME, RANGE_DELAY, RANGE_SPEED, RANGE_NONE };
+enum machine_range {
+    RANGE_LINE,
+    RANGE_CACHE,
+    RANGE_ENTRIES,
+    RANGE_TIME,
+    RANGE_DELAY,
+    RANGE_SPEED,
+    RANGE_NONE
+};
 
 bool hud_machine_fits(enum machine_range range, double number);
 /* In words; returns text. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory.c - the calls of mem.h: each lets others run first, then does its work at once, then shows the checker what it touched.
+ * memory.c - the calls of mem.h: each lets others run first, then does its work at once, then shows
+ * the checker what it touched.
  *
- * A flag's own eight bytes count as read by every use of the flag; so a plain access to them, or a lease, races with an unordered use.
+ * A flag's own eight bytes count as read by every use of the flag; so a plain access to them, or a
+ * lease, races with an unordered use.
  */
 #include "sim/carry.h"
 #include "sim/grow.h"
@@ -35,31 +37,42 @@ struct sim_spot hud_sim_spot(struct mem *m, const void *p, size_t bytes)
     size_t first = m->team->offset_bytes + m->region_offset_bytes;
 
     if (arena >= (size_t)sim_ranks(s))
-        hud_sim_fail(s, "not shared memory: rank %d %s at %s:%d, address %p\n", now->rank, now->what, now->file, now->line, p);
+        hud_sim_fail(s, "not shared memory: rank %d %s at %s:%d, address %p\n", now->rank,
+                     now->what, now->file, now->line, p);
     size_t within = at % s->options.arena_bytes;
     if (within < first || within + bytes > first + m->region_bytes)
-        hud_sim_fail(s, "outside its region of %zu bytes: rank %d %s at %s:%d, bytes %td..%td of rank %zu's\n", m->region_bytes, now->rank,
-                     now->what, now->file, now->line, (ptrdiff_t)(within - first), (ptrdiff_t)(within - first + bytes) - 1, arena);
+        hud_sim_fail(
+            s,
+            "outside its region of %zu bytes: rank %d %s at %s:%d, bytes %td..%td of rank %zu's\n",
+            m->region_bytes, now->rank, now->what, now->file, now->line,
+            (ptrdiff_t)(within - first), (ptrdiff_t)(within - first + bytes) - 1, arena);
     return (struct sim_spot){ &s->ranks[arena], within, s->twin + at };
 }
 
 void hud_sim_access(struct mem *m, const struct sim_spot *spot, size_t bytes, sim_access *access)
 {
     size_t at = 0;
-    const struct sim_event *other = access(&spot->owner->bytes, spot->at, spot->at + bytes, &m->self->now, m->self->clock, &at);
+    const struct sim_event *other =
+        access(&spot->owner->bytes, spot->at, spot->at + bytes, &m->self->now, m->self->clock, &at);
 
     hud_sim_race(m->s, &m->self->now, other, "the arena", spot->owner->number, at);
 }
 
 /* Plain bytes must not be a flag's. */
-static void touch_plain(struct mem *m, const struct sim_spot *spot, size_t bytes, sim_access *access)
+static void touch_plain(struct mem *m, const struct sim_spot *spot, size_t bytes,
+                        sim_access *access)
 {
     const struct sim_event *now = &m->self->now;
 
-    for (size_t line = spot->at / HUD_LINE; bytes != 0 && line <= (spot->at + bytes - 1) / HUD_LINE; line++)
-        if (spot->owner->arena[line] && spot->at < line * HUD_LINE + sizeof(uint64_t) && spot->at + bytes > line * HUD_LINE)
-            hud_sim_fail(m->s, "plain access to a flag: rank %d %s at %s:%d the bytes of the flag at %zu of rank %d's arena\n", now->rank,
-                         now->what, now->file, now->line, line * HUD_LINE, spot->owner->number);
+    for (size_t line = spot->at / HUD_LINE; bytes != 0 && line <= (spot->at + bytes - 1) / HUD_LINE;
+         line++)
+        if (spot->owner->arena[line] && spot->at < line * HUD_LINE + sizeof(uint64_t) &&
+            spot->at + bytes > line * HUD_LINE)
+            hud_sim_fail(m->s,
+                         "plain access to a flag: rank %d %s at %s:%d the bytes of the flag at %zu "
+                         "of rank %d's arena\n",
+                         now->rank, now->what, now->file, now->line, line * HUD_LINE,
+                         spot->owner->number);
     hud_sim_access(m, spot, bytes, access);
 }
 
@@ -80,8 +93,9 @@ void *hud_sim_slot(struct mem *m, int rank)
     const struct sim_team *t = m->team;
 
     if (rank < 0 || rank >= t->size)
-        hud_sim_fail(m->s, "no such rank: rank %d asks for the slot of rank %d, after its call at %s:%d\n", m->rank, rank,
-                     m->self->now.file, m->self->now.line);
+        hud_sim_fail(
+            m->s, "no such rank: rank %d asks for the slot of rank %d, after its call at %s:%d\n",
+            m->rank, rank, m->self->now.file, m->self->now.line);
     size_t arena = (size_t)t->mem[rank].self->number * m->s->options.arena_bytes;
     return m->s->shown + arena + t->offset_bytes + m->region_offset_bytes;
 }
@@ -110,7 +124,8 @@ void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v)
 }
 
 /* A copy between shared memory and a view, or shared memory, in its time. */
-static void carry(struct mem *m, enum copies_kind kind, const struct mem_span to, const struct mem_span from, size_t bytes)
+static void carry(struct mem *m, enum copies_kind kind, const struct mem_span to,
+                  const struct mem_span from, size_t bytes)
 {
     hud_carry(m, kind, &to, 1, &from, 1, bytes);
 }
@@ -136,28 +151,32 @@ void hud_sim_claim(struct mem *m, const void *at, size_t bytes)
     hud_carry(m, COPIES_CLAIM, &lines, 1, NULL, 0, bytes);
 }
 
-size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes, size_t most_bytes)
+size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
+                  size_t max_bytes)
 {
-    size_t taken = most_bytes;
+    size_t taken = max_bytes;
 
     hud_sim_event(m, "copies in");
-    if (most_bytes == 0)
+    if (max_bytes == 0)
         return 0;
-    struct sim_spot spot = hud_sim_spot(m, dst, most_bytes);
-    if (offset_bytes + most_bytes > from->bytes)
-        hud_sim_fail(m->s, "past the end of the view: rank %d copies in at %s:%d bytes %zu..%zu of %zu\n", m->rank, m->self->now.file,
-                     m->self->now.line, offset_bytes, offset_bytes + most_bytes - 1, from->bytes);
+    struct sim_spot spot = hud_sim_spot(m, dst, max_bytes);
+    if (offset_bytes + max_bytes > from->bytes)
+        hud_sim_fail(m->s,
+                     "past the end of the view: rank %d copies in at %s:%d bytes %zu..%zu of %zu\n",
+                     m->rank, m->self->now.file, m->self->now.line, offset_bytes,
+                     offset_bytes + max_bytes - 1, from->bytes);
     if (from->pack)
-        taken = from->pack(from, spot.twin, offset_bytes, most_bytes);
+        taken = from->pack(from, spot.twin, offset_bytes, max_bytes);
     else
-        memcpy(spot.twin, (const char *)from->base + offset_bytes, most_bytes);
+        memcpy(spot.twin, (const char *)from->base + offset_bytes, max_bytes);
     hud_sim_use(m, from, offset_bytes, taken, hud_bytes_read);
     touch_plain(m, &spot, taken, hud_bytes_write);
     carry(m, COPIES_COPY, shared_span(dst), view_span(from, offset_bytes), taken);
     return taken;
 }
 
-void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes, size_t bytes)
+void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
+                 size_t bytes)
 {
     const struct mem_span out = view_span(to, offset_bytes);
     size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0;

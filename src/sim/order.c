@@ -8,7 +8,8 @@
 struct sim_order *hud_order_create(int ranks)
 {
     int leaves = (ranks + ORDER_LEAF - 1) / ORDER_LEAF;
-    struct sim_order *o = hud_must(calloc(1, sizeof *o + (size_t)leaves * sizeof(struct order_leaf *)));
+    struct sim_order *o =
+        hud_must(calloc(1, sizeof *o + (size_t)leaves * sizeof(struct order_leaf *)));
 
     o->leaves = leaves;
     return o;

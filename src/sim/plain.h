@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plain.h - lines about a request, which may hold any text: one line each, without escape sequences, and with no character that was cut in two. */
+/* plain.h - lines about a request, which may hold any text: one line each, without escape
+ * sequences, and with no character that was cut in two. */
 #ifndef HUD_SIM_PLAIN_H
 #define HUD_SIM_PLAIN_H
 
 static inline void plain_make(char *text)
 {
     for (; *text; text++)
-        if (*text < ' ' || *text > '~') /* bytes of UTF-8 are below, where char is signed, or above */
+        if (*text < ' ' ||
+            *text > '~') /* bytes of UTF-8 are below, where char is signed, or above */
             *text = '?';
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* posts.c - the calls of mem.h on flags: which post a reader sees, what it orders, who wakes; where there is a clock, when. */
+/* posts.c - the calls of mem.h on flags: which post a reader sees, what it orders, who wakes; where
+ * there is a clock, when. */
 #include "sim/clock.h"
 
 #include <string.h>
@@ -17,7 +18,8 @@ static int dropped(struct mem *m)
     const struct sim_options *o = &m->s->options;
     const struct sim_event *now = &m->self->now;
 
-    if (!o->mutate_file || now->line != o->mutate_line || strcmp(file_end(now->file, strlen(o->mutate_file)), o->mutate_file) != 0)
+    if (!o->mutate_file || now->line != o->mutate_line ||
+        strcmp(file_end(now->file, strlen(o->mutate_file)), o->mutate_file) != 0)
         return 0;
     m->s->mutated++;
     return o->mutate;
@@ -31,7 +33,8 @@ static struct sim_flag *flag_at(struct mem *m, const mem_flag *f, struct sim_spo
 
     *spot = hud_sim_spot(m, f, sizeof *f);
     if (spot->at % HUD_LINE != 0)
-        hud_sim_fail(m->s, "a flag that does not begin a line: rank %d %s at %s:%d\n", now->rank, now->what, now->file, now->line);
+        hud_sim_fail(m->s, "a flag that does not begin a line: rank %d %s at %s:%d\n", now->rank,
+                     now->what, now->file, now->line);
     hud_sim_access(m, spot, sizeof(uint64_t), hud_bytes_read);
     struct sim_flag **flag = &spot->owner->arena[spot->at / HUD_LINE];
     if (!*flag)
@@ -54,7 +57,8 @@ static uint64_t see(struct mem *m, struct sim_flag *flag, int post)
     return p->value;
 }
 
-static void publish(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, const struct sim_post *p)
+static void publish(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot,
+                    const struct sim_post *p)
 {
     if (m->s->clock)
         hud_clock_forget(m->self, flag);
@@ -68,7 +72,8 @@ static void publish(struct mem *m, struct sim_flag *flag, const struct sim_spot 
         hud_sched_wake(flag, p->value);
 }
 
-static void check_write(struct mem *m, const struct sim_flag *flag, const struct sim_spot *spot, uint64_t v, bool add)
+static void check_write(struct mem *m, const struct sim_flag *flag, const struct sim_spot *spot,
+                        uint64_t v, bool add)
 {
     const struct sim_post *last = flag_newest(flag);
     const struct sim_event *now = &m->self->now;
@@ -76,8 +81,10 @@ static void check_write(struct mem *m, const struct sim_flag *flag, const struct
     if (!(add && last->add) && !order_before(&last->by, m->self->number, m->self->clock))
         hud_sim_race(m->s, now, &last->by, "a flag in the arena", spot->owner->number, spot->at);
     if ((int64_t)(v - last->value) <= 0)
-        hud_sim_fail(m->s, "a flag must grow: rank %d %s %llu at %s:%d over %llu by rank %d at %s:%d\n", now->rank, now->what,
-                     (unsigned long long)v, now->file, now->line, (unsigned long long)last->value, last->by.rank,
+        hud_sim_fail(m->s,
+                     "a flag must grow: rank %d %s %llu at %s:%d over %llu by rank %d at %s:%d\n",
+                     now->rank, now->what, (unsigned long long)v, now->file, now->line,
+                     (unsigned long long)last->value, last->by.rank,
                      last->by.file ? last->by.file : "its lease", last->by.line);
 }
 
@@ -90,7 +97,9 @@ void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v)
         hud_clock_entry(m);
     struct sim_flag *flag = flag_at(m, f, &spot);
     check_write(m, flag, &spot, v, false);
-    struct sim_post p = { .value = v, .by = m->self->now, .released = m->self->clock, .hops = m->self->hops };
+    struct sim_post p = {
+        .value = v, .by = m->self->now, .released = m->self->clock, .hops = m->self->hops
+    };
     if (dropped(m) & SIM_DROP_RELEASE)
         p.released = NULL;
     if (m->s->clock)
@@ -141,7 +150,7 @@ uint64_t hud_sim_peek(struct mem *m, mem_flag *f)
 }
 
 /* Rests on the oldest post that will do: what a newer one would order as well is not promised. */
-uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least)
+uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min)
 {
     struct sim_rank *r = m->self;
     struct sim_spot spot;
@@ -149,13 +158,13 @@ uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t least)
     hud_sim_event(m, "awaits");
     struct sim_flag *flag = flag_at(m, f, &spot);
     if (m->s->clock) {
-        hud_clock_await(m, flag, &spot, least);
+        hud_clock_await(m, flag, &spot, min);
         return see(m, flag, 0);
     }
-    if ((int64_t)(flag_newest(flag)->value - least) < 0)
-        hud_sched_wait(r, flag, &spot, least);
+    if ((int64_t)(flag_newest(flag)->value - min) < 0)
+        hud_sched_wait(r, flag, &spot, min);
     int post = hud_flag_oldest(flag, r->number, r->clock);
-    while ((int64_t)(flag->posts[post].value - least) < 0)
+    while ((int64_t)(flag->posts[post].value - min) < 0)
         post++;
     return see(m, flag, post);
 }

@@ -21,11 +21,13 @@ static int farthest(const struct predict_ranks *r)
     return class;
 }
 
-/* ---- a broadcast through a queue -------------------------------------------------------------------------------------------- */
+/* ---- a broadcast through a queue ------------------------------------------------------------- */
 
 static int unit_of(const struct predict_ranks *r, int level, int rank)
 {
-    return level < 0 ? 0 : machine_unit(r->machine, level, r->core[rank]); /* -1: the machine is one unit */
+    return level < 0
+               ? 0
+               : machine_unit(r->machine, level, r->core[rank]); /* -1: the machine is one unit */
 }
 
 /* Units of a level that have ranks. */
@@ -50,7 +52,8 @@ static int count_sockets(const struct predict_ranks *r)
 static double byte_ns(const struct predict_ranks *r)
 {
     const struct sim_machine *m = r->machine;
-    int level = m->caches.shared_level, units = count_units(r, level), sockets = count_sockets(r), readers = units - 1;
+    int level = m->caches.shared_level, units = count_units(r, level), sockets = count_sockets(r),
+        readers = units - 1;
     double slowest = m->copy.cached_gbps[farthest(r)];
 
     for (int rank = 1; rank < r->ranks; rank++)
@@ -79,10 +82,12 @@ struct telling {
 
 static struct holder *holder_of(const struct telling *t, int rank)
 {
-    return &t->holder[1 + unit_of(t->ranks, t->ranks->machine->caches.shared_level, rank)]; /* -1: outside of all */
+    return &t->holder[1 + unit_of(t->ranks, t->ranks->machine->caches.shared_level,
+                                  rank)]; /* -1: outside of all */
 }
 
-/* What the farthest of a rank's children adds to a post, as they have copies of its line: until it can be seen, and until anybody has. */
+/* What the farthest of a rank's children adds to a post, as they have copies of its line: until it
+ * can be seen, and until anybody has. */
 static void post(const struct telling *t, int rank, double *seen_ns, double *settled_ns)
 {
     const struct machine_lines *lines = &t->ranks->machine->lines;
@@ -94,7 +99,8 @@ static void post(const struct telling *t, int rank, double *seen_ns, double *set
     *settled_ns = lines->post_ns + fmax(lines->revoke_ns[class], lines->transfer_ns[class]);
 }
 
-/* All children poll.  The rank serves those in its own shared cache and one in each other, which serves the rest there; elder ones first. */
+/* All children poll.  The rank serves those in its own shared cache and one in each other, which
+ * serves the rest there; elder ones first. */
 static void tell(const struct telling *t, int rank)
 {
     const struct machine_lines *lines = &t->ranks->machine->lines;
@@ -136,18 +142,21 @@ static double notify_ns(const struct predict_ranks *r, enum shape_kind tree, int
     return last_ns;
 }
 
-void hud_predict_queue(const struct predict_ranks *ranks, enum shape_kind tree, int degree, struct cost_queue *c)
+void hud_predict_queue(const struct predict_ranks *ranks, enum shape_kind tree, int degree,
+                       struct cost_queue *c)
 {
     const struct machine_lines *lines = &ranks->machine->lines;
 
-    *c = (struct cost_queue){ .byte_ns = byte_ns(ranks), .notify_ns = notify_ns(ranks, tree, degree), .leave_ns = lines->post_ns };
+    *c = (struct cost_queue){ .byte_ns = byte_ns(ranks),
+                              .notify_ns = notify_ns(ranks, tree, degree),
+                              .leave_ns = lines->post_ns };
     for (int rank = 1; rank < ranks->ranks; rank++)
         c->enter_ns += lines->gap_ns[class_of(ranks, 0, rank)];
     if (ranks->ranks > 1)
         c->enter_ns += lines->transfer_ns[farthest(ranks)] - lines->gap_ns[farthest(ranks)];
 }
 
-/* ---- messages ---------------------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 void hud_predict_messages(const struct predict_ranks *ranks, struct cost_hockney *c)
 {
@@ -158,7 +167,7 @@ void hud_predict_messages(const struct predict_ranks *ranks, struct cost_hockney
     c->beta_ns = 1 / m->copy.cached_gbps[MACHINE_OWN] + 1 / m->copy.cached_gbps[class];
 }
 
-/* ---- limits ------------------------------------------------------------------------------------------------------------------ */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static void fill_level(const struct predict_ranks *r, int level, struct cost_level *of)
 {
@@ -177,7 +186,8 @@ static void fill_level(const struct predict_ranks *r, int level, struct cost_lev
     of->gap_ns = r->machine->lines.gap_ns[class];
 }
 
-/* What a core gets at best of bytes that another of the ranks has written: out of that one's caches, a shared one, memory, or by the kernel. */
+/* What a core gets at best of bytes that another of the ranks has written: out of that one's
+ * caches, a shared one, memory, or by the kernel. */
 static double best_gbps(const struct predict_ranks *r)
 {
     const struct machine_copy *copy = &r->machine->copy;
@@ -190,10 +200,12 @@ static double best_gbps(const struct predict_ranks *r)
     return best;
 }
 
-/* The same of bytes that it adds as they come: there is but the end that is not its own (copies.h), and no sum is made faster than in the own cache. */
+/* The same of bytes that it adds as they come: there is but the end that is not its own (copies.h),
+ * and no sum is made faster than in the own cache. */
 static double adding_gbps(const struct predict_ranks *r, double best)
 {
-    double own = r->machine->copy.cached_gbps[MACHINE_OWN], sum_ns = 1 / r->machine->reduce.core_gbps;
+    double own = r->machine->copy.cached_gbps[MACHINE_OWN],
+           sum_ns = 1 / r->machine->reduce.core_gbps;
 
     return 1 / fmax(sum_ns, 1 / best - 1 / own + fmin(1 / (2 * own), 2 * sum_ns));
 }
@@ -202,12 +214,16 @@ void hud_predict_node(const struct predict_ranks *ranks, struct cost_node *node)
 {
     const struct sim_machine *m = ranks->machine;
 
-    *node = (struct cost_node){ .ranks = ranks->ranks, .levels = ranks->groups->levels, .link_gbps = m->links.socket_gbps };
+    *node = (struct cost_node){ .ranks = ranks->ranks,
+                                .levels = ranks->groups->levels,
+                                .link_gbps = m->links.socket_gbps };
     for (int l = 0; l < node->levels; l++)
         fill_level(ranks, l, &node->level[l]);
     node->core_gbps = best_gbps(ranks);
     node->reduce_gbps = adding_gbps(ranks, node->core_gbps);
     node->sockets = count_sockets(ranks);
-    node->memory_gbps = m->memory.node_gbps * count_units(ranks, hud_topo_level_of(m->topo, "numa"));
-    node->cache_bytes = m->caches.private_bytes * ranks->ranks + m->caches.shared_bytes * count_units(ranks, m->caches.shared_level);
+    node->memory_gbps =
+        m->memory.node_gbps * count_units(ranks, hud_topo_level_of(m->topo, "numa"));
+    node->cache_bytes = m->caches.private_bytes * ranks->ranks +
+                        m->caches.shared_bytes * count_units(ranks, m->caches.shared_level);
 }

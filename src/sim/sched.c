@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sched.c - which rank goes on.  At every call of mem.h the ready rank with the greatest score does; a strategy is a score.
+ * sched.c - which rank goes on.  At every call of mem.h the ready rank with the greatest score
+ * does; a strategy is a score.
  *
- * A rank that peeks again and again while nothing is posted gets its turn only when no other can go on, so that no strategy
- * spins for ever.
+ * A rank that peeks again and again while nothing is posted gets its turn only when no other can go
+ * on, so that no strategy spins for ever.
  */
 #include "sim/clock.h"
 #include "sim/grow.h"
 
 enum {
     STACK_BYTES = 256 * 1024,
-    QUIET_EVENTS = 200 * 1000, /* calls of one rank without a post of anybody: nobody will ever post */
-    BURST_EVENTS = 16,         /* average length of a burst */
-    FALL_EVENTS = 64           /* average calls between two changes of importance */
+    QUIET_EVENTS =
+        200 * 1000,    /* calls of one rank without a post of anybody: nobody will ever post */
+    BURST_EVENTS = 16, /* average length of a burst */
+    FALL_EVENTS = 64   /* average calls between two changes of importance */
 };
 
-const char *const hud_sim_strategies[SIM_STRATEGIES + 1] = { "random", "burst", "block", "starve", "priority", NULL };
+const char *const hud_sim_strategies[SIM_STRATEGIES + 1] = { "random", "burst",    "block",
+                                                             "starve", "priority", NULL };
 
 /* splitmix64 */
 static uint64_t draw(struct sim *s)
@@ -27,9 +30,9 @@ static uint64_t draw(struct sim *s)
     return x ^ (x >> 31);
 }
 
-uint64_t hud_sim_random(struct sim *s, uint64_t most)
+uint64_t hud_sim_random(struct sim *s, uint64_t max)
 {
-    return most == UINT64_MAX ? draw(s) : draw(s) % (most + 1);
+    return max == UINT64_MAX ? draw(s) : draw(s) % (max + 1);
 }
 
 static uint64_t score_random(struct sim *s, struct sim_rank *r)
@@ -106,8 +109,8 @@ void hud_sched_event(struct mem *m, const char *what, const char *file, int line
     s->events++;
     count_anew(r);
     if (++r->quiet > QUIET_EVENTS)
-        hud_sim_fail(s, "no end: %d calls of mem.h and nothing was posted; rank %d %s at %s:%d\n", QUIET_EVENTS, r->number, what,
-                     r->now.file, r->now.line);
+        hud_sim_fail(s, "no end: %d calls of mem.h and nothing was posted; rank %d %s at %s:%d\n",
+                     QUIET_EVENTS, r->number, what, r->now.file, r->now.line);
     if (s->clock) {
         hud_clock_step(r);
         return;
@@ -137,12 +140,13 @@ bool hud_sched_polls(struct sim_rank *r)
     return r->polls++ >= SIM_PATIENCE;
 }
 
-void hud_sched_wait(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least)
+void hud_sched_wait(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot,
+                    uint64_t min)
 {
     r->wait = flag;
     r->wait_arena = spot->owner->number;
     r->wait_offset_bytes = spot->at;
-    r->wait_least = least;
+    r->wait_min = min;
     r->next_waiting = flag->waiting;
     flag->waiting = r;
     hud_sched_block(r);
@@ -153,7 +157,7 @@ void hud_sched_wake(struct sim_flag *flag, uint64_t value)
 {
     for (struct sim_rank **at = &flag->waiting; *at;) {
         struct sim_rank *r = *at;
-        if ((int64_t)(value - r->wait_least) < 0) {
+        if ((int64_t)(value - r->wait_min) < 0) {
             at = &r->next_waiting;
             continue;
         }
@@ -193,12 +197,14 @@ static void report_deadlock(struct sim *s)
         if (r->state != SIM_BLOCKED || blocked++ >= SHOWN)
             continue;
         if (r->wait)
-            used += snprintf(text + used, sizeof text - (size_t)used,
-                             "  rank %d at %s:%d for the flag at slice %d +%zu to reach %llu; it is %llu\n", r->number, r->now.file,
-                             r->now.line, r->wait_arena, r->wait_offset_bytes, (unsigned long long)r->wait_least,
-                             (unsigned long long)flag_newest(r->wait)->value);
+            used += snprintf(
+                text + used, sizeof text - (size_t)used,
+                "  rank %d at %s:%d for the flag at slice %d +%zu to reach %llu; it is %llu\n",
+                r->number, r->now.file, r->now.line, r->wait_arena, r->wait_offset_bytes,
+                (unsigned long long)r->wait_min, (unsigned long long)flag_newest(r->wait)->value);
         else
-            used += snprintf(text + used, sizeof text - (size_t)used, "  rank %d for others to meet\n", r->number);
+            used += snprintf(text + used, sizeof text - (size_t)used,
+                             "  rank %d for others to meet\n", r->number);
     }
     hud_sim_fail(s, "deadlock: %d of %d ranks wait for ever\n%s", blocked, sim_ranks(s), text);
 }

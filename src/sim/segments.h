@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * segments.h - for caches.cpp: stretches of bytes that the same caches have, disjoint, by their first byte.  C++.
+ * segments.h - for caches.cpp: stretches of bytes that the same caches have, disjoint, by their
+ * first byte.  C++.
  */
 #ifndef HUD_SIM_SEGMENTS_H
 #define HUD_SIM_SEGMENTS_H
@@ -27,7 +28,8 @@ struct Segment {
 
     std::vector<Copy>::iterator place_of(int cache)
     {
-        return std::lower_bound(copies.begin(), copies.end(), cache, [](const Copy &copy, int number) { return copy.cache < number; });
+        return std::lower_bound(copies.begin(), copies.end(), cache,
+                                [](const Copy &copy, int number) { return copy.cache < number; });
     }
 
     Copy *of(int cache)
@@ -39,8 +41,11 @@ struct Segment {
 
     bool alike(const Segment &other) const
     {
-        return newest == other.newest && std::equal(copies.begin(), copies.end(), other.copies.begin(), other.copies.end(),
-                                                    [](const Copy &a, const Copy &b) { return a.cache == b.cache && a.stamp == b.stamp; });
+        return newest == other.newest &&
+               std::equal(copies.begin(), copies.end(), other.copies.begin(), other.copies.end(),
+                          [](const Copy &a, const Copy &b) {
+                              return a.cache == b.cache && a.stamp == b.stamp;
+                          });
     }
 };
 
@@ -93,7 +98,8 @@ struct Segments {
                 continue;
             }
             auto next = std::next(s);
-            if (next == map.end() || next->first != s->second.end || !s->second.alike(next->second)) {
+            if (next == map.end() || next->first != s->second.end ||
+                !s->second.alike(next->second)) {
                 s = next;
                 continue;
             }

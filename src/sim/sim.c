@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sim.c - a simulation's life: its ranks and their arenas, the fault of a plain access, its report. */
+/* sim.c - a simulation's life: its ranks and their arenas, the fault of a plain access, its report.
+ * */
 #include "sim/carry.h"
 #include "sim/grow.h"
 
@@ -84,7 +85,8 @@ void hud_sim_free(struct sim *s)
 /* ---- reports ---- */
 
 /* The first report counts. */
-static __attribute__((format(printf, 2, 0))) void note_list(struct sim *s, const char *format, va_list list)
+static __attribute__((format(printf, 2, 0))) void note_list(struct sim *s, const char *format,
+                                                            va_list list)
 {
     if (!s->failed)
         vsnprintf(s->report, sizeof s->report, format, list);
@@ -111,13 +113,15 @@ void hud_sim_fail(struct sim *s, const char *format, ...)
         hud_sched_abandon(s->current);
 }
 
-void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_event *other, const char *what, int owner, size_t at)
+void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_event *other,
+                  const char *what, int owner, size_t at)
 {
     if (other)
         hud_sim_fail(s,
                      "race on %s of rank %d at byte %zu: no chain of posts and awaits connects\n"
                      "  rank %d %s at %s:%d\n  rank %d %s at %s:%d\n",
-                     what, owner, at, other->rank, other->what, other->file, other->line, by->rank, by->what, by->file, by->line);
+                     what, owner, at, other->rank, other->what, other->file, other->line, by->rank,
+                     by->what, by->file, by->line);
 }
 
 const char *hud_sim_report(const struct sim *s)
@@ -147,11 +151,11 @@ size_t hud_sim_moved(const struct sim *s, int rank)
 
 unsigned hud_sim_hops(const struct sim *s)
 {
-    unsigned most = 0;
+    unsigned max = 0;
 
     for (int r = 0; r < sim_ranks(s); r++)
-        most = s->ranks[r].hops > most ? s->ranks[r].hops : most;
-    return most;
+        max = s->ranks[r].hops > max ? s->ranks[r].hops : max;
+    return max;
 }
 
 double hud_sim_now(const struct mem *m)
@@ -185,8 +189,11 @@ static void report_fault(struct sim *s, size_t at)
     const struct sim_rank *r = s->current;
     const struct alg *a = r->in ? r->in->alg : NULL;
 
-    note(s, "plain access to shared memory by rank %d in %s/%s: byte %zu of rank %zu's arena, after its call at %s:%d\n", r->number,
-         a ? a->coll : "no", a ? a->name : "algorithm", at % s->options.arena_bytes, at / s->options.arena_bytes, r->now.file, r->now.line);
+    note(s,
+         "plain access to shared memory by rank %d in %s/%s: byte %zu of rank %zu's arena, after "
+         "its call at %s:%d\n",
+         r->number, a ? a->coll : "no", a ? a->name : "algorithm", at % s->options.arena_bytes,
+         at / s->options.arena_bytes, r->now.file, r->now.line);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context)
@@ -207,8 +214,11 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 bool hud_sim_run(struct sim *s, void (*body)(struct sim *s, int rank, void *arg), void *arg)
 {
     enum { HANDLER_STACK = 64 * 1024 };
-    struct sigaction fault = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER }, before;
-    stack_t stack = { .ss_sp = hud_must(malloc(HANDLER_STACK)), .ss_size = HANDLER_STACK }, stack_before;
+    struct sigaction fault = { .sa_sigaction = on_fault,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER },
+                     before;
+    stack_t stack = { .ss_sp = hud_must(malloc(HANDLER_STACK)), .ss_size = HANDLER_STACK },
+            stack_before;
 
     s->body = body;
     s->arg = arg;

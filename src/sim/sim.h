@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sim.h - ranks as fibers of one process, under a seeded scheduler and a race checker.  For tests; not part of libhuddle.
+ * sim.h - ranks as fibers of one process, under a seeded scheduler and a race checker.  For tests;
+ * not part of libhuddle.
  *
  * A run fails, with a report that names both source lines, when
- *   - two accesses to bytes of shared memory, one of them a write, are not ordered by posts and awaits; also bytes beside a flag's value;
- *   - two writes to a flag are not ordered, or its value does not grow, or a flag's bytes are used as plain ones;
- *   - shared memory is touched other than by calls of mem.h, or outside the running algorithm's regions;
- *   - a rank returns before what its collective promises has happened (barrier: every entry, bcast: the root's);
- *   - somebody uses a user's buffer without an order to its owner's return, which counts as a read and write of all of it;
- *   - a slice is leased again while somebody may still use it;
- *   - all ranks wait, or nothing is posted any more.
- * A peek may return, and an await may rest on, any value that the order admits, not only the newest.
+ *   - two accesses to bytes of shared memory, one of them a write, are not ordered by posts and
+ *   awaits; also bytes beside a flag's value; - two writes to a flag are not ordered, or its value
+ *   does not grow, or a flag's bytes are used as plain ones; - shared memory is touched other than
+ *   by calls of mem.h, or outside the running algorithm's regions; - a rank returns before what its
+ *   collective promises has happened (barrier: every entry, bcast: the root's); - somebody uses a
+ *   user's buffer without an order to its owner's return, which counts as a read and write of all
+ *   of it; - a slice is leased again while somebody may still use it; - all ranks wait, or nothing
+ *   is posted any more.
+ * A peek may return, and an await may rest on, any value that the order admits, not only the
+ * newest.
  *
  * On a modelled machine (clock.h) a run has times as well, under the same checker.
  *
@@ -30,9 +33,11 @@ enum sim_strategy {
     SIM_STRATEGIES
 };
 
-extern const char *const hud_sim_strategies[SIM_STRATEGIES + 1]; /* "random", "burst", ...; ended by NULL */
+extern const char
+    *const hud_sim_strategies[SIM_STRATEGIES + 1]; /* "random", "burst", ...; ended by NULL */
 
-/* What a mutation drops of the calls on one line: the value still moves, but nothing is ordered by it. */
+/* What a mutation drops of the calls on one line: the value still moves, but nothing is ordered by
+ * it. */
 enum sim_drop { SIM_DROP_RELEASE = 1, SIM_DROP_ACQUIRE = 2 };
 
 struct sim_options {
@@ -42,9 +47,10 @@ struct sim_options {
     enum sim_strategy strategy;
     const char *mutate_file;           /* the end of a path; NULL: no mutation */
     int mutate_line, mutate;           /* enum sim_drop, added up */
-    const struct sim_machine *machine; /* NULL: no time, `strategy` says who goes next; else the rank whose time is least does */
-    const int *core;                   /* [ranks] of that machine: where each is bound, no two alike */
-    bool together;                     /* all shared memory lies on rank 0's node; else each rank's arena on its own */
+    const struct sim_machine *machine; /* NULL: no time, `strategy` says who goes next; else the
+                                          rank whose time is least does */
+    const int *core; /* [ranks] of that machine: where each is bound, no two alike */
+    bool together; /* all shared memory lies on rank 0's node; else each rank's arena on its own */
 };
 
 struct sim;
@@ -56,24 +62,30 @@ struct sim *hud_sim_create(const struct sim_options *options);
 /* Frees its teams, too. */
 void hud_sim_free(struct sim *s);
 
-/* Each rank of the job runs body on its fiber, once.  True: clean.  What a body allocates is lost if the run fails. */
+/* Each rank of the job runs body on its fiber, once.  True: clean.  What a body allocates is lost
+ * if the run fails. */
 bool hud_sim_run(struct sim *s, void (*body)(struct sim *s, int rank, void *arg), void *arg);
-const char *hud_sim_report(const struct sim *s);       /* lines of text; "" while clean */
-unsigned long hud_sim_mutated(const struct sim *s);    /* calls that were mutated */
-unsigned long hud_sim_events(const struct sim *s);     /* calls of mem.h */
-unsigned long hud_sim_posts(const struct sim *s);      /* posts and additions */
-unsigned hud_sim_hops(const struct sim *s);            /* longest chain of posts, each seen by another rank */
-size_t hud_sim_moved(const struct sim *s, int rank);   /* bytes its copies and reductions have read, and written, added up */
-uint64_t hud_sim_random(struct sim *s, uint64_t most); /* 0..most; part of the run: the same for the same seed */
+const char *hud_sim_report(const struct sim *s);    /* lines of text; "" while clean */
+unsigned long hud_sim_mutated(const struct sim *s); /* calls that were mutated */
+unsigned long hud_sim_events(const struct sim *s);  /* calls of mem.h */
+unsigned long hud_sim_posts(const struct sim *s);   /* posts and additions */
+unsigned hud_sim_hops(const struct sim *s); /* longest chain of posts, each seen by another rank */
+size_t
+hud_sim_moved(const struct sim *s,
+              int rank); /* bytes its copies and reductions have read, and written, added up */
+uint64_t hud_sim_random(struct sim *s,
+                        uint64_t max); /* 0..most; part of the run: the same for the same seed */
 
 /* ---- with a clock (clock.h) ---- */
 
 /* Simulated time of a rank; and it does something else for so long. */
 double hud_sim_now(const struct mem *m);
 void hud_sim_spend(struct mem *m, double ns);
-/* The rank has just written these bytes of its user's: they lie in its caches, as far as those hold them. */
+/* The rank has just written these bytes of its user's: they lie in its caches, as far as those hold
+ * them. */
 void hud_sim_wrote(struct mem *m, const void *at, size_t bytes);
-/* Steps of all ranks are kept from now on, or no longer; those kept so far are forgotten, and what has crossed links is. */
+/* Steps of all ranks are kept from now on, or no longer; those kept so far are forgotten, and what
+ * has crossed links is. */
 void hud_sim_trace(struct sim *s, bool on);
 /* NULL: no clock. */
 const struct sim_trace *hud_sim_steps(const struct sim *s);
@@ -87,21 +99,25 @@ struct sim_traffic {
 int hud_sim_resources(const struct sim *s); /* 0: no clock */
 struct sim_traffic hud_sim_traffic(const struct sim *s, int resource);
 
-/* The ranks of the job in `members` get a lease: `bytes` of each one's arena at offset_bytes, both multiples of HUD_LINE. */
-struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members, size_t offset_bytes, size_t bytes);
+/* The ranks of the job in `members` get a lease: `bytes` of each one's arena at offset_bytes, both
+ * multiples of HUD_LINE. */
+struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members,
+                                     size_t offset_bytes, size_t bytes);
 /* A member's handle, for as long as the simulation lives. */
 struct mem *hud_sim_team_mem(struct sim_team *t, int rank);
 
 /* ---- in a body ---- */
 
 /*
- * One collective call: what core and its caller do around a->run.  Its regions are [offset_bytes, offset_bytes + c->slot_bytes) of each slice.
- * The caller owns c->buf before and after.  HUD_OK or HUD_ERR_TRUNCATE.
+ * One collective call: what core and its caller do around a->run.  Its regions are [offset_bytes,
+ * offset_bytes + c->slot_bytes) of each slice.  The caller owns c->buf before and after.  HUD_OK or
+ * HUD_ERR_TRUNCATE.
  */
 int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_t offset_bytes);
 /* Calls of mem.h outside of an algorithm may use this region of each slice. */
 void hud_sim_region(struct mem *m, size_t offset_bytes, size_t bytes);
-/* An allgather of the host among the team: what its members did before happens before what they do next.  Takes no time: all go on when the last has come. */
+/* An allgather of the host among the team: what its members did before happens before what they do
+ * next.  Takes no time: all go on when the last has come. */
 void hud_sim_gather(struct mem *m);
 /* As that, but by time only: nothing happens before anything. */
 void hud_sim_meet(struct mem *m);

@@ -2,8 +2,8 @@
 /*
  * spans.c - mem_reduce and mem_move: all is read, combined or moved aside, and then written.
  *
- * What mem.h asks of a reduction's spans is asserted: real shared memory combines them where they lie, piece by piece, with room for one packed source
- * and one packed result.
+ * What mem.h asks of a reduction's spans is asserted: real shared memory combines them where they
+ * lie, piece by piece, with room for one packed source and one packed result.
  */
 #include "sim/carry.h"
 #include "sim/grow.h"
@@ -50,7 +50,8 @@ static bool packed(const struct mem_span *span)
 /* Of a packed view, in its packed bytes: to be compared with other spans of that view. */
 static uintptr_t place_of(const struct mem_span *span)
 {
-    return span->shared ? (uintptr_t)span->shared : (uintptr_t)span->view->base + span->offset_bytes;
+    return span->shared ? (uintptr_t)span->shared
+                        : (uintptr_t)span->view->base + span->offset_bytes;
 }
 
 static bool overlap(const struct mem_span *a, const struct mem_span *b, size_t bytes)
@@ -61,7 +62,8 @@ static bool overlap(const struct mem_span *a, const struct mem_span *b, size_t b
 }
 
 /* A result may lie where a source does, but not across it. */
-static bool lies_across(const struct mem_span *to, const struct mem_span *from, int count, size_t bytes)
+static bool lies_across(const struct mem_span *to, const struct mem_span *from, int count,
+                        size_t bytes)
 {
     bool across = false;
 
@@ -80,8 +82,9 @@ static int count_packed(const struct mem_span *spans, int count)
 }
 
 /* Which of its conditions does not hold; NULL: all do. */
-static const char *broken(const struct hud_op *op, const struct mem_span *to, const struct mem_span *also, const struct mem_span *from,
-                          int count, size_t bytes)
+static const char *broken(const struct hud_op *op, const struct mem_span *to,
+                          const struct mem_span *also, const struct mem_span *from, int count,
+                          size_t bytes)
 {
     if (count < 1 || count > MEM_SOURCES)
         return "too many sources, or none";
@@ -98,8 +101,9 @@ static const char *broken(const struct hud_op *op, const struct mem_span *to, co
 
 /* ---- */
 
-void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to, const struct mem_span *also,
-                    const struct mem_span *from, int count, size_t bytes)
+void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                    const struct mem_span *also, const struct mem_span *from, int count,
+                    size_t bytes)
 {
     const void *sources[MEM_SOURCES];
 
@@ -108,9 +112,11 @@ void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
         return;
     const char *why = broken(op, to, also, from, count, bytes);
     if (why)
-        hud_sim_fail(m->s, "no reduction: %s: rank %d, %d sources of %zu bytes, elements of %zu, at %s:%d\n", why, m->rank, count, bytes,
-                     op->element_bytes, m->self->now.file, m->self->now.line);
-    char *aside = hud_must(malloc((size_t)(count + 1) * bytes)), *result = aside + (size_t)count * bytes;
+        hud_sim_fail(
+            m->s, "no reduction: %s: rank %d, %d sources of %zu bytes, elements of %zu, at %s:%d\n",
+            why, m->rank, count, bytes, op->element_bytes, m->self->now.file, m->self->now.line);
+    char *aside = hud_must(malloc((size_t)(count + 1) * bytes)),
+         *result = aside + (size_t)count * bytes;
     for (int i = 0; i < count; i++) {
         take_operand(m, &from[i], aside + (size_t)i * bytes, bytes);
         sources[i] = aside + (size_t)i * bytes;
@@ -120,12 +126,16 @@ void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
     if (also)
         give_result(m, also, result, bytes);
     free(aside);
-    hud_carry(m, COPIES_REDUCE, (struct mem_span[]){ *to, also ? *also : *to }, also ? 2 : 1, from, count, bytes);
+    hud_carry(m, COPIES_REDUCE, (struct mem_span[]){ *to, also ? *also : *to }, also ? 2 : 1, from,
+              count, bytes);
 }
 
-void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_span *from, size_t bytes)
+void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
+                  size_t bytes)
 {
-    size_t room = to->shared ? bytes : to->offset_bytes < to->view->bytes ? to->view->bytes - to->offset_bytes : 0;
+    size_t room = to->shared                           ? bytes
+                  : to->offset_bytes < to->view->bytes ? to->view->bytes - to->offset_bytes
+                                                       : 0;
 
     hud_sim_event(m, "moves");
     m->truncated = m->truncated || bytes > room;

@@ -5,17 +5,22 @@
 
 #include <string.h>
 
-struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members, size_t offset_bytes, size_t bytes)
+struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members,
+                                     size_t offset_bytes, size_t bytes)
 {
     struct sim_team *t = hud_must(calloc(1, sizeof *t));
 
-    *t = (struct sim_team){ .s = s, .next = s->teams, .size = size, .offset_bytes = offset_bytes, .bytes = bytes };
+    *t = (struct sim_team){
+        .s = s, .next = s->teams, .size = size, .offset_bytes = offset_bytes, .bytes = bytes
+    };
     s->teams = t;
     t->joined = hud_order_create(sim_ranks(s));
     t->gathered = hud_order_create(sim_ranks(s));
     t->mem = hud_must(calloc((size_t)size, sizeof *t->mem));
     for (int r = 0; r < size; r++)
-        t->mem[r] = (struct mem){ .s = s, .team = t, .self = &s->ranks[members[r]], .rank = r, .region_bytes = bytes };
+        t->mem[r] = (struct mem){
+            .s = s, .team = t, .self = &s->ranks[members[r]], .rank = r, .region_bytes = bytes
+        };
     return t;
 }
 
@@ -40,9 +45,11 @@ static void note_entry(struct mem *m)
     if (m->calls >= (unsigned long)before) {
         t->entries = (int)m->calls + 1;
         t->entry = hud_grow(t->entry, t->entries * size, &t->entries_room, sizeof *t->entry);
-        memset(t->entry + before * size, 0, (size_t)((t->entries - before) * size) * sizeof *t->entry);
+        memset(t->entry + before * size, 0,
+               (size_t)((t->entries - before) * size) * sizeof *t->entry);
     }
-    t->entry[m->calls * (unsigned long)size + (unsigned long)m->rank] = order_time(m->self->clock, m->self->number);
+    t->entry[m->calls * (unsigned long)size + (unsigned long)m->rank] =
+        order_time(m->self->clock, m->self->number);
 }
 
 /* rank `of` has entered this call, and that happened before now */
@@ -54,14 +61,17 @@ static void require_entry(struct mem *m, int of)
 
     if (entered == 0)
         hud_sim_fail(m->s,
-                     "broken promise: rank %d returns from %s/%s, call %lu, and rank %d has not entered it; its last step is at %s:%d\n",
-                     m->rank, m->alg->coll, m->alg->name, m->calls, of, m->self->now.file, m->self->now.line);
+                     "broken promise: rank %d returns from %s/%s, call %lu, and rank %d has not "
+                     "entered it; its last step is at %s:%d\n",
+                     m->rank, m->alg->coll, m->alg->name, m->calls, of, m->self->now.file,
+                     m->self->now.line);
     if (of != m->rank && order_time(m->self->clock, number) < entered)
         hud_sim_fail(m->s,
-                     "broken promise: rank %d returns from %s/%s, call %lu, but no chain of posts and awaits connects rank %d's entry\n"
+                     "broken promise: rank %d returns from %s/%s, call %lu, but no chain of posts "
+                     "and awaits connects rank %d's entry\n"
                      "  rank %d's last step is at %s:%d\n  rank %d's is at %s:%d\n",
-                     m->rank, m->alg->coll, m->alg->name, m->calls, of, m->rank, m->self->now.file, m->self->now.line, of,
-                     t->mem[of].self->now.file, t->mem[of].self->now.line);
+                     m->rank, m->alg->coll, m->alg->name, m->calls, of, m->rank, m->self->now.file,
+                     m->self->now.line, of, t->mem[of].self->now.file, t->mem[of].self->now.line);
 }
 
 static void after_all(struct mem *m, const struct coll *c)
@@ -195,7 +205,8 @@ void hud_sim_lease(struct mem *m)
     size_t first = m->team->offset_bytes, end = first + m->team->bytes, at = 0;
 
     hud_sched_event(m, "zeroes its slice", "lease", 0);
-    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->bytes, first, end, &r->now, r->clock, &at), "the arena", r->number, at);
+    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->bytes, first, end, &r->now, r->clock, &at),
+                 "the arena", r->number, at);
     for (size_t line = first / HUD_LINE; line < end / HUD_LINE; line++) {
         hud_flag_free(r->arena[line]);
         r->arena[line] = NULL;

@@ -5,7 +5,8 @@
 
 struct sim_trace hud_trace_create(int ranks)
 {
-    return (struct sim_trace){ .ranks = ranks, .of = hud_must(calloc((size_t)ranks, sizeof(struct sim_steps))) };
+    return (struct sim_trace){ .ranks = ranks,
+                               .of = hud_must(calloc((size_t)ranks, sizeof(struct sim_steps))) };
 }
 
 void hud_trace_free(struct sim_trace *t)
@@ -39,7 +40,8 @@ struct path {
     int count, room;
 };
 
-static void add(struct path *p, int rank, const struct sim_step *step, double begin_ns, double end_ns)
+static void add(struct path *p, int rank, const struct sim_step *step, double begin_ns,
+                double end_ns)
 {
     p->leg = hud_grow(p->leg, p->count + 1, &p->room, sizeof *p->leg);
     p->leg[p->count++] = (struct sim_leg){ rank, step, begin_ns, end_ns };
@@ -65,7 +67,8 @@ static int post_step(const struct sim_steps *of, const struct sim_step *waits)
 {
     int i = last_step(of, waits->by_ns);
 
-    while (i >= 0 && (of->step[i].begin_ns != waits->by_ns || of->step[i].line != waits->by_line || of->step[i].file != waits->by_file))
+    while (i >= 0 && (of->step[i].begin_ns != waits->by_ns || of->step[i].line != waits->by_line ||
+                      of->step[i].file != waits->by_file))
         i--;
     return i;
 }
@@ -86,7 +89,8 @@ int hud_trace_path(const struct sim_trace *t, int rank, struct sim_leg **legs)
     for (int i = t->of[rank].count - 1; i >= 0;) {
         const struct sim_step *s = &t->of[rank].step[i];
         int post = s->by >= 0 ? post_step(&t->of[s->by], s) : -1;
-        if (post < 0) { /* whoever posted it is not in the trace: the path begins here, or goes on with what the rank did before */
+        if (post < 0) { /* whoever posted it is not in the trace: the path begins here, or goes on
+                           with what the rank did before */
             add(&p, rank, s, s->begin_ns, s->end_ns);
             i--;
             continue;

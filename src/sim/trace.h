@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace.h - what each rank did in simulated time, call by call, and the critical path: the chain of calls that the last exit has waited for.
+ * trace.h - what each rank did in simulated time, call by call, and the critical path: the chain of
+ * calls that the last exit has waited for.
  *
  * A step is a call of mem.h, cut where it waits:   begin --- ready --- turn --- end
  *   begin to ready   waits until a post of rank `by` is visible, made at by_ns in by_file:by_line
  *   ready to turn    waits for other users of the same line
- *   turn to end      its own work: the line on its way, bytes that are moved, whatever the call costs
+ *   turn to end      its own work: the line on its way, bytes that are moved, whatever the call
+ *                    costs
  */
 #ifndef HUD_SIM_TRACE_H
 #define HUD_SIM_TRACE_H
@@ -51,8 +53,10 @@ void hud_trace_restart(struct sim_trace *t, bool on);
 void hud_trace_note(struct sim_trace *t, int rank, const struct sim_step *step);
 
 /*
- * The path to the end of this rank's last step, from its first leg on, which begins when its rank's first step does: each leg begins when the one before it
- * ends.  Where a wait was for a post, the path goes on from the poster's step at that time.  *legs is the caller's to free.  Returns how many.
+ * The path to the end of this rank's last step, from its first leg on, which begins when its rank's
+ * first step does: each leg begins when the one before it ends.  Where a wait was for a post, the
+ * path goes on from the poster's step at that time.  *legs is the caller's to free.  Returns how
+ * many.
  */
 int hud_trace_path(const struct sim_trace *t, int rank, struct sim_leg **legs);
 

@@ -21,7 +21,8 @@ void hud_turns_add(struct sim_turns *t, struct sim_turn turn)
 {
     t->turn = hud_grow(t->turn, t->count + 1, &t->room, sizeof *t->turn);
     t->turn[t->count] = turn;
-    for (int i = t->count++; i > 0 && turn_before(&t->turn[i], &t->turn[(i - 1) / 2]); i = (i - 1) / 2)
+    for (int i = t->count++; i > 0 && turn_before(&t->turn[i], &t->turn[(i - 1) / 2]);
+         i = (i - 1) / 2)
         swap(t, i, (i - 1) / 2);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* turns.h - whose turn it is in simulated time: the least time, then the least number drawn, then the lowest rank.  A heap. */
+/* turns.h - whose turn it is in simulated time: the least time, then the least number drawn, then
+ * the lowest rank.  A heap. */
 #ifndef HUD_SIM_TURNS_H
 #define HUD_SIM_TURNS_H
 
@@ -24,7 +25,8 @@ struct sim_turn hud_turns_take(struct sim_turns *t);
 
 static inline bool turn_before(const struct sim_turn *a, const struct sim_turn *b)
 {
-    return a->ns < b->ns || (a->ns == b->ns && (a->draw < b->draw || (a->draw == b->draw && a->rank < b->rank)));
+    return a->ns < b->ns ||
+           (a->ns == b->ns && (a->draw < b->draw || (a->draw == b->draw && a->rank < b->rank)));
 }
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * user.c - buffers of the ranks' users: whose a view is, what its owner's calls mean for it, and single copies between two of them.
+ * user.c - buffers of the ranks' users: whose a view is, what its owner's calls mean for it, and
+ * single copies between two of them.
  *
- * A rank's buffers are known by address.  What only their owner can reach, packed views, is not watched byte by byte: a rank does not race with itself.
+ * A rank's buffers are known by address.  What only their owner can reach, packed views, is not
+ * watched byte by byte: a rank does not race with itself.
  */
 #include "sim/carry.h"
 #include "sim/grow.h"
@@ -13,9 +15,9 @@
 void hud_sim_views(struct mem *m, const struct coll *c)
 {
     struct sim_rank *r = m->self;
-    int ranks = m->team->size, most = 3 + 2 * ranks;
+    int ranks = m->team->size, max = 3 + 2 * ranks;
 
-    r->views = hud_grow(r->views, most, &r->views_room, sizeof *r->views);
+    r->views = hud_grow(r->views, max, &r->views_room, sizeof *r->views);
     r->views[0] = c->buf;
     r->views[1] = c->in;
     r->views[2] = c->out;
@@ -27,7 +29,8 @@ void hud_sim_views(struct mem *m, const struct coll *c)
 }
 
 /* The view of a rank's call that holds these bytes; NULL: none does. */
-static const struct hud_view *holder(const struct sim_rank *r, const void *base, size_t offset_bytes, size_t bytes)
+static const struct hud_view *holder(const struct sim_rank *r, const void *base,
+                                     size_t offset_bytes, size_t bytes)
 {
     for (int i = 0; i < r->views_count; i++) {
         const struct hud_view *v = &r->views[i];
@@ -37,22 +40,24 @@ static const struct hud_view *holder(const struct sim_rank *r, const void *base,
     return NULL;
 }
 
-static void use(struct mem *m, struct sim_rank *owner, const void *at, size_t bytes, sim_access *access)
+static void use(struct mem *m, struct sim_rank *owner, const void *at, size_t bytes,
+                sim_access *access)
 {
     const struct sim_event *now = &m->self->now;
     size_t first = (size_t)(uintptr_t)at, where = 0;
 
-    hud_sim_race(m->s, now, access(&owner->user, first, first + bytes, now, m->self->clock, &where), "the user buffer", owner->number,
-                 where);
+    hud_sim_race(m->s, now, access(&owner->user, first, first + bytes, now, m->self->clock, &where),
+                 "the user buffer", owner->number, where);
 }
 
-void hud_sim_use(struct mem *m, const struct hud_view *view, size_t offset_bytes, size_t bytes, sim_access *access)
+void hud_sim_use(struct mem *m, const struct hud_view *view, size_t offset_bytes, size_t bytes,
+                 sim_access *access)
 {
     const struct sim_event *now = &m->self->now;
 
     if (!holder(m->self, view->base, offset_bytes, bytes))
-        hud_sim_fail(m->s, "no view of its call: rank %d %s at %s:%d bytes %zu..%zu\n", now->rank, now->what, now->file, now->line,
-                     offset_bytes, offset_bytes + bytes);
+        hud_sim_fail(m->s, "no view of its call: rank %d %s at %s:%d bytes %zu..%zu\n", now->rank,
+                     now->what, now->file, now->line, offset_bytes, offset_bytes + bytes);
     if (!view->pack)
         use(m, m->self, (const char *)view->base + offset_bytes, bytes, access);
 }
@@ -63,8 +68,10 @@ void hud_sim_own(struct mem *m, const char *what)
     size_t at = 0;
 
     r->now = sim_event_of(r, what, "call", (int)m->calls);
-    hud_sim_race(m->s, &r->now, hud_bytes_read(&r->user, 0, SIZE_MAX, &r->now, r->clock, &at), "the user buffer", r->number, at);
-    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->user, 0, SIZE_MAX, &r->now, r->clock, &at), "the user buffer", r->number, at);
+    hud_sim_race(m->s, &r->now, hud_bytes_read(&r->user, 0, SIZE_MAX, &r->now, r->clock, &at),
+                 "the user buffer", r->number, at);
+    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->user, 0, SIZE_MAX, &r->now, r->clock, &at),
+                 "the user buffer", r->number, at);
 }
 
 /* ---- single copy ---- */
@@ -76,15 +83,19 @@ uint64_t hud_sim_expose(struct mem *m, const struct hud_view *view)
 }
 
 /* Those bytes of what a rank of the team has exposed. */
-static char *exposed_at(struct mem *m, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+static char *exposed_at(struct mem *m, int rank, uint64_t exposed, size_t offset_bytes,
+                        size_t bytes)
 {
     const struct sim_rank *owner = m->team->mem[rank].self;
-    const struct hud_view *view = exposed == 0 ? NULL : holder(owner, (const void *)(uintptr_t)exposed, offset_bytes, bytes);
+    const struct hud_view *view =
+        exposed == 0 ? NULL : holder(owner, (const void *)(uintptr_t)exposed, offset_bytes, bytes);
     const struct sim_event *now = &m->self->now;
 
     if (!view || view->pack)
-        hud_sim_fail(m->s, "nothing exposed: rank %d %s at %s:%d bytes up to %zu of rank %d, who has no such view\n", now->rank, now->what,
-                     now->file, now->line, offset_bytes + bytes, rank);
+        hud_sim_fail(m->s,
+                     "nothing exposed: rank %d %s at %s:%d bytes up to %zu of rank %d, who has no "
+                     "such view\n",
+                     now->rank, now->what, now->file, now->line, offset_bytes + bytes, rank);
     return (char *)(uintptr_t)exposed + offset_bytes;
 }
 
@@ -106,15 +117,19 @@ static char *own_end(struct mem *m, const struct mem_span *span, size_t bytes, s
     if (span->shared)
         return hud_sim_touch(m, span->shared, bytes, access);
     if (span->view->pack)
-        hud_sim_fail(m->s, "a packed view: rank %d %s at %s:%d\n", now->rank, now->what, now->file, now->line);
+        hud_sim_fail(m->s, "a packed view: rank %d %s at %s:%d\n", now->rank, now->what, now->file,
+                     now->line);
     hud_sim_use(m, span->view, span->offset_bytes, bytes, access);
     return (char *)span->view->base + span->offset_bytes;
 }
 
-size_t hud_sim_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+size_t hud_sim_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed,
+                    size_t offset_bytes, size_t bytes)
 {
     hud_sim_event(m, "pulls");
-    size_t room = to->shared ? bytes : to->offset_bytes < to->view->bytes ? to->view->bytes - to->offset_bytes : 0;
+    size_t room = to->shared                           ? bytes
+                  : to->offset_bytes < to->view->bytes ? to->view->bytes - to->offset_bytes
+                                                       : 0;
     size_t fits = bytes < room ? bytes : room, moved = let_pass(m, fits);
     const char *there = exposed_at(m, rank, exposed, offset_bytes, bytes);
 
@@ -128,7 +143,8 @@ size_t hud_sim_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t
     return moved == fits ? bytes : moved;
 }
 
-size_t hud_sim_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed, size_t offset_bytes, size_t bytes)
+size_t hud_sim_push(struct mem *m, const struct mem_span *from, int rank, uint64_t exposed,
+                    size_t offset_bytes, size_t bytes)
 {
     hud_sim_event(m, "pushes");
     if (bytes == 0)

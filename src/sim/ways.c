@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ways.c - places as ends of links: a core, and the class of the units on whose mesh the place hangs. */
+/* ways.c - places as ends of links: a core, and the class of the units on whose mesh the place
+ * hangs. */
 #include "sim/ways.h"
 #include "sim/grow.h"
 
@@ -23,7 +24,8 @@ static struct links_end seat_of(const struct sim_ways *w, const struct caches_pl
     if (place->kind == CACHES_NODE)
         return (struct links_end){ m->first[place->of], w->node_class };
     if (place->kind == CACHES_UNIT)
-        return (struct links_end){ w->unit_seat[place->of], class_within(m, m->caches.shared_level) };
+        return (struct links_end){ w->unit_seat[place->of],
+                                   class_within(m, m->caches.shared_level) };
     return (struct links_end){ place->of, MACHINE_OWN };
 }
 
@@ -38,7 +40,8 @@ int hud_ways_class(const struct sim_ways *w, int core, const struct caches_place
 /* Of a copy from a class: of its nearest cache, or of private ones. */
 static double gbps_of(const struct machine_copy *copy, int class, bool near)
 {
-    return near && copy->nearest_gbps[class] > 0 ? copy->nearest_gbps[class] : copy->cached_gbps[class];
+    return near && copy->nearest_gbps[class] > 0 ? copy->nearest_gbps[class]
+                                                 : copy->cached_gbps[class];
 }
 
 /* What a copy takes from there to the own cache, without its half that the latter takes. */
@@ -57,14 +60,16 @@ double hud_ways_byte_ns(const struct sim_ways *w, int core, const struct caches_
 
 double hud_ways_extra_ns(const struct sim_ways *w, int core, const struct caches_place *place)
 {
-    return fmax(0, hud_ways_byte_ns(w, core, place) - .5 / w->machine->copy.cached_gbps[MACHINE_OWN]);
+    return fmax(0,
+                hud_ways_byte_ns(w, core, place) - .5 / w->machine->copy.cached_gbps[MACHINE_OWN]);
 }
 
-void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_place *place, bool outwards, double weight,
-                    struct flow_path *path)
+void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_place *place,
+                    bool outwards, double weight, struct flow_path *path)
 {
     struct links_end here = { core, MACHINE_OWN }, there = seat_of(w, place);
-    int way[LINKS_WAY], count = hud_links_between(w->links, outwards ? here : there, outwards ? there : here, way);
+    int way[LINKS_WAY],
+        count = hud_links_between(w->links, outwards ? here : there, outwards ? there : here, way);
 
     for (int i = 0; i < count; i++)
         hud_flow_use(path, way[i], weight);
@@ -95,7 +100,8 @@ static void find_units(struct sim_ways *w)
     w->unit = ints(m->cores, 0);
     w->unit_seat = ints(m->cores, 0);
     for (int core = m->cores - 1; core >= 0; core--) {
-        int unit = w->unit[core] = unit_of(m, class, core), away = machine_class(m, core, m->first[m->node[core]]);
+        int unit = w->unit[core] = unit_of(m, class, core),
+            away = machine_class(m, core, m->first[m->node[core]]);
         w->unit_seat[unit] = core;
         w->units = unit >= w->units ? unit + 1 : w->units;
         w->node_class = away > w->node_class ? away : w->node_class;

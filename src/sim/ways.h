@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ways.h - from a place where bytes lie (caches.h) to a core of a machine: how far it is, what a byte takes, and what it
- * crosses (a path of flows.h).
+ * ways.h - from a place where bytes lie (caches.h) to a core of a machine: how far it is, what a
+ * byte takes, and what it crosses (a path of flows.h).
  *
- * What is crossed: the links between the two (links.h); the memory controller of the node, if they lie in memory; the shared cache of the core's unit, which
- * gives it whatever does not lie in its own cache, and that of another unit, if they lie there.  A shared cache hangs on the mesh of its unit's
- * class, a memory on that of its node's.  What a core gives up to a shared cache crosses nothing that others wait for.
+ * What is crossed: the links between the two (links.h); the memory controller of the node, if they
+ * lie in memory; the shared cache of the core's unit, which gives it whatever does not lie in its
+ * own cache, and that of another unit, if they lie there.  A shared cache hangs on the mesh of its
+ * unit's class, a memory on that of its node's.  What a core gives up to a shared cache crosses
+ * nothing that others wait for.
  *
- * Resources are numbered: links as in links.h, then memory controllers by node, then shared caches by unit.
+ * Resources are numbered: links as in links.h, then memory controllers by node, then shared caches
+ * by unit.
  */
 #ifndef HUD_SIM_WAYS_H
 #define HUD_SIM_WAYS_H
@@ -33,12 +36,14 @@ struct sim_caches *hud_ways_caches(const struct sim_ways *w);
 
 /* How far the core is from a place: a class, and no nearer than cores that the place belongs to. */
 int hud_ways_class(const struct sim_ways *w, int core, const struct caches_place *place);
-/* ns a byte of a copy that has one end there; and what that is more than in the own private cache. */
+/* ns a byte of a copy that has one end there; and what that is more than in the own private cache.
+ * */
 double hud_ways_byte_ns(const struct sim_ways *w, int core, const struct caches_place *place);
 double hud_ways_extra_ns(const struct sim_ways *w, int core, const struct caches_place *place);
-/* Bytes that go from the place to the core, or outwards from it, cross all that lies between, each byte of the path `weight` times. */
-void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_place *place, bool outwards, double weight,
-                    struct flow_path *path);
+/* Bytes that go from the place to the core, or outwards from it, cross all that lies between, each
+ * byte of the path `weight` times. */
+void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_place *place,
+                    bool outwards, double weight, struct flow_path *path);
 
 enum { WAYS_NAME = LINKS_NAME };
 

@@ -11,7 +11,10 @@
 
 #include <setjmp.h>
 
-enum { SIM_PATIENCE = 8 }; /* peeks without a post anywhere before a polling rank goes behind the others, and sees the newest value */
+enum {
+    SIM_PATIENCE = 8
+}; /* peeks without a post anywhere before a polling rank goes behind the others, and sees the
+      newest value */
 
 enum sim_state { SIM_READY, SIM_BLOCKED, SIM_DONE };
 
@@ -23,23 +26,24 @@ struct sim_rank {
     sigjmp_buf bottom; /* of its stack: where a faulting rank ends */
     enum sim_state state;
     struct sim_order *clock;
-    struct sim_flag **arena; /* [arena_bytes / HUD_LINE] flags by their line, NULL: not a flag yet */
-    struct sim_bytes bytes;  /* of its arena */
-    struct sim_bytes user;   /* of its user's memory, by address */
-    struct hud_view *views;  /* of its latest call */
+    struct sim_flag *
+        *arena;             /* [arena_bytes / HUD_LINE] flags by their line, NULL: not a flag yet */
+    struct sim_bytes bytes; /* of its arena */
+    struct sim_bytes user;  /* of its user's memory, by address */
+    struct hud_view *views; /* of its latest call */
     int views_count, views_room;
     struct mem *in;        /* whose call it is in, for reports */
     struct sim_event now;  /* its latest call */
     struct sim_flag *wait; /* BLOCKED: what for; NULL: for others of its team, to meet them */
     int wait_arena;        /* where that flag lies */
     size_t wait_offset_bytes;
-    uint64_t wait_least;
+    uint64_t wait_min;
     struct sim_rank *next_waiting; /* for the same flag */
     unsigned polls;                /* peeks since anything was posted, */
     unsigned quiet;                /* calls since then: */
     unsigned long moves;           /* as counted then */
-    unsigned hops;                 /* the longest chain of posts, each seen by another rank, that led here */
-    uint64_t importance;           /* SIM_PRIORITY */
+    unsigned hops;       /* the longest chain of posts, each seen by another rank, that led here */
+    uint64_t importance; /* SIM_PRIORITY */
     size_t moved_bytes;
     int core;             /* where there is a clock: which it is bound to, */
     double now_ns;        /* its time, */
@@ -91,9 +95,11 @@ struct sim_team {
     int size;
     struct mem *mem; /* [size] */
     size_t offset_bytes, bytes;
-    uint32_t *entry; /* [calls][size] when each member entered each call, on its own clock; 0: not yet */
+    uint32_t
+        *entry; /* [calls][size] when each member entered each call, on its own clock; 0: not yet */
     int entries, entries_room;
-    struct sim_order *joined, *gathered; /* vector clocks: of the gather under way, of the last one */
+    struct sim_order *joined,
+        *gathered; /* vector clocks: of the gather under way, of the last one */
     int arrived;
     unsigned long meetings;
 };
@@ -105,7 +111,8 @@ void hud_sched_event(struct mem *m, const char *what, const char *file, int line
 /* The current rank waits until somebody makes it ready. */
 void hud_sched_block(struct sim_rank *r);
 /* The current rank waits for a flag to have this value, or more. */
-void hud_sched_wait(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot, uint64_t least);
+void hud_sched_wait(struct sim_rank *r, struct sim_flag *flag, const struct sim_spot *spot,
+                    uint64_t min);
 /* Those who wait for no more than this go on, and are no longer among those who wait. */
 void hud_sched_wake(struct sim_flag *flag, uint64_t value);
 /* Something was posted. */
@@ -114,13 +121,16 @@ void hud_sched_moved(struct sim *s);
 bool hud_sched_polls(struct sim_rank *r);
 /* Runs all ranks to their end, or to the first report. */
 void hud_sched_run(struct sim *s);
-/* Ends the current rank's part in a failed run.  Does not return; not declared so: the address sanitizer would clean up a stack left by a jump. */
+/* Ends the current rank's part in a failed run.  Does not return; not declared so: the address
+ * sanitizer would clean up a stack left by a jump. */
 void hud_sched_abandon(struct sim_rank *r);
 
 /* ---- sim.c ---- */
 
-/* Reports unless `other` is NULL: `by` uses what `other` used, with no order; `what` of the rank `owner`, at this byte. */
-void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_event *other, const char *what, int owner, size_t at);
+/* Reports unless `other` is NULL: `by` uses what `other` used, with no order; `what` of the rank
+ * `owner`, at this byte. */
+void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_event *other,
+                  const char *what, int owner, size_t at);
 
 /* ---- memory.c ---- */
 
@@ -128,14 +138,17 @@ void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_ev
 void hud_sim_event(struct mem *m, const char *what);
 
 /* hud_bytes_read or hud_bytes_write */
-typedef const struct sim_event *sim_access(struct sim_bytes *b, size_t first, size_t end, const struct sim_event *by,
+typedef const struct sim_event *sim_access(struct sim_bytes *b, size_t first, size_t end,
+                                           const struct sim_event *by,
                                            const struct sim_order *clock, size_t *at);
 
-/* Where these bytes are, which must be within the running algorithm's regions; and an access to them, be they a flag's or not. */
+/* Where these bytes are, which must be within the running algorithm's regions; and an access to
+ * them, be they a flag's or not. */
 struct sim_spot hud_sim_spot(struct mem *m, const void *shared, size_t bytes);
 void hud_sim_access(struct mem *m, const struct sim_spot *spot, size_t bytes, sim_access *access);
 
-/* Bytes of the running algorithm's regions, at least one, that are no flag's, are read or written.  Returns where they are. */
+/* Bytes of the running algorithm's regions, at least one, that are no flag's, are read or written.
+ * Returns where they are. */
 void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access *access);
 
 /* ---- user.c ---- */
@@ -144,7 +157,8 @@ void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access 
 void hud_sim_views(struct mem *m, const struct coll *c);
 
 /* Bytes of a view of the rank's own call are read or written. */
-void hud_sim_use(struct mem *m, const struct hud_view *view, size_t offset_bytes, size_t bytes, sim_access *access);
+void hud_sim_use(struct mem *m, const struct hud_view *view, size_t offset_bytes, size_t bytes,
+                 sim_access *access);
 
 /* The caller, who owns its buffer, uses all of it; `what` says when. */
 void hud_sim_own(struct mem *m, const char *what);
@@ -160,9 +174,14 @@ static inline void sim_tick(struct sim_rank *r)
     hud_order_set(r->clock, r->number, order_time(r->clock, r->number) + 1);
 }
 
-static inline struct sim_event sim_event_of(const struct sim_rank *r, const char *what, const char *file, int line)
+static inline struct sim_event sim_event_of(const struct sim_rank *r, const char *what,
+                                            const char *file, int line)
 {
-    return (struct sim_event){ .rank = r->number, .time = order_time(r->clock, r->number), .what = what, .file = file, .line = line };
+    return (struct sim_event){ .rank = r->number,
+                               .time = order_time(r->clock, r->number),
+                               .what = what,
+                               .file = file,
+                               .line = line };
 }
 
 #endif

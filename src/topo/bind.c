@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topo/bind.c - where a launcher would put ranks: each on a processor, in turn over the units of a level. */
+/* topo/bind.c - where a launcher would put ranks: each on a processor, in turn over the units of a
+ * level. */
 #include "topo/machine.h"
 
 #include <string.h>
@@ -9,7 +10,8 @@ struct lists {
     int units, first[TOPO_CPUS + 1], cpu[TOPO_CPUS];
 };
 
-static void list_cpus(const struct topo *t, const struct topo_cpus *usable, int level, struct lists *l)
+static void list_cpus(const struct topo *t, const struct topo_cpus *usable, int level,
+                      struct lists *l)
 {
     int count = 0;
 
@@ -31,7 +33,8 @@ static int pick(const struct lists *l, int unit, int k)
     return count == 0 ? -1 : l->cpu[l->first[unit] + k % count];
 }
 
-void hud_topo_bind(const struct topo *t, const struct topo_cpus *usable, const char *map, int ranks, struct topo_cpus *cpus)
+void hud_topo_bind(const struct topo *t, const struct topo_cpus *usable, const char *map, int ranks,
+                   struct topo_cpus *cpus)
 {
     int level = hud_topo_level_of(t, map);
     struct lists all, units;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cgroup.c - finding the control groups of this process by /proc/self/mounts and /proc/self/cgroup. */
+/* cgroup.c - finding the control groups of this process by /proc/self/mounts and /proc/self/cgroup.
+ * */
 #define _GNU_SOURCE
 #include "topo/cgroup.h"
 
@@ -10,7 +11,8 @@
 
 enum { PATH_BYTES = 2 * PATH_MAX };
 
-/* The cgroup of this process in the hierarchy that has a controller; "": version 2's.  False: in none. */
+/* The cgroup of this process in the hierarchy that has a controller; "": version 2's.  False: in
+ * none. */
 static bool find_group(const char *root, const char *controller, char group[PATH_MAX])
 {
     char path[PATH_BYTES], line[PATH_BYTES];
@@ -27,9 +29,12 @@ static bool find_group(const char *root, const char *controller, char group[PATH
             continue;
         *end = '\0';
         found = names[1] == '\0' && !*controller;
-        for (char *rest, *name = strtok_r(names + 1, ",", &rest); name && *controller; name = strtok_r(NULL, ",", &rest))
+        for (char *rest, *name = strtok_r(names + 1, ",", &rest); name && *controller;
+             name = strtok_r(NULL, ",", &rest))
             found = found || !strcmp(name, controller);
-        strcpy(group, strstr(end + 1, "/..") ? "/" : end + 1); /* a group outside of our namespace cannot be seen */
+        strcpy(group, strstr(end + 1, "/..")
+                          ? "/"
+                          : end + 1); /* a group outside of our namespace cannot be seen */
     }
     if (f)
         fclose(f);
@@ -37,7 +42,8 @@ static bool find_group(const char *root, const char *controller, char group[PATH
 }
 
 /* A group and all above it, up to where they are mounted. */
-static void climb(const char *top, char *group, bool version_2, void (*visit)(const char *folder, bool version_2, void *arg), void *arg)
+static void climb(const char *top, char *group, bool version_2,
+                  void (*visit)(const char *folder, bool version_2, void *arg), void *arg)
 {
     for (;;) {
         char folder[2 * PATH_BYTES], *slash = strrchr(group, '/');
@@ -50,7 +56,8 @@ static void climb(const char *top, char *group, bool version_2, void (*visit)(co
     }
 }
 
-void hud_cgroup_visit(const char *root, const char *controller, void (*visit)(const char *folder, bool version_2, void *arg), void *arg)
+void hud_cgroup_visit(const char *root, const char *controller,
+                      void (*visit)(const char *folder, bool version_2, void *arg), void *arg)
 {
     char path[PATH_BYTES], text[PATH_BYTES], group[PATH_MAX];
     struct mntent entry;

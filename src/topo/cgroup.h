@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cgroup.h - the control groups that bind this process: its own and all above it, versions 1, 2 and both at once. */
+/* cgroup.h - the control groups that bind this process: its own and all above it, versions 1, 2 and
+ * both at once. */
 #ifndef HUD_CGROUP_H
 #define HUD_CGROUP_H
 
 #include <stdbool.h>
 
 /*
- * Calls visit for the folder of each group that limits this process by a controller ("cpu", "memory"), from its own up to where groups are mounted.
- * Paths are read below root: "" is the system itself.  Groups that cannot be seen (another namespace, nothing mounted) are not visited.
+ * Calls visit for the folder of each group that limits this process by a controller ("cpu",
+ * "memory"), from its own up to where groups are mounted.  Paths are read below root: "" is the
+ * system itself.  Groups that cannot be seen (another namespace, nothing mounted) are not visited.
  */
-void hud_cgroup_visit(const char *root, const char *controller, void (*visit)(const char *folder, bool version_2, void *arg), void *arg);
+void hud_cgroup_visit(const char *root, const char *controller,
+                      void (*visit)(const char *folder, bool version_2, void *arg), void *arg);
 
 #endif

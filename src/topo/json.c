@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * topo/json.c - a machine for people and tools.  Processors are lists as the kernel writes them: "0-3,8".
+ * topo/json.c - a machine for people and tools.  Processors are lists as the kernel writes them:
+ * "0-3,8".
  *
  * {"sockets": 2, "cores": 128, "processors": "0-127",
  *  "numa_nodes": [{"node": 0, "bytes": 135291469824, "processors": "0-31"}, ...],
- *  "levels": [{"name": "numa", "also": ["l3"], "units": ["0-31", ...]}, ...]}         lowest level first
+ *  "levels": [{"name": "numa", "also": ["l3"], "units": ["0-31", ...]}, ...]}         lowest level
+ *  first
  */
 #include "topo/machine.h"
 
@@ -66,7 +68,8 @@ static json_t *list_levels(const struct topo *t)
     json_t *list = json_array();
 
     for (int l = 0; l < t->levels; l++)
-        list = append(list, json_pack("{s:s, s:o, s:o}", "name", hud_topo_level_name(t, l), "also", list_names(t->level[l].also), "units",
+        list = append(list, json_pack("{s:s, s:o, s:o}", "name", hud_topo_level_name(t, l), "also",
+                                      list_names(t->level[l].also), "units",
                                       list_units(&t->level[l].units)));
     return list;
 }
@@ -76,15 +79,17 @@ static json_t *list_nodes(const struct topo *t)
     json_t *list = json_array();
 
     for (int n = 0; n < t->nodes; n++)
-        list = append(list, json_pack("{s:i, s:I, s:o}", "node", t->node[n].os, "bytes", (json_int_t)t->node[n].bytes, "processors",
+        list = append(list, json_pack("{s:i, s:I, s:o}", "node", t->node[n].os, "bytes",
+                                      (json_int_t)t->node[n].bytes, "processors",
                                       list_cpus(&t->node[n].cpus)));
     return list;
 }
 
 char *hud_topo_json(const struct topo *t)
 {
-    json_t *machine = json_pack("{s:i, s:i, s:o, s:o, s:o}", "sockets", t->sockets, "cores", t->cores, "processors", list_cpus(&t->cpus),
-                                "numa_nodes", list_nodes(t), "levels", list_levels(t));
+    json_t *machine = json_pack("{s:i, s:i, s:o, s:o, s:o}", "sockets", t->sockets, "cores",
+                                t->cores, "processors", list_cpus(&t->cpus), "numa_nodes",
+                                list_nodes(t), "levels", list_levels(t));
     char *text = machine ? json_dumps(machine, 0) : NULL;
 
     json_decref(machine);

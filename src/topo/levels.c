@@ -2,11 +2,14 @@
 /*
  * topo/levels.c - which levels of the memory hierarchy are active.
  *
- * Source  paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors), "Building the groups", step 1.
- * Rules   candidates are taken by importance: NUMA nodes, sockets, L3, dies, L2, hwloc's groups (from the smallest up).  One is left out if
- *         no two cores share a unit of it, if one unit is the whole machine, or if it and a level taken before do not nest; one
- *         whose units are units of a level taken before adds nothing, but its name if they are the same.  So what is kept nests, whichever way the machine is built:
- *         NUMA nodes below sockets or above them, groups below an L3, dies of a part of the sockets.
+ * Source  paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
+ *         "Building the groups", step 1.
+ * Rules   candidates are taken by importance: NUMA nodes, sockets, L3, dies, L2, hwloc's groups
+ *         (from the smallest up).  One is left out if no two cores share a unit of it, if one unit
+ *         is the whole machine, or if it and a level taken before do not nest; one whose units are
+ *         units of a level taken before adds nothing, but its name if they are the same.  So what
+ *         is kept nests, whichever way the machine is built: NUMA nodes below sockets or above
+ *         them, groups below an L3, dies of a part of the sockets.
  */
 #include "topo/machine.h"
 
@@ -20,8 +23,9 @@ const struct topo_kind_row hud_topo_kinds[TOPO_KINDS] = {
 };
 
 /*
- * NUMA nodes are no partition where memory of several kinds exists: nodes with the same processors, a node of the whole machine,
- * nodes with none.  The smallest, then the first, stands for its processors.
+ * NUMA nodes are no partition where memory of several kinds exists: nodes with the same processors,
+ * a node of the whole machine, nodes with none.  The smallest, then the first, stands for its
+ * processors.
  */
 static bool is_hidden(hwloc_topology_t machine, int depth, hwloc_obj_t node)
 {
@@ -60,7 +64,8 @@ static void read_units(hwloc_topology_t machine, int depth, struct topo_units *u
 {
     memset(units->of, -1, sizeof units->of);
     for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_depth(machine, depth, o)) != NULL;) {
-        int lowest = hwloc_bitmap_first(o->cpuset); /* names the unit for now; a processor is in one unit only */
+        int lowest = hwloc_bitmap_first(
+            o->cpuset); /* names the unit for now; a processor is in one unit only */
 
         if (o->type == HWLOC_OBJ_NUMANODE && is_hidden(machine, depth, o))
             continue;
@@ -79,7 +84,8 @@ void hud_topo_find_caches(hwloc_topology_t machine, struct topo *t)
         return;
     read_units(machine, depth, &t->caches);
     for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_depth(machine, depth, o)) != NULL;)
-        if (o->attr->cache.size != 0 && (t->cache_bytes == 0 || o->attr->cache.size < t->cache_bytes))
+        if (o->attr->cache.size != 0 &&
+            (t->cache_bytes == 0 || o->attr->cache.size < t->cache_bytes))
             t->cache_bytes = o->attr->cache.size;
 }
 
@@ -118,7 +124,8 @@ static bool repeats(const struct topo_units *units, const struct topo_units *oth
     return nests(units, others) && nests(others, units);
 }
 
-static bool is_useful(const struct topo_units *units, const struct topo_units *cores, const struct topo_cpus *cpus)
+static bool is_useful(const struct topo_units *units, const struct topo_units *cores,
+                      const struct topo_cpus *cpus)
 {
     return !nests(units, cores) && !(units->count == 1 && covers(units, cpus));
 }
@@ -150,13 +157,15 @@ static void take(struct topo *t, enum topo_kind kind, const struct topo_units *u
 int hud_topo_find_levels(hwloc_topology_t machine, struct topo *t)
 {
     struct topo_units *cores = malloc(sizeof *cores), *units = malloc(sizeof *units);
-    int core_depth = hwloc_get_type_depth(machine, HWLOC_OBJ_CORE), lowest = hwloc_topology_get_depth(machine) - 1;
+    int core_depth = hwloc_get_type_depth(machine, HWLOC_OBJ_CORE),
+        lowest = hwloc_topology_get_depth(machine) - 1;
 
     if (cores && units) {
         read_units(machine, core_depth >= 0 ? core_depth : lowest, cores);
         t->cores = cores->count;
         for (int kind = 0; kind < TOPO_KINDS; kind++)
-            for (int d = lowest; d >= HWLOC_TYPE_DEPTH_NUMANODE; d--) { /* NUMA nodes have a depth of their own, below 0 */
+            for (int d = lowest; d >= HWLOC_TYPE_DEPTH_NUMANODE;
+                 d--) { /* NUMA nodes have a depth of their own, below 0 */
                 if (hwloc_get_depth_type(machine, d) != hud_topo_kinds[kind].type)
                     continue;
                 read_units(machine, d, units);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * machine.h - what is kept of a machine once hwloc has been asked: plain tables, so that a query is a look-up and nothing of hwloc stays in memory.
- * Private to src/topo.
+ * machine.h - what is kept of a machine once hwloc has been asked: plain tables, so that a query is
+ * a look-up and nothing of hwloc stays in memory.  Private to src/topo.
  */
 #ifndef HUD_TOPO_MACHINE_H
 #define HUD_TOPO_MACHINE_H
@@ -10,9 +10,12 @@
 
 #include <hwloc.h>
 
-enum { TOPO_MOST_LEVELS = SHAPE_LEVELS - 1 }; /* the top, which holds all ranks, is added by shape */
+enum {
+    TOPO_MOST_LEVELS = SHAPE_LEVELS - 1
+}; /* the top, which holds all ranks, is added by shape */
 
-/* Kinds of levels, the one whose name counts first.  A level that is of several kinds (an L3 that is a NUMA node) bears the first name. */
+/* Kinds of levels, the one whose name counts first.  A level that is of several kinds (an L3 that
+ * is a NUMA node) bears the first name. */
 enum topo_kind { TOPO_NUMA, TOPO_SOCKET, TOPO_L3, TOPO_DIE, TOPO_L2, TOPO_GROUP, TOPO_KINDS };
 
 extern const struct topo_kind_row {
@@ -41,7 +44,8 @@ struct topo_node {
 struct topo {
     struct topo_cpus cpus;
     int sockets, cores, levels, nodes;
-    struct topo_level level[TOPO_MOST_LEVELS]; /* lowest first, each unit within one of every higher level */
+    struct topo_level
+        level[TOPO_MOST_LEVELS]; /* lowest first, each unit within one of every higher level */
     struct topo_node *node;
     struct topo_units caches; /* L3, else L2 */
     uint64_t cache_bytes;     /* of the smallest of them, 0: not known */
@@ -50,7 +54,8 @@ struct topo {
 /* Finds the largest shared caches of a loaded topology. */
 void hud_topo_find_caches(hwloc_topology_t machine, struct topo *t);
 
-/* Finds the active levels of a loaded topology; t->cpus is set.  Returns 0, or -1: out of memory. */
+/* Finds the active levels of a loaded topology; t->cpus is set.  Returns 0, or -1: out of memory.
+ * */
 int hud_topo_find_levels(hwloc_topology_t machine, struct topo *t);
 
 static inline bool topo_has(const struct topo_cpus *cpus, int cpu)

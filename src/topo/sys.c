@@ -2,8 +2,9 @@
 /*
  * topo/sys.c - NUMA nodes from /sys, the CPU quota from the cgroups, affinity from the scheduler.
  *
- * Source  Linux: admin-guide/mm/numaperf and ABI/stable/sysfs-devices-node (node/online, nodeN/cpulist), admin-guide/cgroup-v2 (cpu.max),
- *         scheduler/sched-bwc (cpu.cfs_quota_us).  Read each time: a few small files, no topology is loaded.
+ * Source  Linux: admin-guide/mm/numaperf and ABI/stable/sysfs-devices-node (node/online,
+ *         nodeN/cpulist), admin-guide/cgroup-v2 (cpu.max), scheduler/sched-bwc (cpu.cfs_quota_us).
+ *         Read each time: a few small files, no topology is loaded.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "topo/sys.h"
@@ -19,11 +20,13 @@
 
 enum { PATH_BYTES = 2 * PATH_MAX, LIST_BYTES = 16384 };
 
-/* ---- affinity --------------------------------------------------------------------------------------------------------- */
+/* ---- affinity -------------------------------------------------------------------------------- */
 
 void hud_topo_allowed(struct topo_cpus *cpus)
 {
-    uint64_t mask[65536 / 64] = { 0 }; /* the call fails if the kernel knows more processors than fit */
+    uint64_t mask[65536 / 64] = {
+        0
+    }; /* the call fails if the kernel knows more processors than fit */
     int beyond = sched_getaffinity(0, sizeof mask, (cpu_set_t *)mask) != 0;
 
     for (size_t i = TOPO_CPUS / 64; i < sizeof mask / sizeof mask[0] && !beyond; i++)
@@ -42,7 +45,7 @@ int hud_topo_cpus_count(const struct topo_cpus *cpus)
     return count;
 }
 
-/* ---- NUMA nodes --------------------------------------------------------------------------------------------------------- */
+/* ---- NUMA nodes ------------------------------------------------------------------------------ */
 
 /* A list as the kernel writes it ("0-3,8").  NULL: no such file, or something else is in it. */
 static hwloc_bitmap_t read_list(const char *path)
@@ -56,7 +59,8 @@ static hwloc_bitmap_t read_list(const char *path)
     if (fgets(text, sizeof text, f)) {
         text[strcspn(text, "\n")] = '\0';
         list = hwloc_bitmap_alloc();
-        if (list && text[strspn(text, "0123456789,-")] == '\0' && hwloc_bitmap_list_sscanf(list, text) >= 0) {
+        if (list && text[strspn(text, "0123456789,-")] == '\0' &&
+            hwloc_bitmap_list_sscanf(list, text) >= 0) {
             fclose(f);
             return list;
         }
@@ -122,12 +126,13 @@ int hud_sys_home_node(const char *root, const struct topo_cpus *cpus)
     return home;
 }
 
-/* ---- CPU quota ------------------------------------------------------------------------------------------------------------ */
+/* ---- CPU quota ------------------------------------------------------------------------------- */
 
 /* Processors that one cgroup's own limit allows, rounded up; INT_MAX: no limit. */
 static int folder_quota(const char *folder, bool version_2)
 {
-    static const char *const files[2][2] = { { "cpu.cfs_quota_us", "cpu.cfs_period_us" }, { "cpu.max", NULL } };
+    static const char *const files[2][2] = { { "cpu.cfs_quota_us", "cpu.cfs_period_us" },
+                                             { "cpu.max", NULL } };
     long long us[2] = { -1, -1 }, cpus; /* quota and period, in one file or in two */
     int known = 0;
 
@@ -151,20 +156,20 @@ static int folder_quota(const char *folder, bool version_2)
 /* arg: the least so far */
 static void look_at(const char *folder, bool version_2, void *arg)
 {
-    int quota = folder_quota(folder, version_2), *least = arg;
+    int quota = folder_quota(folder, version_2), *min = arg;
 
-    *least = quota < *least ? quota : *least;
+    *min = quota < *min ? quota : *min;
 }
 
 int hud_sys_cpu_quota(const char *root)
 {
-    int least = INT_MAX;
+    int min = INT_MAX;
 
-    hud_cgroup_visit(root, "cpu", look_at, &least);
-    return least;
+    hud_cgroup_visit(root, "cpu", look_at, &min);
+    return min;
 }
 
-/* ---- the processors' name --------------------------------------------------------------------------------------------------- */
+/* ---- the processors' name -------------------------------------------------------------------- */
 
 /* The value of the first "key : value" line of cpuinfo; false: there is none. */
 static bool cpuinfo(const char *root, const char *key, char *value, size_t bytes)
@@ -176,9 +181,11 @@ static bool cpuinfo(const char *root, const char *key, char *value, size_t bytes
     FILE *f = fopen(path, "re");
     while (f && !found && fgets(line, sizeof line, f)) {
         char *colon = strchr(line, ':');
-        found = colon && strncmp(line, key, strlen(key)) == 0 && strspn(line + strlen(key), " \t") == (size_t)(colon - line) - strlen(key);
+        found = colon && strncmp(line, key, strlen(key)) == 0 &&
+                strspn(line + strlen(key), " \t") == (size_t)(colon - line) - strlen(key);
         if (found)
-            snprintf(value, bytes, "%.*s", (int)strcspn(colon + 1 + strspn(colon + 1, " "), "\n"), colon + 1 + strspn(colon + 1, " "));
+            snprintf(value, bytes, "%.*s", (int)strcspn(colon + 1 + strspn(colon + 1, " "), "\n"),
+                     colon + 1 + strspn(colon + 1, " "));
     }
     if (f)
         fclose(f);
@@ -190,12 +197,13 @@ void hud_sys_cpu_name(const char *root, char *name, size_t bytes)
     char maker[64], part[64];
 
     name[0] = '\0';
-    if (!cpuinfo(root, "model name", name, bytes) && cpuinfo(root, "CPU implementer", maker, sizeof maker) &&
+    if (!cpuinfo(root, "model name", name, bytes) &&
+        cpuinfo(root, "CPU implementer", maker, sizeof maker) &&
         cpuinfo(root, "CPU part", part, sizeof part))
         snprintf(name, bytes, "%s/%s", maker, part);
 }
 
-/* ---- the system itself ---------------------------------------------------------------------------------------------------- */
+/* ---- the system itself ----------------------------------------------------------------------- */
 
 int hud_topo_numa_nodes(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sys.h - what the kernel says of this process, read below a root folder: "" is the system itself, tests bring a folder of their own.
- * Files that are missing (containers show part of /sys) are no error: one NUMA node, no quota.  Private to src/topo.
+ * sys.h - what the kernel says of this process, read below a root folder: "" is the system itself,
+ * tests bring a folder of their own.  Files that are missing (containers show part of /sys) are no
+ * error: one NUMA node, no quota.  Private to src/topo.
  */
 #ifndef HUD_TOPO_SYS_H
 #define HUD_TOPO_SYS_H

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * topo/topo.c - asks hwloc once, keeps plain tables, answers which unit of a level holds a rank's processors.
+ * topo/topo.c - asks hwloc once, keeps plain tables, answers which unit of a level holds a rank's
+ * processors.
  *
- * hwloc is loaded on a topology of our own, without I/O, instruction caches and what else huddle does not look at, and with the
- * processors that this process may not use: else rank 0's cpuset would hide the other ranks' cores.  It changes no thread's binding while
- * it looks, since other threads of the program may be starting threads meanwhile.
+ * hwloc is loaded on a topology of our own, without I/O, instruction caches and what else huddle
+ * does not look at, and with the processors that this process may not use: else rank 0's cpuset
+ * would hide the other ranks' cores.  It changes no thread's binding while it looks, since other
+ * threads of the program may be starting threads meanwhile.
  */
 #include "topo/topo.h"
 
@@ -16,9 +18,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- loading ----------------------------------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
-/* Besides the processors of others: what leaves the threads alone, and saves time.  An MPI may have brought an hwloc older than our header. */
+/* Besides the processors of others: what leaves the threads alone, and saves time.  An MPI may have
+ * brought an hwloc older than our header. */
 static unsigned long load_flags(void)
 {
     unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
@@ -35,12 +38,13 @@ static unsigned long load_flags(void)
 }
 
 /*
- * Whether a synthetic description is of more processors or NUMA nodes than are of use: hwloc would spend minutes and the memory on making them.  A number after a space or a
- * colon multiplies; what stands in brackets does not, but is memory.
+ * Whether a synthetic description is of more processors or NUMA nodes than are of use: hwloc would
+ * spend minutes and the memory on making them.  A number after a space or a colon multiplies; what
+ * stands in brackets does not, but is memory.
  */
 static bool is_too_long_to_make(const char *description)
 {
-    enum { MOST_NODES = 512 };
+    enum { MAX_NODES = 512 };
     unsigned long units = 1;
     const char *word = description;
     int depth = 0;
@@ -52,7 +56,8 @@ static bool is_too_long_to_make(const char *description)
 
         word = begins ? c : word;
         units *= count > TOPO_CPUS ? TOPO_CPUS + 1 : count;
-        if (units > TOPO_CPUS || (units > MOST_NODES && (*c == '[' || (counts && !strncasecmp(word, "numa", 4)))))
+        if (units > TOPO_CPUS ||
+            (units > MAX_NODES && (*c == '[' || (counts && !strncasecmp(word, "numa", 4)))))
             return true;
         depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
     }
@@ -65,17 +70,21 @@ static int set_description(hwloc_topology_t machine, const char *description)
 
     if (length >= 4 && !strcmp(description + length - 4, ".xml"))
         return hwloc_topology_set_xml(machine, description);
-    return is_too_long_to_make(description) ? -1 : hwloc_topology_set_synthetic(machine, description);
+    return is_too_long_to_make(description) ? -1
+                                            : hwloc_topology_set_synthetic(machine, description);
 }
 
 static int discover(hwloc_topology_t machine, const char *description)
 {
     int failed = hwloc_topology_set_all_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_NONE);
 
-    for (int kind = 0; kind < TOPO_KINDS && !failed; kind++) /* groups that only repeat others are of no use; nor are other things' */
-        failed = hwloc_topology_set_type_filter(machine, hud_topo_kinds[kind].type,
-                                                kind == TOPO_GROUP ? HWLOC_TYPE_FILTER_KEEP_STRUCTURE : HWLOC_TYPE_FILTER_KEEP_ALL);
-    failed = failed || hwloc_topology_set_type_filter(machine, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    for (int kind = 0; kind < TOPO_KINDS && !failed;
+         kind++) /* groups that only repeat others are of no use; nor are other things' */
+        failed = hwloc_topology_set_type_filter(
+            machine, hud_topo_kinds[kind].type,
+            kind == TOPO_GROUP ? HWLOC_TYPE_FILTER_KEEP_STRUCTURE : HWLOC_TYPE_FILTER_KEEP_ALL);
+    failed = failed ||
+             hwloc_topology_set_type_filter(machine, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
     failed = failed || hwloc_topology_set_flags(machine, load_flags());
     failed = failed || (description && set_description(machine, description));
     return failed || hwloc_topology_load(machine) ? -1 : 0;
@@ -94,7 +103,8 @@ static int read_nodes(hwloc_topology_t machine, struct topo *t)
     t->node = calloc(count > 0 ? (size_t)count : 1, sizeof *t->node);
     if (!t->node)
         return -1;
-    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_NUMANODE, o)) != NULL;) {
+    for (hwloc_obj_t o = NULL;
+         (o = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_NUMANODE, o)) != NULL;) {
         struct topo_node *node = &t->node[t->nodes++];
 
         node->os = (int)o->os_index;
@@ -134,7 +144,8 @@ static struct topo *load(const char *description)
 
     if (hwloc_topology_init(&machine))
         return NULL;
-    t = discover(machine, description) || (description && is_too_large(machine)) ? NULL : keep(machine);
+    t = discover(machine, description) || (description && is_too_large(machine)) ? NULL
+                                                                                 : keep(machine);
     hwloc_topology_destroy(machine);
     return t;
 }
@@ -156,7 +167,7 @@ void hud_topo_free(struct topo *t)
     free(t);
 }
 
-/* ---- levels and units --------------------------------------------------------------------------------------------------- */
+/* ---- levels and units ------------------------------------------------------------------------ */
 
 int hud_topo_levels(const struct topo *t)
 {
@@ -172,7 +183,8 @@ int hud_topo_level_of(const struct topo *t, const char *name)
 {
     for (int l = 0; l < t->levels; l++)
         for (int kind = 0; kind < TOPO_KINDS; kind++)
-            if (((int)t->level[l].kind == kind || t->level[l].also >> kind & 1) && strcmp(hud_topo_kinds[kind].name, name) == 0)
+            if (((int)t->level[l].kind == kind || t->level[l].also >> kind & 1) &&
+                strcmp(hud_topo_kinds[kind].name, name) == 0)
                 return l;
     return -1;
 }
@@ -224,7 +236,7 @@ int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
 /* Ranks that are bound within no single cache are taken to spread over all. */
 uint64_t hud_topo_cache_share(const struct topo *t, const struct topo_cpus *cpus, int ranks)
 {
-    int in[TOPO_CPUS] = { 0 }, spread = 0, most = 0;
+    int in[TOPO_CPUS] = { 0 }, spread = 0, max = 0;
 
     if (t->caches.count == 0 || ranks == 0)
         return 0;
@@ -232,15 +244,16 @@ uint64_t hud_topo_cache_share(const struct topo *t, const struct topo_cpus *cpus
         int unit = unit_of(&t->caches, &cpus[r]);
         if (unit < 0)
             spread++;
-        else if (++in[unit] > most)
-            most = in[unit];
+        else if (++in[unit] > max)
+            max = in[unit];
     }
-    return t->cache_bytes / (uint64_t)(most + (spread + t->caches.count - 1) / t->caches.count);
+    return t->cache_bytes / (uint64_t)(max + (spread + t->caches.count - 1) / t->caches.count);
 }
 
-/* ---- levels switched off ------------------------------------------------------------------------------------------------ */
+/* ---- levels switched off --------------------------------------------------------------------- */
 
-/* The next name of a comma-separated list; *list moves behind it.  Returns its length, -1: the list has ended. */
+/* The next name of a comma-separated list; *list moves behind it.  Returns its length, -1: the list
+ * has ended. */
 static int next_name(const char **list, const char **name)
 {
     size_t length;
@@ -285,7 +298,8 @@ int hud_topo_names_valid(const char *list)
     return 1;
 }
 
-/* The first of a level's names that is not listed, NULL: all are, and the level is off.  A group that hwloc put around something else is no other name. */
+/* The first of a level's names that is not listed, NULL: all are, and the level is off.  A group
+ * that hwloc put around something else is no other name. */
 static const char *kept_name(const struct topo *t, int level, const char *off)
 {
     const char *name = hud_topo_level_name(t, level);
@@ -308,7 +322,8 @@ int hud_topo_kept(const struct topo *t, const char *off, char names[][TOPO_NAME]
     return kept;
 }
 
-int hud_topo_place(const struct topo *t, const struct topo_cpus *cpus, int ranks, const char *off, struct shape_place *place)
+int hud_topo_place(const struct topo *t, const struct topo_cpus *cpus, int ranks, const char *off,
+                   struct shape_place *place)
 {
     int *unit = malloc(((size_t)t->levels * (size_t)ranks + 1) * sizeof *unit);
     int kept = 0;

@@ -39,6 +39,6 @@ for launcher in mpirun.openmpi mpiexec.mpich; do
         stats=$build/$program-${launcher#*.}.json
         rm -f "$stats"
         timeout 300 $launcher -n 2 $emulate -E LD_PRELOAD="$build/lib/huddle/libhuddle-loader.so" -E HUDDLE_STATS="json:$stats" "$build/$program-${launcher#*.}" --brief
-        grep -q '"taken": [1-9]' "$stats" # calls were handled
+        grep -q '"handled": [1-9]' "$stats" # calls were handled
     done
 done

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of commands share: which of their cases are run, and what a command has said."""
+"""What tests of commands share: which of their cases are run, and what a command has said."""
+
 import os
 import re
 import unittest
@@ -15,6 +16,9 @@ def some(cases, one_in=3):
 
 
 def without_progress(said):
-    """Of standard error, not the lines that say every ten seconds how far it is: how many there are depends on the machine."""
+    """
+    Of standard error, not the lines that say every ten seconds how far it is: how many there are
+    depends on the machine.
+    """
     said.stderr = re.sub(r"(?m)^\[\d+/\d+\] .*\n", "", said.stderr)
     return said

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.c - one call of each collective on the survivors of a job, with a result that can be checked. */
+/* calls.c - one call of each collective on the survivors of a job, with a result that can be
+ * checked. */
 #include "job.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Within one line, some lines, one fragment, some fragments, more than a set of buffers, more than a lease. */
+/* Within one line, some lines, one fragment, some fragments, more than a set of buffers, more than
+ * a lease. */
 static const size_t bytes_of[JOB_SIZES] = { 8, 104, 1304, 17000, 140000, 600000 };
 
 enum { KEPT = 8 };
@@ -41,10 +43,10 @@ static bool summed(const struct member *m, const uint32_t *at, size_t from, size
     return true;
 }
 
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
-    memcpy(dst, (const char *)view->base + offset_bytes, most_bytes);
-    return most_bytes;
+    memcpy(dst, (const char *)view->base + offset_bytes, max_bytes);
+    return max_bytes;
 }
 
 static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
@@ -56,17 +58,22 @@ static struct hud_view view_of(const struct member *m, uint32_t *at, size_t word
 {
     bool packed = m->options->packed;
 
-    return (struct hud_view){ .base = at, .bytes = 4 * words, .pack = packed ? pack : NULL, .unpack = packed ? unpack : NULL };
+    return (struct hud_view){ .base = at,
+                              .bytes = 4 * words,
+                              .pack = packed ? pack : NULL,
+                              .unpack = packed ? unpack : NULL };
 }
 
-static int barrier(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in, uint32_t *out, bool *right)
+static int barrier(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
+                   uint32_t *out, bool *right)
 {
     (void)m, (void)words, (void)root, (void)in, (void)out;
     *right = true;
     return hud_barrier(team);
 }
 
-static int bcast(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in, uint32_t *out, bool *right)
+static int bcast(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
+                 uint32_t *out, bool *right)
 {
     struct hud_view view = view_of(m, m->place == root ? in : out, words);
     int status = hud_bcast(team, &view, root);
@@ -78,7 +85,8 @@ static int bcast(const struct member *m, hud_team *team, size_t words, int root,
     return status;
 }
 
-static int reduce(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in, uint32_t *out, bool *right)
+static int reduce(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
+                  uint32_t *out, bool *right)
 {
     struct hud_view from = view_of(m, in, words), to = view_of(m, out, words);
     struct hud_op sum;
@@ -89,7 +97,8 @@ static int reduce(const struct member *m, hud_team *team, size_t words, int root
     return status;
 }
 
-static int allreduce(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in, uint32_t *out, bool *right)
+static int allreduce(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
+                     uint32_t *out, bool *right)
 {
     struct hud_view from = view_of(m, in, words), to = view_of(m, out, words);
     struct hud_op sum;
@@ -102,14 +111,16 @@ static int allreduce(const struct member *m, hud_team *team, size_t words, int r
 }
 
 /* Whole words in blocks as equal as can be. */
-static int reduce_scatter(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in, uint32_t *out, bool *right)
+static int reduce_scatter(const struct member *m, hud_team *team, size_t words, int root,
+                          uint32_t *in, uint32_t *out, bool *right)
 {
     size_t block[JOB_RANKS], begin = 0;
     struct hud_op sum;
 
     (void)root;
     for (int r = 0; r < m->size; r++) {
-        block[r] = 4 * (words * (size_t)(r + 1) / (size_t)m->size - words * (size_t)r / (size_t)m->size);
+        block[r] =
+            4 * (words * (size_t)(r + 1) / (size_t)m->size - words * (size_t)r / (size_t)m->size);
         begin += r < m->place ? block[r] / 4 : 0;
     }
     struct hud_view from = view_of(m, in, words), to = view_of(m, out, block[m->place] / 4);
@@ -119,7 +130,8 @@ static int reduce_scatter(const struct member *m, hud_team *team, size_t words, 
     return status;
 }
 
-static int alltoall(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in, uint32_t *out, bool *right)
+static int alltoall(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
+                    uint32_t *out, bool *right)
 {
     size_t block = words / (size_t)m->size + 1, all = block * (size_t)m->size;
     struct hud_view from = view_of(m, in, all), to = view_of(m, out, all);
@@ -128,7 +140,8 @@ static int alltoall(const struct member *m, hud_team *team, size_t words, int ro
     int status = hud_alltoall(team, &from, &to);
     *right = true;
     for (size_t w = 0; w < all; w++)
-        *right = *right && out[w] == word(m->group[w / block], m->calls, w % block + (size_t)m->place * block);
+        *right = *right && out[w] == word(m->group[w / block], m->calls,
+                                          w % block + (size_t)m->place * block);
     return status;
 }
 
@@ -138,27 +151,30 @@ static size_t sent(const struct member *m, int i, int j, size_t words)
     return words / (size_t)m->size * (size_t)((i * j + 2 * i + j + m->calls) % 3);
 }
 
-static int alltoallv(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in, uint32_t *out, bool *right)
+static int alltoallv(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
+                     uint32_t *out, bool *right)
 {
     struct hud_view from[JOB_RANKS], to[JOB_RANKS];
-    size_t most = words / (size_t)m->size * 2;
+    size_t max = words / (size_t)m->size * 2;
 
     (void)root;
     for (int r = 0; r < m->size; r++) {
-        from[r] = view_of(m, in + (size_t)r * most, sent(m, m->place, r, words));
-        to[r] = view_of(m, out + (size_t)r * most, sent(m, r, m->place, words));
+        from[r] = view_of(m, in + (size_t)r * max, sent(m, m->place, r, words));
+        to[r] = view_of(m, out + (size_t)r * max, sent(m, r, m->place, words));
     }
     int status = hud_alltoallv(team, from, to);
     *right = true;
     for (int r = 0; r < m->size; r++)
         for (size_t w = 0; w < to[r].bytes / 4; w++)
-            *right = *right && out[(size_t)r * most + w] == word(m->group[r], m->calls, (size_t)m->place * most + w);
+            *right = *right && out[(size_t)r * max + w] ==
+                                   word(m->group[r], m->calls, (size_t)m->place * max + w);
     return status;
 }
 
 static const struct {
     const char *name;
-    int (*make)(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in, uint32_t *out, bool *right);
+    int (*make)(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
+                uint32_t *out, bool *right);
 } collectives[] = {
     { "barrier", barrier },
     { "bcast", bcast },
@@ -170,8 +186,9 @@ static const struct {
 };
 
 /*
- * The buffers of a call that has failed belong to the caller again.  They are kept, with other bytes in them: who reads them now gets what nobody sent, and
- * who writes into them is found at the end.
+ * The buffers of a call that has failed belong to the caller again.  They are kept, with other
+ * bytes in them: who reads them now gets what nobody sent, and who writes into them is found at the
+ * end.
  */
 static void give_back(uint32_t *buffer, size_t words, int status)
 {
@@ -198,7 +215,8 @@ bool calls_touched(void)
     return touched;
 }
 
-int calls_make(const struct member *m, hud_team *team, const char *collective, int size, int root, bool *right)
+int calls_make(const struct member *m, hud_team *team, const char *collective, int size, int root,
+               bool *right)
 {
     size_t words = bytes_of[size] / 4, room = 2 * words + JOB_RANKS, c = 0;
     uint32_t *in = calloc(room, sizeof *in), *out = calloc(room, sizeof *out);

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * edge_job.c - one job of forked ranks that use huddle without an MPI, of which one dies at a chosen place.
+ * edge_job.c - one job of forked ranks that use huddle without an MPI, of which one dies at a
+ * chosen place.
  *
- *     HUD_TEST_KILL=FILE:LINE:N HUD_TEST_KILL_RANK=R HUD_TEST_EDGES=FILE edge_job [OPTIONS] COLLECTIVE RANKS
+ *     HUD_TEST_KILL=FILE:LINE:N HUD_TEST_KILL_RANK=R HUD_TEST_EDGES=FILE edge_job [OPTIONS]
+ *     COLLECTIVE RANKS
  *
  *     --groups              the ranks are in groups
  *     --handover            arenas are handed over as descriptors
  *     --wait                the host tolerates no faults: survivors go on waiting, and are ended
  *     --abort               HUDDLE_ON_DEATH=abort: the job ends
- *     --packed              buffers are not contiguous: so nobody reaches into another rank's memory
+ *     --packed              buffers are not contiguous: so nobody reaches into another rank's
+ *                           memory
  *     --rounds N            calls on the first team
  *     --late R CALL         rank R sleeps before that call
  *     --second R            rank R dies in its first wait after the victim
  *
- * HUD_TEST_EDGES: which places each rank has come to, and how often, is appended to that file.  Prints a line of JSON.  Exit status: 0, or 1: what is in
- * "fault", or 3: it did not end.
+ * HUD_TEST_EDGES: which places each rank has come to, and how often, is appended to that file.
+ * Prints a line of JSON.  Exit status: 0, or 1: what is in "fault", or 3: it did not end.
  */
 #define _GNU_SOURCE
 #include "job.h"
@@ -34,7 +37,9 @@
 enum { BOUND_MS = 20000, START_MS = 60000, STAY_MS = 700, TEXT = 16384 };
 
 static struct page *page;
-static struct options options = { .rounds = 2 * JOB_SIZES, .victim = -1, .second = -1, .late_rank = -1, .tolerant = true };
+static struct options options = {
+    .rounds = 2 * JOB_SIZES, .victim = -1, .second = -1, .late_rank = -1, .tolerant = true
+};
 static bool waits, aborts;
 static pid_t pids[JOB_RANKS];
 static int status_of[JOB_RANKS], alive;
@@ -53,7 +58,8 @@ static long long now_ns(void)
 
 static bool died(int rank)
 {
-    return WIFSIGNALED(status_of[rank]) && WTERMSIG(status_of[rank]) == SIGKILL && (rank == options.victim || rank == options.second);
+    return WIFSIGNALED(status_of[rank]) && WTERMSIG(status_of[rank]) == SIGKILL &&
+           (rank == options.victim || rank == options.second);
 }
 
 static double since_death_ms(void)
@@ -106,7 +112,8 @@ static void kill_all(void)
         ;
 }
 
-/* False: it took too long.  Survivors that are to wait are looked at for some time after the line. */
+/* False: it took too long.  Survivors that are to wait are looked at for some time after the line.
+ * */
 static bool attend(int fd)
 {
     long long begin = now_ns(), said = 0;
@@ -146,13 +153,18 @@ static const char *find_fault(bool ended)
         return "the victim lives";
     if (lines > (options.second >= 0 ? 2 : 1))
         return "more than one line";
-    if (count("\n") != lines + count(" cannot reach the shared memory of others; ")) /* of one that died in the set-up */
+    if (count("\n") !=
+        lines +
+            count(
+                " cannot reach the shared memory of others; ")) /* of one that died in the set-up */
         return text;
     for (int r = 0; r < options.ranks; r++)
-        if (atomic_load(&page->dead[r]) && !died(r) && status_of[r] != 0 && !(aborts && lines == 1 && WEXITSTATUS(status_of[r]) == 7))
+        if (atomic_load(&page->dead[r]) && !died(r) && status_of[r] != 0 &&
+            !(aborts && lines == 1 && WEXITSTATUS(status_of[r]) == 7))
             return "a survivor ended with an error";
     if (waits || aborts)
-        return waits && lines != 0 && alive != options.ranks - deaths ? "a survivor does not wait" : NULL;
+        return waits && lines != 0 && alive != options.ranks - deaths ? "a survivor does not wait"
+                                                                      : NULL;
     if ((failures != 0) != (lines != 0))
         return lines ? "a line, but no call has failed" : "calls have failed without a line";
     return NULL;
@@ -171,8 +183,10 @@ static void print_result(const char *fault)
     snprintf(plain, sizeof plain, "%s", fault ? fault : "");
     for (char *c = plain; *c; c++)
         *c = *c == '"' || *c == '\\' || *c < ' ' ? '\'' : *c;
-    printf("{\"struck\": %s, \"call\": %d, \"lines\": %d, \"line_ms\": %.1f, \"ok\": %d, \"failed\": %d, \"fault\": \"%s\"}\n",
-           atomic_load(&page->struck) ? "true" : "false", atomic_load(&page->struck) - 1, lines, line_ms, ok, failed, plain);
+    printf("{\"struck\": %s, \"call\": %d, \"lines\": %d, \"line_ms\": %.1f, \"ok\": %d, "
+           "\"failed\": %d, \"fault\": \"%s\"}\n",
+           atomic_load(&page->struck) ? "true" : "false", atomic_load(&page->struck) - 1, lines,
+           line_ms, ok, failed, plain);
 }
 
 static int run(void)
@@ -225,7 +239,8 @@ int main(int argc, char **argv)
     const char *rank = getenv("HUD_TEST_KILL_RANK");
 
     if (i + 2 != argc || atoi(argv[i + 1]) < 2 || atoi(argv[i + 1]) > JOB_RANKS) {
-        fprintf(stderr, "usage: edge_job [--groups] [--handover] [--wait] [--abort] [--packed] [--rounds N] [--late R CALL] [--second R] "
+        fprintf(stderr, "usage: edge_job [--groups] [--handover] [--wait] [--abort] [--packed] "
+                        "[--rounds N] [--late R CALL] [--second R] "
                         "COLLECTIVE RANKS\n");
         return 2;
     }

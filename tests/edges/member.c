@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * member.c - the life of one rank of an edge_job: two teams of all ranks, one after the other, then a team of those that are left.
+ * member.c - the life of one rank of an edge_job: two teams of all ranks, one after the other, then
+ * a team of those that are left.
  *
- * A call may fail only if somebody has died; what comes after it on that team passes; what is promised is there.  At the end nothing is left open.
+ * A call may fail only if somebody has died; what comes after it on that team passes; what is
+ * promised is there.  At the end nothing is left open.
  */
 #define _GNU_SOURCE
 #include "job.h"
 #include "trap.h"
 
-#include "core/context.h"
+#include "core/team/context.h"
 
 #include <dirent.h>
 #include <sched.h>
@@ -56,8 +58,10 @@ static void strike(void)
 
 /* ---- meetings of the host ---- */
 
-/* Waits until all members have arrived; those that have ended are left out, or make the meeting fail.  The first who sees that decides. */
-static int meet(const int *group, int size, const void *mine, size_t bytes, bool without_dead, struct meeting **at)
+/* Waits until all members have arrived; those that have ended are left out, or make the meeting
+ * fail.  The first who sees that decides. */
+static int meet(const int *group, int size, const void *mine, size_t bytes, bool without_dead,
+                struct meeting **at)
 {
     struct meeting *now = &self.page->meeting[self.meetings++];
 
@@ -71,7 +75,8 @@ static int meet(const int *group, int size, const void *mine, size_t bytes, bool
     while (atomic_load(&now->outcome) == 0) {
         int there = 0, gone = 0, mask = 0, open = 0;
         for (int i = 0; i < size; i++) {
-            bool dead = atomic_load(&self.page->dead[group[i]]) != 0, arrived = atomic_load(&now->arrived[group[i]]) != 0;
+            bool dead = atomic_load(&self.page->dead[group[i]]) != 0,
+                 arrived = atomic_load(&now->arrived[group[i]]) != 0;
             there += arrived;
             gone += dead && !arrived;
             mask |= arrived && !(dead && without_dead) ? 1 << group[i] : 0;
@@ -117,7 +122,8 @@ static void die_second(void)
 {
     bool among_survivors = self.meetings >= JOB_MEETINGS / 2; /* whose team is to work */
 
-    if (self.rank == self.options->second && !among_survivors && atomic_load(&self.page->struck) != 0)
+    if (self.rank == self.options->second && !among_survivors &&
+        atomic_load(&self.page->struck) != 0)
         kill(getpid(), SIGKILL);
 }
 
@@ -136,7 +142,8 @@ static void end_job(void *arg)
     _exit(7);
 }
 
-/* Ranks are on a machine of two sockets with two shared caches each, whatever they run on: so there are groups, and groups of groups. */
+/* Ranks are on a machine of two sockets with two shared caches each, whatever they run on: so there
+ * are groups, and groups of groups. */
 void __real_hud_topo_allowed(struct topo_cpus *cpus);
 void __wrap_hud_topo_allowed(struct topo_cpus *cpus);
 void __wrap_hud_topo_allowed(struct topo_cpus *cpus)
@@ -153,7 +160,8 @@ struct topo *__wrap_hud_topo_load(void);
 struct topo *__real_hud_topo_load(void);
 struct topo *__wrap_hud_topo_load(void)
 {
-    return self.options->groups ? hud_topo_load_described("pack:2 l3:2 core:2 pu:1") : __real_hud_topo_load();
+    return self.options->groups ? hud_topo_load_described("pack:2 l3:2 core:2 pu:1")
+                                : __real_hud_topo_load();
 }
 
 /* ---- teams ---- */
@@ -163,8 +171,9 @@ static void agree(int phase, int size_index, int answer)
 {
     int before = 0;
 
-    if (!atomic_compare_exchange_strong(&self.page->taken[phase][size_index], &before, answer) && before != answer)
-        fault("%s where others are answered otherwise", answer == 1 ? "taken" : "passed");
+    if (!atomic_compare_exchange_strong(&self.page->handled[phase][size_index], &before, answer) &&
+        before != answer)
+        fault("%s where others are answered otherwise", answer == 1 ? "handled" : "passed");
 }
 
 /* What a call answered; true: the team has failed. */
@@ -205,13 +214,16 @@ static void rounds(int phase)
     for (int i = 0; i < (phase == 0 ? self.options->rounds : JOB_SIZES); i++) {
         if (self.rank == self.options->late_rank && self.calls == self.options->late_call)
             sleep_ms(LATE_MS);
-        int status = calls_make(&self, team, self.options->collective, i % JOB_SIZES, (i + phase) % self.size, &right);
+        int status = calls_make(&self, team, self.options->collective, i % JOB_SIZES,
+                                (i + phase) % self.size, &right);
         broken = judge(phase, i % JOB_SIZES, status, right, broken);
-        refused =
-            (i == 0 || refused) && status == HUD_PASS && atomic_load(&self.page->struck) != 0; /* who dies in a set-up cannot be reached */
+        refused = (i == 0 || refused) && status == HUD_PASS &&
+                  atomic_load(&self.page->struck) != 0; /* who dies in a set-up cannot be reached */
     }
-    int last = calls_make(&self, team, "barrier", 0, 0, &right); /* which nobody can complete without the others */
-    if (last == HUD_PASS && self.size > 1 && !broken && (phase == JOB_PHASES - 1 || (!self.refused && !refused)))
+    int last = calls_make(&self, team, "barrier", 0, 0,
+                          &right); /* which nobody can complete without the others */
+    if (last == HUD_PASS && self.size > 1 && !broken &&
+        (phase == JOB_PHASES - 1 || (!self.refused && !refused)))
         fault("the last barrier passed");
     broken = judge(phase, 0, last, right, broken || last == HUD_PASS);
     hud_team_free(team);
@@ -266,7 +278,9 @@ int member_run(const struct options *options, struct page *page, int rank)
                              .fault_tolerant = options->tolerant };
     int files = open_files();
 
-    self = (struct member){ .options = options, .page = page, .rank = rank, .size = options->ranks, .place = rank };
+    self = (struct member){
+        .options = options, .page = page, .rank = rank, .size = options->ranks, .place = rank
+    };
     for (int r = 0; r < options->ranks; r++)
         self.group[r] = r;
     trap_arm(rank == options->victim ? options->kill : NULL, strike);

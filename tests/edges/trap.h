@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trap.h - counts how often a process comes to each place of the source that posts or waits, and ends the process at a chosen one.
+ * trap.h - counts how often a process comes to each place of the source that posts or waits, and
+ * ends the process at a chosen one.
  *
  * The library calls hud_mem_edge at each such place if it was built with HUD_EDGE_TRAPS.
  */

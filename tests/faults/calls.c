@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.c - to be preloaded: the calls that fail where huddle makes them (points.h), passed on where others do. */
+/* calls.c - to be preloaded: the calls that fail where huddle makes them (points.h), passed on
+ * where others do. */
 #define _GNU_SOURCE
 #include "points.h"
 
@@ -27,18 +28,19 @@
 #define CALLER __builtin_return_address(0)
 #define PUBLIC __attribute__((visibility("default")))
 /* The C library's own. */
-#define REAL(name)                                                                                                                         \
-    ({                                                                                                                                     \
-        static __typeof__(&name) real;                                                                                                     \
-        if (!real)                                                                                                                         \
-            real = (__typeof__(&name))faults_find(#name, NULL);                                                                            \
-        real;                                                                                                                              \
+#define REAL(name)                                                                                 \
+    ({                                                                                             \
+        static __typeof__(&name) real;                                                             \
+        if (!real)                                                                                 \
+            real = (__typeof__(&name))faults_find(#name, NULL);                                    \
+        real;                                                                                      \
     })
 #define MEETS(name) (faults_meet(#name, CALLER) != FAULT_NONE)
 
-/* ---- private memory -------------------------------------------------------------------------------------------------- */
+/* ---- private memory -------------------------------------------------------------------------- */
 
-extern void *__libc_malloc(size_t bytes), *__libc_calloc(size_t count, size_t bytes), *__libc_realloc(void *old, size_t bytes);
+extern void *__libc_malloc(size_t bytes), *__libc_calloc(size_t count, size_t bytes),
+    *__libc_realloc(void *old, size_t bytes);
 extern void *__libc_memalign(size_t alignment, size_t bytes);
 extern void __libc_free(void *old);
 
@@ -60,7 +62,8 @@ PUBLIC void *calloc(size_t count, size_t bytes)
 
 PUBLIC void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    return MEETS(aligned_alloc) ? NULL : keep("aligned_alloc", CALLER, __libc_memalign(alignment, bytes));
+    return MEETS(aligned_alloc) ? NULL
+                                : keep("aligned_alloc", CALLER, __libc_memalign(alignment, bytes));
 }
 
 PUBLIC void *realloc(void *old, size_t bytes)
@@ -109,7 +112,7 @@ PUBLIC int asprintf(char **got, const char *format, ...)
     return bytes;
 }
 
-/* ---- descriptors and files -------------------------------------------------------------------------------------------- */
+/* ---- descriptors and files ------------------------------------------------------------------- */
 
 static int keep_descriptor(const char *kind, const void *caller, int fd)
 {
@@ -126,12 +129,15 @@ PUBLIC int close(int fd)
 
 PUBLIC int socket(int domain, int type, int protocol)
 {
-    return MEETS(socket) ? -1 : keep_descriptor("socket", CALLER, REAL(socket)(domain, type, protocol));
+    return MEETS(socket) ? -1
+                         : keep_descriptor("socket", CALLER, REAL(socket)(domain, type, protocol));
 }
 
 PUBLIC int memfd_create(const char *name, unsigned flags)
 {
-    return MEETS(memfd_create) ? -1 : keep_descriptor("memfd_create", CALLER, REAL(memfd_create)(name, flags));
+    return MEETS(memfd_create)
+               ? -1
+               : keep_descriptor("memfd_create", CALLER, REAL(memfd_create)(name, flags));
 }
 
 PUBLIC int open(const char *path, int flags, ...)
@@ -168,7 +174,10 @@ PUBLIC int endmntent(FILE *file)
 
 PUBLIC int fcntl(int fd, int command, ...)
 {
-    const char *kind = command == F_GETLK ? "getlk" : command == F_SETLK ? "setlk" : command == F_DUPFD_CLOEXEC ? "dupfd" : "fcntl";
+    const char *kind = command == F_GETLK           ? "getlk"
+                       : command == F_SETLK         ? "setlk"
+                       : command == F_DUPFD_CLOEXEC ? "dupfd"
+                                                    : "fcntl";
     va_list args;
 
     va_start(args, command);
@@ -181,19 +190,24 @@ PUBLIC ssize_t read(int fd, void *buffer, size_t bytes)
 {
     enum fault fault = faults_meet("read", CALLER);
 
-    return fault == FAULT_FAILS ? -1 : REAL(read)(fd, buffer, fault == FAULT_PARTIAL ? bytes / 2 : bytes);
+    return fault == FAULT_FAILS
+               ? -1
+               : REAL(read)(fd, buffer, fault == FAULT_PARTIAL ? bytes / 2 : bytes);
 }
 
 PUBLIC ssize_t getrandom(void *buffer, size_t bytes, unsigned flags)
 {
     enum fault fault = faults_meet("getrandom", CALLER);
 
-    return fault == FAULT_FAILS ? -1 : REAL(getrandom)(buffer, fault == FAULT_PARTIAL ? bytes / 2 : bytes, flags);
+    return fault == FAULT_FAILS
+               ? -1
+               : REAL(getrandom)(buffer, fault == FAULT_PARTIAL ? bytes / 2 : bytes, flags);
 }
 
-/* ---- messages between processes ---------------------------------------------------------------------------------------- */
+/* ---- messages between processes -------------------------------------------------------------- */
 
-/* A message that lacks its second half; the descriptor that came along is there, or (MSG_CTRUNC) the table was full. */
+/* A message that lacks its second half; the descriptor that came along is there, or (MSG_CTRUNC)
+ * the table was full. */
 static ssize_t cut_message(struct msghdr *message, ssize_t bytes, bool has_descriptor)
 {
     message->msg_flags |= has_descriptor ? MSG_TRUNC : MSG_CTRUNC;
@@ -219,7 +233,9 @@ static void keep_arrivals(const void *caller, struct msghdr *message, bool drop)
 PUBLIC ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
     enum fault fault = faults_meet("recvmsg", CALLER);
-    bool full = fault == FAULT_FAILS && errno == EMFILE; /* how a full table shows: the message comes without its descriptor */
+    bool full =
+        fault == FAULT_FAILS &&
+        errno == EMFILE; /* how a full table shows: the message comes without its descriptor */
 
     if (fault == FAULT_FAILS && !full)
         return -1;
@@ -229,23 +245,23 @@ PUBLIC ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     return fault != FAULT_NONE && bytes >= 0 ? cut_message(message, bytes, !full) : bytes;
 }
 
-/* ---- shared memory, other processes' memory ---------------------------------------------------------------------------- */
+/* ---- shared memory, other processes' memory -------------------------------------------------- */
 
 PUBLIC void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
     return MEETS(mmap) ? MAP_FAILED : REAL(mmap)(at, bytes, protection, flags, fd, offset);
 }
 
-#define MOVES(name)                                                                                                                        \
-    PUBLIC ssize_t name(pid_t pid, const struct iovec *own, unsigned long owns, const struct iovec *other, unsigned long others,           \
-                        unsigned long flags)                                                                                               \
-    {                                                                                                                                      \
-        enum fault fault = faults_meet(#name, CALLER);                                                                                     \
-        if (fault == FAULT_FAILS)                                                                                                          \
-            return -1;                                                                                                                     \
-        struct iovec first = { own[0].iov_base, own[0].iov_len / 2 };                                                                      \
-        return fault == FAULT_PARTIAL ? REAL(name)(pid, &first, 1, other, others, flags)                                                   \
-                                      : REAL(name)(pid, own, owns, other, others, flags);                                                  \
+#define MOVES(name)                                                                                \
+    PUBLIC ssize_t name(pid_t pid, const struct iovec *own, unsigned long owns,                    \
+                        const struct iovec *other, unsigned long others, unsigned long flags)      \
+    {                                                                                              \
+        enum fault fault = faults_meet(#name, CALLER);                                             \
+        if (fault == FAULT_FAILS)                                                                  \
+            return -1;                                                                             \
+        struct iovec first = { own[0].iov_base, own[0].iov_len / 2 };                              \
+        return fault == FAULT_PARTIAL ? REAL(name)(pid, &first, 1, other, others, flags)           \
+                                      : REAL(name)(pid, own, owns, other, others, flags);          \
     }
 MOVES(process_vm_readv)
 MOVES(process_vm_writev)
@@ -274,17 +290,19 @@ PUBLIC int prctl(int option, ...)
     return MEETS(prctl) ? -1 : REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 }
 
-/* ---- what only fails or not: TYPE, NAME, what it answers, parameters, arguments ------------------------------------------ */
+/* ---- what only fails or not: TYPE, NAME, what it answers, parameters, arguments -------------- */
 
-#define CALL(type, name, failed, parameters, arguments)                                                                                    \
-    PUBLIC type name parameters                                                                                                            \
-    {                                                                                                                                      \
-        return MEETS(name) ? (failed) : REAL(name) arguments;                                                                              \
+#define CALL(type, name, failed, parameters, arguments)                                            \
+    PUBLIC type name parameters                                                                    \
+    {                                                                                              \
+        return MEETS(name) ? (failed) : REAL(name) arguments;                                      \
     }
 CALL(int, bind, -1, (int fd, const struct sockaddr *name, socklen_t bytes), (fd, name, bytes))
 CALL(int, connect, -1, (int fd, const struct sockaddr *name, socklen_t bytes), (fd, name, bytes))
-CALL(int, getsockname, -1, (int fd, struct sockaddr *restrict name, socklen_t *restrict bytes), (fd, name, bytes))
-CALL(int, setsockopt, -1, (int fd, int level, int option, const void *value, socklen_t bytes), (fd, level, option, value, bytes))
+CALL(int, getsockname, -1, (int fd, struct sockaddr *restrict name, socklen_t *restrict bytes),
+     (fd, name, bytes))
+CALL(int, setsockopt, -1, (int fd, int level, int option, const void *value, socklen_t bytes),
+     (fd, level, option, value, bytes))
 CALL(ssize_t, sendmsg, -1, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 CALL(int, poll, -1, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
 CALL(int, ftruncate, -1, (int fd, off_t bytes), (fd, bytes))
@@ -301,31 +319,39 @@ CALL(long, sysconf, -1, (int name), (name))
 CALL(int, sched_getaffinity, -1, (pid_t pid, size_t bytes, cpu_set_t *set), (pid, bytes, set))
 CALL(int, getcpu, -1, (unsigned *cpu, unsigned *node), (cpu, node))
 CALL(int, pthread_create, errno,
-     (pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*start)(void *), void *restrict arg),
+     (pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*start)(void *),
+      void *restrict arg),
      (thread, attributes, start, arg))
-CALL(int, pthread_mutex_init, errno, (pthread_mutex_t * mutex, const pthread_mutexattr_t *attributes), (mutex, attributes))
-CALL(int, pthread_cond_init, errno, (pthread_cond_t *restrict condition, const pthread_condattr_t *restrict attributes),
+CALL(int, pthread_mutex_init, errno,
+     (pthread_mutex_t * mutex, const pthread_mutexattr_t *attributes), (mutex, attributes))
+CALL(int, pthread_cond_init, errno,
+     (pthread_cond_t *restrict condition, const pthread_condattr_t *restrict attributes),
      (condition, attributes))
-CALL(char *, fgets, NULL, (char *restrict line, int bytes, FILE *restrict file), (line, bytes, file))
-CALL(struct mntent *, getmntent_r, NULL, (FILE *restrict file, struct mntent *restrict entry, char *restrict text, int bytes),
+CALL(char *, fgets, NULL, (char *restrict line, int bytes, FILE *restrict file),
+     (line, bytes, file))
+CALL(struct mntent *, getmntent_r, NULL,
+     (FILE *restrict file, struct mntent *restrict entry, char *restrict text, int bytes),
      (file, entry, text, bytes))
 
-/* These find their caller's libraries by their return address, so they are jumped to: -O2 makes it so. */
-#define JUMP(type, name, parameters, arguments)                                                                                            \
-    PUBLIC type name parameters                                                                                                            \
-    {                                                                                                                                      \
-        static __typeof__(&name) real;                                                                                                     \
-        if (MEETS(name))                                                                                                                   \
-            return NULL;                                                                                                                   \
-        if (!real)                                                                                                                         \
-            real = (__typeof__(&name))dlvsym(RTLD_NEXT, #name, "GLIBC_2.34");                                                              \
-        return real arguments;                                                                                                             \
+/* These find their caller's libraries by their return address, so they are jumped to: -O2 makes it
+ * so. */
+#define JUMP(type, name, parameters, arguments)                                                    \
+    PUBLIC type name parameters                                                                    \
+    {                                                                                              \
+        static __typeof__(&name) real;                                                             \
+        if (MEETS(name))                                                                           \
+            return NULL;                                                                           \
+        if (!real)                                                                                 \
+            real = (__typeof__(&name))dlvsym(RTLD_NEXT, #name, "GLIBC_2.34");                      \
+        return real arguments;                                                                     \
     }
 JUMP(void *, dlopen, (const char *file, int mode), (file, mode))
 JUMP(void *, dlsym, (void *restrict handle, const char *restrict name), (handle, name))
 
-PUBLIC int vfscanf_c99(FILE *restrict file, const char *restrict format, va_list args) __asm__("__isoc99_vfscanf");
-PUBLIC int fscanf_c99(FILE *restrict file, const char *restrict format, ...) __asm__("__isoc99_fscanf");
+PUBLIC int vfscanf_c99(FILE *restrict file, const char *restrict format,
+                       va_list args) __asm__("__isoc99_vfscanf");
+PUBLIC int fscanf_c99(FILE *restrict file, const char *restrict format,
+                      ...) __asm__("__isoc99_fscanf");
 PUBLIC int fscanf_c99(FILE *restrict file, const char *restrict format, ...)
 {
     va_list args;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * entries.c - to be preloaded with calls.c: entry points of the libraries that huddle uses, which fail as a whole, and huddle's own, whose answers
- * are written down.
+ * entries.c - to be preloaded with calls.c: entry points of the libraries that huddle uses, which
+ * fail as a whole, and huddle's own, whose answers are written down.
  */
 #define _GNU_SOURCE
 #include "points.h"
@@ -16,42 +16,50 @@
 
 #define CALLER __builtin_return_address(0)
 #define PUBLIC __attribute__((visibility("default")))
-#define REAL(library, name)                                                                                                                \
-    ({                                                                                                                                     \
-        static __typeof__(&name) real;                                                                                                     \
-        if (!real)                                                                                                                         \
-            real = (__typeof__(&name))faults_find(#name, library);                                                                         \
-        real;                                                                                                                              \
+#define REAL(library, name)                                                                        \
+    ({                                                                                             \
+        static __typeof__(&name) real;                                                             \
+        if (!real)                                                                                 \
+            real = (__typeof__(&name))faults_find(#name, library);                                 \
+        real;                                                                                      \
     })
-#define CALL(library, type, name, failed, parameters, arguments)                                                                           \
-    PUBLIC type name parameters                                                                                                            \
-    {                                                                                                                                      \
-        return faults_meet(#name, CALLER) != FAULT_NONE ? (failed) : REAL(library, name) arguments;                                        \
+#define CALL(library, type, name, failed, parameters, arguments)                                   \
+    PUBLIC type name parameters                                                                    \
+    {                                                                                              \
+        return faults_meet(#name, CALLER) != FAULT_NONE ? (failed)                                 \
+                                                        : REAL(library, name) arguments;           \
     }
 
-/* ---- hwloc, libnuma, jansson ------------------------------------------------------------------------------------------ */
+/* ---- hwloc, libnuma, jansson ----------------------------------------------------------------- */
 
 #define HWLOC(...) CALL("libhwloc.so.15", __VA_ARGS__)
 HWLOC(int, hwloc_topology_init, -1, (hwloc_topology_t * machine), (machine))
 HWLOC(int, hwloc_topology_load, -1, (hwloc_topology_t machine), (machine))
-HWLOC(int, hwloc_topology_set_flags, -1, (hwloc_topology_t machine, unsigned long flags), (machine, flags))
-HWLOC(int, hwloc_topology_set_all_types_filter, -1, (hwloc_topology_t machine, enum hwloc_type_filter_e filter), (machine, filter))
-HWLOC(int, hwloc_topology_set_type_filter, -1, (hwloc_topology_t machine, hwloc_obj_type_t type, enum hwloc_type_filter_e filter),
+HWLOC(int, hwloc_topology_set_flags, -1, (hwloc_topology_t machine, unsigned long flags),
+      (machine, flags))
+HWLOC(int, hwloc_topology_set_all_types_filter, -1,
+      (hwloc_topology_t machine, enum hwloc_type_filter_e filter), (machine, filter))
+HWLOC(int, hwloc_topology_set_type_filter, -1,
+      (hwloc_topology_t machine, hwloc_obj_type_t type, enum hwloc_type_filter_e filter),
       (machine, type, filter))
 HWLOC(hwloc_bitmap_t, hwloc_bitmap_alloc, NULL, (void), ())
-HWLOC(int, hwloc_bitmap_list_sscanf, -1, (hwloc_bitmap_t set, const char *restrict text), (set, text))
+HWLOC(int, hwloc_bitmap_list_sscanf, -1, (hwloc_bitmap_t set, const char *restrict text),
+      (set, text))
 HWLOC(int, hwloc_bitmap_set, -1, (hwloc_bitmap_t set, unsigned index), (set, index))
 
 CALL("libnuma.so.1", long, mbind, -1,
-     (void *at, unsigned long bytes, int mode, const unsigned long *nodes, unsigned long count, unsigned flags),
+     (void *at, unsigned long bytes, int mode, const unsigned long *nodes, unsigned long count,
+      unsigned flags),
      (at, bytes, mode, nodes, count, flags))
-CALL("libnuma.so.1", long, move_pages, -1, (int pid, unsigned long count, void **pages, const int *nodes, int *status, int flags),
+CALL("libnuma.so.1", long, move_pages, -1,
+     (int pid, unsigned long count, void **pages, const int *nodes, int *status, int flags),
      (pid, count, pages, nodes, status, flags))
 
 #define JANSSON(...) CALL("libjansson.so.4", __VA_ARGS__)
 JANSSON(json_t *, json_object, NULL, (void), ())
 JANSSON(json_t *, json_integer, NULL, (json_int_t value), (value))
-JANSSON(int, json_dump_file, -1, (const json_t *json, const char *path, size_t flags), (json, path, flags))
+JANSSON(int, json_dump_file, -1, (const json_t *json, const char *path, size_t flags),
+        (json, path, flags))
 /* Without an object it releases the value and fails. */
 JANSSON(int, json_object_set_new, REAL("libjansson.so.4", json_object_set_new)(NULL, key, value),
         (json_t * object, const char *key, json_t *value), (object, key, value))
@@ -68,7 +76,7 @@ PUBLIC json_t *json_pack(const char *format, ...)
     return packed;
 }
 
-/* ---- huddle's own: a number for each team, in the order in which a rank makes them --------------------------------------- */
+/* ---- huddle's own: a number for each team, in the order in which a rank makes them ----------- */
 
 enum { TEAMS = 256 };
 
@@ -111,14 +119,16 @@ PUBLIC void hud_context_destroy(hud_context *context)
         faults_write();
 }
 
-PUBLIC int hud_team_create(hud_context *context, const struct hud_exchange *exchange, hud_team **team)
+PUBLIC int hud_team_create(hud_context *context, const struct hud_exchange *exchange,
+                           hud_team **team)
 {
     int status = HUDDLE(hud_team_create)(context, exchange, team);
     struct team *room = status == HUD_OK ? find(NULL) : NULL;
 
     if (room)
         *room = (struct team){ *team, made };
-    faults_note("team %d %d %d %d\n", made++, exchange->size(exchange->arg), exchange->rank(exchange->arg), status);
+    faults_note("team %d %d %d %d\n", made++, exchange->size(exchange->arg),
+                exchange->rank(exchange->arg), status);
     return status;
 }
 
@@ -131,16 +141,20 @@ PUBLIC void hud_team_free(hud_team *team)
     HUDDLE(hud_team_free)(team);
 }
 
-#define NOTED(name, parameters, arguments)                                                                                                 \
-    PUBLIC int hud_##name parameters                                                                                                       \
-    {                                                                                                                                      \
-        return note(team, #name, HUDDLE(hud_##name) arguments);                                                                            \
+#define NOTED(name, parameters, arguments)                                                         \
+    PUBLIC int hud_##name parameters                                                               \
+    {                                                                                              \
+        return note(team, #name, HUDDLE(hud_##name) arguments);                                    \
     }
 typedef const struct hud_view view;
 NOTED(barrier, (hud_team * team), (team))
 NOTED(bcast, (hud_team * team, view *v, int root), (team, v, root))
-NOTED(allreduce, (hud_team * team, view *in, view *out, const struct hud_op *op), (team, in, out, op))
-NOTED(reduce, (hud_team * team, view *in, view *out, const struct hud_op *op, int root), (team, in, out, op, root))
-NOTED(reduce_scatter, (hud_team * team, view *in, view *out, const size_t *blocks, const struct hud_op *op), (team, in, out, blocks, op))
+NOTED(allreduce, (hud_team * team, view *in, view *out, const struct hud_op *op),
+      (team, in, out, op))
+NOTED(reduce, (hud_team * team, view *in, view *out, const struct hud_op *op, int root),
+      (team, in, out, op, root))
+NOTED(reduce_scatter,
+      (hud_team * team, view *in, view *out, const size_t *blocks, const struct hud_op *op),
+      (team, in, out, blocks, op))
 NOTED(alltoall, (hud_team * team, view *in, view *out), (team, in, out))
 NOTED(alltoallv, (hud_team * team, view *in, view *out), (team, in, out))

@@ -90,9 +90,11 @@ static bool name_caller(const void *caller, char *name, size_t bytes)
 {
     struct dl_find_object found;
 
-    if (_dl_find_object((void *)(uintptr_t)caller, &found) != 0 || !found.dlfo_link_map || !found.dlfo_link_map->l_name)
+    if (_dl_find_object((void *)(uintptr_t)caller, &found) != 0 || !found.dlfo_link_map ||
+        !found.dlfo_link_map->l_name)
         return false;
-    const char *slash = strrchr(found.dlfo_link_map->l_name, '/'), *file = slash ? slash + 1 : found.dlfo_link_map->l_name;
+    const char *slash = strrchr(found.dlfo_link_map->l_name, '/'),
+               *file = slash ? slash + 1 : found.dlfo_link_map->l_name;
     if (!strstr(file, "huddle"))
         return false;
     size_t offset = (size_t)((const char *)caller - (const char *)found.dlfo_link_map->l_addr);
@@ -115,7 +117,8 @@ static struct site *site_of(const char *kind, const void *caller)
     s->kind = kind;
     s->caller = caller;
     int length = snprintf(s->name, sizeof s->name, "%s@%s", kind, where);
-    s->chosen = wish.point && strncmp(wish.point, s->name, (size_t)length) == 0 && wish.point[length] == '#';
+    s->chosen = wish.point && strncmp(wish.point, s->name, (size_t)length) == 0 &&
+                wish.point[length] == '#';
     return s;
 }
 
@@ -160,8 +163,10 @@ enum fault faults_meet(const char *kind, const void *caller)
 
 void *faults_find(const char *name, const char *library)
 {
-    void *(*find)(void *, const char *) = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-    void *(*open_library)(const char *, int) = (void *(*)(const char *, int))dlvsym(RTLD_NEXT, "dlopen", "GLIBC_2.34");
+    void *(*find)(void *, const char *) =
+        (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+    void *(*open_library)(const char *, int) =
+        (void *(*)(const char *, int))dlvsym(RTLD_NEXT, "dlopen", "GLIBC_2.34");
     void *found = find(RTLD_NEXT, name);
     void *there = !found && library ? open_library(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 
@@ -170,7 +175,8 @@ void *faults_find(const char *name, const char *library)
 
 /* ---- what is held ---- */
 
-/* Under the lock.  Where the key is, or where it may go; slots that were in use keep a site, so that what lies behind them is found. */
+/* Under the lock.  Where the key is, or where it may go; slots that were in use keep a site, so
+ * that what lies behind them is found. */
 static struct held *held_at(const void *key)
 {
     size_t at = ((uintptr_t)key * 0x9e3779b97f4a7c15u >> 40) % HELD;
@@ -253,14 +259,17 @@ void faults_write(void)
     if (!wish.folder || wish.rank < 0)
         return;
     snprintf(text, sizeof text, "%s/rank.%d", wish.folder, wish.rank);
-    long file = system_call()(SYS_openat, AT_FDCWD, text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    long file =
+        system_call()(SYS_openat, AT_FDCWD, text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file < 0)
         return;
     enter();
     put(file, notes, noted);
     for (int i = 0; i < SITES; i++)
         if (site[i].kind)
-            put(file, text, (size_t)snprintf(text, sizeof text, "site %s %d %d\n", site[i].name, site[i].calls, site[i].held));
+            put(file, text,
+                (size_t)snprintf(text, sizeof text, "site %s %d %d\n", site[i].name, site[i].calls,
+                                 site[i].held));
     put(file, "end\n", 4);
     leave();
     system_call()(SYS_close, file);

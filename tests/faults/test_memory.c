@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_memory.c - the n-th allocation fails while tables of choices are read, those of the C++ library among them: an answer, no crash, no leak. */
-#include "core/rules.h"
+/* test_memory.c - the n-th allocation fails while tables of choices are read, those of the C++
+ * library among them: an answer, no crash, no leak. */
+#include "core/choose/rules.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -11,7 +12,8 @@
 #include <cmocka.h>
 
 extern const char hud_builtin_toml[];
-extern void *__libc_malloc(size_t bytes), *__libc_calloc(size_t count, size_t bytes), *__libc_realloc(void *old, size_t bytes);
+extern void *__libc_malloc(size_t bytes), *__libc_calloc(size_t count, size_t bytes),
+    *__libc_realloc(void *old, size_t bytes);
 extern void __libc_free(void *old);
 
 #define PUBLIC __attribute__((visibility("default"))) /* for the C++ library too */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_config.c - settings: texts that end with zero bytes, once as the environment and once from the host.  Each set of them is accepted or answered by one
- * line; what is accepted lies within its row's range, and plans can be made of it.
+ * fuzz_config.c - settings: texts that end with zero bytes, once as the environment and once from
+ * the host.  Each set of them is accepted or answered by one line; what is accepted lies within its
+ * row's range, and plans can be made of it.
  */
 #include "../unit/plans.h"
-#include "core/text.h"
+#include "core/config/text.h"
 #include "fuzz.h"
 
 #include <string.h>
 
-enum { MOST_SETTINGS = 64 };
+enum { MAX_SETTINGS = 64 };
 
 extern char **environ;
 
@@ -81,14 +82,14 @@ static void read_all(const char *const *settings)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    const char *settings[MOST_SETTINGS + 1] = { NULL };
+    const char *settings[MAX_SETTINGS + 1] = { NULL };
     char *text = malloc(bytes + 1), *at = text;
 
     MUST(text);
     setenv("CMOCKA_TEST_ABORT", "1", 1); /* what plans_check asserts is a crash */
     memcpy(text, data, bytes);
     text[bytes] = '\0';
-    for (int i = 0; i < MOST_SETTINGS && at < text + bytes; i++, at += strlen(at) + 1) {
+    for (int i = 0; i < MAX_SETTINGS && at < text + bytes; i++, at += strlen(at) + 1) {
         settings[i] = at;
         read_alone(at);
         read_alone(at + strcspn(at, "=") + (strchr(at, '=') != NULL));

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_handover.c - messages to the socket on which a rank receives descriptors.  The bytes are a list of messages, each of any length, with descriptors of several
- * kinds and the credentials of this user or of another one.  A rank that waits for one peer's arena gets them, and then that arena.
+ * fuzz_handover.c - messages to the socket on which a rank receives descriptors.  The bytes are a
+ * list of messages, each of any length, with descriptors of several kinds and the credentials of
+ * this user or of another one.  A rank that waits for one peer's arena gets them, and then that
+ * arena.
  *
- * What must hold: no descriptor and no mapping is left over, and what is mapped is an arena that was expected, or nothing.
+ * What must hold: no descriptor and no mapping is left over, and what is mapped is an arena that
+ * was expected, or nothing.
  */
 #define _GNU_SOURCE
-#include "core/peers.h"
+#include "core/arena/peers.h"
 #include "fuzz.h"
 
 #include <dirent.h>
@@ -17,12 +20,24 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { MOST_DESCRIPTORS = 8 };
+enum { MAX_DESCRIPTORS = 8 };
 
-enum { ARENA_BYTES = 1 << 20, MOST_MESSAGES = 64, MOST_LENGTH = 96 };
+enum { ARENA_BYTES = 1 << 20, MAX_MESSAGES = 64, MAX_LENGTH = 96 };
 
 /* Kinds of descriptors.  The arenas are those of ranks, TRUE_ARENA the one that is expected. */
-enum { TRUE_ARENA, OTHER_ARENA, NO_SEALS, TOO_SHORT, TOO_LONG, EMPTY_FILE, PIPE, NO_FILE, FOLDER, SOCKET, KINDS };
+enum {
+    TRUE_ARENA,
+    OTHER_ARENA,
+    NO_SEALS,
+    TOO_SHORT,
+    TOO_LONG,
+    EMPTY_FILE,
+    PIPE,
+    NO_FILE,
+    FOLDER,
+    SOCKET,
+    KINDS
+};
 
 static struct arena own, expected, other;
 static int descriptors[KINDS];
@@ -33,7 +48,8 @@ static int make_file(off_t bytes, int seals)
     int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     MUST(fd >= 0 && ftruncate(fd, bytes) == 0);
-    MUST(bytes == 0 || pwrite(fd, expected.head, sizeof *expected.head, 0) == sizeof *expected.head);
+    MUST(bytes == 0 ||
+         pwrite(fd, expected.head, sizeof *expected.head, 0) == sizeof *expected.head);
     MUST(fcntl(fd, F_ADD_SEALS, seals) == 0);
     return fd;
 }
@@ -74,11 +90,11 @@ static uint8_t next(struct input *in)
 }
 
 /* Of a message: whose nonce, how many bytes, what follows them. */
-static size_t make_body(struct input *in, unsigned char body[MOST_LENGTH])
+static size_t make_body(struct input *in, unsigned char body[MAX_LENGTH])
 {
     struct handover message = { .bytes = ARENA_BYTES };
     uint8_t form = next(in);
-    size_t bytes = form & 1 ? next(in) % (MOST_LENGTH + 1u) : sizeof message;
+    size_t bytes = form & 1 ? next(in) % (MAX_LENGTH + 1u) : sizeof message;
 
     memcpy(message.nonce, form & 2 ? other.head->nonce : expected.head->nonce, ARENA_NONCE);
     if (form & 4)
@@ -86,7 +102,7 @@ static size_t make_body(struct input *in, unsigned char body[MOST_LENGTH])
     if (form & 8)
         for (size_t i = 0; i < sizeof message.bytes; i++)
             message.bytes = message.bytes << 8 | next(in);
-    memset(body, next(in), MOST_LENGTH);
+    memset(body, next(in), MAX_LENGTH);
     memcpy(body, &message, sizeof message);
     return bytes;
 }
@@ -104,13 +120,16 @@ static void add_control(struct msghdr *msg, int type, const void *data, size_t b
 
 static void send_one(struct input *in)
 {
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int[MOST_DESCRIPTORS])) + CMSG_SPACE(sizeof(struct ucred))] = { 0 };
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int[MAX_DESCRIPTORS])) +
+                                          CMSG_SPACE(sizeof(struct ucred))] = { 0 };
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    unsigned char body[MOST_LENGTH];
+    unsigned char body[MAX_LENGTH];
     struct iovec iov = { body, make_body(in, body) };
-    struct msghdr msg = { .msg_name = &address, .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control };
+    struct msghdr msg = {
+        .msg_name = &address, .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control
+    };
     size_t name = strnlen(in->to.socket, HANDOVER_NAME);
-    int fds[MOST_DESCRIPTORS], count = next(in) % (MOST_DESCRIPTORS + 1);
+    int fds[MAX_DESCRIPTORS], count = next(in) % (MAX_DESCRIPTORS + 1);
     uint8_t who = next(in);
 
     memcpy(address.sun_path + 1, in->to.socket, name);
@@ -120,7 +139,9 @@ static void send_one(struct input *in)
     if (count != 0)
         add_control(&msg, SCM_RIGHTS, fds, (size_t)count * sizeof *fds);
     if (who & 1) { /* root may say that it is somebody else */
-        struct ucred from = { .pid = getpid(), .uid = who & 2 && geteuid() == 0 ? 65534 : geteuid(), .gid = getegid() };
+        struct ucred from = { .pid = getpid(),
+                              .uid = who & 2 && geteuid() == 0 ? 65534 : geteuid(),
+                              .gid = getegid() };
         add_control(&msg, SCM_CREDENTIALS, &from, sizeof from);
     }
     MUST(sendmsg(in->sock.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno == EAGAIN);
@@ -131,7 +152,7 @@ static void progress(void *arg)
 {
     struct input *in = arg;
 
-    if (in->at < in->end && in->sent++ < MOST_MESSAGES)
+    if (in->at < in->end && in->sent++ < MAX_MESSAGES)
         send_one(in);
     else
         hud_handover_send(&in->sock, &expected, in->to.socket);
@@ -166,8 +187,10 @@ static int count_mappings(void)
 
 static void check_peers(struct peers *peers, int missing, char *const *base)
 {
-    MUST(missing == 0 || missing == 2); /* a message with the awaited nonce that brings no arena fails the set-up it is for */
-    MUST(missing != 0 || memcmp(((struct arena_head *)(void *)base[1])->nonce, expected.head->nonce, ARENA_NONCE) == 0);
+    MUST(missing == 0 || missing == 2); /* a message with the awaited nonce that brings no arena
+                                           fails the set-up it is for */
+    MUST(missing != 0 || memcmp(((struct arena_head *)(void *)base[1])->nonce, expected.head->nonce,
+                                ARENA_NONCE) == 0);
     for (struct peer *p = peers->first; p; p = p->next)
         MUST(!p->head || memcmp(p->nonce, expected.head->nonce, ARENA_NONCE) == 0);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_hello.c - hellos of a team's set-up.  The bytes are changes to hellos that agree: which rank's, where, by what.  All ranks get one verdict, about a
- * rank of the team, and what a line would show of a hello ends within it.
+ * fuzz_hello.c - hellos of a team's set-up.  The bytes are changes to hellos that agree: which
+ * rank's, where, by what.  All ranks get one verdict, about a rank of the team, and what a line
+ * would show of a hello ends within it.
  */
-#include "core/setup.h"
+#include "core/team/setup.h"
 #include "fuzz.h"
 
 #include <string.h>
 
-enum { MOST_RANKS = 5 };
+enum { MAX_RANKS = 5 };
 
 static void fill(union hello *hello, int rank)
 {
@@ -18,7 +19,8 @@ static void fill(union hello *hello, int rank)
     hello->is.boot_id = 9;
     hello->is.offer_bytes = 4096;
     hello->is.world_rank = rank;
-    snprintf(hello->is.values, sizeof hello->is.values, "HUDDLE_LEASE=64K\nHUDDLE_TUNING=a (12345678)\n");
+    snprintf(hello->is.values, sizeof hello->is.values,
+             "HUDDLE_LEASE=64K\nHUDDLE_TUNING=a (12345678)\n");
 }
 
 /* Rank, place, length, bytes; and so on. */
@@ -51,14 +53,17 @@ static void check(const union hello *hello, int ranks)
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < count; i++) {
             hud_hello_value(&hello[r], &settings[i], text);
-            MUST(strlen(text) < sizeof text && strncmp(text, settings[i].name, strlen(settings[i].name)) == 0);
+            MUST(strlen(text) < sizeof text &&
+                 strncmp(text, settings[i].name, strlen(settings[i].name)) == 0);
         }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    int ranks = bytes != 0 ? data[0] % MOST_RANKS + 1 : 1;
-    union hello *hello = malloc((size_t)ranks * sizeof *hello); /* no more, so that a sanitizer sees what is read past the end */
+    int ranks = bytes != 0 ? data[0] % MAX_RANKS + 1 : 1;
+    union hello *hello =
+        malloc((size_t)ranks *
+               sizeof *hello); /* no more, so that a sanitizer sees what is read past the end */
 
     MUST(hello);
     for (int r = 0; r < ranks; r++)

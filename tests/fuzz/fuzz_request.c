@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_request.c - what the simulator reads, with a described machine in it: each is understood as a whole or answered by one line. */
+/* fuzz_request.c - what the simulator reads, with a described machine in it: each is understood as
+ * a whole or answered by one line. */
 #include "fuzz.h"
 #include "sim/run/request.h"
 
@@ -27,22 +28,27 @@ static void check_machine(const struct sim_machine *m)
     MUST(name && m->cores >= 1 && m->classes == m->levels + 2 && m->classes <= MACHINE_CLASSES);
     json_decref(name);
     for (int c = 0; c < m->cores; c++) {
-        MUST(m->node[c] >= 0 && m->node[c] < m->nodes && m->socket[c] >= 0 && m->socket[c] < m->sockets);
+        MUST(m->node[c] >= 0 && m->node[c] < m->nodes && m->socket[c] >= 0 &&
+             m->socket[c] < m->sockets);
         int other = (c * 7 + 1) % m->cores;
-        MUST(machine_class(m, c, other) < m->classes && machine_away(m, c, m->node[other]) < m->classes);
+        MUST(machine_class(m, c, other) < m->classes &&
+             machine_away(m, c, m->node[other]) < m->classes);
         MUST(hud_machine_class_name(m, machine_class(m, c, other)));
     }
     for (int c = 0; c < m->classes; c++)
-        MUST(m->lines.transfer_ns[c] >= 0 && m->lines.revoke_ns[c] >= 0 && m->memory.latency_ns[c] >= 0);
+        MUST(m->lines.transfer_ns[c] >= 0 && m->lines.revoke_ns[c] >= 0 &&
+             m->memory.latency_ns[c] >= 0);
 }
 
 /*
- * hwloc takes seconds to make thousands of cores that are in nothing smaller than the machine.  That is bounded (hud_topo_load_described), but such inputs would be all
- * that a fuzzer has time for.
+ * hwloc takes seconds to make thousands of cores that are in nothing smaller than the machine.
+ * That is bounded (hud_topo_load_described), but such inputs would be all that a fuzzer has time
+ * for.
  */
 static bool is_slow(const json_t *json)
 {
-    const char *topology = json_string_value(json_object_get(json_object_get(json, "machine"), "topology"));
+    const char *topology =
+        json_string_value(json_object_get(json_object_get(json, "machine"), "topology"));
     size_t digits = 0;
 
     for (; topology && *topology && digits < 4; topology++)
@@ -58,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
     if (json && !is_slow(json) && request_read(json, &q, error, sizeof error)) {
         check_machine(q.machine);
-        MUST(!q.alg || (q.ranks >= 2 && q.ranks <= q.machine->cores && q.root < q.ranks && q.slot_bytes >= 64));
+        MUST(!q.alg || (q.ranks >= 2 && q.ranks <= q.machine->cores && q.root < q.ranks &&
+                        q.slot_bytes >= 64));
         request_free(&q);
     } else if (json && !is_slow(json)) {
         MUST(error[0] != '\0' && is_plain(error));

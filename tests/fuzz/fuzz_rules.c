@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_rules.c - tuning files: each is a table or one line, and of each table that is accepted plans can be made. */
+/* fuzz_rules.c - tuning files: each is a table or one line, and of each table that is accepted
+ * plans can be made. */
 #include "../unit/plans.h"
-#include "core/text.h"
+#include "core/config/text.h"
 #include "fuzz.h"
 
 #include <string.h>
@@ -9,12 +10,13 @@
 /* Teams of all kinds that rules tell apart, and slices with and without room. */
 static const struct {
     int ranks;
-    bool crowded, direct;
+    bool oversubscribed, direct;
     const char *within;
     size_t bytes;
 } teams[] = {
-    { 2, false, true, "l3", 1536 << 10 }, { 3, true, false, "machine", 64 << 10 },    { 8, false, false, "numa", 4 << 10 },
-    { 64, false, true, "socket", MB },    { 128, true, true, "machine", 1536 << 10 }, { 4096, false, false, "machine", 16 * MB },
+    { 2, false, true, "l3", 1536 << 10 },       { 3, true, false, "machine", 64 << 10 },
+    { 8, false, false, "numa", 4 << 10 },       { 64, false, true, "socket", MB },
+    { 128, true, true, "machine", 1536 << 10 }, { 4096, false, false, "machine", 16 * MB },
 };
 
 static void make_plans(const char *const *settings)
@@ -23,15 +25,17 @@ static void make_plans(const char *const *settings)
     for (size_t i = 0; i < sizeof teams / sizeof *teams; i++) {
         bool direct;
         plans.direct = teams[i].direct;
-        plans_make(teams[i].ranks, teams[i].crowded, teams[i].within, teams[i].bytes, true);
+        plans_make(teams[i].ranks, teams[i].oversubscribed, teams[i].within, teams[i].bytes, true);
         plans_check();
         for (int kind = 0; kind < COLL_KINDS; kind++)
             for (int e = 0; e < 40; e += 3)
                 plans_taker((enum coll_kind)kind, (size_t)1 << e);
-        size_t least = hud_plan_bytes(&plans.config, &plans.tuning, teams[i].ranks, teams[i].bytes, true, &direct);
-        MUST(least <= teams[i].bytes);
+        size_t min = hud_plan_bytes(&plans.config, &plans.tuning, teams[i].ranks, teams[i].bytes,
+                                    true, &direct);
+        MUST(min <= teams[i].bytes);
         MUST(plans.plan.total_bytes <= teams[i].bytes);
-        MUST(hud_plan_offer(&plans.config, &plans.tuning, teams[i].ranks, 16 * MB, teams[i].bytes) <= teams[i].bytes);
+        MUST(hud_plan_offer(&plans.config, &plans.tuning, teams[i].ranks, 16 * MB,
+                            teams[i].bytes) <= teams[i].bytes);
     }
 }
 
@@ -47,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         make_plans(NULL);
         make_plans(fixed);
     } else {
-        MUST(strncmp(error, "t.toml:", 7) == 0 && error[7] >= '1' && error[7] <= '9'); /* a line number */
+        MUST(strncmp(error, "t.toml:", 7) == 0 && error[7] >= '1' &&
+             error[7] <= '9'); /* a line number */
         MUST(strstr(error, "(accepted: "));
         MUST(hud_text_is_plain(error));
         MUST(plans.tuning.count == 0 && !plans.tuning.rule);

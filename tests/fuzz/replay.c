@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* replay.c FILE... - a fuzzing program without libFuzzer: runs each file, and of a folder each file in it. */
+/* replay.c FILE... - a fuzzing program without libFuzzer: runs each file, and of a folder each file
+ * in it. */
 #include "fuzz.h"
 
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_BYTES = 1 << 20 };
+enum { MAX_BYTES = 1 << 20 };
 
 static int run_file(const char *path)
 {
-    uint8_t *data = malloc(MOST_BYTES), *exact;
+    uint8_t *data = malloc(MAX_BYTES), *exact;
     FILE *file = fopen(path, "rbe");
-    size_t bytes = file && data ? fread(data, 1, MOST_BYTES, file) : 0;
+    size_t bytes = file && data ? fread(data, 1, MAX_BYTES, file) : 0;
 
     if (!file || !data)
         return fprintf(stderr, "%s cannot be read\n", path), 2;
-    exact = malloc(bytes != 0 ? bytes : 1); /* no more, so that a sanitizer sees what is read past the end */
+    exact = malloc(
+        bytes != 0 ? bytes : 1); /* no more, so that a sanitizer sees what is read past the end */
     MUST(exact);
     memcpy(exact, data, bytes);
     printf("%s\n", path);
@@ -51,7 +53,8 @@ int main(int count, char **paths)
 
     for (int i = 1; i < count; i++) {
         struct stat st;
-        status |= stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode) ? run_folder(paths[i]) : run_file(paths[i]);
+        status |= stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode) ? run_folder(paths[i])
+                                                                  : run_file(paths[i]);
     }
     return status;
 }

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does what CONTRIBUTING.md says about adding an algorithm, in a copy of the tree.  worked_example.py SOURCE SCRATCH
-
-The file and the row are taken from the text; the checker, its mutations, the lint of edges, the layout and a team of processes judge them.
 """
+Does what CONTRIBUTING.md says about adding an algorithm, in a copy of the tree.  worked_example.py
+SOURCE SCRATCH
+
+The file and the row are taken from the text; the checker, its mutations, the lint of edges, the
+layout and a team of processes judge them.
+"""
+
 import os
 import re
 import shutil
@@ -22,7 +26,9 @@ def run(copy, *words, **environment):
 def blocks(text):
     """The C blocks: the file, and the row."""
     found = re.findall(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert len(found) == 2 and found[0].count("\n") > 20, "CONTRIBUTING.md should have two C blocks: the file, then its row"
+    assert (
+        len(found) == 2 and found[0].count("\n") > 20
+    ), "CONTRIBUTING.md should have two C blocks: the file, then its row"
     return found
 
 
@@ -38,7 +44,18 @@ def main(source, scratch):
     rows = tree.read(source, "src/alg/alg.def").replace("ALG(bcast,", row + "ALG(bcast,", 1)
     with open(os.path.join(copy, "src/alg/alg.def"), "w", encoding="utf-8") as file:
         file.write(rows)
-    run(copy, "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHUD_WERROR=ON", "-DHUD_TEST_ONLY=sim")
+    run(
+        copy,
+        "cmake",
+        "-S",
+        ".",
+        "-B",
+        "build",
+        "-G",
+        "Ninja",
+        "-DHUD_WERROR=ON",
+        "-DHUD_TEST_ONLY=sim",
+    )
     run(copy, "cmake", "--build", "build", "--target", "sim_check", "example_team")
     run(copy, sys.executable, "tests/lint/lint_edges.py", FILE)
     run(copy, "build/test/sim_check", "--algorithm", "barrier/ring", "--seeds", "5")

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bottom.c - buffers said as MPI_BOTTOM with types of absolute addresses, in every collective that has a buffer: several elements of several blocks each,
- * small ones and one that is larger than any element that is cut.
+ * bottom.c - buffers said as MPI_BOTTOM with types of absolute addresses, in every collective that
+ * has a buffer: several elements of several blocks each, small ones and one that is larger than any
+ * element that is cut.
  *
  *     bottom [--reductions]      few MPIs' own reductions survive such types
  */
 #include "check.h"
 
-enum { MOST = 12000, RANKS_MOST = 64, GUARD_BYTES = 32 };
+enum { MOST = 12000, RANKS_MAX = 64, GUARD_BYTES = 32 };
 
-/* Two runs of `half` bytes for each of `elements` elements, the halves of an element `half + 1` bytes apart, in memory of its own. */
+/* Two runs of `half` bytes for each of `elements` elements, the halves of an element `half + 1`
+ * bytes apart, in memory of its own. */
 struct scattered {
     unsigned char *memory;
     size_t half;
@@ -63,12 +65,14 @@ static void put(const struct scattered *s, int first, int count, const unsigned 
         memcpy(half_of(s, first + i / 2, i % 2), packed + (size_t)i * s->half, s->half);
 }
 
-static void expect(const struct scattered *s, int first, int count, const unsigned char *packed, const char *what)
+static void expect(const struct scattered *s, int first, int count, const unsigned char *packed,
+                   const char *what)
 {
     bool same = true;
 
     for (int i = 0; i < 2 * count; i++)
-        same = same && memcmp(half_of(s, first + i / 2, i % 2), packed + (size_t)i * s->half, s->half) == 0;
+        same = same &&
+               memcmp(half_of(s, first + i / 2, i % 2), packed + (size_t)i * s->half, s->half) == 0;
     for (int i = 0; i < s->elements; i++)
         same = same && half_of(s, i, 0)[s->half] == 0xA5;
     check(same, "%s of %d elements of 2 times %zu bytes", what, count, s->half);
@@ -118,8 +122,8 @@ static void exchange(size_t half, int each)
     struct scattered in = scatter(half, each * world_size), out = scatter(half, each * world_size);
     size_t bytes = (size_t)each * element_bytes(&in);
     unsigned char *packed = allocate(bytes), *flat = allocate(bytes * (size_t)world_size);
-    MPI_Datatype ins[RANKS_MOST], outs[RANKS_MOST];
-    int counts[RANKS_MOST], places[RANKS_MOST], same_counts[RANKS_MOST];
+    MPI_Datatype ins[RANKS_MAX], outs[RANKS_MAX];
+    int counts[RANKS_MAX], places[RANKS_MAX], same_counts[RANKS_MAX];
 
     put_all(&in, each, packed);
     MPI_Alltoall(MPI_BOTTOM, each, in.type, MPI_BOTTOM, each, out.type, MPI_COMM_WORLD);
@@ -127,7 +131,8 @@ static void exchange(size_t half, int each)
 
     for (int r = 0; r < world_size; r++) {
         block(flat + (size_t)r * bytes, bytes, world_rank, r);
-        ins[r] = in.type, outs[r] = out.type, counts[r] = same_counts[r] = each, places[r] = r * each * (int)step_of(&in);
+        ins[r] = in.type, outs[r] = out.type, counts[r] = same_counts[r] = each,
+        places[r] = r * each * (int)step_of(&in);
     }
     put_all(&out, each, packed);
     MPI_Alltoall(flat, (int)bytes, MPI_BYTE, MPI_BOTTOM, each, out.type, MPI_COMM_WORLD);
@@ -136,7 +141,8 @@ static void exchange(size_t half, int each)
     MPI_Alltoall(MPI_IN_PLACE, each, out.type, MPI_BOTTOM, each, out.type, MPI_COMM_WORLD);
     expect_all(&out, each, packed, "alltoall in place");
     memset(out.memory, 0xA5, 2 * GUARD_BYTES + (size_t)out.elements * step_of(&out));
-    MPI_Alltoallw(MPI_BOTTOM, counts, places, ins, MPI_BOTTOM, same_counts, places, outs, MPI_COMM_WORLD);
+    MPI_Alltoallw(MPI_BOTTOM, counts, places, ins, MPI_BOTTOM, same_counts, places, outs,
+                  MPI_COMM_WORLD);
     expect_all(&out, each, packed, "alltoallw");
     unscatter(&in);
     unscatter(&out);
@@ -154,7 +160,8 @@ static void higher(void *in, void *out, int *count, MPI_Datatype *type)
     MPI_Type_get_extent(*type, &lower, &extent);
     MPI_Type_get_true_extent(*type, &begin, &bytes);
     for (int i = 0; i < *count; i++) {
-        const unsigned char *left = (const unsigned char *)((uintptr_t)in + (uintptr_t)(i * extent + begin));
+        const unsigned char *left =
+            (const unsigned char *)((uintptr_t)in + (uintptr_t)(i * extent + begin));
         unsigned char *right = (unsigned char *)((uintptr_t)out + (uintptr_t)(i * extent + begin));
         if (left[0] >= right[0]) {
             memcpy(right, left, half_now);
@@ -186,7 +193,8 @@ static void reduction(size_t half, int count)
         if (turn == 0)
             MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, count, s.type, op, MPI_COMM_WORLD);
         else
-            MPI_Reduce(world_rank ? MPI_BOTTOM : MPI_IN_PLACE, MPI_BOTTOM, count, s.type, op, 0, MPI_COMM_WORLD);
+            MPI_Reduce(world_rank ? MPI_BOTTOM : MPI_IN_PLACE, MPI_BOTTOM, count, s.type, op, 0,
+                       MPI_COMM_WORLD);
         element_of_rank(packed, bytes, world_size - 1);
         for (int i = 0; i < count && (turn == 0 || world_rank == 0); i++)
             expect(&s, i, 1, packed, turn ? "reduce" : "allreduce");
@@ -201,7 +209,7 @@ int main(int argc, char **argv)
     static const size_t halves[] = { 1, 4, 50, 2000, MOST };
 
     begin(&argc, &argv, MPI_THREAD_SINGLE);
-    if (world_size > RANKS_MOST)
+    if (world_size > RANKS_MAX)
         MPI_Abort(MPI_COMM_WORLD, 2);
     for (size_t h = 0; h < sizeof halves / sizeof *halves; h++)
         for (int count = 1; count <= 100; count = 5 * count - 2) {

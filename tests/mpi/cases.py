@@ -28,7 +28,7 @@ COLLECTIVES = {
     "reductions": ("reduce", "allreduce", "reduce_scatter"),
     "exchanges": ("alltoall", "alltoallv"),
 }
-LEFT = ("elements too large", "operation not taken")
+LEFT = ("elements too large", "operation not supported")
 PROGRAMS = {"differential": DIFFERENTIAL, "reductions": ("{bin}/reductions", "--brief"), "exchanges": ("{bin}/exchanges", "--brief")}
 
 
@@ -47,7 +47,7 @@ class Case:
     prepare: Callable = nothing                       # before and
     clean: Callable = nothing                         # after, with the case's folder
     during: Optional[Callable] = None                 # with the running job
-    taken: Optional[bool] = None                      # calls were taken, and none but also_passed passed on; None: not looked at
+    handled: Optional[bool] = None                      # calls were handled, and none but also_passed passed on; None: not looked at
     passed: str = ""                                  # at least one call was passed on for a reason like this
     also_passed: Sequence[str] = ("one rank",)
     leaves: Sequence[str] = ()                        # reasons for which as many calls were passed on as the program says, if it says so
@@ -111,12 +111,12 @@ def until_it_says(pattern):
 
 
 def bad_setting(name, value, accepted):
-    return Case("settings", f"{name}={value}", BOTH, 2, env={name: value}, taken=False, passed="bad setting",
+    return Case("settings", f"{name}={value}", BOTH, 2, env={name: value}, handled=False, passed="bad setting",
                 says=[f"{name}.*{value}.*{accepted}.*own collectives"])
 
 
 def differing(name, value, reason):
-    """Rank 1 alone has a value of its own; teams without it are taken."""
+    """Rank 1 alone has a value of its own; teams without it are handled."""
     return Case("settings", f"{name}={value} on one rank", BOTH, 3, each=on_ranks("-eq 1", "env", f"{name}={value}"), passed=reason,
                 says=[f"{name}=.*accepted.*own collectives"])
 
@@ -130,15 +130,15 @@ CHECK = {"HUDDLE_CHECK": "1", "HUDDLE_CHECK_TIMEOUT": "1"}
 DIFFERENCES = {**CHECK, "HUDDLE_CHECK_TIMEOUT": "60"}
 
 
-def taken(program):
+def handled(program):
     """All calls of the program's collectives are, but those of which it says itself that they are left to the MPI."""
-    return dict(taken=True, collectives=COLLECTIVES[program], leaves=LEFT)
+    return dict(handled=True, collectives=COLLECTIVES[program], leaves=LEFT)
 
 
 def fixed(name, mpis, ranks, env=None, **more):
     """Every sum has the bits of adding from rank 0 to the last."""
     return Case("order", name, mpis, ranks, ["{bin}/order", "--brief", "--fixed"], env={"HUDDLE_REDUCE_ORDER": "fixed", **(env or {})},
-                **{**taken("reductions"), **more})
+                **{**handled("reductions"), **more})
 
 
 def unlike(word, difference, mpis=ALL, call="139 of MPI_COMM_WORLD", **more):
@@ -171,9 +171,9 @@ def mismatch(call, sent, received, mpis, others=10, **more):
 
 
 def attack(name, times, mpis=ALL, **more):
-    """Another user does to the job's sockets what another user can; each start ends in time, all calls taken."""
+    """Another user does to the job's sockets what another user can; each start ends in time, all calls handled."""
     # (UCX has such sockets too, and aborts when it finds noise there; so it is told not to look)
-    more = {"taken": True, "each": one_by_one(), "env": {"UCX_ADAPTIVE_PROGRESS": "n"}, **more}
+    more = {"handled": True, "each": one_by_one(), "env": {"UCX_ADAPTIVE_PROGRESS": "n"}, **more}
     return Case("attack", name, mpis, 3, ["{bin}/differential", "--brief", "--most", "100"], outside=attacked(times), seconds=60 + 30 * times,
                 prints=[f"(?m)^{times} starts: 0 hung, 0 failed$"], **more)
 
@@ -189,31 +189,31 @@ AT_ANOTHER_ROOT = "mkdir root.$$ && at=$PWD/root.$$ && mount --rbind / $at && se
 MEMORY_CALLS = "mbind,move_pages,get_mempolicy,set_mempolicy"
 
 CASES = [
-    # The differential program under every MPI, its calls taken.
-    Case("differential", "2 ranks", ALL, 2, ["{bin}/differential", "--beyond"], bind=True, taken=True),
-    Case("differential", "3 ranks", ("ompi4", "mpich4"), 3, taken=True),
-    Case("differential", "8 ranks", ALL, 8, taken=True, seconds=150),
+    # The differential program under every MPI, its calls handled.
+    Case("differential", "2 ranks", ALL, 2, ["{bin}/differential", "--beyond"], bind=True, handled=True),
+    Case("differential", "3 ranks", ("ompi4", "mpich4"), 3, handled=True),
+    Case("differential", "8 ranks", ALL, 8, handled=True, seconds=150),
     Case("differential", "one rank", BOTH, 1),
-    Case("differential", "64 ranks", ("ompi4",), 64, [*DIFFERENTIAL, "--most", "5000"], taken=True, seconds=200),
+    Case("differential", "64 ranks", ("ompi4",), 64, [*DIFFERENTIAL, "--most", "5000"], handled=True, seconds=200),
     # (four teams of 300 live at once, each with 200 KB of each arena, and a new one gets at most a quarter of what is free; auto would be 1 % of memory / 300)
-    Case("differential", "300 ranks", ("ompi4",), 300, [*DIFFERENTIAL, "--most", "5000"], env={"HUDDLE_MEMORY": "4M"}, taken=True, seconds=900, full=True),
-    Case("differential", "soak", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60", "--seed", "{seed}"], taken=True, seconds=400, full=True),
-    Case("differential", "8 ranks, all sizes", ALL, 8, ["{bin}/differential", "--beyond"], taken=True, seconds=500, full=True),
+    Case("differential", "300 ranks", ("ompi4",), 300, [*DIFFERENTIAL, "--most", "5000"], env={"HUDDLE_MEMORY": "4M"}, handled=True, seconds=900, full=True),
+    Case("differential", "soak", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60", "--seed", "{seed}"], handled=True, seconds=400, full=True),
+    Case("differential", "8 ranks, all sizes", ALL, 8, ["{bin}/differential", "--beyond"], handled=True, seconds=500, full=True),
 
     # Reductions and exchanges under every MPI.
-    *[Case(program, f"{ranks} ranks", mpis, ranks, [*PROGRAMS[program], "--beyond"], bind=ranks == 2, seconds=200, **taken(program))
+    *[Case(program, f"{ranks} ranks", mpis, ranks, [*PROGRAMS[program], "--beyond"], bind=ranks == 2, seconds=200, **handled(program))
       for program in ("reductions", "exchanges") for ranks, mpis in ((2, ALL), (3, BOTH), (8, ("ompi4",)))],
     *[Case(program, "4 ranks, at length", ALL, 4, ["{bin}/" + program, "--beyond", "--seconds", "20", "--seed", "{seed}"], seconds=900, full=True,
-           **taken(program)) for program in ("reductions", "exchanges")],
+           **handled(program)) for program in ("reductions", "exchanges")],
     *[Case(program, "without huddle", BOTH, 2, PROGRAMS[program], env={"HUDDLE": "off"}) for program in ("reductions", "exchanges")],
-    *[Case("reductions", "what functions are given" + when, mpis, 3, ["{bin}/functions"], env=env, taken=True, also_passed=("operation not taken",),
+    *[Case("reductions", "what functions are given" + when, mpis, 3, ["{bin}/functions"], env=env, handled=True, also_passed=("operation not supported",),
            collectives=("reduce", "allreduce")) for when, mpis, env in (("", ALL, {}), (", checked", BOTH, CHECK))],
     # (the wheel of Open MPI 5 has nothing for Fortran)
-    Case("reductions", "from Fortran", ("ompi4", *MPICH), 3, ["{bin}/fortran"], each=built("fortran"), prints=["passed"], taken=True,
+    Case("reductions", "from Fortran", ("ompi4", *MPICH), 3, ["{bin}/fortran"], each=built("fortran"), prints=["passed"], handled=True,
          collectives=("reduce", "allreduce", "alltoall")),
 
     # The bits of sums: the same on all ranks; in fixed order the same wherever the ranks are.
-    Case("order", "as it comes", BOTH, 3, ["{bin}/order", "--brief"], **taken("reductions")),
+    Case("order", "as it comes", BOTH, 3, ["{bin}/order", "--brief"], **handled("reductions")),
     fixed("fixed", ALL, 3),
     fixed("fixed, 8 ranks", ("ompi4",), 8),
     fixed("fixed, no levels", BOTH, 3, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}),
@@ -223,28 +223,28 @@ CASES = [
     Case("order", "fixed, but left to the MPI", BOTH, 3, ["{bin}/order", "--brief"], env={"HUDDLE_REDUCE_ORDER": "fixed", "HUDDLE_ALLREDUCE": "mpi"},
          says=[r"HUDDLE_REDUCE_ORDER=fixed does not hold for this allreduce of 3 ranks, which .* carries out: left to the MPI; what helps: "]),
 
-    *[Case("reductions", f"functions of the user's, {ranks} ranks", mpis, ranks, ["{bin}/operations", "--hard"], bind=ranks == 2, taken=True,
+    *[Case("reductions", f"functions of the user's, {ranks} ranks", mpis, ranks, ["{bin}/operations", "--hard"], bind=ranks == 2, handled=True,
            leaves=LEFT, collectives=COLLECTIVES["reductions"]) for ranks, mpis in ((2, ALL), (3, BOTH))],
-    Case("exchanges", "absolute addresses", ALL, 2, ["{bin}/bottom"], taken=True, collectives=("bcast", "alltoall", "alltoallv")),
-    Case("reductions", "absolute addresses", ("mpich4",), 3, ["{bin}/bottom", "--reductions"], taken=True, leaves=LEFT, collectives=("reduce", "allreduce")),
+    Case("exchanges", "absolute addresses", ALL, 2, ["{bin}/bottom"], handled=True, collectives=("bcast", "alltoall", "alltoallv")),
+    Case("reductions", "absolute addresses", ("mpich4",), 3, ["{bin}/bottom", "--reductions"], handled=True, leaves=LEFT, collectives=("reduce", "allreduce")),
     Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
 
     # What MPI programs do to a collective library.
     # (without single copy the sender must move its message itself)
-    Case("programs", "progress", ALL, 2, ["{bin}/progress"], taken=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
-    Case("programs", "progress, 4 ranks", BOTH, 4, ["{bin}/progress"], taken=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
-    *[Case("programs", f"epochs of windows, {ranks} ranks", mpis, ranks, ["{bin}/epochs"], taken=True, collectives=("barrier",))
+    Case("programs", "progress", ALL, 2, ["{bin}/progress"], handled=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
+    Case("programs", "progress, 4 ranks", BOTH, 4, ["{bin}/progress"], handled=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
+    *[Case("programs", f"epochs of windows, {ranks} ranks", mpis, ranks, ["{bin}/epochs"], handled=True, collectives=("barrier",))
       for ranks, mpis in ((2, ALL), (4, BOTH))],
-    Case("programs", "threads", ALL, 2, ["{bin}/threads"], taken=True),
-    Case("programs", "threads, 4 ranks", ("ompi4", "intel"), 4, ["{bin}/threads"], taken=True),
-    Case("programs", "fork", ALL, 2, ["{bin}/forker"], taken=True),
-    Case("programs", "truncation", ALL, 3, ["{bin}/truncate"], taken=True),
-    Case("programs", "truncation, 2 ranks", BOTH, 2, ["{bin}/truncate"], taken=True, bind=True),
-    Case("programs", "intercommunicators", ALL, 4, ["{bin}/inter"], taken=True),
+    Case("programs", "threads", ALL, 2, ["{bin}/threads"], handled=True),
+    Case("programs", "threads, 4 ranks", ("ompi4", "intel"), 4, ["{bin}/threads"], handled=True),
+    Case("programs", "fork", ALL, 2, ["{bin}/forker"], handled=True),
+    Case("programs", "truncation", ALL, 3, ["{bin}/truncate"], handled=True),
+    Case("programs", "truncation, 2 ranks", BOTH, 2, ["{bin}/truncate"], handled=True, bind=True),
+    Case("programs", "intercommunicators", ALL, 4, ["{bin}/inter"], handled=True),
     Case("programs", "spawn", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn"]),
     *[Case("programs", f"spawn, {who} without huddle", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn", *words], env=env)
       for who, words, env in (("children", ("env", "-u", "LD_PRELOAD"), {}), ("parents", ("env", "-u", "HUDDLE"), {"HUDDLE": "off"}))],
-    Case("programs", "ports", OPEN, 4, ["{bin}/inter", "--connect"], taken=True, also_passed=("ranks without huddle here",)),
+    Case("programs", "ports", OPEN, 4, ["{bin}/inter", "--connect"], handled=True, also_passed=("ranks without huddle here",)),
     Case("programs", "ports, odd ranks without huddle", OPEN, 4, ["{bin}/inter", "--connect"], each=odd("env", "-u", "LD_PRELOAD"),
          passed="ranks without huddle here", says=["rank 1 runs without huddle"]),
     # (of what is left out here the MPI fails itself: Open MPI 5 in threads, MPICH 4 and 5 where all sessions close, Intel's with MPI_Init after a session)
@@ -265,7 +265,7 @@ CASES = [
 
     # huddle who, asked from outside while a rank is late.
     Case("who", "a rank that sleeps, and one that is stopped", BOTH, 4, ["{bin}/late"], env={"HUDDLE_ALLREDUCE": "slices", "HUDDLE_BARRIER": "groups"},
-         during=ask_of_late, taken=True, collectives=("barrier", "bcast", "allreduce"), prints=["late: passed"]),
+         during=ask_of_late, handled=True, collectives=("barrier", "bcast", "allreduce"), prints=["late: passed"]),
 
     # Counts that do not match.
     *mismatch("alltoall", 20, 10, MPICH, says=[UNEQUAL]),
@@ -282,13 +282,13 @@ CASES = [
     *[case for call in ("bcast", "allreduce", "reduce") for count in (5, 20) for case in mismatch(call, count, 0, BOTH, may_say=[DIFFERENT])],
 
     # Communicators that come and go, and as many as there can be (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
-    Case("communicators", "10,000 cycles", ALL, 2, ["{bin}/dups", "--cycles", "10000"], bind=True, taken=True),
-    Case("communicators", "100,000 cycles", BOTH, 2, ["{bin}/dups", "--cycles", "100000"], bind=True, taken=True, seconds=1500, full=True),
-    *[Case("communicators", f"{n} cycles, 4 ranks", ("ompi4",), 4, ["{bin}/dups", "--cycles", str(n)], taken=True, seconds=400, full=n > 200) for n in (200, 2000)],
-    Case("communicators", "10,000 alive", OPEN, 2, ["{bin}/dups", "--live", "10000"], taken=True, passed="no lease", bind=True),
-    Case("communicators", "as many alive as there can be", ("mpich4", "mpich5"), 2, ["{bin}/dups", "--live", "3000"], taken=True, bind=True,
+    Case("communicators", "10,000 cycles", ALL, 2, ["{bin}/dups", "--cycles", "10000"], bind=True, handled=True),
+    Case("communicators", "100,000 cycles", BOTH, 2, ["{bin}/dups", "--cycles", "100000"], bind=True, handled=True, seconds=1500, full=True),
+    *[Case("communicators", f"{n} cycles, 4 ranks", ("ompi4",), 4, ["{bin}/dups", "--cycles", str(n)], handled=True, seconds=400, full=n > 200) for n in (200, 2000)],
+    Case("communicators", "10,000 alive", OPEN, 2, ["{bin}/dups", "--live", "10000"], handled=True, passed="no lease", bind=True),
+    Case("communicators", "as many alive as there can be", ("mpich4", "mpich5"), 2, ["{bin}/dups", "--live", "3000"], handled=True, bind=True,
          also_passed=("no lease",)),
-    Case("communicators", "1,000 alive", ("intel",), 2, ["{bin}/dups", "--live", "1000"], taken=True, bind=True, also_passed=("no lease",)),
+    Case("communicators", "1,000 alive", ("intel",), 2, ["{bin}/dups", "--live", "1000"], handled=True, bind=True, also_passed=("no lease",)),
 
     # Settings: one line that names variable, value and what is accepted; the program goes on.
     bad_setting("HUDDLE_MEMORY", "lots", "bytes"),
@@ -307,15 +307,15 @@ CASES = [
     differing("HUDDLE_BARRIER", "wrong", "bad setting"),
     Case("settings", "a bad value, one rank", BOTH, 1, ["{bin}/differential", "--brief"], env={"HUDDLE_BCAST": "x"},
          says=[r"HUDDLE_BCAST=x is not understood .*own collectives"]),
-    Case("settings", "all wrong alike, quiet", BOTH, 2, env={"HUDDLE_BCAST": "x", "HUDDLE_LOG": "quiet"}, taken=False, passed="bad setting"),
+    Case("settings", "all wrong alike, quiet", BOTH, 2, env={"HUDDLE_BCAST": "x", "HUDDLE_LOG": "quiet"}, handled=False, passed="bad setting"),
     Case("settings", "HUDDLE=off", BOTH, 2, ["{bin}/differential", "--brief"], env={"HUDDLE": "off"}),
-    Case("settings", "barriers left to the MPI", BOTH, 2, env={"HUDDLE_BARRIER": "mpi"}, taken=False, passed="left to the MPI", collectives=("barrier",)),
-    Case("settings", "inline only", BOTH, 2, env={"HUDDLE_BCAST": "inline"}, taken=True, passed="no algorithm", collectives=("bcast",)),
-    Case("settings", "queue only", BOTH, 4, env={"HUDDLE_BCAST": "queue"}, taken=True),
-    Case("settings", "placement off", BOTH, 4, env={"HUDDLE_PLACEMENT": "off"}, taken=True),
-    Case("settings", "levels off", BOTH, 4, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}, taken=True),
-    Case("settings", "communicators that begin late", BOTH, 3, env={"HUDDLE_FIRST": "3"}, taken=True, passed="before HUDDLE_FIRST", also_passed=("one rank",)),
-    *[Case("settings", f"waits that {way}", BOTH, 4, env={"HUDDLE_WAIT": way}, taken=True) for way in ("yield", "sleep")],
+    Case("settings", "barriers left to the MPI", BOTH, 2, env={"HUDDLE_BARRIER": "mpi"}, handled=False, passed="native collective forced", collectives=("barrier",)),
+    Case("settings", "inline only", BOTH, 2, env={"HUDDLE_BCAST": "inline"}, handled=True, passed="no algorithm", collectives=("bcast",)),
+    Case("settings", "queue only", BOTH, 4, env={"HUDDLE_BCAST": "queue"}, handled=True),
+    Case("settings", "placement off", BOTH, 4, env={"HUDDLE_PLACEMENT": "off"}, handled=True),
+    Case("settings", "levels off", BOTH, 4, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}, handled=True),
+    Case("settings", "communicators that begin late", BOTH, 3, env={"HUDDLE_FIRST": "3"}, handled=True, passed="before HUDDLE_FIRST", also_passed=("one rank",)),
+    *[Case("settings", f"waits that {way}", BOTH, 4, env={"HUDDLE_WAIT": way}, handled=True) for way in ("yield", "sleep")],
     Case("settings", "statistics that cannot be written", BOTH, 2, env={"HUDDLE_STATS": "json:/nonexistent/file"}, says=["HUDDLE_STATS.*/nonexistent/file"]),
 
     # HUDDLE_CHECK: ranks that make other calls than the rest.
@@ -329,17 +329,17 @@ CASES = [
     unlike("blocks", r"ranks 0-2 call MPI_Alltoall\(8 bytes\); rank 3 calls MPI_Alltoall\(4 bytes sent, 8 received\)$", launch={"openmpi": ["--mca", "mpi_param_check", "0"]}),
     unlike("first", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast\(root 0, 4 bytes\)$", BOTH, call="1 of MPI_COMM_WORLD"),
     unlike("freed", r"rank 0 calls MPI_Comm_free or MPI_Finalize; ranks 1-3 call MPI_Barrier$", call="2 of its own"),
-    Case("check", "a rank that does not come", ALL, 4, ["{bin}/unlike", "silent"], env=CHECK, taken=True, says_each=True,
+    Case("check", "a rank that does not come", ALL, 4, ["{bin}/unlike", "silent"], env=CHECK, handled=True, says_each=True,
          says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); "
                r"not there: rank 3 \(came back from call 138, MPI_Bcast\(root 0, 4 bytes\), \d\.\d s ago\)$"]),
-    Case("check", "a rank that does not come back", BOTH, 4, ["{bin}/unlike", "slow"], env=CHECK, taken=True, says_each=True,
+    Case("check", "a rank that does not come back", BOTH, 4, ["{bin}/unlike", "slow"], env=CHECK, handled=True, says_each=True,
          says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks? .* MPI_Allreduce\(4 bytes, an operation of the user's\)$"]),
-    Case("check", "a rank that does not begin", BOTH, 4, ["{bin}/unlike", "late"], env=CHECK, taken=True, says_each=True,
+    Case("check", "a rank that does not begin", BOTH, 4, ["{bin}/unlike", "late"], env=CHECK, handled=True, says_each=True,
          says=[r"check: \d s of waiting in the first call of MPI_COMM_WORLD \(4 ranks\): rank [0-2] is there, others are not$"]),
-    Case("check", "all agree", ALL, 4, ["{bin}/unlike", "others"], env=CHECK, taken=True),
-    Case("check", "all agree, differential", ALL, 3, env=CHECK, taken=True),
-    Case("check", "all agree, threads", BOTH, 2, ["{bin}/threads"], env=CHECK, taken=True),
-    Case("check", "all agree, intercommunicators", BOTH, 4, ["{bin}/inter"], env=CHECK, taken=True),
+    Case("check", "all agree", ALL, 4, ["{bin}/unlike", "others"], env=CHECK, handled=True),
+    Case("check", "all agree, differential", ALL, 3, env=CHECK, handled=True),
+    Case("check", "all agree, threads", BOTH, 2, ["{bin}/threads"], env=CHECK, handled=True),
+    Case("check", "all agree, intercommunicators", BOTH, 4, ["{bin}/inter"], env=CHECK, handled=True),
     Case("check", "all left to the MPI", BOTH, 4, ["{bin}/unlike", "kind"], env={**DIFFERENCES, "HUDDLE_BARRIER": "mpi", "HUDDLE_BCAST": "mpi"}, fails=None,
          says=["check: call 139 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
     # (what ranks do not share must not decide whether a first call, one that huddle does not take, sets the team up)
@@ -359,16 +359,16 @@ CASES = [
          passed="ranks without huddle here", says=["rank 1 runs without huddle;", "rank 0 runs without huddle, or without HUDDLE_CHECK;"]),
 
     # Where ranks run.
-    Case("bindings", "one rank bound, the others not", BOTH, 3, each=on_ranks("-eq 1", "taskset", "-c", "0"), taken=True),
-    Case("bindings", "all on one processor", BOTH, 3, each=every("taskset", "-c", "0"), taken=True),
-    Case("bindings", "overlapping", BOTH, 3, each=on_ranks("-lt 2", "taskset", "-c", "1"), taken=True),
+    Case("bindings", "one rank bound, the others not", BOTH, 3, each=on_ranks("-eq 1", "taskset", "-c", "0"), handled=True),
+    Case("bindings", "all on one processor", BOTH, 3, each=every("taskset", "-c", "0"), handled=True),
+    Case("bindings", "overlapping", BOTH, 3, each=on_ranks("-lt 2", "taskset", "-c", "1"), handled=True),
 
     # Memory that is not there.
-    Case("memory", "budget of one page", BOTH, 2, env={"HUDDLE_MEMORY": "4K"}, taken=False, passed="no shared memory",
+    Case("memory", "budget of one page", BOTH, 2, env={"HUDDLE_MEMORY": "4K"}, handled=False, passed="no shared memory",
          says=["shared memory.*own collectives"]),
     Case("memory", "budget of a few pages", BOTH, 2, env={"HUDDLE_MEMORY": "48K"}, also_passed=("one rank", "no lease")),
-    Case("memory", "budget for some communicators", BOTH, 4, env={"HUDDLE_MEMORY": "400K"}, taken=True, also_passed=("one rank", "no lease", "no algorithm")),
-    Case("memory", "too little address space", BOTH, 3, env={"HUDDLE_MEMORY": "300M"}, each=every("prlimit", "--as=1250000000"), taken=False, passed="no shared memory",
+    Case("memory", "budget for some communicators", BOTH, 4, env={"HUDDLE_MEMORY": "400K"}, handled=True, also_passed=("one rank", "no lease", "no algorithm")),
+    Case("memory", "too little address space", BOTH, 3, env={"HUDDLE_MEMORY": "300M"}, each=every("prlimit", "--as=1250000000"), handled=False, passed="no shared memory",
          says=["too little address space.*own collectives"]),
     *[Case("memory", f"{amount} {what} left on {who}", NOT_MPICH_4 if (what, amount) == ("space", "0") else BOTH, 4, ["{bin}/scarce", what, amount, rank], says=[r"(cannot reach the shared memory|is out of private memory).*own collectives"] if line else [])
       for what, amount, line in (("descriptors", "0", True), ("descriptors", "1", False), ("space", "0", True), ("space", "1000000", True), ("space", "20000000", True))
@@ -379,8 +379,8 @@ CASES = [
     *[Case("memory", f"{amount} descriptors left on {who}, sent over sockets", ("mpich5",), 4, ["{bin}/scarce", "descriptors", amount, rank], env=NO_CMA,
            each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "ulimit -n 200"), says=["cannot reach the shared memory.*own collectives"] if amount == "0" else [])
       for amount in ("0", "1") for who, rank in (("all ranks", "-1"), ("one rank", "1"))],
-    *[Case("memory", f"a limit of {limit}", BOTH, 3, each=every("prlimit", "--" + limit), taken=True) for limit in ("memlock=0", "nproc=1", "stack=262144")],
-    Case("memory", "/dev/shm full", ("ompi4",), 2, outside=fits_in("64k"), launch=TCP, taken=True),
+    *[Case("memory", f"a limit of {limit}", BOTH, 3, each=every("prlimit", "--" + limit), handled=True) for limit in ("memlock=0", "nproc=1", "stack=262144")],
+    Case("memory", "/dev/shm full", ("ompi4",), 2, outside=fits_in("64k"), launch=TCP, handled=True),
     Case("memory", "cgroup all but full", ALL, 3, env={"HUDDLE_MEMORY": "10M", "HUDDLE_LEASE": "1M"},
          **in_cgroup(300 << 20, ["{bin}/tight", "4000000", "{folder}/limit", "{folder}/usage"])),
     *[Case("memory", f"cgroup with {left} bytes left{where}", NOT_MPICH_4, 3, env={"HUDDLE_MEMORY": "10M", "HUDDLE_LEASE": "1M"},
@@ -390,32 +390,32 @@ CASES = [
     # (Open MPI alone needs 14 MB; MPICH 5 more than all huddle may take)
     *[Case("memory", f"cgroup of {limit} MB{where}", ("ompi4",), 4, **in_cgroup(limit << 20, [*DIFFERENTIAL, "--most", "5000"], test, namespace))
       for limit, where, test, namespace in ((22, "", "-ge 0", False), (32, "", "-ge 0", False), (22, ", in a namespace", "-ge 0", True), (12, " for one rank", "-eq 1", False))],
-    Case("memory", "cgroup that fits", BOTH, 2, taken=True, **in_cgroup(400 << 20, DIFFERENTIAL)),
+    Case("memory", "cgroup that fits", BOTH, 2, handled=True, **in_cgroup(400 << 20, DIFFERENTIAL)),
 
     # What a container or an administrator forbids, on all ranks or on one.
-    Case("forbidden", "memfd", BOTH, 3, each=every("{tools}/forbid", "memfd_create"), taken=False, passed="no shared memory",
+    Case("forbidden", "memfd", BOTH, 3, each=every("{tools}/forbid", "memfd_create"), handled=False, passed="no shared memory",
          says=["memfd_create.*own collectives"]),
     Case("forbidden", "memfd on one rank", BOTH, 3, each=on_ranks("-eq 2", "{tools}/forbid", "memfd_create"), passed="no shared memory",
          says=["rank 2.*memfd_create.*own collectives"]),
-    Case("forbidden", "fallocate", BOTH, 2, each=every("{tools}/forbid", "fallocate"), taken=False, passed="no shared memory",
+    Case("forbidden", "fallocate", BOTH, 2, each=every("{tools}/forbid", "fallocate"), handled=False, passed="no shared memory",
          says=["shared memory.*own collectives"]),
-    Case("forbidden", "memory policies", BOTH, 3, each=every("{tools}/forbid", MEMORY_CALLS), taken=True),
-    Case("forbidden", "reading another process", BOTH, 2, each=every("{tools}/forbid", "process_vm_readv"), taken=True, env=NO_CMA),
+    Case("forbidden", "memory policies", BOTH, 3, each=every("{tools}/forbid", MEMORY_CALLS), handled=True),
+    Case("forbidden", "reading another process", BOTH, 2, each=every("{tools}/forbid", "process_vm_readv"), handled=True, env=NO_CMA),
     # (MPICH needs /proc itself, and Open MPI 5 at times)
-    Case("forbidden", "/proc", ("ompi4",), 3, each=namespaces(["--mount"], "mount -t tmpfs none /proc"), taken=True, env=NO_CMA),
+    Case("forbidden", "/proc", ("ompi4",), 3, each=namespaces(["--mount"], "mount -t tmpfs none /proc"), handled=True, env=NO_CMA),
     Case("forbidden", "/proc on one rank", ("ompi4",), 3, each=one_namespace("-eq 1", ["--mount"], "mount -t tmpfs none /proc"), env=NO_CMA,
-         taken=True),
-    Case("forbidden", "processes of others in /proc", BOTH, 3, each=namespaces(["--mount"], "mount -t proc -o hidepid=2 proc /proc"), taken=True, env=NO_CMA),
-    Case("forbidden", "/sys", BOTH, 3, each=namespaces(["--mount"], "mount -t tmpfs none /sys"), taken=True),
+         handled=True),
+    Case("forbidden", "processes of others in /proc", BOTH, 3, each=namespaces(["--mount"], "mount -t proc -o hidepid=2 proc /proc"), handled=True, env=NO_CMA),
+    Case("forbidden", "/sys", BOTH, 3, each=namespaces(["--mount"], "mount -t tmpfs none /sys"), handled=True),
 
     # Ranks that do not see one system.
-    Case("namespaces", "PID on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--pid", "--fork", "--mount-proc", "--kill-child"]), taken=True, env=NO_CMA),
-    Case("namespaces", "PID on every rank", BOTH, 3, each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "true"), taken=True, env=NO_CMA,
+    Case("namespaces", "PID on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--pid", "--fork", "--mount-proc", "--kill-child"]), handled=True, env=NO_CMA),
+    Case("namespaces", "PID on every rank", BOTH, 3, each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "true"), handled=True, env=NO_CMA,
          launch=TCP),
-    Case("namespaces", "user on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--user", "--map-root-user"]), taken=True, env=NO_CMA),
-    Case("namespaces", "user on every rank", BOTH, 3, each=namespaces(["--user", "--map-root-user"], "true"), taken=True, env=NO_CMA),
-    Case("namespaces", "network on one rank", ("mpich4", "mpich5"), 3, each=one_namespace("-eq 1", ["--net"], "ip link set lo up"), taken=True),
-    *[Case("namespaces", f"root directory on {who}", BOTH, 4, each=wrapper(["--mount"], AT_ANOTHER_ROOT), taken=True, env=NO_CMA)
+    Case("namespaces", "user on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--user", "--map-root-user"]), handled=True, env=NO_CMA),
+    Case("namespaces", "user on every rank", BOTH, 3, each=namespaces(["--user", "--map-root-user"], "true"), handled=True, env=NO_CMA),
+    Case("namespaces", "network on one rank", ("mpich4", "mpich5"), 3, each=one_namespace("-eq 1", ["--net"], "ip link set lo up"), handled=True),
+    *[Case("namespaces", f"root directory on {who}", BOTH, 4, each=wrapper(["--mount"], AT_ANOTHER_ROOT), handled=True, env=NO_CMA)
       for who, wrapper in (("every rank", namespaces), ("one rank", lambda *rest: one_namespace("-eq 1", *rest)))],
     Case("namespaces", "host name on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--uts"], "hostname elsewhere"), passed="spans nodes"),
 
@@ -428,8 +428,8 @@ CASES = [
          passed="ranks without huddle here", says=["rank 1 runs without huddle"]),
 
     Case("without", "HUDDLE_JOB, nor a socket of Hydra's", MPICH, 3, each=every(*NO_PROXY, "-u", "HUDDLE_JOB"), command=["{bin}/differential", "--brief"],
-         taken=False, passed="ranks without huddle here", says=["set HUDDLE_JOB=<random text.*own collectives"]),
-    Case("without", "a socket of Hydra's", MPICH, 3, each=every(*NO_PROXY), taken=True),
+         handled=False, passed="ranks without huddle here", says=["set HUDDLE_JOB=<random text.*own collectives"]),
+    Case("without", "a socket of Hydra's", MPICH, 3, each=every(*NO_PROXY), handled=True),
 
     # Other users of the node, and other jobs of one name.
     attack("3 starts", 3),
@@ -439,11 +439,11 @@ CASES = [
            launch={"openmpi": [*TCP["openmpi"], "--mca", "btl_tcp_if_include", "lo"]}),
     attack("200 starts", 200, full=True),
     Case("attack", "two jobs of one name", OPEN, 3, ["{bin}/differential", "--brief", "--most", "100"], outside=twice_in_containers,
-         each=every("env", "-u", "HUDDLE_JOB"), taken=True),
+         each=every("env", "-u", "HUDDLE_JOB"), handled=True),
 
     # Several nodes on one machine.
     # (not --beyond: calls of nothing go to the MPI there, as huddle cannot tell whether the ranks of another node use it)
-    Case("nodes", "two host names", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, launch=NODES, prepare=nodes_exist, taken=False,
+    Case("nodes", "two host names", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, launch=NODES, prepare=nodes_exist, handled=False,
          passed="spans nodes|ranks without huddle here", command=["{bin}/differential", "--brief", "--most", "5000"], seconds=120),
     Case("nodes", "two cliques", ("mpich4", "mpich5"), 4, env={"MPIR_CVAR_NUM_CLIQUES": "2"}),
     Case("nodes", "odd and even cliques", ("mpich5",), 4, env={"MPIR_CVAR_ODD_EVEN_CLIQUES": "1"}),

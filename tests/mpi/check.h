@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.h - what every MPI test program shares: counted checks, sections that all ranks end together, a seeded generator, byte patterns.
- * Include it in one file of a program.  Programs are plain MPI-3 and pass under any MPI, with huddle and without.
+ * check.h - what every MPI test program shares: counted checks, sections that all ranks end
+ * together, a seeded generator, byte patterns.  Include it in one file of a program.  Programs are
+ * plain MPI-3 and pass under any MPI, with huddle and without.
  */
 #ifndef HUD_TESTS_CHECK_H
 #define HUD_TESTS_CHECK_H
@@ -19,8 +20,9 @@
 #define UNUSED __attribute__((unused))
 
 static int world_rank, world_size;
-static int failures;   /* of this rank */
-static int calls_left; /* calls of this rank's that huddle leaves to the MPI, of which the program knows */
+static int failures; /* of this rank */
+static int
+    calls_left; /* calls of this rank's that huddle leaves to the MPI, of which the program knows */
 
 __attribute__((format(printf, 2, 3))) static UNUSED bool check(bool good, const char *format, ...)
 {
@@ -39,7 +41,8 @@ __attribute__((format(printf, 2, 3))) static UNUSED bool check(bool good, const 
     return false;
 }
 
-/* The sum over all ranks.  Through point to point only, so that it does not lean on what is tested. */
+/* The sum over all ranks.  Through point to point only, so that it does not lean on what is tested.
+ * */
 static UNUSED int sum_of_all(int mine)
 {
     int sum = mine, other;
@@ -93,7 +96,8 @@ static UNUSED int finish(const char *program)
     if (world_rank == 0 && all_left)
         printf("%d calls are left to the MPI\n", all_left);
     if (world_rank == 0)
-        printf("%s: %s, %d failures on %d ranks\n", program, sum ? "FAILED" : "passed", sum, world_size);
+        printf("%s: %s, %d failures on %d ranks\n", program, sum ? "FAILED" : "passed", sum,
+               world_size);
     fflush(stdout);
     MPI_Finalize();
     return sum ? 1 : 0;
@@ -134,7 +138,8 @@ static UNUSED uint64_t now_ns(void)
 
 static UNUSED void pause_us(uint64_t us)
 {
-    struct timespec t = { .tv_sec = (time_t)(us / 1000000u), .tv_nsec = (long)(us % 1000000u) * 1000 };
+    struct timespec t = { .tv_sec = (time_t)(us / 1000000u),
+                          .tv_nsec = (long)(us % 1000000u) * 1000 };
 
     nanosleep(&t, NULL);
 }

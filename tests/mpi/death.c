@@ -4,9 +4,11 @@
  *
  *     death COLLECTIVE [--recover]
  *
- * After some rounds rank 1 kills itself.  COLLECTIVE: barrier, bcast, reduce, allreduce, alltoall (of 1 KB, and of 1 MB every other time).  Without ULFM the
- * others then wait for ever, as under the MPI alone: the test looks at the line that huddle prints.  --recover, with ULFM: every survivor's call fails with
- * MPI_ERR_PROC_FAILED or MPI_ERR_REVOKED; they shrink the communicator and go on.
+ * After some rounds rank 1 kills itself.  COLLECTIVE: barrier, bcast, reduce, allreduce, alltoall
+ * (of 1 KB, and of 1 MB every other time).  Without ULFM the others then wait for ever, as under
+ * the MPI alone: the test looks at the line that huddle prints.  --recover, with ULFM: every
+ * survivor's call fails with MPI_ERR_PROC_FAILED or MPI_ERR_REVOKED; they shrink the communicator
+ * and go on.
  */
 #include "check.h"
 
@@ -14,7 +16,8 @@
 #include <unistd.h>
 
 #if defined(OPEN_MPI)
-/* Of Open MPI 5; weak, so that one program runs under 4.1 too, whose compiler wrapper it is built with. */
+/* Of Open MPI 5; weak, so that one program runs under 4.1 too, whose compiler wrapper it is built
+ * with. */
 extern int MPIX_Comm_revoke(MPI_Comm comm) __attribute__((weak));
 extern int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *shrunk) __attribute__((weak));
 #endif
@@ -32,7 +35,8 @@ static int call(const char *name, int count, MPI_Comm comm)
     if (strcmp(name, "reduce") == 0)
         return MPI_Reduce(in, out, count, MPI_INT, MPI_SUM, 0, comm);
     if (strcmp(name, "alltoall") == 0)
-        return MPI_Alltoall(in, count / world_size, MPI_INT, out, count / world_size, MPI_INT, comm);
+        return MPI_Alltoall(in, count / world_size, MPI_INT, out, count / world_size, MPI_INT,
+                            comm);
     return MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
 }
 
@@ -60,7 +64,8 @@ static int recover(const char *name)
     MPI_Comm_size(left, &size);
     MPI_Comm_set_name(left, "the survivors");
     check(rounds(name, left, -1) == MPI_SUCCESS, "the survivors' %s failed", name);
-    check(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, left) == MPI_SUCCESS && sum == size, "the survivors' sum is %d of %d", sum, size);
+    check(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, left) == MPI_SUCCESS && sum == size,
+          "the survivors' sum is %d of %d", sum, size);
     printf("rank %d recovered: %d survivors\n", world_rank, size);
     fflush(stdout);
     return 0;
@@ -81,7 +86,8 @@ int main(int argc, char **argv)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     int class = rounds(argv[1], MPI_COMM_WORLD, 1);
     if (recovers) {
-        check(class == ERR_PROC_FAILED || class == ERR_REVOKED || (class == MPI_SUCCESS && strcmp(argv[1], "barrier") != 0),
+        check(class == ERR_PROC_FAILED || class == ERR_REVOKED ||
+                  (class == MPI_SUCCESS && strcmp(argv[1], "barrier") != 0),
               "error class %d", class);
         failures += recover(argv[1]);
     }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * denied.c - broadcasts while the kernel forbids one rank after the other to read or write other processes' memory; each arrives all the same.
+ * denied.c - broadcasts while the kernel forbids one rank after the other to read or write other
+ * processes' memory; each arrives all the same.
  *
- * What is forbidden stays so, so that a team which was set up before meets refusals in every mixture.
+ * What is forbidden stays so, so that a team which was set up before meets refusals in every
+ * mixture.
  */
 #include "check.h"
 #include "forbid.h"
@@ -28,7 +30,8 @@ static void one(int root, int count, unsigned spread, const char *when)
     }
     MPI_Bcast(got, gaps ? 1 : count, type, root, MPI_COMM_WORLD);
     int i = 0;
-    while (i < count && got[i * step] == want[i] && (!gaps || i == count - 1 || got[i * step + 1] == (int)0xA5A5A5A5))
+    while (i < count && got[i * step] == want[i] &&
+           (!gaps || i == count - 1 || got[i * step + 1] == (int)0xA5A5A5A5))
         i++;
     check(i == count, "%s: int %d of %d from root %d is wrong", when, i, count, root);
     if (gaps)

@@ -4,8 +4,8 @@
  *
  *   differential OPTIONS    (options.h)
  *
- * Every receive buffer lies between guard bytes; gaps of a type, guards, and the root's buffer must be unchanged.  Prints a line per section and
- * one summary; exits nonzero on any failure.
+ * Every receive buffer lies between guard bytes; gaps of a type, guards, and the root's buffer must
+ * be unchanged.  Prints a line per section and one summary; exits nonzero on any failure.
  */
 #include "kinds.h"
 #include "options.h"
@@ -26,8 +26,8 @@ static void broadcast(MPI_Comm comm, int root, const struct layout *l, int count
     if (me == root)
         memcpy(got.memory, want.memory, want.bytes);
     int error = MPI_Bcast(got.base, count, l->type, root, comm);
-    check(error == MPI_SUCCESS && memcmp(got.memory, want.memory, want.bytes) == 0, "%s: %zu bytes from root %d: error %d or wrong bytes",
-          what, bytes, root, error);
+    check(error == MPI_SUCCESS && memcmp(got.memory, want.memory, want.bytes) == 0,
+          "%s: %zu bytes from root %d: error %d or wrong bytes", what, bytes, root, error);
     free(packed);
     free(got.memory);
     free(want.memory);
@@ -54,17 +54,51 @@ static void broadcast_kind(MPI_Comm comm, int root, const struct kind *kind, int
 
 static void sizes(void)
 {
-    static const int all[] = {
-        0,     1,     2,      3,      7,      8,      9,      64,     104,     111,           112,           113,    120,
-        128,   1000,  4095,   4096,   4097,   8191,   8192,   16385,  32767,   32768,         32769,         65535,  65536,
-        65537, 98304, 131072, 196607, 196608, 196609, 262144, 524289, 1 << 20, (1 << 20) + 1, (4 << 20) - 1, 4 << 20
-    };
-    static const int few[] = { 0, 1, 8, 111, 112, 113, 4096, 4097, 32769, 65536, 196609, (1 << 20) + 1 };
+    static const int all[] = { 0,
+                               1,
+                               2,
+                               3,
+                               7,
+                               8,
+                               9,
+                               64,
+                               104,
+                               111,
+                               112,
+                               113,
+                               120,
+                               128,
+                               1000,
+                               4095,
+                               4096,
+                               4097,
+                               8191,
+                               8192,
+                               16385,
+                               32767,
+                               32768,
+                               32769,
+                               65535,
+                               65536,
+                               65537,
+                               98304,
+                               131072,
+                               196607,
+                               196608,
+                               196609,
+                               262144,
+                               524289,
+                               1 << 20,
+                               (1 << 20) + 1,
+                               (4 << 20) - 1,
+                               4 << 20 };
+    static const int few[] = { 0,    1,    8,     111,   112,    113,
+                               4096, 4097, 32769, 65536, 196609, (1 << 20) + 1 };
     const int *size = options.brief ? few : all;
     size_t count = options.brief ? sizeof few / sizeof *few : sizeof all / sizeof *all;
 
     for (size_t i = 0; i < count; i++) {
-        if ((uint64_t)size[i] > options.most)
+        if ((uint64_t)size[i] > options.max)
             continue;
         for (int root = 0; root < world_size; root = next_root(root, world_size))
             broadcast_bytes(MPI_COMM_WORLD, root, size[i], "sizes");
@@ -78,25 +112,30 @@ static void types(void)
     static const int units[] = { 1, 2, 3, 85, 86, 700, 1365, 4097, 21846 }; /* 48 B ... 1 MB */
 
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
-        if ((uint64_t)units[u] * UNIT > options.most || (options.brief && u % 2 == 0 && u != 4))
+        if ((uint64_t)units[u] * UNIT > options.max || (options.brief && u % 2 == 0 && u != 4))
             continue;
         for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
             for (int k = 0; k < families[f].count; k++)
-                broadcast_kind(MPI_COMM_WORLD, (k + (int)u) % world_size, &families[f].kinds[k], units[u]);
+                broadcast_kind(MPI_COMM_WORLD, (k + (int)u) % world_size, &families[f].kinds[k],
+                               units[u]);
             for (int turn = 0; turn < families[f].count; turn++)
-                broadcast_kind(MPI_COMM_WORLD, turn % world_size, &families[f].kinds[(world_rank * 5 + turn) % families[f].count],
+                broadcast_kind(MPI_COMM_WORLD, turn % world_size,
+                               &families[f].kinds[(world_rank * 5 + turn) % families[f].count],
                                units[u]);
         }
     }
     section("types");
 }
 
-/* No bytes: as elements of several empty types, as count 0 on all ranks or (beyond Open MPI's own) on some. */
+/* No bytes: as elements of several empty types, as count 0 on all ranks or (beyond Open MPI's own)
+ * on some. */
 static void empty(void)
 {
     for (int root = 0; root < world_size; root = next_root(root, world_size)) {
         for (int turn = 0; turn < 4; turn++) {
-            int way = options.beyond ? (world_rank + turn) % 4 : turn == 3 ? 3 : (world_rank + turn) % 3;
+            int way = options.beyond ? (world_rank + turn) % 4
+                      : turn == 3    ? 3
+                                     : (world_rank + turn) % 3;
             struct layout l = way == 3 ? integer() : empties[way]();
             MPI_Type_commit(&l.type);
             broadcast(MPI_COMM_WORLD, root, &l, way == 3 ? 0 : 5, "empty");
@@ -108,7 +147,8 @@ static void empty(void)
     section("empty");
 }
 
-/* Enough to touch each algorithm.  Communicators of several sizes run at once: what follows numbers its messages alike again. */
+/* Enough to touch each algorithm.  Communicators of several sizes run at once: what follows numbers
+ * its messages alike again. */
 static void exercise(MPI_Comm comm, const char *what)
 {
     uint64_t next = message + 1000;
@@ -119,7 +159,7 @@ static void exercise(MPI_Comm comm, const char *what)
         broadcast_bytes(comm, root, 40, what);
         MPI_Barrier(comm);
         broadcast_bytes(comm, root, 5000, what);
-        broadcast_bytes(comm, root, options.most < 70000 ? (int)options.most : 70000, what);
+        broadcast_bytes(comm, root, options.max < 70000 ? (int)options.max : 70000, what);
     }
     MPI_Barrier(comm);
     message = next;
@@ -135,7 +175,8 @@ static void communicators(void)
         comm[slot] = make_comm(slot);
         exercise(comm[slot], "new communicator");
     }
-    for (int slot = 0; slot < COMMS; slot += 2) { /* freed while the others live, and their slots taken again */
+    for (int slot = 0; slot < COMMS;
+         slot += 2) { /* freed while the others live, and their slots taken again */
         MPI_Comm_free(&comm[slot]);
         exercise(comm[slot + 1], "others freed");
     }
@@ -155,7 +196,8 @@ static void communicators(void)
     section("comms");
 }
 
-/* No rank leaves before the last has entered: stamps of one clock, compared at the end so that nothing else synchronises the ranks. */
+/* No rank leaves before the last has entered: stamps of one clock, compared at the end so that
+ * nothing else synchronises the ranks. */
 static void barriers(void)
 {
     enum { ROUNDS = 60 };
@@ -172,7 +214,8 @@ static void barriers(void)
     MPI_Allreduce(entered, last, ROUNDS, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
     MPI_Allreduce(left, first, ROUNDS, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
     for (int i = 0; i < ROUNDS; i++)
-        check(last[i] <= first[i], "barrier %d: a rank left %lld ns before the last entered", i, (long long)(last[i] - first[i]));
+        check(last[i] <= first[i], "barrier %d: a rank left %lld ns before the last entered", i,
+              (long long)(last[i] - first[i]));
     section("barrier");
 }
 
@@ -180,10 +223,11 @@ static void barriers(void)
 static void random_call(MPI_Comm comm, uint64_t *state)
 {
     int what = (int)draw(state, 8), size;
-    uint64_t bits = draw(state, 23), bytes = draw(state, ((uint64_t)1 << bits) + 1), root = draw(state, 1u << 20);
+    uint64_t bits = draw(state, 23), bytes = draw(state, ((uint64_t)1 << bits) + 1),
+             root = draw(state, 1u << 20);
     uint64_t family = draw(state, 2), kind = draw(state, 100);
 
-    bytes = bytes < options.most ? bytes : options.most;
+    bytes = bytes < options.max ? bytes : options.max;
     MPI_Comm_size(comm, &size);
     root %= (uint64_t)size;
     if (what < 3)
@@ -191,7 +235,9 @@ static void random_call(MPI_Comm comm, uint64_t *state)
     else if (what < 6)
         broadcast_bytes(comm, (int)root, (int)bytes, "random");
     else
-        broadcast_kind(comm, (int)root, &families[family].kinds[(kind + (uint64_t)world_rank) % (uint64_t)families[family].count],
+        broadcast_kind(comm, (int)root,
+                       &families[family].kinds[(kind + (uint64_t)world_rank) %
+                                               (uint64_t)families[family].count],
                        (int)(bytes / 4 / UNIT) + 1);
 }
 

@@ -4,15 +4,18 @@
  *
  *   dups [--cycles N] [--live N]
  *
- * Cycles of dup, use, free must not grow after the first 1000: descriptors and shared mappings exactly, private memory within what an MPI itself leaks.
- * (Shared memory is in use as far as it is mapped: a lease goes where there is room.)
+ * Cycles of dup, use, free must not grow after the first 1000: descriptors and shared mappings
+ * exactly, private memory within what an MPI itself leaks. (Shared memory is in use as far as it is
+ * mapped: a lease goes where there is room.)
  */
 #include "check.h"
 
 #include <dirent.h>
 
-enum { MAPPINGS_MORE = 2 };    /* of the MPI's private memory */
-enum { LEAK_BYTES = 1 << 20 }; /* allowed in all, any number of cycles; the MPIs alone: 12 KB at most in 3000 */
+enum { MAPPINGS_MORE = 2 }; /* of the MPI's private memory */
+enum {
+    LEAK_BYTES = 1 << 20
+}; /* allowed in all, any number of cycles; the MPIs alone: 12 KB at most in 3000 */
 
 struct usage {
     long private_bytes, descriptors, mapped_bytes, mappings;
@@ -79,22 +82,26 @@ static void cycles(int count)
     }
     after = measure();
     long grown = after.private_bytes - before.private_bytes;
-    check(after.descriptors == before.descriptors, "descriptors grew from %ld to %ld", before.descriptors, after.descriptors);
-    check(after.mapped_bytes == before.mapped_bytes, "shared mappings grew from %ld to %ld bytes", before.mapped_bytes, after.mapped_bytes);
-    check(after.mappings <= before.mappings + MAPPINGS_MORE, "mappings grew from %ld to %ld", before.mappings, after.mappings);
+    check(after.descriptors == before.descriptors, "descriptors grew from %ld to %ld",
+          before.descriptors, after.descriptors);
+    check(after.mapped_bytes == before.mapped_bytes, "shared mappings grew from %ld to %ld bytes",
+          before.mapped_bytes, after.mapped_bytes);
+    check(after.mappings <= before.mappings + MAPPINGS_MORE, "mappings grew from %ld to %ld",
+          before.mappings, after.mappings);
     check(grown < LEAK_BYTES, "private memory grew by %ld bytes in %d cycles", grown, count);
     if (world_rank == 0)
-        printf("dups: %d cycles, private memory grew by %ld bytes, mapped %ld\n", count, grown, after.mapped_bytes);
+        printf("dups: %d cycles, private memory grew by %ld bytes, mapped %ld\n", count, grown,
+               after.mapped_bytes);
     section("cycles");
 }
 
-static void live(int most)
+static void live(int max)
 {
-    MPI_Comm *comm = allocate((size_t)most * sizeof *comm);
+    MPI_Comm *comm = allocate((size_t)max * sizeof *comm);
     int count = 0;
 
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    while (count < most && MPI_Comm_dup(MPI_COMM_WORLD, &comm[count]) == MPI_SUCCESS)
+    while (count < max && MPI_Comm_dup(MPI_COMM_WORLD, &comm[count]) == MPI_SUCCESS)
         count++;
     for (int turn = 0; turn < 2; turn++)
         for (int i = 0; i < count; i++)
@@ -102,7 +109,7 @@ static void live(int most)
     for (int i = 0; i < count; i++)
         MPI_Comm_free(&comm[i]);
     use(MPI_COMM_WORLD, 1);
-    check(count > 1000 || count == most, "only %d live duplicates", count);
+    check(count > 1000 || count == max, "only %d live duplicates", count);
     if (world_rank == 0)
         printf("dups: %d live duplicates\n", count);
     free(comm);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * epochs.c - an exposure epoch that all origins have completed before a barrier is found ended at the first MPI_Win_test after it.
+ * epochs.c - an exposure epoch that all origins have completed before a barrier is found ended at
+ * the first MPI_Win_test after it.
  *
  * MPI does not promise it, but every MPI's own barrier does it, but for a very few epochs of
  * many ranks, and programs (mpi4py's tests among them) rest on it.
@@ -31,7 +32,8 @@ int main(int argc, char **argv)
     int *mine = allocate((size_t)world_size * sizeof *mine);
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Group_excl(all, 1, &world_rank, &others);
-    MPI_Win_create(mine, (MPI_Aint)((size_t)world_size * sizeof *mine), sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_create(mine, (MPI_Aint)((size_t)world_size * sizeof *mine), sizeof *mine, MPI_INFO_NULL,
+                   MPI_COMM_WORLD, &window);
     for (int time = 0; time < TIMES; time++) {
         int ended = 0, given = 1000 * time + world_rank;
 
@@ -43,7 +45,8 @@ int main(int argc, char **argv)
             MPI_Win_wait(window);
         for (int origin = 0; origin < world_size; origin++)
             if (origin != world_rank)
-                check(mine[origin] == 1000 * time + origin, "epoch %d: what rank %d put", time, origin);
+                check(mine[origin] == 1000 * time + origin, "epoch %d: what rank %d put", time,
+                      origin);
     }
     check(late <= TIMES / 50, "%d of %d epochs had not ended", late, TIMES - 1);
     MPI_Win_free(&window);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchanges.c - alltoall, alltoallv and alltoallw of any MPI against what the standard says, byte by byte.
+ * exchanges.c - alltoall, alltoallv and alltoallw of any MPI against what the standard says, byte
+ * by byte.
  *
  *   exchanges OPTIONS    (options.h)
  *
- * Each message between two ranks has bytes of its own; both describe them by types of their own choice.  What was sent, gaps of a type, what lies
- * between, before and behind messages must be unchanged.  So must it be where one rank's arguments are unlike the others': it has nothing to exchange and
- * says so in its own way.  Prints a line per section and one summary; exits nonzero on any failure.
+ * Each message between two ranks has bytes of its own; both describe them by types of their own
+ * choice.  What was sent, gaps of a type, what lies between, before and behind messages must be
+ * unchanged.  So must it be where one rank's arguments are unlike the others': it has nothing to
+ * exchange and says so in its own way.  Prints a line per section and one summary; exits nonzero on
+ * any failure.
  */
 #include "kinds.h"
 #include "options.h"
@@ -14,7 +17,7 @@
 enum kind_of_call { ALLTOALL, ALLTOALLV, ALLTOALLW, CALLS };
 static const char *const call_names[CALLS] = { "alltoall", "alltoallv", "alltoallw" };
 
-enum { RANKS_MOST = 512 };
+enum { RANKS_MAX = 512 };
 
 struct call {
     enum kind_of_call what;
@@ -27,10 +30,11 @@ struct call {
 
 /* One rank's buffer of all messages that it sends, or receives. */
 struct side {
-    struct layout l[RANKS_MOST];                     /* alltoallw: one for each peer; else the first serves all */
-    int layouts, counts[RANKS_MOST], at[RANKS_MOST]; /* at: as the call wants it, in elements or bytes */
-    ptrdiff_t byte[RANKS_MOST];
-    MPI_Datatype types[RANKS_MOST];
+    struct layout l[RANKS_MAX]; /* alltoallw: one for each peer; else the first serves all */
+    int layouts, counts[RANKS_MAX],
+        at[RANKS_MAX]; /* at: as the call wants it, in elements or bytes */
+    ptrdiff_t byte[RANKS_MAX];
+    MPI_Datatype types[RANKS_MAX];
     struct area area;
 };
 
@@ -40,11 +44,14 @@ static uint64_t calls; /* the same on all ranks */
 static int units_of(const struct call *c, int from, int to)
 {
     uint64_t low = (uint64_t)(from < to ? from : to), high = (uint64_t)(from < to ? to : from);
-    uint64_t pair = c->in_place ? low * 1024 + high : (uint64_t)from * 1024 + (uint64_t)to, random = mix(c->id + mix(pair));
+    uint64_t pair = c->in_place ? low * 1024 + high : (uint64_t)from * 1024 + (uint64_t)to,
+             random = mix(c->id + mix(pair));
 
     if (c->what == ALLTOALL)
         return c->units;
-    return random % 4 == 0 ? 0 : random % 4 == 1 ? c->units : (int)((random >> 8) % (uint64_t)(c->units + 1));
+    return random % 4 == 0   ? 0
+           : random % 4 == 1 ? c->units
+                             : (int)((random >> 8) % (uint64_t)(c->units + 1));
 }
 
 /* Elements of "transposed" lie in each other: only where a message has its type for itself. */
@@ -64,14 +71,17 @@ static void free_side(struct side *s)
     free(s);
 }
 
-/* Types and counts of what goes to, or comes from, a peer.  Unless a message has its type for itself, elements make one unit, or a whole alltoall block. */
+/* Types and counts of what goes to, or comes from, a peer.  Unless a message has its type for
+ * itself, elements make one unit, or a whole alltoall block. */
 static void describe(const struct call *c, struct side *s, int me, int peer, bool sending)
 {
-    int units = units_of(c, sending ? me : peer, sending ? peer : me), per = c->what == ALLTOALLV || units == 0 ? 1 : units, count;
+    int units = units_of(c, sending ? me : peer, sending ? peer : me),
+        per = c->what == ALLTOALLV || units == 0 ? 1 : units, count;
 
     if (c->what == ALLTOALLW || s->layouts == 0) {
         bool empty = units == 0 && options.beyond && c->what == ALLTOALLW;
-        s->l[s->layouts] = empty ? empties[peer % 3]() : kind_of(c, me, peer, sending)->make(per, &count);
+        s->l[s->layouts] =
+            empty ? empties[peer % 3]() : kind_of(c, me, peer, sending)->make(per, &count);
         s->counts[peer] = empty ? 5 : count;
         MPI_Type_commit(&s->l[s->layouts++].type);
     }
@@ -82,8 +92,9 @@ static void describe(const struct call *c, struct side *s, int me, int peer, boo
 }
 
 /*
- * Messages lie in no simple order, with room between them; those of alltoall one after the other.  A rank's only message is at displacement 0:
- * Open MPI's own alltoallw of one rank takes others for elements, not bytes.
+ * Messages lie in no simple order, with room between them; those of alltoall one after the other.
+ * A rank's only message is at displacement 0:  Open MPI's own alltoallw of one rank takes others
+ * for elements, not bytes.
  */
 static void arrange(const struct call *c, struct side *s, int size)
 {
@@ -116,23 +127,27 @@ static struct side *make_side(const struct call *c, int me, int size, bool sendi
 }
 
 /* The messages that `me` sends, or those that it shall receive. */
-static void fill(const struct call *c, const struct side *s, const struct area *area, int me, int size, bool sending)
+static void fill(const struct call *c, const struct side *s, const struct area *area, int me,
+                 int size, bool sending)
 {
     unsigned char *packed = allocate((size_t)c->units * UNIT);
 
     for (int peer = 0; peer < size; peer++) {
         int from = sending ? me : peer, to = sending ? peer : me;
-        pattern(packed, (size_t)units_of(c, from, to) * UNIT, mix(c->id) + (uint64_t)from * 1024 + (uint64_t)to);
-        area_fill(&(struct area){ .base = area->base + s->byte[peer] }, &s->l[c->what == ALLTOALLW ? peer : 0], s->counts[peer], packed);
+        pattern(packed, (size_t)units_of(c, from, to) * UNIT,
+                mix(c->id) + (uint64_t)from * 1024 + (uint64_t)to);
+        area_fill(&(struct area){ .base = area->base + s->byte[peer] },
+                  &s->l[c->what == ALLTOALLW ? peer : 0], s->counts[peer], packed);
     }
     free(packed);
 }
 
 #if MPI_VERSION >= 4
-static int perform_large(const struct call *c, const void *in, const struct side *s, const struct side *r, int size)
+static int perform_large(const struct call *c, const void *in, const struct side *s,
+                         const struct side *r, int size)
 {
-    MPI_Count counts[2][RANKS_MOST];
-    MPI_Aint at[2][RANKS_MOST];
+    MPI_Count counts[2][RANKS_MAX];
+    MPI_Aint at[2][RANKS_MAX];
 
     for (int i = 0; i < size; i++) {
         counts[0][i] = s->counts[i];
@@ -141,10 +156,13 @@ static int perform_large(const struct call *c, const void *in, const struct side
         at[1][i] = r->at[i];
     }
     if (c->what == ALLTOALL)
-        return MPI_Alltoall_c(in, counts[0][0], s->types[0], r->area.base, counts[1][0], r->types[0], c->comm);
+        return MPI_Alltoall_c(in, counts[0][0], s->types[0], r->area.base, counts[1][0],
+                              r->types[0], c->comm);
     if (c->what == ALLTOALLV)
-        return MPI_Alltoallv_c(in, counts[0], at[0], s->types[0], r->area.base, counts[1], at[1], r->types[0], c->comm);
-    return MPI_Alltoallw_c(in, counts[0], at[0], s->types, r->area.base, counts[1], at[1], r->types, c->comm);
+        return MPI_Alltoallv_c(in, counts[0], at[0], s->types[0], r->area.base, counts[1], at[1],
+                               r->types[0], c->comm);
+    return MPI_Alltoallw_c(in, counts[0], at[0], s->types, r->area.base, counts[1], at[1], r->types,
+                           c->comm);
 }
 #endif
 
@@ -158,10 +176,13 @@ static int perform(const struct call *c, const struct side *s, const struct side
 #endif
     (void)size;
     if (c->what == ALLTOALL)
-        return MPI_Alltoall(in, s->counts[0], s->types[0], r->area.base, r->counts[0], r->types[0], c->comm);
+        return MPI_Alltoall(in, s->counts[0], s->types[0], r->area.base, r->counts[0], r->types[0],
+                            c->comm);
     if (c->what == ALLTOALLV)
-        return MPI_Alltoallv(in, s->counts, s->at, s->types[0], r->area.base, r->counts, r->at, r->types[0], c->comm);
-    return MPI_Alltoallw(in, s->counts, s->at, s->types, r->area.base, r->counts, r->at, r->types, c->comm);
+        return MPI_Alltoallv(in, s->counts, s->at, s->types[0], r->area.base, r->counts, r->at,
+                             r->types[0], c->comm);
+    return MPI_Alltoallw(in, s->counts, s->at, s->types, r->area.base, r->counts, r->at, r->types,
+                         c->comm);
 }
 
 static void exchange(struct call c)
@@ -172,7 +193,8 @@ static void exchange(struct call c)
     MPI_Comm_size(c.comm, &size);
     c.id = mix(++calls ^ options.seed << 32);
     struct side *s = make_side(&c, me, size, true), *r = make_side(&c, me, size, false);
-    struct area want = { .bytes = r->area.bytes, .memory = allocate(r->area.bytes) }, sent = { .memory = allocate(s->area.bytes) };
+    struct area want = { .bytes = r->area.bytes, .memory = allocate(r->area.bytes) },
+                sent = { .memory = allocate(s->area.bytes) };
 
     memset(want.memory, BACKGROUND, want.bytes);
     want.base = want.memory + (r->area.base - r->area.memory);
@@ -183,9 +205,11 @@ static void exchange(struct call c)
         fill(&c, r, &r->area, me, size, true);
     int error = perform(&c, s, r, size);
     check(error == MPI_SUCCESS && memcmp(want.memory, r->area.memory, want.bytes) == 0,
-          "%s %s, kind %d, %d units, %d ranks, call %llu: error %d or wrong bytes", call_names[c.what],
-          c.in_place ? "in place" : "of two buffers", c.kind, c.units, size, (unsigned long long)calls, error);
-    check(memcmp(sent.memory, s->area.memory, s->area.bytes) == 0, "%s changed what it sends", call_names[c.what]);
+          "%s %s, kind %d, %d units, %d ranks, call %llu: error %d or wrong bytes",
+          call_names[c.what], c.in_place ? "in place" : "of two buffers", c.kind, c.units, size,
+          (unsigned long long)calls, error);
+    check(memcmp(sent.memory, s->area.memory, s->area.bytes) == 0, "%s changed what it sends",
+          call_names[c.what]);
     free(want.memory);
     free(sent.memory);
     free_side(s);
@@ -194,13 +218,14 @@ static void exchange(struct call c)
 
 static bool too_large(int units)
 {
-    return (uint64_t)units * UNIT * (uint64_t)world_size > options.most * 2;
+    return (uint64_t)units * UNIT * (uint64_t)world_size > options.max * 2;
 }
 
 /* Messages of ints one after the other, of all lengths. */
 static void sizes(void)
 {
-    static const int all[] = { 0, 1, 2, 3, 4, 21, 22, 85, 86, 170, 171, 341, 342, 683, 1365, 1366, 2731, 5461, 10923, 21846, 87382 };
+    static const int all[] = { 0,   1,   2,   3,    4,    21,   22,   85,    86,    170,  171,
+                               341, 342, 683, 1365, 1366, 2731, 5461, 10923, 21846, 87382 };
     static const int few[] = { 0, 1, 2, 22, 86, 1366, 5461 };
     size_t count = options.brief ? sizeof few / sizeof *few : sizeof all / sizeof *all;
 
@@ -226,7 +251,8 @@ static void types(void)
 
     for (int u = 0; u < 3; u++)
         for (size_t f = 0; f < sizeof families / sizeof *families; f++)
-            for (int k = options.brief ? u % 2 : 0; k < families[f].count && !too_large(units[u]); k += options.brief ? 2 : 1)
+            for (int k = options.brief ? u % 2 : 0; k < families[f].count && !too_large(units[u]);
+                 k += options.brief ? 2 : 1)
                 for (int what = 0; what < CALLS; what++)
                     for (int turn = 0; turn < 2; turn++)
                         exchange((struct call){ .what = (enum kind_of_call)what,
@@ -249,8 +275,8 @@ static int word_of(int from, int to)
 /* One int to and from each rank but `idle`. */
 static void active(enum kind_of_call what, int idle)
 {
-    int in[RANKS_MOST], out[RANKS_MOST], counts[RANKS_MOST], at[RANKS_MOST];
-    MPI_Datatype types[RANKS_MOST];
+    int in[RANKS_MAX], out[RANKS_MAX], counts[RANKS_MAX], at[RANKS_MAX];
+    MPI_Datatype types[RANKS_MAX];
 
     for (int r = 0; r < world_size; r++) {
         in[r] = word_of(world_rank, r);
@@ -259,25 +285,29 @@ static void active(enum kind_of_call what, int idle)
         at[r] = r * (what == ALLTOALLW ? (int)sizeof *in : 1);
         types[r] = MPI_INT;
     }
-    int error = what == ALLTOALLV ? MPI_Alltoallv(in, counts, at, MPI_INT, out, counts, at, MPI_INT, MPI_COMM_WORLD)
-                                  : MPI_Alltoallw(in, counts, at, types, out, counts, at, types, MPI_COMM_WORLD);
+    int error =
+        what == ALLTOALLV
+            ? MPI_Alltoallv(in, counts, at, MPI_INT, out, counts, at, MPI_INT, MPI_COMM_WORLD)
+            : MPI_Alltoallw(in, counts, at, types, out, counts, at, types, MPI_COMM_WORLD);
     for (int r = 0; r < world_size; r++)
-        check(error == MPI_SUCCESS && out[r] == (counts[r] ? word_of(r, world_rank) : 0), "%s: error %d or wrong word from rank %d",
-              call_names[what], error, r);
+        check(error == MPI_SUCCESS && out[r] == (counts[r] ? word_of(r, world_rank) : 0),
+              "%s: error %d or wrong word from rank %d", call_names[what], error, r);
 }
 
 /* The rank that has nothing to exchange: arrays of zeros serve both directions. */
 static void idle(enum kind_of_call what, void *buffer, MPI_Datatype sent, MPI_Datatype received)
 {
-    static const int none[RANKS_MOST];
-    MPI_Datatype from[RANKS_MOST], to[RANKS_MOST];
+    static const int none[RANKS_MAX];
+    MPI_Datatype from[RANKS_MAX], to[RANKS_MAX];
 
     for (int r = 0; r < world_size; r++) {
         from[r] = sent;
         to[r] = received;
     }
-    int error = what == ALLTOALLV ? MPI_Alltoallv(buffer, none, none, sent, buffer, none, none, received, MPI_COMM_WORLD)
-                                  : MPI_Alltoallw(buffer, none, none, from, buffer, none, none, to, MPI_COMM_WORLD);
+    int error =
+        what == ALLTOALLV
+            ? MPI_Alltoallv(buffer, none, none, sent, buffer, none, none, received, MPI_COMM_WORLD)
+            : MPI_Alltoallw(buffer, none, none, from, buffer, none, none, to, MPI_COMM_WORLD);
     check(error == MPI_SUCCESS, "%s of nothing: error %d", call_names[what], error);
 }
 
@@ -316,8 +346,10 @@ static void unlike(void)
 
 static void random_call(MPI_Comm comm, uint64_t *state)
 {
-    uint64_t what = draw(state, CALLS), family = draw(state, 2), kind = draw(state, 100), bits = draw(state, options.brief ? 10 : 14);
-    uint64_t units = draw(state, ((uint64_t)1 << bits) + 1), in_place = draw(state, 2), large = draw(state, 2);
+    uint64_t what = draw(state, CALLS), family = draw(state, 2), kind = draw(state, 100),
+             bits = draw(state, options.brief ? 10 : 14);
+    uint64_t units = draw(state, ((uint64_t)1 << bits) + 1), in_place = draw(state, 2),
+             large = draw(state, 2);
 
     if (!too_large((int)units))
         exchange((struct call){ .what = (enum kind_of_call)what,
@@ -333,7 +365,7 @@ int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     read_options(argc, argv, "exchanges");
-    if (world_size > RANKS_MOST)
+    if (world_size > RANKS_MAX)
         MPI_Abort(MPI_COMM_WORLD, 2);
     sizes();
     types();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * forbid.h - from now on the listed system calls fail in this process, and in all it starts, as they do in a locked-down container: a seccomp
- * filter answers EPERM (fallocate: EOPNOTSUPP).
+ * forbid.h - from now on the listed system calls fail in this process, and in all it starts, as
+ * they do in a locked-down container: a seccomp filter answers EPERM (fallocate: EOPNOTSUPP).
  */
 #ifndef HUD_TESTS_FORBID_H
 #define HUD_TESTS_FORBID_H
@@ -40,8 +40,10 @@ static int forbid(char *names)
     struct sock_filter filter[64];
     unsigned short at = 0;
 
-    filter[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-    for (char *rest = NULL, *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+    filter[at++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (char *rest = NULL, *name = strtok_r(names, ",", &rest); name;
+         name = strtok_r(NULL, ",", &rest)) {
         size_t i = 0;
         while (i < sizeof calls / sizeof *calls && strcmp(name, calls[i].name) != 0)
             i++;
@@ -49,12 +51,15 @@ static int forbid(char *names)
             fprintf(stderr, "forbid: unknown call '%s'\n", name);
             return -1;
         }
-        filter[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i].number, 0, 1);
-        filter[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | calls[i].error);
+        filter[at++] =
+            (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i].number, 0, 1);
+        filter[at++] =
+            (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | calls[i].error);
     }
     filter[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     struct sock_fprog program = { .len = at, .filter = filter };
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
         perror("forbid: seccomp");
         return -1;
     }

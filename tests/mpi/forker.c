@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * forker.c - a program that forks between its collectives: children that exit, _exit, exec, are killed, or outlive the next collective.
+ * forker.c - a program that forks between its collectives: children that exit, _exit, exec, are
+ * killed, or outlive the next collective.
  *
- * No child calls MPI.  What a child does on its way out (exit handlers, destructors) must not touch the parent's job.
+ * No child calls MPI.  What a child does on its way out (exit handlers, destructors) must not touch
+ * the parent's job.
  */
 #include "check.h"
 
@@ -62,7 +64,8 @@ static void child_ends(pid_t child, bool killed)
     int status = 0;
 
     waitpid(child, &status, 0);
-    check(killed ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL : WIFEXITED(status) && WEXITSTATUS(status) == 7,
+    check(killed ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
+                 : WIFEXITED(status) && WEXITSTATUS(status) == 7,
           "a child ended with status %#x", (unsigned)status);
 }
 
@@ -71,7 +74,8 @@ static void popens(void)
     char line[32] = "";
     FILE *pipe = popen("echo from the child", "r");
 
-    check(pipe && fgets(line, sizeof line, pipe) && !strcmp(line, "from the child\n"), "popen gave '%s'", line);
+    check(pipe && fgets(line, sizeof line, pipe) && !strcmp(line, "from the child\n"),
+          "popen gave '%s'", line);
     if (pipe)
         check(pclose(pipe) == 0, "pclose");
     check(system("exit 0") == 0, "system");
@@ -81,7 +85,8 @@ int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     for (int round = 0; round < 12; round++) {
-        void (*child)(void) = children[(size_t)(round + world_rank) % (sizeof children / sizeof *children)];
+        void (*child)(void) =
+            children[(size_t)(round + world_rank) % (sizeof children / sizeof *children)];
         fflush(NULL);
         pid_t pid = fork();
         if (pid == 0)

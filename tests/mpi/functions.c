@@ -2,8 +2,10 @@
 /*
  * functions.c - what a user's reduction function is given, and types of which few think.
  *
- * A function may rely on its arguments as on its own variables: aligned as C aligns the element, of the datatype of the call, at most as many as were reduced.
- * What it is given is laid out as the datatype says, also where an element spreads over more memory than huddle lays out: then the MPI's own collective serves.
+ * A function may rely on its arguments as on its own variables: aligned as C aligns the element, of
+ * the datatype of the call, at most as many as were reduced.  What it is given is laid out as the
+ * datatype says, also where an element spreads over more memory than huddle lays out: then the
+ * MPI's own collective serves.
  */
 #include "check.h"
 
@@ -26,7 +28,8 @@ static void merge(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     struct quantity *a = in, *b = inout;
 
-    misaligned += (uintptr_t)a % alignof(struct quantity) != 0 || (uintptr_t)b % alignof(struct quantity) != 0;
+    misaligned += (uintptr_t)a % alignof(struct quantity) != 0 ||
+                  (uintptr_t)b % alignof(struct quantity) != 0;
     odd_types += *type != expected;
     given += *count;
     for (int i = 0; i < *count; i++) {
@@ -39,7 +42,8 @@ static void merge(void *in, void *inout, int *count, MPI_Datatype *type)
 static MPI_Datatype quantity_type(void)
 {
     int parts[] = { 1, 1, 1 };
-    MPI_Aint at[] = { offsetof(struct quantity, mass), offsetof(struct quantity, number), offsetof(struct quantity, energy) };
+    MPI_Aint at[] = { offsetof(struct quantity, mass), offsetof(struct quantity, number),
+                      offsetof(struct quantity, energy) };
     MPI_Datatype types[] = { MPI_DOUBLE, MPI_INT, MPI_LONG_DOUBLE }, gaps, whole;
 
     MPI_Type_create_struct(3, parts, at, types, &gaps);
@@ -51,7 +55,8 @@ static MPI_Datatype quantity_type(void)
 
 static struct quantity quantity_of(int rank, int i)
 {
-    return (struct quantity){ .mass = rank + i, .number = (rank * 7 + i) % 11, .energy = 2 * rank - i };
+    return (
+        struct quantity){ .mass = rank + i, .number = (rank * 7 + i) % 11, .energy = 2 * rank - i };
 }
 
 static void check_quantities(const struct quantity *got, int count, const char *what)
@@ -66,7 +71,8 @@ static void check_quantities(const struct quantity *got, int count, const char *
             want.number = next.number > want.number ? next.number : want.number;
             want.energy += next.energy;
         }
-        good = good && got[i].mass == want.mass && got[i].number == want.number && got[i].energy == want.energy;
+        good = good && got[i].mass == want.mass && got[i].number == want.number &&
+               got[i].energy == want.energy;
     }
     check(good, "%s of %d quantities is wrong", what, count);
 }
@@ -84,16 +90,18 @@ static void aligned(void)
         given = 0;
         MPI_Allreduce(mine, result, count, expected, op, MPI_COMM_WORLD);
         check_quantities(result, count, "allreduce");
-        check(given <= (long long)count * (world_size + 1), "a function is given %lld elements of %d on %d ranks", given, count,
-              world_size);
+        check(given <= (long long)count * (world_size + 1),
+              "a function is given %lld elements of %d on %d ranks", given, count, world_size);
         MPI_Reduce(mine, result, count, expected, op, count % world_size, MPI_COMM_WORLD);
         if (world_rank == count % world_size)
             check_quantities(result, count, "reduce");
         MPI_Allreduce(MPI_IN_PLACE, mine, count, expected, op, MPI_COMM_WORLD);
         check_quantities(mine, count, "allreduce in place");
     }
-    check(misaligned == 0, "%lld calls of a function with elements that are not aligned", misaligned);
-    check(odd_types == 0, "%lld calls of a function with another type than the collective's", odd_types);
+    check(misaligned == 0, "%lld calls of a function with elements that are not aligned",
+          misaligned);
+    check(odd_types == 0, "%lld calls of a function with another type than the collective's",
+          odd_types);
     MPI_Op_free(&op);
     MPI_Type_free(&expected);
     section("aligned");
@@ -127,7 +135,8 @@ static void spread(void)
         MPI_Datatype tall, column;
         stride = strides[s];
         size_t ints = (size_t)ROWS * (size_t)stride;
-        int *matrix = allocate(ints * sizeof *matrix), *sum = allocate(ints * sizeof *sum), columns = 3;
+        int *matrix = allocate(ints * sizeof *matrix), *sum = allocate(ints * sizeof *sum),
+            columns = 3;
         bool good = true;
         MPI_Type_vector(ROWS, 1, stride, MPI_INT, &tall);
         MPI_Type_create_resized(tall, 0, sizeof(int), &column);
@@ -136,7 +145,9 @@ static void spread(void)
             matrix[i] = world_rank + 1, sum[i] = -5;
         MPI_Allreduce(matrix, sum, columns, column, op, MPI_COMM_WORLD);
         for (size_t i = 0; i < ints; i++)
-            good = good && sum[i] == ((int)(i % (size_t)stride) < columns ? world_size * (world_size + 1) / 2 : -5);
+            good = good && sum[i] == ((int)(i % (size_t)stride) < columns
+                                          ? world_size * (world_size + 1) / 2
+                                          : -5);
         check(good, "the sum of columns at a stride of %d is wrong", stride);
         MPI_Type_free(&column);
         MPI_Type_free(&tall);
@@ -153,14 +164,14 @@ static void parametrised(void)
 {
     MPI_Datatype real, whole;
     double d = world_rank + 0.5, sum = 0;
-    int32_t i = world_rank, most = 0;
+    int32_t i = world_rank, max = 0;
 
     MPI_Type_create_f90_real(12, 200, &real);
     MPI_Type_create_f90_integer(8, &whole);
     MPI_Allreduce(&d, &sum, 1, real, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allreduce(&i, &most, 1, whole, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&i, &max, 1, whole, MPI_MAX, MPI_COMM_WORLD);
     check(sum == world_size * world_size / 2.0, "a sum of selected_real_kind is %g", sum);
-    check(most == world_size - 1, "a maximum of selected_int_kind is %d", most);
+    check(max == world_size - 1, "a maximum of selected_int_kind is %d", max);
     section("kinds");
 }
 

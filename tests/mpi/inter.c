@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inter.c - intercommunicators, their merge, and processes that are spawned later.  2 ranks at least.
+ * inter.c - intercommunicators, their merge, and processes that are spawned later.  2 ranks at
+ * least.
  *
  *   inter [--spawn [WORD...] | --connect]
  *
- * --spawn: the children are started by these words, as env -u LD_PRELOAD.  --connect: odd ranks connect to the even ones over a port, several times.
+ * --spawn: the children are started by these words, as env -u LD_PRELOAD.  --connect: odd ranks
+ * connect to the even ones over a port, several times.
  */
 #include "check.h"
 
@@ -62,7 +64,8 @@ static void between_halves(void)
     section("inter");
 }
 
-/* Allgatherv between the first rank and the others: the array of counts has as many as the other group, and nothing after them can be read. */
+/* Allgatherv between the first rank and the others: the array of counts has as many as the other
+ * group, and nothing after them can be read. */
 static void one_and_the_rest(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -70,7 +73,8 @@ static void one_and_the_rest(void)
     int got[64], at[64], others;
     MPI_Comm group, between;
 
-    if (!check(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0, "no page that cannot be read"))
+    if (!check(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0,
+               "no page that cannot be read"))
         return;
     MPI_Comm_split(MPI_COMM_WORLD, world_rank > 0, world_rank, &group);
     MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, world_rank == 0, 6, &between);
@@ -111,7 +115,8 @@ static void spawn(char *program, char **words, MPI_Comm *family)
         arguments[count] = words[count + 1];
     if (words[0])
         arguments[count] = program;
-    MPI_Comm_spawn(command, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, family, MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn(command, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, family,
+                   MPI_ERRCODES_IGNORE);
 }
 
 /* Even and odd ranks as two programs that meet; each group also uses what is its own. */

@@ -2,7 +2,8 @@
 /*
  * kinds.h - the ways in which the differential test lays one message out in memory.
  *
- * Kinds of one family have the same type signature per unit of 48 bytes, so ranks may describe the same message by different ones.
+ * Kinds of one family have the same type signature per unit of 48 bytes, so ranks may describe the
+ * same message by different ones.
  */
 #ifndef HUD_TESTS_KINDS_H
 #define HUD_TESTS_KINDS_H
@@ -86,16 +87,20 @@ static struct layout nested(int units, int *count)
 static struct layout transposed(int units, int *count)
 {
     *count = units;
-    return laid_resized(laid_vector(integer(), UNIT_INTS, 1, (ptrdiff_t)units * (ptrdiff_t)sizeof(int)), 0, sizeof(int));
+    return laid_resized(
+        laid_vector(integer(), UNIT_INTS, 1, (ptrdiff_t)units * (ptrdiff_t)sizeof(int)), 0,
+        sizeof(int));
 }
 
 static struct layout subarray(int units, int *count)
 {
-    struct layout row[] = { laid_vector(laid_contiguous(integer(), UNIT_INTS), units, 1, 17 * sizeof(int)) };
+    struct layout row[] = { laid_vector(laid_contiguous(integer(), UNIT_INTS), units, 1,
+                                        17 * sizeof(int)) };
     struct layout l = laid_struct(1, row, (int[]){ 1 }, (ptrdiff_t[]){ (17 + 3) * sizeof(int) });
 
     MPI_Type_free(&l.type);
-    MPI_Type_create_subarray(2, (int[]){ units + 2, 17 }, (int[]){ units, UNIT_INTS }, (int[]){ 1, 3 }, MPI_ORDER_C, MPI_INT, &l.type);
+    MPI_Type_create_subarray(2, (int[]){ units + 2, 17 }, (int[]){ units, UNIT_INTS },
+                             (int[]){ 1, 3 }, MPI_ORDER_C, MPI_INT, &l.type);
     l.lower = 0;
     l.extent = (units + 2) * 17 * (ptrdiff_t)sizeof(int);
     *count = 1;
@@ -106,7 +111,8 @@ static struct layout subarray(int units, int *count)
 static struct layout ragged(int units, int *count)
 {
     *count = units;
-    return laid_resized(laid_indexed(integer(), 4, (int[]){ 5, 0, 1, 6 }, (int[]){ 1, 30, 0, 10 }), 0, 64);
+    return laid_resized(laid_indexed(integer(), 4, (int[]){ 5, 0, 1, 6 }, (int[]){ 1, 30, 0, 10 }),
+                        0, 64);
 }
 
 /* ---- family 1: units of 3 records (double, int, int) ---- */
@@ -115,7 +121,8 @@ static struct layout record(ptrdiff_t real, ptrdiff_t first, ptrdiff_t second, p
 {
     struct layout of[] = { laid_basic(MPI_DOUBLE, sizeof(double)), integer(), integer() };
 
-    return laid_resized(laid_struct(3, of, (int[]){ 1, 1, 1 }, (ptrdiff_t[]){ real, first, second }), 0, extent);
+    return laid_resized(
+        laid_struct(3, of, (int[]){ 1, 1, 1 }, (ptrdiff_t[]){ real, first, second }), 0, extent);
 }
 
 static struct layout record_plain(int units, int *count)
@@ -146,13 +153,17 @@ static struct layout record_whole(int units, int *count)
 
 struct kind {
     const char *name;
-    struct layout (*make)(int units, int *count); /* of `units` units; *count elements make the message */
+    struct layout (*make)(int units,
+                          int *count); /* of `units` units; *count elements make the message */
 };
 
 static const struct kind ints[] = {
-    { "plain", plain },   { "one block", one_block },   { "spaced", spaced },     { "shifted", shifted },
-    { "column", column }, { "backward", backward },     { "permuted", permuted }, { "permuted whole", permuted_whole },
-    { "nested", nested }, { "transposed", transposed }, { "subarray", subarray }, { "ragged", ragged },
+    { "plain", plain },       { "one block", one_block },
+    { "spaced", spaced },     { "shifted", shifted },
+    { "column", column },     { "backward", backward },
+    { "permuted", permuted }, { "permuted whole", permuted_whole },
+    { "nested", nested },     { "transposed", transposed },
+    { "subarray", subarray }, { "ragged", ragged },
 };
 static const struct kind records[] = {
     { "record", record_plain },

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * large.c - the functions for large counts, as a program calls them that was built for MPIs with and without them: if the name is there, it works.
+ * large.c - the functions for large counts, as a program calls them that was built for MPIs with
+ * and without them: if the name is there, it works.
  *
- * huddle's loader gives the names to every MPI, and to one that lacks them by the functions of int; a count that no int holds is an error then.
+ * huddle's loader gives the names to every MPI, and to one that lacks them by the functions of int;
+ * a count that no int holds is an error then.
  */
 #include "check.h"
 
 #if MPI_VERSION < 4
 #define WEAK __attribute__((weak))
 typedef MPI_Aint large;
-WEAK int MPI_Allreduce_c(const void *in, void *out, large count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-WEAK int MPI_Reduce_scatter_c(const void *in, void *out, const large counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-WEAK int MPI_Alltoallv_c(const void *in, const large ins[], const MPI_Aint from[], MPI_Datatype in_type, void *out, const large outs[],
-                         const MPI_Aint to[], MPI_Datatype out_type, MPI_Comm comm);
-WEAK int MPI_Alltoallw_c(const void *in, const large ins[], const MPI_Aint from[], const MPI_Datatype in_types[], void *out,
-                         const large outs[], const MPI_Aint to[], const MPI_Datatype out_types[], MPI_Comm comm);
+WEAK int MPI_Allreduce_c(const void *in, void *out, large count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm);
+WEAK int MPI_Reduce_scatter_c(const void *in, void *out, const large counts[], MPI_Datatype type,
+                              MPI_Op op, MPI_Comm comm);
+WEAK int MPI_Alltoallv_c(const void *in, const large ins[], const MPI_Aint from[],
+                         MPI_Datatype in_type, void *out, const large outs[], const MPI_Aint to[],
+                         MPI_Datatype out_type, MPI_Comm comm);
+WEAK int MPI_Alltoallw_c(const void *in, const large ins[], const MPI_Aint from[],
+                         const MPI_Datatype in_types[], void *out, const large outs[],
+                         const MPI_Aint to[], const MPI_Datatype out_types[], MPI_Comm comm);
 #define IS_THERE(name) (name != NULL)
 #else
 typedef MPI_Count large;
 #define IS_THERE(name) true
 #endif
 
-enum { RANKS_MOST = 64 };
+enum { RANKS_MAX = 64 };
 
 /* What rank `from` sends to rank `to`, which is to + 1 numbers. */
 static int number(int from, int to, int index)
@@ -29,10 +35,10 @@ static int number(int from, int to, int index)
     return from * 10000 + to * 100 + index;
 }
 
-static large counts[2][RANKS_MOST];
-static MPI_Aint places[2][RANKS_MOST];
-static MPI_Datatype types[RANKS_MOST];
-static int sent[RANKS_MOST * RANKS_MOST], got[RANKS_MOST * RANKS_MOST];
+static large counts[2][RANKS_MAX];
+static MPI_Aint places[2][RANKS_MAX];
+static MPI_Datatype types[RANKS_MAX];
+static int sent[RANKS_MAX * RANKS_MAX], got[RANKS_MAX * RANKS_MAX];
 
 static void describe(MPI_Aint unit)
 {
@@ -40,7 +46,7 @@ static void describe(MPI_Aint unit)
         counts[0][r] = r + 1;
         counts[1][r] = world_rank + 1;
         places[0][r] = at * unit;
-        places[1][r] = r * RANKS_MOST * unit;
+        places[1][r] = r * RANKS_MAX * unit;
         types[r] = MPI_INT;
         for (int i = 0; i <= r; i++)
             sent[at + i] = number(world_rank, r, i);
@@ -54,16 +60,18 @@ static void judge(const char *name, int error)
 
     for (int r = 0; r < world_size; r++)
         for (int i = 0; i <= world_rank; i++)
-            good = good && got[r * RANKS_MOST + i] == number(r, world_rank, i);
+            good = good && got[r * RANKS_MAX + i] == number(r, world_rank, i);
     check(good, "%s: error %d or wrong numbers", name, error);
 }
 
 static void exchange(void)
 {
     describe(1);
-    judge("MPI_Alltoallv_c", MPI_Alltoallv_c(sent, counts[0], places[0], MPI_INT, got, counts[1], places[1], MPI_INT, MPI_COMM_WORLD));
+    judge("MPI_Alltoallv_c", MPI_Alltoallv_c(sent, counts[0], places[0], MPI_INT, got, counts[1],
+                                             places[1], MPI_INT, MPI_COMM_WORLD));
     describe(sizeof(int));
-    judge("MPI_Alltoallw_c", MPI_Alltoallw_c(sent, counts[0], places[0], types, got, counts[1], places[1], types, MPI_COMM_WORLD));
+    judge("MPI_Alltoallw_c", MPI_Alltoallw_c(sent, counts[0], places[0], types, got, counts[1],
+                                             places[1], types, MPI_COMM_WORLD));
 }
 
 /* Where what is sent is in place, its counts are nothing to look at. */
@@ -77,10 +85,12 @@ static void exchange_in_place(void)
         places[1][r] = r;
         got[r] = number(world_rank, r, 0);
     }
-    int error = MPI_Alltoallv_c(MPI_IN_PLACE, NULL, NULL, MPI_INT, got, counts[1], places[1], MPI_INT, MPI_COMM_WORLD);
+    int error = MPI_Alltoallv_c(MPI_IN_PLACE, NULL, NULL, MPI_INT, got, counts[1], places[1],
+                                MPI_INT, MPI_COMM_WORLD);
     for (int r = 0; r < world_size; r++)
         good = good && got[r] == number(r, world_rank, 0);
-    check(error == MPI_SUCCESS && good, "MPI_Alltoallv_c in place: error %d or wrong numbers", error);
+    check(error == MPI_SUCCESS && good, "MPI_Alltoallv_c in place: error %d or wrong numbers",
+          error);
 }
 
 static void reduce(void)
@@ -89,9 +99,11 @@ static void reduce(void)
 
     describe(1);
     int error = MPI_Allreduce_c(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    check(error == MPI_SUCCESS && sum == world_size, "MPI_Allreduce_c: error %d, sum %d", error, sum);
+    check(error == MPI_SUCCESS && sum == world_size, "MPI_Allreduce_c: error %d, sum %d", error,
+          sum);
     error = MPI_Reduce_scatter_c(sent, got, counts[0], MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    check(error == MPI_SUCCESS && got[0] == number(world_size - 1, world_rank, 0) && got[world_rank + 1] == 0,
+    check(error == MPI_SUCCESS && got[0] == number(world_size - 1, world_rank, 0) &&
+              got[world_rank + 1] == 0,
           "MPI_Reduce_scatter_c: error %d, first %d", error, got[0]);
 }
 
@@ -101,8 +113,11 @@ static void too_many(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     describe(1);
     counts[0][0] = (large)1 << 31;
-    check(MPI_Reduce_scatter_c(sent, got, counts[0], MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS, "counts beyond an int pass");
-    check(MPI_Alltoallv_c(sent, counts[0], places[0], MPI_INT, got, counts[1], places[1], MPI_INT, MPI_COMM_WORLD) != MPI_SUCCESS,
+    check(MPI_Reduce_scatter_c(sent, got, counts[0], MPI_INT, MPI_MAX, MPI_COMM_WORLD) !=
+              MPI_SUCCESS,
+          "counts beyond an int pass");
+    check(MPI_Alltoallv_c(sent, counts[0], places[0], MPI_INT, got, counts[1], places[1], MPI_INT,
+                          MPI_COMM_WORLD) != MPI_SUCCESS,
           "counts beyond an int pass");
 }
 #else
@@ -114,8 +129,8 @@ static void too_many(void)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
-    if (world_size > RANKS_MOST || !IS_THERE(MPI_Alltoallv_c) || !IS_THERE(MPI_Alltoallw_c) || !IS_THERE(MPI_Reduce_scatter_c) ||
-        !IS_THERE(MPI_Allreduce_c)) {
+    if (world_size > RANKS_MAX || !IS_THERE(MPI_Alltoallv_c) || !IS_THERE(MPI_Alltoallw_c) ||
+        !IS_THERE(MPI_Reduce_scatter_c) || !IS_THERE(MPI_Allreduce_c)) {
         if (world_rank == 0)
             printf("SKIP this MPI has no functions for large counts\n");
         MPI_Finalize();

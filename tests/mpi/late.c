@@ -4,8 +4,8 @@
  *
  *     late
  *
- * Each rank says which process it is.  Before an allreduce of 1 MB rank 1 sleeps until it gets SIGUSR1; before a broadcast rank 2 stops itself until it
- * gets SIGCONT.  Every result is verified.
+ * Each rank says which process it is.  Before an allreduce of 1 MB rank 1 sleeps until it gets
+ * SIGUSR1; before a broadcast rank 2 stops itself until it gets SIGCONT.  Every result is verified.
  */
 #include "check.h"
 

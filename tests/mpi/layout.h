@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * layout.h - MPI datatypes together with what they mean: the blocks of memory they name, in order, worked out here and not asked of the MPI.
+ * layout.h - MPI datatypes together with what they mean: the blocks of memory they name, in order,
+ * worked out here and not asked of the MPI.
  *
- * Each combinator mirrors one MPI constructor.  It consumes the layout it is given (a layout is used once), so expressions nest:
- * laid_vector(laid_basic(MPI_INT, 4), 3, 1, 2).
+ * Each combinator mirrors one MPI constructor.  It consumes the layout it is given (a layout is
+ * used once), so expressions nest: laid_vector(laid_basic(MPI_INT, 4), 3, 1, 2).
  */
 #ifndef HUD_TESTS_LAYOUT_H
 #define HUD_TESTS_LAYOUT_H
@@ -24,7 +25,9 @@ struct layout {
 
 static struct layout laid_basic(MPI_Datatype basic, size_t bytes)
 {
-    struct layout l = { .extent = (ptrdiff_t)bytes, .blocks = 1, .block = allocate(sizeof *l.block) };
+    struct layout l = { .extent = (ptrdiff_t)bytes,
+                        .blocks = 1,
+                        .block = allocate(sizeof *l.block) };
 
     l.block[0] = (struct block){ 0, bytes };
     MPI_Type_dup(basic, &l.type);
@@ -37,8 +40,10 @@ static void laid_free(struct layout *l)
     free(l->block);
 }
 
-/* The general constructor: parts[i] copies of `of[i]` in a row, starting at byte at[i]; bounds are those of the outermost parts. */
-static struct layout place(int places, const struct layout *of, const int *parts, const ptrdiff_t *at, MPI_Datatype type)
+/* The general constructor: parts[i] copies of `of[i]` in a row, starting at byte at[i]; bounds are
+ * those of the outermost parts. */
+static struct layout place(int places, const struct layout *of, const int *parts,
+                           const ptrdiff_t *at, MPI_Datatype type)
 {
     struct layout l = { .type = type };
     ptrdiff_t upper = 0;
@@ -50,9 +55,11 @@ static struct layout place(int places, const struct layout *of, const int *parts
     l.blocks = 0;
     for (int i = 0; i < places; i++) {
         for (int n = 0; n < parts[i]; n++) {
-            ptrdiff_t base = at[i] + n * of[i].extent, low = base + of[i].lower, high = low + of[i].extent;
+            ptrdiff_t base = at[i] + n * of[i].extent, low = base + of[i].lower,
+                      high = low + of[i].extent;
             for (size_t b = 0; b < of[i].blocks; b++)
-                l.block[l.blocks++] = (struct block){ base + of[i].block[b].at, of[i].block[b].bytes };
+                l.block[l.blocks++] =
+                    (struct block){ base + of[i].block[b].at, of[i].block[b].bytes };
             l.lower = !any || low < l.lower ? low : l.lower;
             upper = !any || high > upper ? high : upper;
             any = true;
@@ -74,7 +81,8 @@ static UNUSED struct layout laid_contiguous(struct layout of, int count)
 }
 
 /* Displacements in extents of `of`. */
-static UNUSED struct layout laid_indexed(struct layout of, int places, const int *parts, const int *displacements)
+static UNUSED struct layout laid_indexed(struct layout of, int places, const int *parts,
+                                         const int *displacements)
 {
     struct layout *same = allocate((size_t)places * sizeof *same);
     ptrdiff_t *at = allocate((size_t)places * sizeof *at);
@@ -93,7 +101,8 @@ static UNUSED struct layout laid_indexed(struct layout of, int places, const int
 }
 
 /* Stride in bytes; may be negative. */
-static UNUSED struct layout laid_vector(struct layout of, int places, int part, ptrdiff_t stride_bytes)
+static UNUSED struct layout laid_vector(struct layout of, int places, int part,
+                                        ptrdiff_t stride_bytes)
 {
     struct layout *same = allocate((size_t)places * sizeof *same);
     ptrdiff_t *at = allocate((size_t)places * sizeof *at);
@@ -115,7 +124,8 @@ static UNUSED struct layout laid_vector(struct layout of, int places, int part, 
 }
 
 /* At most 8 members. */
-static UNUSED struct layout laid_struct(int members, struct layout *of, const int *parts, const ptrdiff_t *at)
+static UNUSED struct layout laid_struct(int members, struct layout *of, const int *parts,
+                                        const ptrdiff_t *at)
 {
     MPI_Datatype type, types[8] = { MPI_DATATYPE_NULL };
     MPI_Aint displacements[8] = { 0 };
@@ -163,7 +173,9 @@ enum { GUARD = 64, BACKGROUND = 0xA5 };
 static void span_of(const struct layout *l, int count, ptrdiff_t *low, ptrdiff_t *high)
 {
     *low = *high = 0;
-    for (int n = 0; n<count; n += count> 1 ? count - 1 : 1) { /* the first and the last element hold the bounds */
+    for (int n = 0; n<count; n += count> 1
+                        ? count - 1
+                        : 1) { /* the first and the last element hold the bounds */
         for (size_t b = 0; b < l->blocks; b++) {
             ptrdiff_t at = n * l->extent + l->block[b].at, end = at + (ptrdiff_t)l->block[b].bytes;
             *low = at < *low ? at : *low;
@@ -193,7 +205,8 @@ static UNUSED struct area area_of(const struct layout *l, int count)
 }
 
 /* Lays `bytes` of the packed message out as the type says. */
-static UNUSED void area_fill(const struct area *a, const struct layout *l, int count, const unsigned char *packed)
+static UNUSED void area_fill(const struct area *a, const struct layout *l, int count,
+                             const unsigned char *packed)
 {
     for (int n = 0; n < count; n++) {
         for (size_t b = 0; b < l->blocks; b++) {

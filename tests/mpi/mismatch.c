@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mismatch.c - wrong programs that are common: ranks whose counts do not match, in one call of a loop of right ones.
+ * mismatch.c - wrong programs that are common: ranks whose counts do not match, in one call of a
+ * loop of right ones.
  *
  *     mismatch CALL SENT RECEIVED [OTHERS] [--go-on]
  *
- * Rank 1 gives SENT (and of an alltoall RECEIVED) integers where all others give OTHERS (10).  CALL: alltoall, bcast, reduce, allreduce.
+ * Rank 1 gives SENT (and of an alltoall RECEIVED) integers where all others give OTHERS (10).
+ * CALL: alltoall, bcast, reduce, allreduce.
  *
- * MPI leaves open what becomes of it; an MPI alone reports an error, or some ranks see nothing.  What must not happen is that huddle keeps ranks waiting
- * without a word.  --go-on: errors are returned; a rank that sees one makes no further call on the communicator, unless it was a broadcast cut short, which
- * leaves the communicator usable; all ranks must reach the end.
+ * MPI leaves open what becomes of it; an MPI alone reports an error, or some ranks see nothing.
+ * What must not happen is that huddle keeps ranks waiting without a word.  --go-on: errors are
+ * returned; a rank that sees one makes no further call on the communicator, unless it was a
+ * broadcast cut short, which leaves the communicator usable; all ranks must reach the end.
  */
 #include "check.h"
 
@@ -37,7 +40,8 @@ int main(int argc, char **argv)
     if (argc < 4)
         return 2;
     int others = argc > 4 && argv[4][0] != '-' ? atoi(argv[4]) : 10;
-    int count = world_rank == 1 ? atoi(argv[2]) : others, received = world_rank == 1 ? atoi(argv[3]) : others, class = MPI_SUCCESS;
+    int count = world_rank == 1 ? atoi(argv[2]) : others,
+        received = world_rank == 1 ? atoi(argv[3]) : others, class = MPI_SUCCESS;
 
     if (strcmp(argv[argc - 1], "--go-on") == 0)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

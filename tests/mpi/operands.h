@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * operands.h - what the differential test of reductions reduces: elements of a predefined or derived type under an operation.
+ * operands.h - what the differential test of reductions reduces: elements of a predefined or
+ * derived type under an operation.
  *
- * Values are small integers wherever an operation rounds, so that every order of the ranks gives the same bits of a floating-point result.
+ * Values are small integers wherever an operation rounds, so that every order of the ranks gives
+ * the same bits of a floating-point result.
  */
 #ifndef HUD_TESTS_OPERANDS_H
 #define HUD_TESTS_OPERANDS_H
@@ -11,7 +13,8 @@
 
 #include <float.h>
 
-/* What the bytes of a block are: 'i' signed, 'u' unsigned, 'f' C's floating point, 'q' the 16 bytes of Fortran's REAL16, 'b' a truth value. */
+/* What the bytes of a block are: 'i' signed, 'u' unsigned, 'f' C's floating point, 'q' the 16 bytes
+ * of Fortran's REAL16, 'b' a truth value. */
 struct operand {
     const char *name, *op_name;
     struct layout l;
@@ -33,13 +36,13 @@ static char form_of(const struct operand *o, size_t block)
 
 /* ---- predefined types, by what may be done to them ---- */
 
-enum { OPS_MOST = 10 };
+enum { OPS_MAX = 10 };
 
 static const struct op_class {
     struct {
         const char *name;
         MPI_Op op;
-    } ops[OPS_MOST];
+    } ops[OPS_MAX];
     int count;
 } integers = { { { "max", MPI_MAX },
                  { "min", MPI_MIN },
@@ -52,7 +55,8 @@ static const struct op_class {
                  { "lxor", MPI_LXOR },
                  { "bxor", MPI_BXOR } },
                10 },
-  reals = { { { "max", MPI_MAX }, { "min", MPI_MIN }, { "sum", MPI_SUM }, { "prod", MPI_PROD } }, 4 },
+  reals = { { { "max", MPI_MAX }, { "min", MPI_MIN }, { "sum", MPI_SUM }, { "prod", MPI_PROD } },
+            4 },
   complexes = { { { "sum", MPI_SUM }, { "prod", MPI_PROD } }, 2 },
   logicals = { { { "land", MPI_LAND }, { "lor", MPI_LOR }, { "lxor", MPI_LXOR } }, 3 },
   bytes_only = { { { "band", MPI_BAND }, { "bor", MPI_BOR }, { "bxor", MPI_BXOR } }, 3 },
@@ -66,28 +70,28 @@ struct basic {
     size_t bytes[2], second, extent;
 };
 
-#define ONE(type, c, class, form)                                                                                                          \
-    {                                                                                                                                      \
-#type, type, &class, form, { sizeof(c), 0 }, 0, sizeof(c)                                                                          \
+#define ONE(type, c, class, form)                                                                  \
+    {                                                                                              \
+#type, type, &class, form, { sizeof(c), 0 }, 0, sizeof(c)                                  \
     }
-#define TWO(type, c, class, forms)                                                                                                         \
-    {                                                                                                                                      \
-#type, type, &class, forms, { sizeof(c), sizeof(c) }, sizeof(c), 2 * sizeof(c)                                                     \
+#define TWO(type, c, class, forms)                                                                 \
+    {                                                                                              \
+#type, type, &class, forms, { sizeof(c), sizeof(c) }, sizeof(c), 2 * sizeof(c)             \
     }
-#define PAIR(type, c, forms)                                                                                                               \
-    {                                                                                                                                      \
-#type, type, &pairs, forms,                                                                                                        \
-            { sizeof(c), sizeof(int) },                                                                                                    \
-              offsetof(                                                                                                                    \
-                  struct {                                                                                                                 \
-                      c value;                                                                                                             \
-                      int at;                                                                                                              \
-                  },                                                                                                                       \
-                  at),                                                                                                                     \
-              sizeof(struct {                                                                                                              \
-                  c value;                                                                                                                 \
-                  int at;                                                                                                                  \
-              })                                                                                                                           \
+#define PAIR(type, c, forms)                                                                       \
+    {                                                                                              \
+#type, type, &pairs, forms,                                                                \
+            { sizeof(c), sizeof(int) },                                                            \
+              offsetof(                                                                            \
+                  struct {                                                                         \
+                      c value;                                                                     \
+                      int at;                                                                      \
+                  },                                                                               \
+                  at),                                                                             \
+              sizeof(struct {                                                                      \
+                  c value;                                                                         \
+                  int at;                                                                          \
+              })                                                                                   \
     }
 
 /* clang-format off */
@@ -122,7 +126,8 @@ static const struct basic basics[] = {
 /* clang-format on */
 enum { BASICS = sizeof basics / sizeof *basics };
 
-/* Open MPI may take REAL16 for a long double; a reduction of Intel MPI's crashes on it among three ranks. */
+/* Open MPI may take REAL16 for a long double; a reduction of Intel MPI's crashes on it among three
+ * ranks. */
 static bool really_quad(const struct basic *b)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -132,10 +137,12 @@ static bool really_quad(const struct basic *b)
     if (b->forms[0] != 'q')
         return true;
     MPI_Get_library_version(version, &length);
-    return !strstr(version, "Intel") && MPI_Reduce_local(in, out, 1, b->type, MPI_SUM) == MPI_SUCCESS && out[0] == 7;
+    return !strstr(version, "Intel") &&
+           MPI_Reduce_local(in, out, 1, b->type, MPI_SUM) == MPI_SUCCESS && out[0] == 7;
 }
 
-/* False: this MPI knows no such type, or not in that size, or does not apply the operation to it. */
+/* False: this MPI knows no such type, or not in that size, or does not apply the operation to it.
+ * */
 static bool operand_of(const struct basic *b, int op, struct operand *o)
 {
     unsigned char in[64] = { 0 }, out[64] = { 0 };
@@ -145,14 +152,21 @@ static bool operand_of(const struct basic *b, int op, struct operand *o)
     if (b->type == MPI_DATATYPE_NULL)
         return false;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    known = MPI_Type_size(b->type, &size) == MPI_SUCCESS && (size_t)size == b->bytes[0] + b->bytes[1] &&
-            MPI_Reduce_local(in, out, 1, b->type, b->class->ops[op].op) == MPI_SUCCESS && really_quad(b);
+    known = MPI_Type_size(b->type, &size) == MPI_SUCCESS &&
+            (size_t)size == b->bytes[0] + b->bytes[1] &&
+            MPI_Reduce_local(in, out, 1, b->type, b->class->ops[op].op) == MPI_SUCCESS &&
+            really_quad(b);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     if (!known)
         return false;
-    *o = (struct operand){ .name = b->name, .op_name = b->class->ops[op].name, .op = b->class->ops[op].op, .forms = b->forms };
+    *o = (struct operand){ .name = b->name,
+                           .op_name = b->class->ops[op].name,
+                           .op = b->class->ops[op].op,
+                           .forms = b->forms };
     o->loose_gaps = true;
-    o->l = (struct layout){ .type = b->type, .extent = (ptrdiff_t)b->extent, .blocks = b->bytes[1] ? 2 : 1 };
+    o->l = (struct layout){ .type = b->type,
+                            .extent = (ptrdiff_t)b->extent,
+                            .blocks = b->bytes[1] ? 2 : 1 };
     o->l.block = allocate(2 * sizeof *o->l.block);
     o->l.block[0] = (struct block){ 0, b->bytes[0] };
     o->l.block[1] = (struct block){ (ptrdiff_t)b->second, b->bytes[1] };
@@ -167,12 +181,15 @@ static bool is_op(const struct operand *o, const char *name)
 }
 
 /*
- * Integers of 4 bytes or more wrap, as that is the same in any order (Open MPI's sums of shorter ones saturate).  None without sign is too large to be one
- * with sign (for a maximum MPICH 4 takes all, and Open MPI MPI_OFFSET, for the other kind).  Few values for pairs, which shall tie, and for truth.
+ * Integers of 4 bytes or more wrap, as that is the same in any order (Open MPI's sums of shorter
+ * ones saturate).  None without sign is too large to be one with sign (for a maximum MPICH 4 takes
+ * all, and Open MPI MPI_OFFSET, for the other kind).  Few values for pairs, which shall tie, and
+ * for truth.
  */
 static int64_t small_value(const struct operand *o, size_t block, uint64_t random)
 {
-    bool logical = is_op(o, "land") || is_op(o, "lor") || is_op(o, "lxor"), located = is_op(o, "minloc") || is_op(o, "maxloc");
+    bool logical = is_op(o, "land") || is_op(o, "lor") || is_op(o, "lxor"),
+         located = is_op(o, "minloc") || is_op(o, "maxloc");
     bool sum = is_op(o, "sum"), prod = is_op(o, "prod"), narrow = o->l.block[block].bytes < 4;
     char form = form_of(o, block);
 
@@ -200,7 +217,8 @@ static void put(char form, unsigned char *at, size_t bytes, int64_t value)
     else if (form == 'f' && bytes == sizeof(double))
         memcpy(at, &(double){ (double)value }, bytes);
     else if (form == 'f')
-        memcpy(at, &(long double){ (long double)value }, LDBL_MANT_DIG == 64 ? 10 : bytes); /* the rest has no meaning */
+        memcpy(at, &(long double){ (long double)value },
+               LDBL_MANT_DIG == 64 ? 10 : bytes); /* the rest has no meaning */
     else
         memcpy(at, &value, bytes);
 }
@@ -226,13 +244,15 @@ static struct area contribution(const struct operand *o, int count, uint64_t id,
     for (int n = 0; n < count; n++) {
         for (size_t b = 0; b < o->l.blocks; b++) {
             uint64_t element = seed + (uint64_t)n * 1024 + (o->l.blocks > 2 ? b / 2 : 0);
-            put(form_of(o, b), a.base + n * o->l.extent + o->l.block[b].at, o->l.block[b].bytes, value_at(o, b, mix(element)));
+            put(form_of(o, b), a.base + n * o->l.extent + o->l.block[b].at, o->l.block[b].bytes,
+                value_at(o, b, mix(element)));
         }
     }
     return a;
 }
 
-/* Numbers are compared as such (a long double has bytes without meaning, a zero may have a sign). */
+/* Numbers are compared as such (a long double has bytes without meaning, a zero may have a sign).
+ * */
 static bool same_value(char form, const unsigned char *a, const unsigned char *b, size_t bytes)
 {
     quad q[2];

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * operations.c - reductions with operations of the user's, on elements that lie in memory in every way a datatype allows.
+ * operations.c - reductions with operations of the user's, on elements that lie in memory in every
+ * way a datatype allows.
  *
- * An element is a pair (a, b), standing for x -> a x + b; one operation composes two of them, which does not commute, the other adds them.  A layout
- * says where an element's members lie: in a run, in the other order, with gaps, below the element's own address, from the end of the buffer down; or
- * elsewhere on the other ranks.
- * What a function is given must be at the layout's own places, and what lies between them must stay as it was.
+ * An element is a pair (a, b), standing for x -> a x + b; one operation composes two of them, which
+ * does not commute, the other adds them.  A layout says where an element's members lie: in a run,
+ * in the other order, with gaps, below the element's own address, from the end of the buffer down;
+ * or elsewhere on the other ranks.  What a function is given must be at the layout's own places,
+ * and what lies between them must stay as it was.
  *
  *     operations [--hard] [COLLECTIVE...]
  *
- * --hard: also what some MPIs do not survive by themselves (they write beyond their temporary memory): for where huddle takes every call.
+ * --hard: also what some MPIs do not survive by themselves (they write beyond their temporary
+ * memory): for where huddle takes every call.
  */
 #include "check.h"
 
 typedef uint32_t word;
 
-enum { MEMBERS_MOST = 1300, GUARD = 0x5a };
+enum { MEMBERS_MAX = 1300, GUARD = 0x5a };
 
 static const struct layout {
     const char *name;
@@ -52,8 +55,8 @@ static int pairs_of(const struct layout *l)
 
 static MPI_Datatype type_of(const struct layout *l, MPI_Aint *extent)
 {
-    int ones[2 * MEMBERS_MOST];
-    MPI_Aint at[2 * MEMBERS_MOST], lower;
+    int ones[2 * MEMBERS_MAX];
+    MPI_Aint at[2 * MEMBERS_MAX], lower;
     MPI_Datatype plain, type;
 
     for (int i = 0; i < 2 * pairs_of(l); i++) {
@@ -90,7 +93,8 @@ static void add_one(word a, word b, word *c, word *d)
     *d += b;
 }
 
-static void apply(void *left, void *right, int count, MPI_Datatype type, void (*one)(word, word, word *, word *))
+static void apply(void *left, void *right, int count, MPI_Datatype type,
+                  void (*one)(word, word, word *, word *))
 {
     MPI_Aint lower, extent;
 
@@ -160,7 +164,8 @@ static struct area area_of(MPI_Aint extent, int count)
 
 static word value(uint64_t id, int rank, int element, int pair, int which)
 {
-    return (word)mix(id * 1000003u + (uint64_t)rank * 10007u + (uint64_t)element * 8191u + (uint64_t)pair * 2u + (uint64_t)which) |
+    return (word)mix(id * 1000003u + (uint64_t)rank * 10007u + (uint64_t)element * 8191u +
+                     (uint64_t)pair * 2u + (uint64_t)which) |
            (which == 0);
 }
 
@@ -174,7 +179,8 @@ static void contribute(const struct area *a, MPI_Aint extent, int count, uint64_
 }
 
 /* Elements [from, from + count) of the result, from element 0 of the area on. */
-static void expect(const struct area *a, MPI_Aint extent, int from, int count, uint64_t id, const struct operation *o)
+static void expect(const struct area *a, MPI_Aint extent, int from, int count, uint64_t id,
+                   const struct operation *o)
 {
     for (int i = 0; i < count; i++)
         for (int k = 0; k < pairs_of(current); k++) {
@@ -210,7 +216,8 @@ static int do_reduce(const struct call *c)
 {
     const void *in = c->in == MPI_IN_PLACE && world_rank != c->root ? c->out : c->in;
 
-    return MPI_Reduce(in, world_rank == c->root ? c->out : NULL, c->count, c->type, c->operation->op, c->root, MPI_COMM_WORLD);
+    return MPI_Reduce(in, world_rank == c->root ? c->out : NULL, c->count, c->type,
+                      c->operation->op, c->root, MPI_COMM_WORLD);
 }
 
 static int do_reduce_scatter(const struct call *c)
@@ -220,7 +227,8 @@ static int do_reduce_scatter(const struct call *c)
 
 static int do_reduce_scatter_block(const struct call *c)
 {
-    return MPI_Reduce_scatter_block(c->in, c->out, c->counts[0], c->type, c->operation->op, MPI_COMM_WORLD);
+    return MPI_Reduce_scatter_block(c->in, c->out, c->counts[0], c->type, c->operation->op,
+                                    MPI_COMM_WORLD);
 }
 
 static const struct collective {
@@ -255,23 +263,27 @@ static bool same(const struct area *a, const struct area *b, MPI_Aint extent, in
     for (int i = 0; i < count; i++)
         for (int k = 0; k < pairs_of(current); k++)
             for (int w = 0; w < 2; w++)
-                same = same && *member(a->first + i * extent, k, w) == *member(b->first + i * extent, k, w);
+                same = same &&
+                       *member(a->first + i * extent, k, w) == *member(b->first + i * extent, k, w);
     return same;
 }
 
 static bool hard; /* also what some MPIs do not survive, by themselves */
 
-static void one_call(const struct collective *with, const struct operation *o, MPI_Datatype type, MPI_Aint extent, int count, bool in_place)
+static void one_call(const struct collective *with, const struct operation *o, MPI_Datatype type,
+                     MPI_Aint extent, int count, bool in_place)
 {
     static uint64_t id;
     struct call c = { .type = type, .operation = o, .root = (int)(++id % (uint64_t)world_size) };
 
     if (in_place &&
-        (!hard || current->kind == LEFT)) /* MPICH 4.0 reads from MPI_IN_PLACE where operations that do not commute end at another rank */
+        (!hard || current->kind == LEFT)) /* MPICH 4.0 reads from MPI_IN_PLACE where operations that
+                                             do not commute end at another rank */
         c.root = 0;
 
     c.count = with->scatters ? cut(&c, count, with->even) : count;
-    struct area in = area_of(extent, c.count), out = area_of(extent, c.count), want = area_of(extent, c.count);
+    struct area in = area_of(extent, c.count), out = area_of(extent, c.count),
+                want = area_of(extent, c.count);
     bool gets = !with->rooted || world_rank == c.root;
     int own = !gets ? 0 : with->scatters ? c.counts[world_rank] : c.count;
     contribute(in_place ? &out : &in, extent, c.count, id);
@@ -283,9 +295,10 @@ static void one_call(const struct collective *with, const struct operation *o, M
     calls_left += current->kind == LEFT && c.count > 0 && world_size > 1;
     int error = with->call(&c);
     /* Beyond the own block a reduce_scatter in place leaves what it likes. */
-    bool good = in_place && with->scatters ? same(&out, &want, extent, own) : memcmp(out.memory, want.memory, want.bytes) == 0;
-    check(error == MPI_SUCCESS && good, "%s of %d elements (%s), %s%s: error %d or wrong bytes", with->name, c.count, current->name,
-          o->name, in_place ? ", in place" : "", error);
+    bool good = in_place && with->scatters ? same(&out, &want, extent, own)
+                                           : memcmp(out.memory, want.memory, want.bytes) == 0;
+    check(error == MPI_SUCCESS && good, "%s of %d elements (%s), %s%s: error %d or wrong bytes",
+          with->name, c.count, current->name, o->name, in_place ? ", in place" : "", error);
     free(in.memory);
     free(out.memory);
     free(want.memory);

@@ -2,8 +2,10 @@
 /*
  * operators.h - a user's own operations, on predefined and on derived types.
  *
- * An element is a row of pairs (a, b) of unsigned.  "add" adds each number and commutes; "compose" takes a pair for the map x -> a x + b and composes, left
- * after right: associative, not commutative.  Both read and write elements where their type has them: packed bytes would come out wrong.
+ * An element is a row of pairs (a, b) of unsigned.  "add" adds each number and commutes; "compose"
+ * takes a pair for the map x -> a x + b and composes, left after right: associative, not
+ * commutative.  Both read and write elements where their type has them: packed bytes would come out
+ * wrong.
  */
 #ifndef HUD_TESTS_OPERATORS_H
 #define HUD_TESTS_OPERATORS_H
@@ -12,8 +14,9 @@
 
 enum { OPERATORS = 2, SHAPES = 8 };
 
-static const struct operand *applied; /* of the collective that is running; a user's function is told no more than a type */
-static int misfits;                   /* calls of a user's function with another type than the collective's */
+static const struct operand
+    *applied; /* of the collective that is running; a user's function is told no more than a type */
+static int misfits; /* calls of a user's function with another type than the collective's */
 
 static unsigned load(const unsigned char *at)
 {
@@ -38,8 +41,10 @@ static void each_pair(const unsigned char *in, unsigned char *inout, int count, 
     misfits += extent != l->extent;
     for (int n = 0; n < count; n++) {
         for (size_t b = 0; b + 1 < l->blocks; b += 2) {
-            ptrdiff_t at[2] = { n * l->extent + l->block[b].at, n * l->extent + l->block[b + 1].at };
-            unsigned left[2] = { load(in + at[0]), load(in + at[1]) }, right[2] = { load(inout + at[0]), load(inout + at[1]) };
+            ptrdiff_t at[2] = { n * l->extent + l->block[b].at,
+                                n * l->extent + l->block[b + 1].at };
+            unsigned left[2] = { load(in + at[0]), load(in + at[1]) },
+                     right[2] = { load(inout + at[0]), load(inout + at[1]) };
             combine(left, right);
             store(inout + at[0], right[0]);
             store(inout + at[1], right[1]);
@@ -127,12 +132,21 @@ static struct layout huge(void)
 static const struct shape {
     const char *name;
     struct layout (*make)(void);
-} shapes[SHAPES] = { { "MPI_2INT", predefined },   { "contiguous", contiguous }, { "gaps", gaps },   { "out of order", out_of_order },
-                     { "below zero", below_zero }, { "shrunk", shrunk },         { "long", longer }, { "huge", huge } };
+} shapes[SHAPES] = { { "MPI_2INT", predefined },
+                     { "contiguous", contiguous },
+                     { "gaps", gaps },
+                     { "out of order", out_of_order },
+                     { "below zero", below_zero },
+                     { "shrunk", shrunk },
+                     { "long", longer },
+                     { "huge", huge } };
 
 static void own_operand(int shape, bool commutes, struct operand *o)
 {
-    *o = (struct operand){ .name = shapes[shape].name, .op_name = commutes ? "add" : "compose", .forms = "u", .l = shapes[shape].make() };
+    *o = (struct operand){ .name = shapes[shape].name,
+                           .op_name = commutes ? "add" : "compose",
+                           .forms = "u",
+                           .l = shapes[shape].make() };
     MPI_Type_commit(&o->l.type);
     MPI_Op_create(commutes ? add : compose, commutes, &o->op);
 }

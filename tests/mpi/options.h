@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * options.h - what the differential programs have in common: their options, the communicators they use at random, and how long they go on.
+ * options.h - what the differential programs have in common: their options, the communicators they
+ * use at random, and how long they go on.
  *
  *   [--brief] [--beyond] [--fixed] [--seed N] [--seconds N] [--most BYTES]
  *
- * --brief: fewer roots, sizes and rounds.  --most: no message larger than this (slow machines).  --fixed: HUDDLE_REDUCE_ORDER=fixed is set.
- * --beyond: also what some MPIs alone get wrong or do not survive, for runs in which huddle takes every call: see `beyond` in each program.
+ * --brief: fewer roots, sizes and rounds.  --most: no message larger than this (slow machines).
+ * --fixed: HUDDLE_REDUCE_ORDER=fixed is set. --beyond: also what some MPIs alone get wrong or do
+ * not survive, for runs in which huddle takes every call: see `beyond` in each program.
  */
 #ifndef HUD_TESTS_OPTIONS_H
 #define HUD_TESTS_OPTIONS_H
@@ -14,8 +16,8 @@
 
 static struct options {
     bool brief, beyond, fixed;
-    uint64_t seed, seconds, most;
-} options = { .seed = 1, .seconds = 0, .most = 4u << 20 };
+    uint64_t seed, seconds, max;
+} options = { .seed = 1, .seconds = 0, .max = 4u << 20 };
 
 /* Of --NAME, or --NAME VALUE; prints the program's name and seed. */
 static void read_options(int argc, char **argv, const char *program)
@@ -24,8 +26,9 @@ static void read_options(int argc, char **argv, const char *program)
         const char *name;
         uint64_t *value;
         bool *on;
-    } table[] = { { "--seed", &options.seed, NULL },   { "--seconds", &options.seconds, NULL }, { "--most", &options.most, NULL },
-                  { "--brief", NULL, &options.brief }, { "--fixed", NULL, &options.fixed },     { "--beyond", NULL, &options.beyond } };
+    } table[] = { { "--seed", &options.seed, NULL },   { "--seconds", &options.seconds, NULL },
+                  { "--most", &options.max, NULL },    { "--brief", NULL, &options.brief },
+                  { "--fixed", NULL, &options.fixed }, { "--beyond", NULL, &options.beyond } };
 
     for (int i = 1; i < argc; i++) {
         size_t t = 0, rows = sizeof table / sizeof *table;

@@ -4,9 +4,11 @@
  *
  *   order OPTIONS    (options.h)
  *
- * The terms differ by many orders of magnitude, so that another order of the ranks gives other bits.  Whatever the order, an allreduce gives all ranks the
- * same.  --fixed (HUDDLE_REDUCE_ORDER=fixed is set): every reduction gives what adding the ranks' terms from rank 0 to the last gives, whatever its
- * size, root and place in memory, in calls of all elements and of parts.
+ * The terms differ by many orders of magnitude, so that another order of the ranks gives other
+ * bits.  Whatever the order, an allreduce gives all ranks the same.  --fixed
+ * (HUDDLE_REDUCE_ORDER=fixed is set): every reduction gives what adding the ranks' terms from rank
+ * 0 to the last gives, whatever its size, root and place in memory, in calls of all elements and of
+ * parts.
  */
 #include "options.h"
 
@@ -49,8 +51,8 @@ static void same_on_all(MPI_Comm comm, const double *mine, int count)
             MPI_Send(mine, count, MPI_DOUBLE, r, 80, comm);
         if (me == r) {
             MPI_Recv(parts, count, MPI_DOUBLE, 0, 80, comm, MPI_STATUS_IGNORE);
-            check(memcmp(parts, mine, (size_t)count * sizeof *mine) == 0, "rank %d of %d has other bits than rank 0, %d elements", me, size,
-                  count);
+            check(memcmp(parts, mine, (size_t)count * sizeof *mine) == 0,
+                  "rank %d of %d has other bits than rank 0, %d elements", me, size, count);
         }
     }
 }
@@ -58,8 +60,9 @@ static void same_on_all(MPI_Comm comm, const double *mine, int count)
 static void in_order(const void *got, const void *want, int count, size_t bytes, const char *what)
 {
     if (options.fixed)
-        check(memcmp(got, want, (size_t)count * bytes) == 0, "%s, %d elements of %zu bytes: not the bits of the sum from left to right",
-              what, count, bytes);
+        check(memcmp(got, want, (size_t)count * bytes) == 0,
+              "%s, %d elements of %zu bytes: not the bits of the sum from left to right", what,
+              count, bytes);
 }
 
 static void allreduces(MPI_Comm comm, int count)
@@ -75,7 +78,8 @@ static void allreduces(MPI_Comm comm, int count)
     MPI_Allreduce(MPI_IN_PLACE, sums, count, MPI_DOUBLE, MPI_SUM, comm);
     in_order(sums, left_to_right, count, sizeof *sums, "allreduce in place");
     for (int from = 0; from < count; from += part)
-        MPI_Allreduce(terms + from, sums + from, part < count - from ? part : count - from, MPI_DOUBLE, MPI_SUM, comm);
+        MPI_Allreduce(terms + from, sums + from, part < count - from ? part : count - from,
+                      MPI_DOUBLE, MPI_SUM, comm);
     in_order(sums, left_to_right, count, sizeof *sums, "allreduces of parts");
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * progress.c - MPI's progress rule: a rank that waits in a collective still moves its pending point-to-point traffic.
+ * progress.c - MPI's progress rule: a rank that waits in a collective still moves its pending
+ * point-to-point traffic.
  *
- * One rank starts a send too large to be buffered and enters a collective; its neighbour receives that message first and enters the
- * collective only then.  All the while an unexpected message lies on the same communicator, which a probe in the wait would trip over.
- * An MPI or a huddle that does not progress hangs here.
+ * One rank starts a send too large to be buffered and enters a collective; its neighbour receives
+ * that message first and enters the collective only then.  All the while an unexpected message lies
+ * on the same communicator, which a probe in the wait would trip over.  An MPI or a huddle that
+ * does not progress hangs here.
  */
 #include "check.h"
 
@@ -50,13 +52,15 @@ static void large_from_sender(int sender)
 /* Every rank waits for every other. */
 static void sum_of(int count)
 {
-    long *mine = allocate((size_t)count * sizeof *mine), *sum = allocate((size_t)count * sizeof *sum);
+    long *mine = allocate((size_t)count * sizeof *mine),
+         *sum = allocate((size_t)count * sizeof *sum);
 
     for (int i = 0; i < count; i++)
         mine[i] = world_rank + i;
     MPI_Allreduce(mine, sum, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < count; i++)
-        if (!check(sum[i] == (long)world_size * (world_size - 1) / 2 + (long)world_size * i, "allreduce of %d: element %d", count, i))
+        if (!check(sum[i] == (long)world_size * (world_size - 1) / 2 + (long)world_size * i,
+                   "allreduce of %d: element %d", count, i))
             break;
     free(mine);
     free(sum);
@@ -77,7 +81,8 @@ static void large_sum(int sender)
 static void everybody(int sender)
 {
     enum { EACH = 50000 };
-    int *out = allocate((size_t)world_size * EACH * sizeof *out), *in = allocate((size_t)world_size * EACH * sizeof *in);
+    int *out = allocate((size_t)world_size * EACH * sizeof *out),
+        *in = allocate((size_t)world_size * EACH * sizeof *in);
 
     (void)sender;
     for (int i = 0; i < world_size * EACH; i++)
@@ -103,7 +108,8 @@ static const struct {
     { "alltoall", everybody },
 };
 
-static void round_of(void (*collective)(int), int sender, unsigned char *data, unsigned char *expected)
+static void round_of(void (*collective)(int), int sender, unsigned char *data,
+                     unsigned char *expected)
 {
     int receiver = (sender + 1) % world_size, token = 42, got = 0;
     MPI_Request request[2];
@@ -137,7 +143,8 @@ int main(int argc, char **argv)
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     unsigned char *data = allocate(LARGE), *expected = allocate(LARGE);
 
-    for (int warm = 0; warm < 2; warm++) { /* the first collective of a communicator sets up; the second waits */
+    for (int warm = 0; warm < 2;
+         warm++) { /* the first collective of a communicator sets up; the second waits */
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             for (int sender = 0; sender < world_size && world_size > 1; sender++)
                 round_of(cases[i].collective, sender, data, expected);

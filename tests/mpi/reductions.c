@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reductions.c - reduce, allreduce, reduce_scatter and reduce_scatter_block of any MPI against MPI_Reduce_local, applied from rank 0 to the last in turn.
+ * reductions.c - reduce, allreduce, reduce_scatter and reduce_scatter_block of any MPI against
+ * MPI_Reduce_local, applied from rank 0 to the last in turn.
  *
  *   reductions OPTIONS    (options.h)
  *
- * Every rank knows what all contribute.  Results must be equal, integers bit by bit; contributions, gaps of a type and what lies before and behind a
- * buffer unchanged.  Prints a line per section and one summary; exits nonzero on any failure.
+ * Every rank knows what all contribute.  Results must be equal, integers bit by bit; contributions,
+ * gaps of a type and what lies before and behind a buffer unchanged.  Prints a line per section and
+ * one summary; exits nonzero on any failure.
  */
 #include "operators.h"
 #include "options.h"
 
 enum kind { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, KINDS };
-static const char *const kind_names[KINDS] = { "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block" };
+static const char *const kind_names[KINDS] = { "reduce", "allreduce", "reduce_scatter",
+                                               "reduce_scatter_block" };
 
 /* A call; `count` elements are reduced in all, cut over the ranks by the last two. */
 struct call {
@@ -63,20 +66,24 @@ static int perform(const struct call *c, const void *in, void *out, const int *b
     for (int r = 0; c->large && c->kind == REDUCE_SCATTER && blocks[r] >= 0; r++)
         wide[r] = blocks[r];
     if (c->large) {
-        return c->kind == REDUCE           ? MPI_Reduce_c(in, out, c->count, type, c->o->op, c->root, c->comm)
-               : c->kind == ALLREDUCE      ? MPI_Allreduce_c(in, out, c->count, type, c->o->op, c->comm)
-               : c->kind == REDUCE_SCATTER ? MPI_Reduce_scatter_c(in, out, wide, type, c->o->op, c->comm)
-                                           : MPI_Reduce_scatter_block_c(in, out, blocks[0], type, c->o->op, c->comm);
+        return c->kind == REDUCE ? MPI_Reduce_c(in, out, c->count, type, c->o->op, c->root, c->comm)
+               : c->kind == ALLREDUCE ? MPI_Allreduce_c(in, out, c->count, type, c->o->op, c->comm)
+               : c->kind == REDUCE_SCATTER
+                   ? MPI_Reduce_scatter_c(in, out, wide, type, c->o->op, c->comm)
+                   : MPI_Reduce_scatter_block_c(in, out, blocks[0], type, c->o->op, c->comm);
     }
 #endif
-    return c->kind == REDUCE           ? MPI_Reduce(in, out, c->count, type, c->o->op, c->root, c->comm)
-           : c->kind == ALLREDUCE      ? MPI_Allreduce(in, out, c->count, type, c->o->op, c->comm)
-           : c->kind == REDUCE_SCATTER ? MPI_Reduce_scatter(in, out, blocks, type, c->o->op, c->comm)
-                                       : MPI_Reduce_scatter_block(in, out, blocks[0], type, c->o->op, c->comm);
+    return c->kind == REDUCE      ? MPI_Reduce(in, out, c->count, type, c->o->op, c->root, c->comm)
+           : c->kind == ALLREDUCE ? MPI_Allreduce(in, out, c->count, type, c->o->op, c->comm)
+           : c->kind == REDUCE_SCATTER
+               ? MPI_Reduce_scatter(in, out, blocks, type, c->o->op, c->comm)
+               : MPI_Reduce_scatter_block(in, out, blocks[0], type, c->o->op, c->comm);
 }
 
-/* The elements of `got` that are not those of `want` from `first` on, or -1; erases what it has compared. */
-static int compare(const struct operand *o, const struct area *got, const struct area *want, int first, int count)
+/* The elements of `got` that are not those of `want` from `first` on, or -1; erases what it has
+ * compared. */
+static int compare(const struct operand *o, const struct area *got, const struct area *want,
+                   int first, int count)
 {
     int bad = -1;
 
@@ -102,21 +109,24 @@ static bool untouched(const struct area *a, bool only_guards)
 }
 
 /* An element past the last block that a call in place leaves in the buffer has no defined value. */
-static void judge(const struct call *c, int error, int result, const struct area *want, int first, struct area *out)
+static void judge(const struct call *c, int error, int result, const struct area *want, int first,
+                  struct area *out)
 {
     int bad = compare(c->o, out, want, first, result);
     bool leftover = c->in_place && c->kind >= REDUCE_SCATTER;
 
     check(error == MPI_SUCCESS && bad < 0 && untouched(out, leftover || c->o->loose_gaps),
-          "%s %s of %s, count %d, root %d, %s, call %llu: %s %d", kind_names[c->kind], c->o->op_name, c->o->name, c->count, c->root,
-          c->in_place ? "in place" : "two buffers", (unsigned long long)c->id,
+          "%s %s of %s, count %d, root %d, %s, call %llu: %s %d", kind_names[c->kind],
+          c->o->op_name, c->o->name, c->count, c->root, c->in_place ? "in place" : "two buffers",
+          (unsigned long long)c->id,
           error != MPI_SUCCESS ? "error"
           : bad < 0            ? "wrote where it must not"
                                : "wrong from element",
           error ? error : bad);
 }
 
-/* Whether huddle leaves the call to the MPI: elements that are too large, and in the MPICH family a predefined type that only the MPI knows. */
+/* Whether huddle leaves the call to the MPI: elements that are too large, and in the MPICH family a
+ * predefined type that only the MPI knows. */
 static bool is_left(const struct call *c, int size)
 {
 #ifdef OPEN_MPI
@@ -127,7 +137,8 @@ static bool is_left(const struct call *c, int size)
     return size > 1 && c->count > 0 && (unknown || laid_bytes(&c->o->l) > 4096);
 }
 
-/* Whether a block reaches into the place at the buffer's begin that its rank's result has after a call in place. */
+/* Whether a block reaches into the place at the buffer's begin that its rank's result has after a
+ * call in place. */
 static bool overlaps(const int *blocks, int size)
 {
     int before = blocks[0], r = 1;
@@ -138,9 +149,11 @@ static bool overlaps(const int *blocks, int size)
 }
 
 /*
- * What some MPIs alone get wrong.  MPICH before 4.2 does not survive a reduction in place to a root other than 0 (its issue 6540), MPICH 5 and Intel MPI
- * elements whose lower bound is not 0; and none of them a reduce_scatter whose operation does not commute on elements with gaps, nor a long one
- * in place (MPICH's from 512 KB on) whose result is moved to a place that it overlaps.  What huddle leaves to the MPI is the MPI's in any case.
+ * What some MPIs alone get wrong.  MPICH before 4.2 does not survive a reduction in place to a root
+ * other than 0 (its issue 6540), MPICH 5 and Intel MPI elements whose lower bound is not 0; and
+ * none of them a reduce_scatter whose operation does not commute on elements with gaps, nor a long
+ * one in place (MPICH's from 512 KB on) whose result is moved to a place that it overlaps.  What
+ * huddle leaves to the MPI is the MPI's in any case.
  */
 static bool beyond(const struct call *c, const int *blocks, int size)
 {
@@ -151,7 +164,8 @@ static bool beyond(const struct call *c, const int *blocks, int size)
     return (!options.beyond || is_left(c, size)) &&
            ((c->kind == REDUCE && c->in_place && c->root != 0) || c->o->l.lower != 0 ||
             (c->kind >= REDUCE_SCATTER && !commutes && (ptrdiff_t)bytes != c->o->l.extent) ||
-            (c->kind == REDUCE_SCATTER && c->in_place && all_bytes > 64 << 10 && overlaps(blocks, size)));
+            (c->kind == REDUCE_SCATTER && c->in_place && all_bytes > 64 << 10 &&
+             overlaps(blocks, size)));
 }
 
 static void reduction(struct call c)
@@ -177,10 +191,12 @@ static void reduction(struct call c)
     struct area want = folded(&c, c.count, size), in = contribution(c.o, c.count, c.id, me);
     struct area out = c.in_place ? contribution(c.o, c.count, c.id, me) : area_of(&c.o->l, result);
     calls_left += is_left(&c, size);
-    int error = perform(&c, c.in_place ? MPI_IN_PLACE : in.base, receives ? out.base : NULL, blocks);
+    int error =
+        perform(&c, c.in_place ? MPI_IN_PLACE : in.base, receives ? out.base : NULL, blocks);
     judge(&c, error, result, &want, first, &out);
     struct area before = contribution(c.o, c.count, c.id, me);
-    check(memcmp(in.memory, before.memory, in.bytes) == 0, "%s %s of %s changed its input", kind_names[c.kind], c.o->op_name, c.o->name);
+    check(memcmp(in.memory, before.memory, in.bytes) == 0, "%s %s of %s changed its input",
+          kind_names[c.kind], c.o->op_name, c.o->name);
     free(before.memory);
     free(want.memory);
     free(in.memory);
@@ -193,27 +209,39 @@ static void all_kinds(MPI_Comm comm, const struct operand *o, int count)
     int size;
 
     MPI_Comm_size(comm, &size);
-    if ((uint64_t)count * laid_bytes(&o->l) > options.most)
+    if ((uint64_t)count * laid_bytes(&o->l) > options.max)
         return;
     for (int turn = 0; turn < 2; turn++) {
         for (int root = 0; root < size; root = next_root(root, size))
-            reduction(
-                (struct call){ .kind = REDUCE, .comm = comm, .o = o, .count = count, .root = root, .in_place = turn, .large = root % 2 });
+            reduction((struct call){ .kind = REDUCE,
+                                     .comm = comm,
+                                     .o = o,
+                                     .count = count,
+                                     .root = root,
+                                     .in_place = turn,
+                                     .large = root % 2 });
         for (enum kind kind = ALLREDUCE; kind < KINDS; kind++)
-            reduction((struct call){ .kind = kind, .comm = comm, .o = o, .count = count, .in_place = turn, .large = !turn });
+            reduction((struct call){ .kind = kind,
+                                     .comm = comm,
+                                     .o = o,
+                                     .count = count,
+                                     .in_place = turn,
+                                     .large = !turn });
     }
 }
 
 static void counts(void)
 {
-    static const int all[] = { 0,   1,   2,    3,    7,    13,   14,   15,   16,   17,    31,    64,    127,    128,
-                               129, 511, 1000, 1024, 2047, 4096, 8191, 8192, 8193, 16385, 32769, 65537, 131073, 524288 };
+    static const int all[] = { 0,    1,    2,    3,     7,     13,    14,     15,    16,   17,
+                               31,   64,   127,  128,   129,   511,   1000,   1024,  2047, 4096,
+                               8191, 8192, 8193, 16385, 32769, 65537, 131073, 524288 };
     static const int few[] = { 0, 1, 3, 14, 15, 16, 128, 1001, 8193, 40001 };
     size_t number = options.brief ? sizeof few / sizeof *few : sizeof all / sizeof *all;
     struct operand o;
 
     for (int b = 0; b < BASICS; b++) {
-        if (basics[b].type != MPI_DOUBLE || !check(operand_of(&basics[b], 2, &o), "no sums of doubles"))
+        if (basics[b].type != MPI_DOUBLE ||
+            !check(operand_of(&basics[b], 2, &o), "no sums of doubles"))
             continue;
         for (size_t i = 0; i < number; i++)
             all_kinds(MPI_COMM_WORLD, &o, options.brief ? few[i] : all[i]);
@@ -236,7 +264,8 @@ static void types(void)
                 continue;
             }
             int turn = known++;
-            for (int k = options.brief ? turn % KINDS : 0; k < KINDS; k += options.brief ? KINDS : 1)
+            for (int k = options.brief ? turn % KINDS : 0; k < KINDS;
+                 k += options.brief ? KINDS : 1)
                 for (int i = options.brief ? turn % 3 : 0; i < 3; i += options.brief ? 3 : 1)
                     reduction((struct call){ .kind = (enum kind)k,
                                              .comm = MPI_COMM_WORLD,
@@ -261,7 +290,8 @@ static void own_operations(void)
     for (int shape = 0; shape < SHAPES; shape++) {
         for (int commutes = 0; commutes < 2; commutes++) {
             own_operand(shape, commutes, &o);
-            for (size_t i = options.brief ? (size_t)shape % 2 : 0; i < sizeof sizes / sizeof *sizes; i += options.brief ? 2 : 1)
+            for (size_t i = options.brief ? (size_t)shape % 2 : 0; i < sizeof sizes / sizeof *sizes;
+                 i += options.brief ? 2 : 1)
                 all_kinds(MPI_COMM_WORLD, &o, sizes[i]);
             own_free(&o);
         }
@@ -273,10 +303,14 @@ static void own_operations(void)
 /* Of any kind, type, operation, size and root; a user's operation or element every third time. */
 static void random_call(MPI_Comm comm, uint64_t *state)
 {
-    uint64_t own = draw(state, 3), shape = draw(state, SHAPES), commutes = draw(state, 2), type = draw(state, BASICS),
-             op = draw(state, OPS_MOST);
-    uint64_t bits = draw(state, options.brief ? 16 : 20), bytes = draw(state, ((uint64_t)1 << bits) + 1), root = draw(state, 1u << 20);
-    struct call c = { .kind = (enum kind)draw(state, KINDS), .comm = comm, .in_place = draw(state, 2), .large = draw(state, 2) };
+    uint64_t own = draw(state, 3), shape = draw(state, SHAPES), commutes = draw(state, 2),
+             type = draw(state, BASICS), op = draw(state, OPS_MAX);
+    uint64_t bits = draw(state, options.brief ? 16 : 20),
+             bytes = draw(state, ((uint64_t)1 << bits) + 1), root = draw(state, 1u << 20);
+    struct call c = { .kind = (enum kind)draw(state, KINDS),
+                      .comm = comm,
+                      .in_place = draw(state, 2),
+                      .large = draw(state, 2) };
     struct operand o;
     int size;
 
@@ -285,7 +319,7 @@ static void random_call(MPI_Comm comm, uint64_t *state)
     else if (!operand_of(&basics[type], (int)op % basics[type].class->count, &o))
         return;
     MPI_Comm_size(comm, &size);
-    bytes = bytes < options.most ? bytes : options.most;
+    bytes = bytes < options.max ? bytes : options.max;
     c.o = &o;
     c.count = (int)(bytes / laid_bytes(&o.l));
     c.root = (int)root % size;

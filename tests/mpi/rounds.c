@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rounds.c - every collective that huddle handles, small, medium and large, on MPI_COMM_WORLD, a duplicate and two halves, each result verified; at
- * the end each rank prints what it has open.  Short, for runs in which something fails (tests/faults).
+ * rounds.c - every collective that huddle handles, small, medium and large, on MPI_COMM_WORLD, a
+ * duplicate and two halves, each result verified; at the end each rank prints what it has open.
+ * Short, for runs in which something fails (tests/faults).
  */
 #include "check.h"
 
@@ -49,7 +50,8 @@ static void broadcast(MPI_Comm comm, int rank, int n)
         out[i] = rank == 0 ? i : -2;
     MPI_Bcast(out, 1, gaps, 0, comm);
     for (int i = 0; i < 2 * n; i++)
-        check(out[i] == (i % 2 == 0 || rank == 0 ? i : -2), "bcast with gaps of %d: %ld at %d", n, out[i], i);
+        check(out[i] == (i % 2 == 0 || rank == 0 ? i : -2), "bcast with gaps of %d: %ld at %d", n,
+              out[i], i);
     MPI_Type_free(&gaps);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scarce.c - collectives while a resource of some ranks is all but used up, and once more when it is back.
+ * scarce.c - collectives while a resource of some ranks is all but used up, and once more when it
+ * is back.
  *
  *   scarce descriptors|space LEFT RANK...
  *
- * After MPI_Init each RANK (-1: all) has LEFT descriptors, or LEFT bytes of address space, and no more.  What a set-up needs then runs out in its
- * beginning, its middle, its end or not at all.
+ * After MPI_Init each RANK (-1: all) has LEFT descriptors, or LEFT bytes of address space, and no
+ * more.  What a set-up needs then runs out in its beginning, its middle, its end or not at all.
  */
 #include "check.h"
 
@@ -13,20 +14,20 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { FILES_MOST = 512, BYTES = 5000 };
+enum { FILES_MAX = 512, BYTES = 5000 };
 
-static int files[FILES_MOST], opened;
+static int files[FILES_MAX], opened;
 static struct rlimit files_before, space_before;
 
 static void take_descriptors(long left)
 {
     getrlimit(RLIMIT_NOFILE, &files_before);
     struct rlimit limit = files_before;
-    limit.rlim_cur = limit.rlim_cur < FILES_MOST ? limit.rlim_cur : FILES_MOST;
+    limit.rlim_cur = limit.rlim_cur < FILES_MAX ? limit.rlim_cur : FILES_MAX;
     setrlimit(RLIMIT_NOFILE, &limit);
-    while (opened < FILES_MOST && (files[opened] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+    while (opened < FILES_MAX && (files[opened] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
         opened++;
-    check(opened < FILES_MOST && opened >= left, "the descriptors do not run out");
+    check(opened < FILES_MAX && opened >= left, "the descriptors do not run out");
     for (; left > 0 && opened > 0; left--)
         close(files[--opened]);
 }
@@ -62,7 +63,8 @@ static const struct resource {
     const char *name;
     void (*take)(long left);
     void (*give)(void);
-} resources[] = { { "descriptors", take_descriptors, give_descriptors }, { "space", take_space, give_space } };
+} resources[] = { { "descriptors", take_descriptors, give_descriptors },
+                  { "space", take_space, give_space } };
 
 /* Small messages between all pairs, so that the MPI has what it needs for its own. */
 static void warm_up(void)
@@ -71,8 +73,9 @@ static void warm_up(void)
 
     for (int step = 1; step < world_size; step++)
         for (int i = 0; i < 20; i++)
-            MPI_Sendrecv(out, BYTES, MPI_BYTE, (world_rank + step) % world_size, 1, in, BYTES, MPI_BYTE,
-                         (world_rank + world_size - step) % world_size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(out, BYTES, MPI_BYTE, (world_rank + step) % world_size, 1, in, BYTES,
+                         MPI_BYTE, (world_rank + world_size - step) % world_size, 1, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
 }
 
 static void use(MPI_Comm comm, const char *when)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sessions.c - communicators from sessions (MPI 4): opened and closed several times, with MPI_Init around, within, or not at all, in two threads.
+ * sessions.c - communicators from sessions (MPI 4): opened and closed several times, with MPI_Init
+ * around, within, or not at all, in two threads.
  *
  *   sessions alone|reopened|within|around|threads
  *
- * The functions are found at run time, so that the program can be built with the headers of an older MPI.  Exit status 77: this MPI has none.
+ * The functions are found at run time, so that the program can be built with the headers of an
+ * older MPI.  Exit status 77: this MPI has none.
  */
 #include "check.h"
 
@@ -23,7 +25,8 @@ static struct {
     int (*init)(MPI_Info info, MPI_Errhandler handler, session_handle *session);
     int (*finalize)(session_handle *session);
     int (*group)(session_handle session, const char *set, MPI_Group *group);
-    int (*create)(MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm *comm);
+    int (*create)(MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler,
+                  MPI_Comm *comm);
 } mpi4;
 
 static bool find(const char *name, void *function)
@@ -51,7 +54,8 @@ static void use(MPI_Comm comm, const char *what)
         check(memcmp(got, want, sizeof got) == 0, "%s: broadcast %d", what, i);
         mine = me + i;
         MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, comm);
-        check(sum == (long)size * (size - 1) / 2 + (long)i * size, "%s: sum %d is %ld", what, i, sum);
+        check(sum == (long)size * (size - 1) / 2 + (long)i * size, "%s: sum %d is %ld", what, i,
+              sum);
         MPI_Barrier(comm);
     }
 }
@@ -66,7 +70,8 @@ static session_handle open_session(MPI_Comm *comm, const char *tag, bool threads
         MPI_Info_create(&info);
         MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
     }
-    if (mpi4.init(info, MPI_ERRORS_ARE_FATAL, &session) != MPI_SUCCESS || mpi4.group(session, "mpi://WORLD", &group) != MPI_SUCCESS ||
+    if (mpi4.init(info, MPI_ERRORS_ARE_FATAL, &session) != MPI_SUCCESS ||
+        mpi4.group(session, "mpi://WORLD", &group) != MPI_SUCCESS ||
         mpi4.create(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, comm) != MPI_SUCCESS)
         exit(3);
     if (threads)
@@ -173,12 +178,17 @@ static void threads(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} programs[] = { { "alone", alone }, { "reopened", reopened }, { "within", within }, { "around", around }, { "threads", threads } };
+} programs[] = { { "alone", alone },
+                 { "reopened", reopened },
+                 { "within", within },
+                 { "around", around },
+                 { "threads", threads } };
 
 int main(int argc, char **argv)
 {
     if (!find("MPI_Session_init", &mpi4.init) || !find("MPI_Session_finalize", &mpi4.finalize) ||
-        !find("MPI_Group_from_session_pset", &mpi4.group) || !find("MPI_Comm_create_from_group", &mpi4.create)) {
+        !find("MPI_Group_from_session_pset", &mpi4.group) ||
+        !find("MPI_Comm_create_from_group", &mpi4.create)) {
         printf("SKIP this MPI has no sessions\n");
         return 77;
     }

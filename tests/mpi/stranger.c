@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stranger.c - another user of the node who wants a job to hang: until the process that started it ends, it reads which abstract sockets there are, binds
- * the names that it can guess from those of huddle's, and fills the queues of huddle's sockets with garbage, made-up messages and descriptors.
+ * stranger.c - another user of the node who wants a job to hang: until the process that started it
+ * ends, it reads which abstract sockets there are, binds the names that it can guess from those of
+ * huddle's, and fills the queues of huddle's sockets with garbage, made-up messages and
+ * descriptors.
  *
- * Run as root, it becomes uid 65533.  Meant for a network namespace of its own, with the job in it: abstract sockets of others are none of its business.
+ * Run as root, it becomes uid 65533.  Meant for a network namespace of its own, with the job in it:
+ * abstract sockets of others are none of its business.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -77,7 +80,10 @@ static int fling(int from, const char *name, size_t bytes, int descriptors)
         char bytes[CMSG_SPACE(PASSED * sizeof(int))];
         struct cmsghdr align;
     } control;
-    struct msghdr msg = { .msg_name = &address, .msg_namelen = address_of(name, &address), .msg_iov = &iov, .msg_iovlen = 1 };
+    struct msghdr msg = { .msg_name = &address,
+                          .msg_namelen = address_of(name, &address),
+                          .msg_iov = &iov,
+                          .msg_iovlen = 1 };
 
     for (size_t i = 0; i < bytes; i++)
         junk[i] = (char)rand();
@@ -102,9 +108,11 @@ static void flood(int from, const char *name)
     static const struct {
         size_t bytes;
         int descriptors;
-    } kinds[] = { { MESSAGE, 1 }, { MESSAGE, 2 }, { MESSAGE, PASSED }, { MESSAGE, 0 }, { 1, 1 }, { 4096, PASSED }, { 0, 1 } };
+    } kinds[] = { { MESSAGE, 1 },   { MESSAGE, 2 }, { MESSAGE, PASSED }, { MESSAGE, 0 }, { 1, 1 },
+                  { 4096, PASSED }, { 0, 1 } };
 
-    for (size_t i = 0; fling(from, name, kinds[i % 7].bytes, kinds[i % 7].descriptors) && i < 64; i++)
+    for (size_t i = 0; fling(from, name, kinds[i % 7].bytes, kinds[i % 7].descriptors) && i < 64;
+         i++)
         ;
 }
 
@@ -139,7 +147,8 @@ static void scan(int from, int takes_names)
 static void report(int number)
 {
     (void)number;
-    fprintf(stderr, "stranger: %lu scans, %lu names taken, %lu messages sent\n", scans, takes, sends);
+    fprintf(stderr, "stranger: %lu scans, %lu names taken, %lu messages sent\n", scans, takes,
+            sends);
     kill(other, SIGKILL);
     _exit(0);
 }

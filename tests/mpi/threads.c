@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threads.c - MPI_THREAD_MULTIPLE: several threads of a rank in collectives of different communicators at once.
+ * threads.c - MPI_THREAD_MULTIPLE: several threads of a rank in collectives of different
+ * communicators at once.
  *
- * "first": two threads use two new communicators for the first time, the even ranks beginning with one, the odd ranks with the other.
- * "several": each thread calls on communicators of its own.
+ * "first": two threads use two new communicators for the first time, the even ranks beginning with
+ * one, the odd ranks with the other. "several": each thread calls on communicators of its own.
  */
 #include "check.h"
 
@@ -58,7 +59,9 @@ static void first_uses(void)
     for (int i = 0; i < ROUNDS; i++) {
         struct work work[2];
         for (int t = 0; t < 2; t++) {
-            work[t] = (struct work){ .seed = (uint64_t)(i * 2 + t + 1), .calls = 3, .delay_us = t == world_rank % 2 ? 0 : 3000 };
+            work[t] = (struct work){ .seed = (uint64_t)(i * 2 + t + 1),
+                                     .calls = 3,
+                                     .delay_us = t == world_rank % 2 ? 0 : 3000 };
             MPI_Comm_dup(MPI_COMM_WORLD, &work[t].comm);
         }
         together(work, 2, "first uses");

@@ -4,11 +4,12 @@
  *
  *   tight LEFT_BYTES LIMIT_FILE USAGE_FILE [RANK]
  *
- * Rank 0, or RANK, takes private memory until LEFT_BYTES are left below the limit.  Who then allocates shared memory without looking is killed.
+ * Rank 0, or RANK, takes private memory until LEFT_BYTES are left below the limit.  Who then
+ * allocates shared memory without looking is killed.
  */
 #include "check.h"
 
-enum { STEP = 256 << 10, MOST_STEPS = 8192, COMMS = 20 };
+enum { STEP = 256 << 10, MAX_STEPS = 8192, COMMS = 20 };
 
 static long long number_in(const char *path)
 {
@@ -29,8 +30,9 @@ static void warm_up(void)
 
     for (int step = 1; step < world_size; step++)
         for (int i = 0; i < 20; i++)
-            MPI_Sendrecv(out, BYTES, MPI_BYTE, (world_rank + step) % world_size, 1, in, BYTES, MPI_BYTE,
-                         (world_rank + world_size - step) % world_size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(out, BYTES, MPI_BYTE, (world_rank + step) % world_size, 1, in, BYTES,
+                         MPI_BYTE, (world_rank + world_size - step) % world_size, 1, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
     for (int i = 0; i < 20; i++) {
         int gathered[64], sum;
         MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -40,7 +42,7 @@ static void warm_up(void)
 
 static void fill_up(long long left, const char *limit, const char *usage)
 {
-    for (int i = 0; i < MOST_STEPS && number_in(limit) - number_in(usage) > left; i++)
+    for (int i = 0; i < MAX_STEPS && number_in(limit) - number_in(usage) > left; i++)
         memset(allocate(STEP), 1, STEP); /* kept to the end */
     check(number_in(limit) - number_in(usage) < left + STEP, "the cgroup does not fill");
 }
@@ -57,7 +59,8 @@ int main(int argc, char **argv)
     pattern(want, sizeof want, 1);
     warm_up();
     for (int i = 0; i < COMMS; i++)
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]); /* its team comes later, and was promised no memory */
+        MPI_Comm_dup(MPI_COMM_WORLD,
+                     &comm[i]); /* its team comes later, and was promised no memory */
     if (world_rank == (argc == 5 ? atoi(argv[4]) : 0))
         fill_up(atoll(argv[1]), argv[2], argv[3]);
     sum_of_all(failures);

@@ -2,11 +2,13 @@
 /*
  * unlike.c - programs whose ranks do not make the same calls, and what HUDDLE_CHECK says of them.
  *
- *     unlike root | kind | bytes | operation | counts | reduced | names | blocks | ends | freed | first    erroneous
- *     unlike others | silent | slow | late                                       correct, but for ranks that keep the others waiting
+ *     unlike root | kind | bytes | operation | counts | reduced | names | blocks | ends | freed |
+ *     first    erroneous
+ *     unlike others | silent | slow | late                                       correct, but for
+ *     ranks that keep the others waiting
  *
- * Before the error ranks agree.  After it an MPI may hang or fail, so the program ends by itself, without
- * MPI_Finalize, when the error has been made and what was to be said could be.
+ * Before the error ranks agree.  After it an MPI may hang or fail, so the program ends by itself,
+ * without MPI_Finalize, when the error has been made and what was to be said could be.
  */
 #include "check.h"
 
@@ -27,20 +29,26 @@ static void agree(void)
         at[i] = i;
     }
     for (int i = 0; i < 8; i++) {
-        MPI_Allreduce(numbers, gathered, 3, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD); /* the first: not one that huddle takes */
+        MPI_Allreduce(numbers, gathered, 3, MPI_LONG_LONG, MPI_SUM,
+                      MPI_COMM_WORLD); /* the first: not one that huddle takes */
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Bcast(numbers, 5, MPI_LONG_LONG, i % world_size, MPI_COMM_WORLD);
         MPI_Allreduce(MPI_IN_PLACE, gathered, 3, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
         MPI_Reduce(numbers, gathered, 2, MPI_LONG_LONG, MPI_MIN, last, MPI_COMM_WORLD);
-        MPI_Gather(numbers, 1, MPI_LONG_LONG, world_rank == last ? gathered : NULL, world_rank == last, MPI_LONG_LONG, last,
-                   MPI_COMM_WORLD);
-        MPI_Scatter(world_rank ? NULL : numbers, !world_rank, MPI_LONG_LONG, gathered, 2, MPI_INT, 0, MPI_COMM_WORLD);
+        MPI_Gather(numbers, 1, MPI_LONG_LONG, world_rank == last ? gathered : NULL,
+                   world_rank == last, MPI_LONG_LONG, last, MPI_COMM_WORLD);
+        MPI_Scatter(world_rank ? NULL : numbers, !world_rank, MPI_LONG_LONG, gathered, 2, MPI_INT,
+                    0, MPI_COMM_WORLD);
         MPI_Allgather(numbers, 2, MPI_INT, gathered, 1, MPI_LONG_LONG, MPI_COMM_WORLD);
-        MPI_Allgatherv(numbers, 1, MPI_LONG_LONG, gathered, counts, at, MPI_LONG_LONG, MPI_COMM_WORLD);
+        MPI_Allgatherv(numbers, 1, MPI_LONG_LONG, gathered, counts, at, MPI_LONG_LONG,
+                       MPI_COMM_WORLD);
         MPI_Alltoall(numbers, 1, MPI_LONG_LONG, gathered, 1, MPI_LONG_LONG, MPI_COMM_WORLD);
-        MPI_Alltoallv(numbers, counts, at, MPI_LONG_LONG, gathered, counts, at, MPI_LONG_LONG, MPI_COMM_WORLD);
-        MPI_Gatherv(numbers, 1, MPI_LONG_LONG, gathered, counts, at, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
-        MPI_Scatterv(numbers, counts, at, MPI_LONG_LONG, gathered, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+        MPI_Alltoallv(numbers, counts, at, MPI_LONG_LONG, gathered, counts, at, MPI_LONG_LONG,
+                      MPI_COMM_WORLD);
+        MPI_Gatherv(numbers, 1, MPI_LONG_LONG, gathered, counts, at, MPI_LONG_LONG, 0,
+                    MPI_COMM_WORLD);
+        MPI_Scatterv(numbers, counts, at, MPI_LONG_LONG, gathered, 1, MPI_LONG_LONG, 0,
+                     MPI_COMM_WORLD);
         MPI_Reduce_scatter(numbers, gathered, counts, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
         MPI_Reduce_scatter_block(numbers, gathered, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
         MPI_Scan(numbers, gathered, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape_checks.c - see shape_checks.h.  The definition of groups is checked directly, by pairs of ranks, and shares no code or data
- * structure with src/shape.
+ * shape_checks.c - see shape_checks.h.  The definition of groups is checked directly, by pairs of
+ * ranks, and shares no code or data structure with src/shape.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-int random_between(int least, int most)
+int random_between(int min, int max)
 {
     static uint64_t state;
 
@@ -29,26 +29,28 @@ int random_between(int least, int most)
     state ^= state << 13; /* xorshift64 */
     state ^= state >> 7;
     state ^= state << 17;
-    return least + (int)((state >> 20) % (uint64_t)(most - least + 1));
+    return min + (int)((state >> 20) % (uint64_t)(max - min + 1));
 }
 
-void random_place(int ranks, int most_levels, int loose, struct shape_place *place)
+void random_place(int ranks, int max_levels, int loose, struct shape_place *place)
 {
-    int levels = random_between(0, most_levels), units = random_between(1, 2 * ranks);
+    int levels = random_between(0, max_levels), units = random_between(1, 2 * ranks);
     int *unit = malloc((size_t)(levels * ranks + 1) * sizeof *unit);
 
     assert_non_null(unit);
     *place = (struct shape_place){ .ranks = ranks, .levels = levels, .unit = unit };
     for (int r = 0; r < ranks; r++) {
         int at = random_between(0, units - 1);
-        int spans = loose && random_between(1, loose) == 1 ? random_between(1, levels + 1) : 0; /* so many of the lowest levels */
+        int spans = loose && random_between(1, loose) == 1 ? random_between(1, levels + 1)
+                                                           : 0; /* so many of the lowest levels */
 
         for (int l = 0; l < levels; l++)
             unit[l * ranks + r] = at;
         for (int l = 0; l < levels && l < spans; l++)
             unit[l * ranks + r] = -1;
     }
-    for (int l = 1, inside = 1; l < levels; l++) { /* each level joins neighbouring units of the one below */
+    for (int l = 1, inside = 1; l < levels;
+         l++) { /* each level joins neighbouring units of the one below */
         inside *= random_between(1, 5);
         for (int r = 0; r < ranks; r++)
             if (unit[l * ranks + r] >= 0)
@@ -91,8 +93,10 @@ static bool any_meet(const int *unit, const bool *leads, int ranks)
     return false;
 }
 
-/* Participants are the leaders so far; two share a group exactly if they meet; then only the lowest of each group leads on. */
-static void check_level(const struct shape_groups *g, int level, int from, const int *unit, bool *leads)
+/* Participants are the leaders so far; two share a group exactly if they meet; then only the lowest
+ * of each group leads on. */
+static void check_level(const struct shape_groups *g, int level, int from, const int *unit,
+                        bool *leads)
 {
     const int *of = g->level[level].group_of;
 

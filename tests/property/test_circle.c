@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_circle.c - going back meets every rank but the root, by groups; what is cut into rounds and segments is the message, each byte once, and fits.
+ * test_circle.c - going back meets every rank but the root, by groups; what is cut into rounds and
+ * segments is the message, each byte once, and fits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,8 @@
 
 #include <stdlib.h>
 
-/* All the way round, from before the first rank that reads a segment: the group behind it comes first, from its highest rank down. */
+/* All the way round, from before the first rank that reads a segment: the group behind it comes
+ * first, from its highest rank down. */
 static void check_order(const struct circle *o, int segment)
 {
     struct circle_place at = { .group = segment }, last = at;
@@ -32,12 +34,14 @@ static void check_order(const struct circle *o, int segment)
 static void check_before(const struct circle *o, int rank)
 {
     int others = o->groups->ranks - 1, places = random_between(0, others);
-    struct circle_place before = circle_before(o, rank, places), round = circle_before(o, before.rank, others - places);
+    struct circle_place before = circle_before(o, rank, places),
+                        round = circle_before(o, before.rank, others - places);
 
     assert_int_equal(round.rank, rank);
     assert_int_equal(before.behind + round.behind, o->count);
     assert_int_equal(circle_before(o, rank, 0).behind, 0);
-    assert_int_equal((circle_group(o, rank) + before.behind) % o->count, circle_group(o, before.rank));
+    assert_int_equal((circle_group(o, rank) + before.behind) % o->count,
+                     circle_group(o, before.rank));
 }
 
 static void ranks_stand_in_a_circle(void **state)
@@ -82,16 +86,17 @@ static void rounds_are_the_message(void **state)
     (void)state;
     for (int i = 0; i < 20000; i++) {
         int count = random_between(1, 9);
-        size_t unit = (size_t)random_between(1, 16), half = unit * (size_t)random_between(1, 20), most = half * (size_t)count;
+        size_t unit = (size_t)random_between(1, 16), half = unit * (size_t)random_between(1, 20),
+               max = half * (size_t)count;
         size_t message = (size_t)random_between(1, 2000), rounds = 0;
 
         for (size_t left = message; left != 0; rounds++) {
-            size_t bytes = rounds_next(left, most);
-            assert_in_range(bytes, 1, most);
+            size_t bytes = rounds_next(left, max);
+            assert_in_range(bytes, 1, max);
             check_round(bytes, count, unit, half);
             left -= bytes;
         }
-        assert_int_equal(rounds, (message + most - 1) / most);
+        assert_int_equal(rounds, (message + max - 1) / max);
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_deputies.c - who stands for a unit is of it, agrees with whoever stands for the units in it, and does so for as many owners as the others, on random groups. */
+/* test_deputies.c - who stands for a unit is of it, agrees with whoever stands for the units in it,
+ * and does so for as many owners as the others, on random groups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,8 @@
 
 #include <stdlib.h>
 
-/* Of all units of a level exactly one rank stands for each; it is the owner's own where the owner is in it. */
+/* Of all units of a level exactly one rank stands for each; it is the owner's own where the owner
+ * is in it. */
 static void check_owner(const struct shape_groups *g, int level, int owner)
 {
     for (int r = 0; r < g->ranks; r++) {
@@ -26,13 +28,15 @@ static void check_owner(const struct shape_groups *g, int level, int owner)
     }
 }
 
-/* A walk through a unit meets every unit of a lower level in it once, and the leaders of no others; level -1: every rank. */
+/* A walk through a unit meets every unit of a lower level in it once, and the leaders of no others;
+ * level -1: every rank. */
 static void check_walk(const struct shape_groups *g, int above, int level, int *met)
 {
     for (int r = 0; r < g->ranks; r++)
         met[r] = 0;
     for (int lead = 0; lead < g->ranks; lead++)
-        for (int r = shape_leader(g, above, lead) == lead ? lead : -1; r >= 0; r = deputies_next(g, above, level, r)) {
+        for (int r = shape_leader(g, above, lead) == lead ? lead : -1; r >= 0;
+             r = deputies_next(g, above, level, r)) {
             assert_int_equal(shape_leader(g, above, r), lead);
             met[r]++;
         }
@@ -47,7 +51,8 @@ static void random_groups(void **state)
         struct shape_place place;
         struct shape_groups g;
 
-        random_place(i % 50 ? random_between(1, 30) : random_between(1, 100), SHAPE_LEVELS - 1, i % 4, &place);
+        random_place(i % 50 ? random_between(1, 30) : random_between(1, 100), SHAPE_LEVELS - 1,
+                     i % 4, &place);
         assert_int_equal(hud_shape_groups_build(&place, &g), 0);
         int *met = malloc((size_t)g.ranks * sizeof *met);
         assert_non_null(met);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_gathering.c - on random groups: each member but the leader is waited for by one other, and so reaches the leader in two steps at most. */
+/* test_gathering.c - on random groups: each member but the leader is waited for by one other, and
+ * so reaches the leader in two steps at most. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ static int steps_to(const int *waited, int at)
 
 static void check_group(const struct shape_groups *g, int level, int leader, int flat)
 {
-    int count, waited[64], most = 0, deepest = 0;
+    int count, waited[64], max = 0, deepest = 0;
     const int *members = shape_members(g, level, leader, &count);
 
     for (int i = 0; i < count; i++)
@@ -34,7 +35,7 @@ static void check_group(const struct shape_groups *g, int level, int leader, int
         struct gathering o = gathering_of(g, level, members[i], flat);
         assert_ptr_equal(o.members, members);
         assert_int_equal(o.leads, i == 0);
-        most = o.end - o.first > most ? o.end - o.first : most;
+        max = o.end - o.first > max ? o.end - o.first : max;
         for (int child = o.first; child < o.end; child++) {
             assert_in_range(child, 1, count - 1);
             assert_int_equal(waited[child], -1);
@@ -48,7 +49,7 @@ static void check_group(const struct shape_groups *g, int level, int leader, int
     }
     assert_int_equal(deepest, count == 1 ? 0 : count <= flat || count <= 2 ? 1 : 2);
     if (count > flat && count > 2) /* so many wait for others as no smaller degree allows */
-        assert_true(1 + (most - 1) + (most - 1) * (most - 1) < count);
+        assert_true(1 + (max - 1) + (max - 1) * (max - 1) < count);
 }
 
 static void random_gatherings(void **state)

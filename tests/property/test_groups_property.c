@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_groups_property.c - groups are what the paper defines, for every small placement and for random ones up to 300 ranks.
+ * test_groups_property.c - groups are what the paper defines, for every small placement and for
+ * random ones up to 300 ranks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +51,8 @@ static void random_placements(void **state)
     for (int i = 0; i < 4000; i++) {
         struct shape_place place;
 
-        random_place(i % 100 ? random_between(1, 40) : random_between(1, 300), SHAPE_LEVELS - 1, i % 4, &place);
+        random_place(i % 100 ? random_between(1, 40) : random_between(1, 300), SHAPE_LEVELS - 1,
+                     i % 4, &place);
         check_place(&place);
         free((void *)(uintptr_t)place.unit);
     }

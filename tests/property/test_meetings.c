@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_meetings.c - each two ranks meet in one step, a rank meets one other at most in a step, and as few ranks of a group meet others' as is promised, on
- * random groups, ragged ones too; of one group, ranks meet as r + q mod p says.
+ * test_meetings.c - each two ranks meet in one step, a rank meets one other at most in a step, and
+ * as few ranks of a group meet others' as is promised, on random groups, ragged ones too; of one
+ * group, ranks meet as r + q mod p says.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,8 @@ static int head_of(const struct shape_groups *g, int rank)
 /* All ranks once, and those of a group by number. */
 static struct meetings_rank *list(const struct meetings *o)
 {
-    int ranks = o->groups->ranks, *seen = calloc((size_t)ranks, sizeof *seen), *members = calloc((size_t)ranks, sizeof *members);
+    int ranks = o->groups->ranks, *seen = calloc((size_t)ranks, sizeof *seen),
+        *members = calloc((size_t)ranks, sizeof *members);
     struct meetings_rank *all = calloc((size_t)ranks, sizeof *all), at = meetings_none;
 
     assert_true(seen && members && all);
@@ -31,7 +33,7 @@ static struct meetings_rank *list(const struct meetings *o)
         assert_int_equal(seen[at.rank]++, 0);
         assert_int_equal(head_of(o->groups, at.rank), o->heads[at.group]);
         assert_int_equal(at.index, members[at.group]++);
-        assert_true(at.index < o->most);
+        assert_true(at.index < o->max);
         all[at.rank] = at;
     }
     for (int r = 0; r < ranks; r++)
@@ -41,14 +43,16 @@ static struct meetings_rank *list(const struct meetings *o)
     return all;
 }
 
-/* What happens to a group in a step: its ranks that meet others', and those that meet one group's. */
+/* What happens to a group in a step: its ranks that meet others', and those that meet one group's.
+ * */
 struct traffic {
     int out, *to;
 };
 
-static void check_step(const struct meetings *o, const struct meetings_rank *all, long step, struct traffic *traffic, int *meets)
+static void check_step(const struct meetings *o, const struct meetings_rank *all, long step,
+                       struct traffic *traffic, int *meets)
 {
-    int share = o->most / o->count, rest = o->most % o->count != 0;
+    int share = o->max / o->count, rest = o->max % o->count != 0;
 
     for (int a = 0; a < o->count; a++) {
         traffic[a].out = 0;
@@ -69,24 +73,25 @@ static void check_step(const struct meetings *o, const struct meetings_rank *all
         assert_true(partners <= 1);
     }
     for (int a = 0; a < o->count; a++) {
-        assert_true(traffic[a].out <= (o->count == 1 ? 0 : o->most - share + 2));
+        assert_true(traffic[a].out <= (o->count == 1 ? 0 : o->max - share + 2));
         for (int b = 0; b < o->count && o->count > 1; b++)
             assert_true(traffic[a].to[b] <= share + rest + 1);
     }
 }
 
 /* All meetings of a rank, so many at a time: once each, in the order of steps. */
-static void check_order(const struct meetings *o, const struct meetings_rank *all, const struct meetings_rank *me, int most)
+static void check_order(const struct meetings *o, const struct meetings_rank *all,
+                        const struct meetings_rank *me, int max)
 {
     uint64_t meeting[64], last = 0;
     long step = -1;
     int met = 0;
 
-    for (int count; (count = meetings_after(o, me, last, most, meeting)) != 0; met += count)
+    for (int count; (count = meetings_after(o, me, last, max, meeting)) != 0; met += count)
         for (int i = 0; i < count; last = meeting[i++]) {
             long next = meetings_step(o, me, &all[meetings_with(meeting[i])]);
             assert_int_not_equal(meetings_with(meeting[i]), me->rank);
-            assert_true(next > step && i < most);
+            assert_true(next > step && i < max);
             step = next;
         }
     assert_int_equal(met, o->groups->ranks - 1);
@@ -97,12 +102,13 @@ static void check(const struct shape_groups *g)
     const struct meetings o = meetings_of(g);
     struct meetings_rank *all = list(&o);
     struct traffic *traffic = calloc((size_t)o.count, sizeof *traffic);
-    int *to = calloc((size_t)(o.count * o.count), sizeof *to), *meets = calloc((size_t)g->ranks, sizeof *meets);
+    int *to = calloc((size_t)(o.count * o.count), sizeof *to),
+        *meets = calloc((size_t)g->ranks, sizeof *meets);
 
     assert_true(traffic && to && meets);
     for (int a = 0; a < o.count; a++)
         traffic[a].to = to + a * o.count;
-    for (long step = 0; step < (long)o.most * o.count; step++)
+    for (long step = 0; step < (long)o.max * o.count; step++)
         check_step(&o, all, step, traffic, meets);
     for (int r = 0; r < g->ranks; r++) {
         assert_int_equal(meets[r], g->ranks); /* itself, too */
@@ -148,7 +154,8 @@ static void equal_groups(void **state)
             for (int turns = 0; turns < 2; turns++) {
                 for (int r = 0; r < ranks * groups; r++)
                     unit[r] = turns ? r % groups : r / ranks;
-                check_place(&(struct shape_place){ .ranks = ranks * groups, .levels = 1, .unit = unit });
+                check_place(
+                    &(struct shape_place){ .ranks = ranks * groups, .levels = 1, .unit = unit });
             }
 }
 

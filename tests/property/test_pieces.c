@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_pieces.c - the pieces of all fragments are the message, each byte once; those of a fragment lie side by side in its set, and sets take turns. */
+/* test_pieces.c - the pieces of all fragments are the message, each byte once; those of a fragment
+ * lie side by side in its set, and sets take turns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,8 @@ enum { OWNERS = 12, BLOCK = 300 };
 /* Slices alike, or of any lengths; in cells with room for a piece. */
 static struct pieces random_cut(size_t *blocks)
 {
-    struct pieces s = { .count = random_between(1, OWNERS), .sets = (uint64_t)random_between(1, 4) };
+    struct pieces s = { .count = random_between(1, OWNERS),
+                        .sets = (uint64_t)random_between(1, 4) };
 
     s.at_once = random_between(1, s.count);
     s.piece_bytes = (size_t)random_between(1, BLOCK);
@@ -34,7 +36,8 @@ static struct pieces random_cut(size_t *blocks)
 }
 
 /* What a fragment adds to what there is of each slice.  Returns its bytes. */
-static size_t check_fragment(const struct pieces *s, const struct pieces_place *f, const size_t *starts, size_t *had)
+static size_t check_fragment(const struct pieces *s, const struct pieces_place *f,
+                             const size_t *starts, size_t *had)
 {
     size_t bytes = 0, in_set = f->at % s->sets * s->set_bytes, end = in_set;
     int owner = f->owner;

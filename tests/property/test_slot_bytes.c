@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_slot_bytes.c - what an algorithm says it needs: never more than it may have; asked again with that much, the same, so that run(), which sees
- * nothing else, finds the ring that was laid out; more room never makes it smaller.
+ * test_slot_bytes.c - what an algorithm says it needs: never more than it may have; asked again
+ * with that much, the same, so that run(), which sees nothing else, finds the ring that was laid
+ * out; more room never makes it smaller.
  */
 #include "alg/alg.h"
 
@@ -17,7 +18,7 @@ static bool corners(const struct alg *a, int i, long *param)
 {
     for (int p = 0; a->params && a->params[p].name; p++, i /= CORNERS) {
         const struct alg_param *of = &a->params[p];
-        param[p] = i % CORNERS == LEAST ? of->least : i % CORNERS == PRESET ? of->preset : of->most;
+        param[p] = i % CORNERS == LEAST ? of->min : i % CORNERS == PRESET ? of->preset : of->max;
     }
     return i == 0;
 }
@@ -26,10 +27,10 @@ static void holds_for(const struct alg *a, const long *param, int ranks)
 {
     size_t before = 0;
 
-    for (size_t most = 0; most <= (size_t)3 << 20; most += most < 40000 ? 904 : 65432) {
-        size_t bytes = alg_slot_bytes(a, param, ranks, most);
+    for (size_t max = 0; max <= (size_t)3 << 20; max += max < 40000 ? 904 : 65432) {
+        size_t bytes = alg_slot_bytes(a, param, ranks, max);
 
-        assert_true(bytes <= most && bytes >= before);
+        assert_true(bytes <= max && bytes >= before);
         assert_int_equal(alg_slot_bytes(a, param, ranks, bytes), bytes);
         before = bytes;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_tiles.c - tiles and windows have whole lines and fit; what was told of an operation is more than all that was told before, and is read as it was told; tiles that are
- * out have notices of their own.
+ * test_tiles.c - tiles and windows have whole lines and fit; what was told of an operation is more
+ * than all that was told before, and is read as it was told; tiles that are out have notices of
+ * their own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,16 +21,18 @@ static void sizes_are_whole_lines_that_fit(void **state)
     for (int i = 0; i < TIMES; i++) {
         size_t slot = (size_t)random_between(1, i % 2 ? 64 : 1 << 14) * TILES_LINE,
                cache = (size_t)random_between(0, i % 3 ? 1 << 20 : 1 << 14);
-        size_t window = tiles_window(slot, cache), wanted = (size_t)random_between(0, i % 5 ? 1 << 16 : 300),
+        size_t window = tiles_window(slot, cache),
+               wanted = (size_t)random_between(0, i % 5 ? 1 << 16 : 300),
                tile = tiles_bytes(wanted, window);
 
         assert_int_equal(window % TILES_LINE, 0);
         assert_in_range(window, TILES_LINE, slot);
-        assert_true(window == slot || window <= TILES_LEAST || window <= cache);
-        assert_true(window == slot || window >= TILES_LEAST);
+        assert_true(window == slot || window <= TILES_MIN || window <= cache);
+        assert_true(window == slot || window >= TILES_MIN);
         assert_int_equal(tile % TILES_LINE, 0);
         assert_in_range(tile, TILES_LINE, window);
-        assert_true(wanted == 0 ? tile * TILES_WINDOW >= window && (tile - TILES_LINE) * TILES_WINDOW < window
+        assert_true(wanted == 0 ? tile * TILES_WINDOW >= window &&
+                                      (tile - TILES_LINE) * TILES_WINDOW < window
                                 : tile >= wanted || tile == window);
     }
 }
@@ -38,11 +41,14 @@ static void runs_go_over_no_end(void **state)
 {
     (void)state;
     for (int i = 0; i < TIMES; i++) {
-        size_t window = (size_t)random_between(1, 64) * TILES_LINE, bytes = (size_t)random_between(0, (int)window);
-        uint64_t at = (uint64_t)random_between(0, 1 << 20) * TILES_LINE, run = tiles_run(at, bytes, window);
+        size_t window = (size_t)random_between(1, 64) * TILES_LINE,
+               bytes = (size_t)random_between(0, (int)window);
+        uint64_t at = (uint64_t)random_between(0, 1 << 20) * TILES_LINE,
+                 run = tiles_run(at, bytes, window);
 
         assert_true(run % window + bytes <= window);
-        assert_true(run == at || (run % window == 0 && run - at < window && at % window + bytes > window));
+        assert_true(run == at ||
+                    (run % window == 0 && run - at < window && at % window + bytes > window));
     }
 }
 
@@ -53,7 +59,8 @@ static void counts_grow_and_tell_the_operation(void **state)
         uint64_t op = (uint64_t)random_between(1, MANY), tiles = (uint64_t)random_between(0, MANY);
         bool before = random_between(0, 1);
 
-        assert_true(tiles_left(op, tiles_all) >= tiles_left(op, tiles) && tiles_left(op, tiles_all) < tiles_left(op + 1, 0));
+        assert_true(tiles_left(op, tiles_all) >= tiles_left(op, tiles) &&
+                    tiles_left(op, tiles_all) < tiles_left(op + 1, 0));
         assert_true(tiles_full(op, tiles, true) < tiles_full(op, tiles + 1, false) &&
                     tiles_full(op, tiles, true) < tiles_full(op + 1, 0, false));
         assert_int_equal(tiles_had(tiles_full(op, tiles, before), op), tiles != 0);
@@ -62,7 +69,8 @@ static void counts_grow_and_tell_the_operation(void **state)
     }
 }
 
-/* Of an operation, and of the last of an operation and the first of the next: as far as no line is asked for more than TILES_NOTICES of each. */
+/* Of an operation, and of the last of an operation and the first of the next: as far as no line is
+ * asked for more than TILES_NOTICES of each. */
 static void notices_have_places(void **state)
 {
     (void)state;
@@ -75,7 +83,8 @@ static void notices_have_places(void **state)
                 assert_int_not_equal(tiles_place(op, tile), tiles_place(op + 1, next));
         }
     for (int i = 0; i < TIMES; i++) {
-        size_t begin = (size_t)random_between(0, 1 << 23) * TILES_LINE, bytes = (size_t)random_between(0, MANY - 1);
+        size_t begin = (size_t)random_between(0, 1 << 23) * TILES_LINE,
+               bytes = (size_t)random_between(0, MANY - 1);
         bool small = random_between(0, 1), more = random_between(0, 1);
         uint64_t notice = tiles_notice(begin, bytes, small, more);
 

@@ -11,7 +11,8 @@
 
 #include <stdlib.h>
 
-/* Who takes part in the top's level is its own head, if it meets; another rank has the head of whoever leads its last group: nothing else is a head. */
+/* Who takes part in the top's level is its own head, if it meets; another rank has the head of
+ * whoever leads its last group: nothing else is a head. */
 static void check_heads(const struct shape_groups *g, const struct top *top)
 {
     for (int r = 0; r < g->ranks; r++) {
@@ -36,11 +37,11 @@ static int takers(const struct shape_groups *g, int level)
 }
 
 /* The lowest level of 2 to `most` that take part, and no other; or the last, which gathers. */
-static void check_level(const struct shape_groups *g, const struct top *top, int most)
+static void check_level(const struct shape_groups *g, const struct top *top, int max)
 {
     int level = 0;
 
-    while (level < g->levels && (takers(g, level) < 2 || takers(g, level) > most))
+    while (level < g->levels && (takers(g, level) < 2 || takers(g, level) > max))
         level++;
     assert_int_equal(top->meets, level < g->levels);
     assert_int_equal(top->level, level < g->levels ? level : g->levels - 1);
@@ -57,12 +58,12 @@ static void random_tops(void **state)
     for (int i = 0; i < 1000; i++) {
         struct shape_place place;
         struct shape_groups g;
-        int most = random_between(1, 8);
+        int max = random_between(1, 8);
 
         random_place(random_between(1, 40), SHAPE_LEVELS - 1, i % 4, &place);
         assert_int_equal(hud_shape_groups_build(&place, &g), 0);
-        struct top top = top_of(&g, most);
-        check_level(&g, &top, most);
+        struct top top = top_of(&g, max);
+        check_level(&g, &top, max);
         check_heads(&g, &top);
         met += top.meets && g.levels > 1;
         below += top.meets && top.level < g.levels - 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_trees_property.c - every kind of tree, every root, every rank for 1..40 ranks and degrees 1..8, and random larger ones:
- * each rank is reached once, parent and children agree, degree and depth keep their bounds, roots are rotations.
+ * test_trees_property.c - every kind of tree, every root, every rank for 1..40 ranks and degrees
+ * 1..8, and random larger ones: each rank is reached once, parent and children agree, degree and
+ * depth keep their bounds, roots are rotations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,14 +71,17 @@ static int ceil_log(int k, int ranks)
 /* Members of the widest of the lowest groups. */
 static int widest(const struct shape_groups *g)
 {
-    int most = 0;
+    int max = 0;
 
     for (int i = 0; i < g->level[0].groups; i++)
-        most = g->level[0].first[i + 1] - g->level[0].first[i] > most ? g->level[0].first[i + 1] - g->level[0].first[i] : most;
-    return most;
+        max = g->level[0].first[i + 1] - g->level[0].first[i] > max
+                  ? g->level[0].first[i + 1] - g->level[0].first[i]
+                  : max;
+    return max;
 }
 
-/* The most steps that leaders take in a lowest group: a wide one takes two, where the degree allows as few. */
+/* The most steps that leaders take in a lowest group: a wide one takes two, where the degree allows
+ * as few. */
 static int within_group(int k, int members)
 {
     int steps = kary_height(k, members);
@@ -104,7 +108,8 @@ static void check_bounds(const struct shape_tree *t, int height)
         break;
     case SHAPE_KNOMIAL:
         assert_true(height <= ceil_log(k, t->ranks));
-        assert_true(of_root <= (k - 1) * ceil_log(k, t->ranks) && of_root > (k - 1) * (ceil_log(k, t->ranks) - 1));
+        assert_true(of_root <= (k - 1) * ceil_log(k, t->ranks) &&
+                    of_root > (k - 1) * (ceil_log(k, t->ranks) - 1));
         break;
     case SHAPE_NESTED:
         for (int r = 0; r < t->ranks; r++)
@@ -113,7 +118,9 @@ static void check_bounds(const struct shape_tree *t, int height)
     case SHAPE_LEADERS:
         for (int r = 0; r < t->ranks; r++)
             assert_true(count_children(t, r) <= k * (1 + (t->groups->top[r] > 0 || r == t->root)));
-        assert_in_range(height, 0, kary_height(k, t->groups->level[0].groups) + within_group(k, widest(t->groups)));
+        assert_in_range(height, 0,
+                        kary_height(k, t->groups->level[0].groups) +
+                            within_group(k, widest(t->groups)));
         break;
     default:
         assert_true(height <= 2 * t->groups->levels - 1);
@@ -136,7 +143,7 @@ static int subtree_size(const struct shape_tree *t, int rank, int *lowest, int *
 static void check_balance(const struct shape_tree *t)
 {
     for (int r = 0; r < t->ranks && t->root == 0; r++) {
-        int most = 0, least = t->ranks, children = count_children(t, r);
+        int max = 0, min = t->ranks, children = count_children(t, r);
 
         for (int i = 0; i < children; i++) {
             int child = hud_shape_child(t, r, i), lowest = child, highest = child;
@@ -144,10 +151,10 @@ static void check_balance(const struct shape_tree *t)
 
             assert_int_equal(highest - lowest + 1, size);
             assert_int_equal(lowest, child);
-            most = most > size ? most : size;
-            least = least < size ? least : size;
+            max = max > size ? max : size;
+            min = min < size ? min : size;
         }
-        assert_true(most <= least + (children < t->degree ? 1 : 0) || most - least <= 1);
+        assert_true(max <= min + (children < t->degree ? 1 : 0) || max - min <= 1);
     }
 }
 
@@ -157,7 +164,8 @@ static void check_rotation(const struct shape_tree *t)
 
     from_0.root = 0;
     for (int v = 1; v < t->ranks; v++)
-        assert_int_equal(hud_shape_parent(t, (v + t->root) % t->ranks), (hud_shape_parent(&from_0, v) + t->root) % t->ranks);
+        assert_int_equal(hud_shape_parent(t, (v + t->root) % t->ranks),
+                         (hud_shape_parent(&from_0, v) + t->root) % t->ranks);
 }
 
 static void check_tree(const struct shape_tree *t)
@@ -178,7 +186,8 @@ static void check_tree(const struct shape_tree *t)
         check_rotation(t);
 }
 
-/* Every edge joins two members of a group, and a group is entered from outside at most once (not at all if the root is inside). */
+/* Every edge joins two members of a group, and a group is entered from outside at most once (not at
+ * all if the root is inside). */
 static void check_grouped(const struct shape_tree *t)
 {
     for (int level = 0; level < t->groups->levels; level++) {
@@ -198,7 +207,8 @@ static void check_grouped(const struct shape_tree *t)
         int parent = hud_shape_parent(t, r), together = r == t->root;
 
         for (int level = 0; level <= t->groups->top[r] && parent >= 0; level++)
-            together |= t->groups->level[level].group_of[parent] == t->groups->level[level].group_of[r];
+            together |=
+                t->groups->level[level].group_of[parent] == t->groups->level[level].group_of[r];
         assert_true(together);
     }
 }
@@ -210,7 +220,10 @@ static void every_small_tree(void **state)
         for (int ranks = 1; ranks <= 40; ranks++)
             for (int root = 0; root < ranks; root++)
                 for (int degree = kind == SHAPE_KNOMIAL ? 2 : 1; degree <= 8; degree++)
-                    check_tree(&(struct shape_tree){ .kind = (enum shape_kind)kind, .degree = degree, .ranks = ranks, .root = root });
+                    check_tree(&(struct shape_tree){ .kind = (enum shape_kind)kind,
+                                                     .degree = degree,
+                                                     .ranks = ranks,
+                                                     .root = root });
 }
 
 static void random_large_trees(void **state)
@@ -226,24 +239,30 @@ static void random_large_trees(void **state)
     }
 }
 
-/* A group of no more members than the degree and one is told by its head alone: then both kinds are one. */
+/* A group of no more members than the degree and one is told by its head alone: then both kinds are
+ * one. */
 static void check_nested(const struct shape_tree *t)
 {
-    struct shape_tree wide = { SHAPE_NESTED, t->ranks, t->ranks, t->root, t->groups }, grouped = { .kind = SHAPE_GROUPED };
+    struct shape_tree wide = { SHAPE_NESTED, t->ranks, t->ranks, t->root, t->groups },
+                      grouped = { .kind = SHAPE_GROUPED };
 
     grouped.ranks = t->ranks, grouped.root = t->root, grouped.groups = t->groups;
     for (int r = 0; r < t->ranks; r++)
         assert_int_equal(hud_shape_parent(&wide, r), hud_shape_parent(&grouped, r));
 }
 
-/* A head, the root or the leader of a lowest group, is told by a head, all others within their group; below a head the other heads come first. */
+/* A head, the root or the leader of a lowest group, is told by a head, all others within their
+ * group; below a head the other heads come first. */
 static void check_leaders(const struct shape_tree *t)
 {
     const struct shape_level *lowest = &t->groups->level[0];
 
     for (int r = 0; r < t->ranks; r++) {
         int group = lowest->group_of[r], parent = hud_shape_parent(t, r), child;
-        bool heads = r == (lowest->group_of[t->root] == group ? t->root : lowest->members[lowest->first[group]]), inside = false;
+        bool heads =
+                 r == (lowest->group_of[t->root] == group ? t->root
+                                                          : lowest->members[lowest->first[group]]),
+             inside = false;
 
         assert_true(parent < 0 || (lowest->group_of[parent] == group) != heads);
         for (int i = 0; (child = hud_shape_child(t, r, i)) >= 0; i++) {
@@ -287,7 +306,8 @@ static void every_root_of_random_groups(void **state)
                                 .degree = i / 3 % 6 == 5 ? 40 : 1 + i / 3 % 6,
                                 .groups = &g };
 
-        random_place(i < 300 ? 1 + i % 40 : random_between(1, 100), i % 5 ? SHAPE_LEVELS - 1 : i / 5 % 2, i % 4, &place);
+        random_place(i < 300 ? 1 + i % 40 : random_between(1, 100),
+                     i % 5 ? SHAPE_LEVELS - 1 : i / 5 % 2, i % 4, &place);
         assert_int_equal(hud_shape_groups_build(&place, &g), 0);
         t.ranks = place.ranks;
         for (t.root = 0; t.root < t.ranks; t.root++)
@@ -306,7 +326,8 @@ static void knomial_order(void **state)
 
         for (int r = 0; r < t.ranks; r++)
             for (int i = 1, size = t.ranks, child; (child = hud_shape_child(&t, r, i)) >= 0; i++) {
-                int lowest = child, highest = child, now = subtree_size(&t, child, &lowest, &highest);
+                int lowest = child, highest = child,
+                    now = subtree_size(&t, child, &lowest, &highest);
                 assert_true(now <= size);
                 size = now;
             }

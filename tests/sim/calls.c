@@ -29,7 +29,8 @@ static void stream(uint64_t id, uint64_t from, uint64_t to, size_t bytes, byte *
 
 /* ---- the operation ---- */
 
-static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                    size_t elements)
 {
     unsigned factor = op->commutative ? 1 : 31;
     size_t bytes = elements * op->element_bytes;
@@ -49,7 +50,10 @@ static void combine(const struct hud_op *op, void *dst, const void *const *src, 
 
 static struct hud_op operation(const struct call *call)
 {
-    return (struct hud_op){ .element_bytes = call->element, .commutative = !call->alg->ordered, .combine = combine, .name = "test" };
+    return (struct hud_op){ .element_bytes = call->element,
+                            .commutative = !call->alg->ordered,
+                            .combine = combine,
+                            .name = "test" };
 }
 
 /* ---- blocks ---- */
@@ -57,12 +61,15 @@ static struct hud_op operation(const struct call *call)
 /* Of the result of a reduce_scatter: equal as far as they can be, or any. */
 static size_t block_of(const struct call *call, int rank)
 {
-    size_t elements = call->bytes / call->element, ranks = (size_t)call->ranks, r = (size_t)rank, left = elements;
+    size_t elements = call->bytes / call->element, ranks = (size_t)call->ranks, r = (size_t)rank,
+           left = elements;
 
     if (mix(call->id) % 2 == 0)
         return (elements * (r + 1) / ranks - elements * r / ranks) * call->element;
     for (size_t i = 0; i < ranks; i++) {
-        size_t take = i + 1 == ranks ? left : mix(call->id * 7 + i) % 3 == 0 ? 0 : left * (mix(call->id * 5 + i) % 8) / 8;
+        size_t take = i + 1 == ranks                   ? left
+                      : mix(call->id * 7 + i) % 3 == 0 ? 0
+                                                       : left * (mix(call->id * 5 + i) % 8) / 8;
         if (i == r)
             return take * call->element;
         left -= take;
@@ -151,7 +158,8 @@ static struct {
 
 static bool same_data(const struct call *a, const struct call *b)
 {
-    return a->id == b->id && a->bytes == b->bytes && a->ranks == b->ranks && a->element == b->element && a->alg->ordered == b->alg->ordered;
+    return a->id == b->id && a->bytes == b->bytes && a->ranks == b->ranks &&
+           a->element == b->element && a->alg->ordered == b->alg->ordered;
 }
 
 static const byte *sum_of(const struct call *call)
@@ -231,12 +239,12 @@ size_t call_view_bytes(const char *coll, size_t bytes, int ranks)
 
 /* ---- a rank ---- */
 
-struct call_user *call_user_create(struct sim *s, int ranks, size_t most_bytes)
+struct call_user *call_user_create(struct sim *s, int ranks, size_t max_bytes)
 {
     struct call_user *u = hud_must(calloc(1, sizeof *u));
 
-    u->in = user_buffer_create(s, most_bytes);
-    u->out = user_buffer_create(s, most_bytes);
+    u->in = user_buffer_create(s, max_bytes);
+    u->out = user_buffer_create(s, max_bytes);
     u->parts = hud_must(calloc(2 * (size_t)ranks, sizeof *u->parts));
     u->views = hud_must(calloc(2 * (size_t)ranks, sizeof *u->views));
     u->block_bytes = hud_must(calloc((size_t)ranks, sizeof *u->block_bytes));
@@ -262,7 +270,8 @@ static void fill(const struct call *call, int rank, const struct row *row, struc
     free(message);
 }
 
-static void prepare_bcast(const struct call *call, int rank, const struct row *row, struct call_user *u, struct coll *c)
+static void prepare_bcast(const struct call *call, int rank, const struct row *row,
+                          struct call_user *u, struct coll *c)
 {
     if (rank == call->root)
         fill(call, rank, row, u->out);
@@ -270,7 +279,8 @@ static void prepare_bcast(const struct call *call, int rank, const struct row *r
 }
 
 /* Views of the parts of both buffers, a pair of them for each rank. */
-static void cut(const struct call *call, int rank, struct call_user *u, struct user_buffer *in, struct coll *c)
+static void cut(const struct call *call, int rank, struct call_user *u, struct user_buffer *in,
+                struct coll *c)
 {
     size_t from = 0, to = 0;
 
@@ -285,9 +295,11 @@ static void cut(const struct call *call, int rank, struct call_user *u, struct u
     c->outs = u->views + call->ranks;
 }
 
-static void prepare_other(const struct call *call, int rank, const struct row *row, struct call_user *u, struct sim *s, struct coll *c)
+static void prepare_other(const struct call *call, int rank, const struct row *row,
+                          struct call_user *u, struct sim *s, struct coll *c)
 {
-    bool scatters = strcmp(call->alg->coll, "reduce_scatter") == 0, none = row->out_bytes(call, rank) == 0 && !scatters;
+    bool scatters = strcmp(call->alg->coll, "reduce_scatter") == 0,
+         none = row->out_bytes(call, rank) == 0 && !scatters;
     struct user_buffer *in = call->in_place && !none ? u->out : u->in;
 
     user_buffer_reset(in, row->in_bytes(call, rank), hud_sim_random(s, 2) == 0);
@@ -312,7 +324,8 @@ static void prepare_other(const struct call *call, int rank, const struct row *r
     }
 }
 
-void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s, struct coll *c)
+void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,
+                  struct coll *c)
 {
     const struct row *row = row_of(call->alg->coll);
 
@@ -326,14 +339,16 @@ void call_prepare(const struct call *call, int rank, struct call_user *u, struct
         prepare_other(call, rank, row, u, s, c);
 }
 
-void call_verify(const struct call *call, int rank, const struct call_user *u, struct sim *s, int status)
+void call_verify(const struct call *call, int rank, const struct call_user *u, struct sim *s,
+                 int status)
 {
     const struct row *row = row_of(call->alg->coll);
     size_t bytes = row ? row->out_bytes(call, rank) : 0;
 
     if (status != (call->shorter == rank ? HUD_ERR_TRUNCATE : HUD_OK))
-        hud_sim_fail(s, "wrong status: %d at rank %d after %s/%s, its view holds %zu of %zu bytes\n", status, rank, call->alg->coll,
-                     call->alg->name, bytes, call->bytes);
+        hud_sim_fail(s,
+                     "wrong status: %d at rank %d after %s/%s, its view holds %zu of %zu bytes\n",
+                     status, rank, call->alg->coll, call->alg->name, bytes, call->bytes);
     if (bytes == 0)
         return;
     byte *message = hud_must(malloc(call_view_bytes(row->coll, call->bytes, call->ranks) + 1));
@@ -341,7 +356,10 @@ void call_verify(const struct call *call, int rank, const struct call_user *u, s
     size_t wrong = user_buffer_differs(u->out, message, bytes);
     free(message);
     if (wrong < bytes)
-        hud_sim_fail(s, "wrong result: byte %zu of %zu at rank %d after %s/%s, call %llu, root %d, elements of %zu%s\n", wrong, bytes, rank,
-                     call->alg->coll, call->alg->name, (unsigned long long)call->id, call->root, call->element,
+        hud_sim_fail(s,
+                     "wrong result: byte %zu of %zu at rank %d after %s/%s, call %llu, root %d, "
+                     "elements of %zu%s\n",
+                     wrong, bytes, rank, call->alg->coll, call->alg->name,
+                     (unsigned long long)call->id, call->root, call->element,
                      call->in_place ? ", in place" : "");
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calls.h - what the ranks of a sequence send in a call of any collective, and what each must have afterwards.
+ * calls.h - what the ranks of a sequence send in a call of any collective, and what each must have
+ * afterwards.
  *
- * A reduction's operation treats an element as one number of so many bytes, so a cut within an element shows.  An algorithm that takes the ranks in order gets
- * a * 31 + b, in which neither the order nor the bracketing may change; the others get a + b.
+ * A reduction's operation treats an element as one number of so many bytes, so a cut within an
+ * element shows.  An algorithm that takes the ranks in order gets a * 31 + b, in which neither the
+ * order nor the bracketing may change; the others get a + b.
  */
 #ifndef HUD_CALLS_H
 #define HUD_CALLS_H
@@ -31,7 +33,7 @@ struct call_user {
     struct hud_op reduction;
 };
 
-struct call_user *call_user_create(struct sim *s, int ranks, size_t most_bytes);
+struct call_user *call_user_create(struct sim *s, int ranks, size_t max_bytes);
 void call_user_free(struct call_user *u);
 
 /* Most bytes of a rank's view in it. */
@@ -40,9 +42,11 @@ size_t call_view_bytes(const char *coll, size_t bytes, int ranks);
 bool call_reduces(const char *coll);
 
 /* Fills the buffers of a rank in, and the views and the operation of c. */
-void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s, struct coll *c);
+void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,
+                  struct coll *c);
 
 /* Afterwards: ends the simulation with a report if the rank has not what it must have. */
-void call_verify(const struct call *call, int rank, const struct call_user *u, struct sim *s, int status);
+void call_verify(const struct call *call, int rank, const struct call_user *u, struct sim *s,
+                 int status);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.c - runs every algorithm, alone and mixed with the others, and the core's own protocols, under the race checker.
+ * check.c - runs every algorithm, alone and mixed with the others, and the core's own protocols,
+ * under the race checker.
  *
- *   sim_check [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds N] [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
+ *   sim_check [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds N]
+ * [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
  *
- * Exit status 0: clean; 1: a report was printed; 2: bad arguments; 3: the mutated line was never reached.
+ * Exit status 0: clean; 1: a report was printed; 2: bad arguments; 3: the mutated line was never
+ * reached.
  */
 #include "leases.h"
 #include "rollcalls.h"
@@ -79,7 +82,8 @@ static bool parse_mutation(struct check *k, char *text)
     *line = '\0';
     k->mutate_file = text;
     k->mutate_line = atoi(line + 1);
-    k->mutate = kind ? (kind[1] == 'R' ? SIM_DROP_RELEASE : SIM_DROP_ACQUIRE) : SIM_DROP_RELEASE | SIM_DROP_ACQUIRE;
+    k->mutate = kind ? (kind[1] == 'R' ? SIM_DROP_RELEASE : SIM_DROP_ACQUIRE)
+                     : SIM_DROP_RELEASE | SIM_DROP_ACQUIRE;
     return k->mutate_line > 0;
 }
 
@@ -135,9 +139,12 @@ static bool out_of_time(const struct check *k)
 
 static bool run_one(struct check *k, run_fn *run, const struct alg *only, int ranks, uint64_t seed)
 {
-    const struct sequence_options options = {
-        .ranks = ranks, .only = only, .seed = seed, .mutate_file = k->mutate_file, .mutate_line = k->mutate_line, .mutate = k->mutate
-    };
+    const struct sequence_options options = { .ranks = ranks,
+                                              .only = only,
+                                              .seed = seed,
+                                              .mutate_file = k->mutate_file,
+                                              .mutate_line = k->mutate_line,
+                                              .mutate = k->mutate };
 
     return run(&options, &k->sums, stdout);
 }
@@ -186,15 +193,17 @@ int main(int argc, char **argv)
     struct check k = { .min_ranks = 1, .max_ranks = INT_MAX, .seeds = 15, .began = time(NULL) };
 
     if (!parse(&k, argc, argv)) {
-        fprintf(stderr,
-                "usage: %s [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds N] [--seconds N] [--mutate "
-                "FILE:LINE[:R|:A]] [--list]\n",
-                argv[0]);
+        fprintf(
+            stderr,
+            "usage: %s [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds "
+            "N] [--seconds N] [--mutate "
+            "FILE:LINE[:R|:A]] [--list]\n",
+            argv[0]);
         return USAGE;
     }
     bool clean = run_all(&k);
-    printf("%lu runs, %lu calls (%lu truncated), %lu events%s\n", k.sums.runs, k.sums.calls, k.sums.truncated, k.sums.events,
-           clean ? ", clean" : "");
+    printf("%lu runs, %lu calls (%lu truncated), %lu events%s\n", k.sums.runs, k.sums.calls,
+           k.sums.truncated, k.sums.events, clean ? ", clean" : "");
     if (clean && k.mutate_file && k.sums.mutated == 0) {
         printf("%s:%d was never reached\n", k.mutate_file, k.mutate_line);
         return NOT_REACHED;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * crowd.c - barriers of very many ranks in simulated time, under the checker: that it ends in seconds, and what it takes.
+ * crowd.c - barriers of very many ranks in simulated time, under the checker: that it ends in
+ * seconds, and what it takes.
  *
  *   sim_crowd [RANKS [CALLS [ALGORITHM...]]]     on a made-up machine of dies of 64 cores
  */
@@ -50,8 +51,12 @@ static bool run(const struct alg *alg, const struct sim_machine *machine, int ra
 {
     long param[ALG_PARAMS] = { 0 };
     struct shape_groups groups = groups_of(machine, ranks);
-    struct job job = { .alg = alg, .calls = calls, .call = { .groups = &groups, .param = param, .slot_bytes = ARENA } };
-    const struct sim_options options = { .ranks = ranks, .arena_bytes = ARENA, .seed = 1, .machine = machine, .core = machine->cpu };
+    struct job job = { .alg = alg,
+                       .calls = calls,
+                       .call = { .groups = &groups, .param = param, .slot_bytes = ARENA } };
+    const struct sim_options options = {
+        .ranks = ranks, .arena_bytes = ARENA, .seed = 1, .machine = machine, .core = machine->cpu
+    };
     clock_t began = clock();
 
     for (int p = 0; alg->params && alg->params[p].name; p++)
@@ -64,8 +69,10 @@ static bool run(const struct alg *alg, const struct sim_machine *machine, int ra
     struct sim *s = hud_sim_create(&options);
     job.team = hud_sim_team_create(s, ranks, machine->cpu, 0, ARENA);
     bool clean = hud_sim_run(s, body, &job);
-    printf("%-14s %d ranks, %d calls: simulated %.0f ns a call, %lu events, %.2f s of this processor%s%s\n", alg->name, ranks, calls,
-           job.last_ns / calls, hud_sim_events(s), (double)(clock() - began) / CLOCKS_PER_SEC, clean ? "" : "\n", hud_sim_report(s));
+    printf("%-14s %d ranks, %d calls: simulated %.0f ns a call, %lu events, %.2f s of this "
+           "processor%s%s\n",
+           alg->name, ranks, calls, job.last_ns / calls, hud_sim_events(s),
+           (double)(clock() - began) / CLOCKS_PER_SEC, clean ? "" : "\n", hud_sim_report(s));
     fflush(stdout);
     hud_sim_free(s);
     hud_shape_groups_free(&groups);

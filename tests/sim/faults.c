@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* faults.c - what the checker must report, and what it must not.  The table at the end says which is which. */
+/* faults.c - what the checker must report, and what it must not.  The table at the end says which
+ * is which. */
 #include "faults.h"
 
 static struct slot *slot_of(struct mem *m, int rank)
@@ -37,7 +38,8 @@ void right_bcast(struct mem *m, const struct coll *c)
     mem_post(m, &mine->done, c->op);
 }
 
-/* Central counter, polled.  The wrong ones below end with it where they would break their promise, too. */
+/* Central counter, polled.  The wrong ones below end with it where they would break their promise,
+ * too. */
 void right_barrier(struct mem *m, const struct coll *c)
 {
     mem_flag *met = &slot_of(m, 0)->met;
@@ -58,7 +60,8 @@ static void right_counter(struct mem *m, const struct coll *c)
         mem_await(m, &slot_of(m, 0)->full, c->op);
 }
 
-/* A flag is never seen to go back, nor older than what is known to have happened: else this leaves its region. */
+/* A flag is never seen to go back, nor older than what is known to have happened: else this leaves
+ * its region. */
 static void sees_no_past(struct mem *m, const struct coll *c)
 {
     mem_flag *zero = &slot_of(m, 0)->full;
@@ -159,7 +162,8 @@ static void returns_without_root(struct mem *m, const struct coll *c)
     mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
 }
 
-/* Two ranks post their flags, look at each other's, and write if it is not there: right only if a peek always saw the newest. */
+/* Two ranks post their flags, look at each other's, and write if it is not there: right only if a
+ * peek always saw the newest. */
 static void trusts_a_peek(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m);

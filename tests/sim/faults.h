@@ -23,9 +23,10 @@ struct fault {
     bool always;          /* whatever the seed */
 };
 
-#define FAULT(coll_, function, calls_, lines_, expected_, ...)                                                                             \
-    {                                                                                                                                      \
-        .alg = { .coll = coll_, .name = #function, .run = function }, .calls = calls_, .lines = lines_, .expected = expected_, __VA_ARGS__ \
+#define FAULT(coll_, function, calls_, lines_, expected_, ...)                                     \
+    {                                                                                              \
+        .alg = { .coll = coll_, .name = #function, .run = function }, .calls = calls_,             \
+        .lines = lines_, .expected = expected_, __VA_ARGS__                                        \
     }
 
 extern const struct fault faults[], reduce_faults[]; /* ended by an empty name */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leases.c - a member leaves its team when its own last call returns, whatever the others still do; it leases its slice again when
- * all have left.
+ * leases.c - a member leaves its team when its own last call returns, whatever the others still do;
+ * it leases its slice again when all have left.
  *
- * Teams differ, so that nothing but the departures orders one team's last accesses before the next lease: a gather comes after the zeroing only.
+ * Teams differ, so that nothing but the departures orders one team's last accesses before the next
+ * lease: a gather comes after the zeroing only.
  */
 #include "leases.h"
 
 #include "calls.h"
-#include "core/vacate.h"
+#include "core/team/vacate.h"
 #include "sim/grow.h"
 
 #include <string.h>
@@ -78,8 +79,10 @@ static void free_round(struct round *r)
     free(r->index);
 }
 
-/* One call of each algorithm: the last may be any, so that members leave while others are still in it. */
-static void use(struct leases *l, const struct round *r, struct mem *m, struct sim *sim, struct call_user *user)
+/* One call of each algorithm: the last may be any, so that members leave while others are still in
+ * it. */
+static void use(struct leases *l, const struct round *r, struct mem *m, struct sim *sim,
+                struct call_user *user)
 {
     for (int i = 0; i < l->algs; i++) {
         int a = (int)(r->first + (unsigned)i) % l->algs;
@@ -95,7 +98,8 @@ static void use(struct leases *l, const struct round *r, struct mem *m, struct s
         c.param = l->param[a];
         c.slot_bytes = l->slot_bytes[a];
         if (alg_accepts(hud_sim_algs[a], &c, r->size))
-            call_verify(&call, mem_rank(m), user, sim, hud_sim_call(m, hud_sim_algs[a], &c, l->offset_bytes[a]));
+            call_verify(&call, mem_rank(m), user, sim,
+                        hud_sim_call(m, hud_sim_algs[a], &c, l->offset_bytes[a]));
     }
 }
 
@@ -141,8 +145,11 @@ bool leases_run(const struct sequence_options *o, struct sequence_sums *sums, FI
     }
     bool clean = hud_sim_run(sim, body, &l);
     if (!clean)
-        fprintf(to, "%s  %s scheduling; again with:\n  sim_check --algorithm core/vacate --ranks %d --seed %llu\n", hud_sim_report(sim),
-                hud_sim_strategies[options.strategy], o->ranks, (unsigned long long)o->seed);
+        fprintf(to,
+                "%s  %s scheduling; again with:\n  sim_check --algorithm core/vacate --ranks %d "
+                "--seed %llu\n",
+                hud_sim_report(sim), hud_sim_strategies[options.strategy], o->ranks,
+                (unsigned long long)o->seed);
     sums->runs++;
     sums->events += hud_sim_events(sim);
     sums->mutated += hud_sim_mutated(sim);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* leases.h - team after team, each of some of the ranks, in the same bytes of their arenas: src/core/vacate.c under the checker. */
+/* leases.h - team after team, each of some of the ranks, in the same bytes of their arenas:
+ * src/core/team/vacate.c under the checker. */
 #ifndef HUD_LEASES_H
 #define HUD_LEASES_H
 

@@ -21,9 +21,11 @@ struct sim_machine *made_up_machine(int sockets, int cores_of_die)
 
     if (!m)
         abort();
-    *m = (struct sim_machine){
-        .name = "made up", .cores = sockets * DIES * cores_of_die, .levels = LEVELS, .classes = LEVELS + 2, .nodes = sockets * DIES
-    };
+    *m = (struct sim_machine){ .name = "made up",
+                               .cores = sockets * DIES * cores_of_die,
+                               .levels = LEVELS,
+                               .classes = LEVELS + 2,
+                               .nodes = sockets * DIES };
     m->sockets = sockets;
     m->cpu = table(m->cores);
     m->unit = table(LEVELS * m->cores);
@@ -45,11 +47,16 @@ struct sim_machine *made_up_machine(int sockets, int cores_of_die)
                                        .gap_ns = { 0, 1, 2, 4 },
                                        .serve_ns = { 0, 3, 5, 7 },
                                        .home_ns = { 0, 0, 8, 16 } };
-    m->copy = (struct machine_copy){
-        .cached_gbps = { 20, 10, 5, 2.5 }, .memory_gbps = { 4, 0, 2, 1 }, .shared_gbps = 12.5, .kernel_gbps = 8, .kernel_call_ns = 100
-    };
+    m->copy = (struct machine_copy){ .cached_gbps = { 20, 10, 5, 2.5 },
+                                     .memory_gbps = { 4, 0, 2, 1 },
+                                     .shared_gbps = 12.5,
+                                     .kernel_gbps = 8,
+                                     .kernel_call_ns = 100 };
     m->memory = (struct machine_memory){ .node_gbps = 12, .latency_ns = { 10, 0, 20, 40 } };
-    m->caches = (struct machine_caches){ .private_bytes = 64 * 1024, .shared_level = 0, .shared_bytes = 1024 * 1024, .shared_gbps = 40 };
+    m->caches = (struct machine_caches){ .private_bytes = 64 * 1024,
+                                         .shared_level = 0,
+                                         .shared_bytes = 1024 * 1024,
+                                         .shared_gbps = 40 };
     m->reduce.core_gbps = 25;
     return m;
 }

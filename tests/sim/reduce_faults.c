@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce_faults.c - reductions whose spans mem_reduce does not take, and one whose spans it does. */
+/* reduce_faults.c - reductions whose spans mem_reduce does not take, and one whose spans it does.
+ * */
 #include "faults.h"
 
 #include <string.h>
 
 enum { SUM_BYTES = 24 };
 
-static void exclusive_or(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+static void exclusive_or(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                         size_t elements)
 {
     for (size_t i = 0; i < elements * op->element_bytes; i++) {
         unsigned char sum = 0;
@@ -16,10 +18,10 @@ static void exclusive_or(const struct hud_op *op, void *dst, const void *const *
     }
 }
 
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
-    memcpy(dst, (const char *)view->base + offset_bytes, most_bytes);
-    return most_bytes;
+    memcpy(dst, (const char *)view->base + offset_bytes, max_bytes);
+    return max_bytes;
 }
 
 static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
@@ -45,8 +47,9 @@ static void sum(struct mem *m, const struct coll *c, const struct places *p, siz
     view.pack = pack;
     view.unpack = unpack;
     for (int i = 0; i < 4; i++) /* packed ones have bytes of their own each */
-        spans[i] = at[i] < PACKED ? (struct mem_span){ .shared = mine->data + at[i] }
-                                  : (struct mem_span){ .view = &view, .offset_bytes = (size_t)i * SUM_BYTES };
+        spans[i] = at[i] < PACKED
+                       ? (struct mem_span){ .shared = mine->data + at[i] }
+                       : (struct mem_span){ .view = &view, .offset_bytes = (size_t)i * SUM_BYTES };
     mem_reduce(m, &op, &spans[0], &spans[1], &spans[2], 2, bytes);
     right_barrier(m, c);
 }
@@ -54,7 +57,8 @@ static void sum(struct mem *m, const struct coll *c, const struct places *p, siz
 static void reduces_in_place(struct mem *m, const struct coll *c)
 {
     sum(m, c, &(struct places){ .to = 24, .also = 0, .from = { 0, 24 } }, SUM_BYTES);
-    sum(m, &(struct coll){ .buf = c->buf, .op = 2 }, &(struct places){ .to = 24, .also = PACKED, .from = { PACKED, 24 } }, SUM_BYTES);
+    sum(m, &(struct coll){ .buf = c->buf, .op = 2 },
+        &(struct places){ .to = 24, .also = PACKED, .from = { PACKED, 24 } }, SUM_BYTES);
 }
 
 static void shifts_a_result(struct mem *m, const struct coll *c)
@@ -90,7 +94,8 @@ static void reduces_part_of_an_element(struct mem *m, const struct coll *c)
 const struct fault reduce_faults[] = {
     FAULT("barrier", reduces_in_place, 1, 0, NULL),
     FAULT("barrier", shifts_a_result, 1, 1, "a result lies across a source", .always = true),
-    FAULT("barrier", shifts_the_other_result, 1, 1, "a result lies across a source", .always = true),
+    FAULT("barrier", shifts_the_other_result, 1, 1, "a result lies across a source",
+          .always = true),
     FAULT("barrier", results_in_one_place, 1, 1, "two results in one place", .always = true),
     FAULT("barrier", packs_two_sources, 1, 1, "two packed sources", .always = true),
     FAULT("barrier", unpacks_two_results, 1, 1, "two packed results", .always = true),

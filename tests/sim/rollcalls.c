@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rollcalls.c - every rank hears in every call what the others said of that very call, and what it sees of one that is missing is of the call before.
+ * rollcalls.c - every rank hears in every call what the others said of that very call, and what it
+ * sees of one that is missing is of the call before.
  *
- * Nothing but the roll call orders one call and the next, so ranks drift as far apart as it lets them.
+ * Nothing but the roll call orders one call and the next, so ranks drift as far apart as it lets
+ * them.
  */
 #include "rollcalls.h"
 
-#include "core/rollcall.h"
+#include "core/check/rollcall.h"
 #include "sim/grow.h"
 
 #include <string.h>
@@ -40,7 +42,8 @@ static void verify(struct sim *sim, const struct roll_record *got, int rank, uin
     const struct roll_record want = record_of(rank, n);
 
     if (memcmp(got, &want, sizeof want) != 0)
-        hud_sim_fail(sim, "rank %d's call %llu reads '%s', '%s'", rank, (unsigned long long)n, got->name, got->detail);
+        hud_sim_fail(sim, "rank %d's call %llu reads '%s', '%s'", rank, (unsigned long long)n,
+                     got->name, got->detail);
 }
 
 /* From inside call n. */
@@ -55,7 +58,8 @@ static void look_around(struct sim *sim, struct mem *m, uint64_t n)
         }
         uint64_t left = hud_sim_roll_left_ns(m, n, rank);
         if (n > 1 && left != 0 && left != left_of(rank, n - 1))
-            hud_sim_fail(sim, "rank %d left call %llu at %llu", rank, (unsigned long long)n - 1, (unsigned long long)left);
+            hud_sim_fail(sim, "rank %d left call %llu at %llu", rank, (unsigned long long)n - 1,
+                         (unsigned long long)left);
         if (n > 1 && !hud_sim_roll_look(m, n - 1, rank, &r))
             hud_sim_fail(sim, "rank %d is nowhere", rank);
         else if (n > 1)
@@ -83,7 +87,8 @@ static void body(struct sim *sim, int rank, void *arg)
         for (int other = 0; other < mem_size(m); other++) {
             uint64_t left = hud_sim_random(sim, 3) == 0 ? hud_sim_roll_left_ns(m, n + 1, other) : 0;
             if (left != 0 && left != left_of(other, n))
-                hud_sim_fail(sim, "rank %d left call %llu at %llu", other, (unsigned long long)n, (unsigned long long)left);
+                hud_sim_fail(sim, "rank %d left call %llu at %llu", other, (unsigned long long)n,
+                             (unsigned long long)left);
         }
         hud_sim_roll_leave(m, n, left_of(rank, n));
     }
@@ -109,8 +114,11 @@ bool rollcalls_run(const struct sequence_options *o, struct sequence_sums *sums,
     c.team = hud_sim_team_create(sim, o->ranks, members, 0, LEASE_BYTES);
     bool clean = hud_sim_run(sim, body, &c);
     if (!clean)
-        fprintf(to, "%s  %s scheduling; again with:\n  sim_check --algorithm core/rollcall --ranks %d --seed %llu\n", hud_sim_report(sim),
-                hud_sim_strategies[options.strategy], o->ranks, (unsigned long long)o->seed);
+        fprintf(to,
+                "%s  %s scheduling; again with:\n  sim_check --algorithm core/rollcall --ranks %d "
+                "--seed %llu\n",
+                hud_sim_report(sim), hud_sim_strategies[options.strategy], o->ranks,
+                (unsigned long long)o->seed);
     sums->runs++;
     sums->calls += CALLS;
     sums->events += hud_sim_events(sim);

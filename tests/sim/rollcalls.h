@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rollcalls.h - call after call on one lease, some ranks looking around while they wait: src/core/rollcall.c under the checker. */
+/* rollcalls.h - call after call on one lease, some ranks looking around while they wait:
+ * src/core/check/rollcall.c under the checker. */
 #ifndef HUD_ROLLCALLS_H
 #define HUD_ROLLCALLS_H
 

@@ -2,9 +2,11 @@
 /*
  * sequence.c - makes a sequence from its seed, runs it, checks every byte that arrives.
  *
- * Sizes and parameters lie at corners: one byte around a flag's payload, pages, fragments, slots and wraps of the whole region.  As in a plan, whose rules
- * share a slot unless they differ in a parameter that shapes it, parameters that are `per_call` change from call to call, and an algorithm may have two slots.
- * Operations are counted from 1 on, or from where 32 bits or the sign end.
+ * Sizes and parameters lie at corners: one byte around a flag's payload, pages, fragments, slots
+ * and wraps of the whole region.  As in a plan, whose rules share a slot unless they differ in a
+ * parameter that shapes it, parameters that are `per_call` change from call to call, and an
+ * algorithm may have two slots.  Operations are counted from 1 on, or from where 32 bits or the
+ * sign end.
  */
 #include "sequence.h"
 
@@ -14,11 +16,11 @@
 #include <string.h>
 
 enum {
-    SLOTS = 64,           /* most algorithms in alg.def, and one more slot */
-    CALLS = 88,           /* in each slot: more than two rounds of any ring */
-    LEVELS = 4,           /* most levels of units */
-    MOST_BYTES = 1 << 20, /* of a message */
-    WORK_BYTES = 8 << 20  /* of messages in one run, times ranks */
+    SLOTS = 64,          /* most algorithms in alg.def, and one more slot */
+    CALLS = 88,          /* in each slot: more than two rounds of any ring */
+    LEVELS = 4,          /* most levels of units */
+    MAX_BYTES = 1 << 20, /* of a message */
+    WORK_BYTES = 8 << 20 /* of messages in one run, times ranks */
 };
 
 struct slot {
@@ -39,7 +41,7 @@ struct sequence {
     const struct sequence_options *options;
     uint64_t random;
     uint64_t usual, constant; /* root; it is the root of so many eighths of the calls */
-    size_t lease_bytes, cache_bytes, most_bytes, work_bytes;
+    size_t lease_bytes, cache_bytes, max_bytes, work_bytes;
     struct slot slot[SLOTS];
     int slots;
     struct shape_groups groups;
@@ -74,8 +76,9 @@ static int unit_even(struct sequence *q, int level, int rank, int below_unit)
 /* Any two ranks may meet; some ranks span units. */
 static int unit_ragged(struct sequence *q, int level, int rank, int below_unit)
 {
-    static const int few[LEVELS] = { 0, 6, 4, 2 };   /* units that those of the level below lie in */
-    static const int ranks[LEVELS] = { 2, 4, 5, 6 }; /* about, in a unit whose ranks span those below */
+    static const int few[LEVELS] = { 0, 6, 4, 2 }; /* units that those of the level below lie in */
+    static const int ranks[LEVELS] = { 2, 4, 5,
+                                       6 }; /* about, in a unit whose ranks span those below */
 
     (void)rank;
     if (level != 0 && below_unit >= 0)
@@ -83,7 +86,8 @@ static int unit_ragged(struct sequence *q, int level, int rank, int below_unit)
     return below(q, 8) == 0 ? -1 : (int)below(q, 1 + (uint64_t)(q->options->ranks / ranks[level]));
 }
 
-static int (*const units[])(struct sequence *q, int level, int rank, int below_unit) = { unit_flat, unit_even, unit_ragged };
+static int (*const units[])(struct sequence *q, int level, int rank,
+                            int below_unit) = { unit_flat, unit_even, unit_ragged };
 enum { STRUCTURES = sizeof units / sizeof *units };
 
 static void make_groups(struct sequence *q)
@@ -93,7 +97,8 @@ static void make_groups(struct sequence *q)
 
     for (int level = 0; level < levels; level++)
         for (int r = 0; r < ranks; r++)
-            unit[level * ranks + r] = units[q->options->seed % STRUCTURES](q, level, r, level == 0 ? -1 : unit[(level - 1) * ranks + r]);
+            unit[level * ranks + r] = units[q->options->seed % STRUCTURES](
+                q, level, r, level == 0 ? -1 : unit[(level - 1) * ranks + r]);
     struct shape_place place = { .ranks = ranks, .levels = levels, .unit = unit };
     if (hud_shape_groups_build(&place, &q->groups) != 0)
         hud_must(NULL);
@@ -104,8 +109,9 @@ static void make_groups(struct sequence *q)
 
 static long corner(struct sequence *q, const struct alg_param *p)
 {
-    uint64_t range = (uint64_t)(p->most - p->least), any = below(q, range + 1), little = below(q, 1 + (range >> below(q, 16)));
-    const long corners[] = { p->preset, p->least, p->most, p->least + (long)any, p->least + (long)little };
+    uint64_t range = (uint64_t)(p->max - p->min), any = below(q, range + 1),
+             little = below(q, 1 + (range >> below(q, 16)));
+    const long corners[] = { p->preset, p->min, p->max, p->min + (long)any, p->min + (long)little };
 
     return corners[below(q, sizeof corners / sizeof *corners)];
 }
@@ -142,10 +148,13 @@ static void add_slots(struct sequence *q)
     }
 }
 
-/* As if so many calls had left no trace in the slot; not in what adds up who came since the lease: that would wait for them. */
+/* As if so many calls had left no trace in the slot; not in what adds up who came since the lease:
+ * that would wait for them. */
 static uint64_t calls_before(const struct sequence *q, int slot)
 {
-    static const uint64_t before[] = { 0, (UINT64_C(1) << 31) - CALLS / 4, (UINT64_C(1) << 32) - CALLS / 4, (UINT64_C(1) << 31) + CALLS };
+    static const uint64_t before[] = { 0, (UINT64_C(1) << 31) - CALLS / 4,
+                                       (UINT64_C(1) << 32) - CALLS / 4,
+                                       (UINT64_C(1) << 31) + CALLS };
     static const char *const adds_up[] = { "central", "combining" };
     const struct alg *alg = q->slot[slot].alg;
 
@@ -157,7 +166,8 @@ static uint64_t calls_before(const struct sequence *q, int slot)
 
 static void make_layout(struct sequence *q)
 {
-    static const size_t leases[] = { 256 << 10, 64 << 10, 24 << 10, 1 << 20 }, caches[] = { 0, 8 << 10, 40000, 1 << 20 };
+    static const size_t leases[] = { 256 << 10, 64 << 10, 24 << 10, 1 << 20 },
+                        caches[] = { 0, 8 << 10, 40000, 1 << 20 };
     size_t at = HUD_LINE; /* struct slice_head */
     int windows = 0;      /* still without their share of what is left */
 
@@ -167,10 +177,11 @@ static void make_layout(struct sequence *q)
     q->cache_bytes = caches[below(q, sizeof caches / sizeof *caches)];
     for (int i = 0; i < q->slots; i++) {
         struct slot *slot = &q->slot[i];
-        size_t most = (q->lease_bytes - at) / (slot->alg->slot_bytes && windows > 0 ? (size_t)windows-- : 1);
+        size_t max =
+            (q->lease_bytes - at) / (slot->alg->slot_bytes && windows > 0 ? (size_t)windows-- : 1);
         slot->op = calls_before(q, i);
         slot->offset_bytes = at;
-        slot->bytes = alg_slot_bytes(slot->alg, slot->param, q->options->ranks, most);
+        slot->bytes = alg_slot_bytes(slot->alg, slot->param, q->options->ranks, max);
         at += slot->bytes;
     }
 }
@@ -188,7 +199,8 @@ static bool accepts(const struct sequence *q, const struct step *s, size_t bytes
 /* A size at one of the corners, or any. */
 static size_t any_size(struct sequence *q, const struct step *s)
 {
-    static const size_t fixed[] = { 1, 2, 7, 8, 9, 12, 13, 64, 104, 112, 120, 128, 256, 1000, 4096, 8192, 65536 };
+    static const size_t fixed[] = { 1,   2,   7,   8,   9,    12,   13,   64,   104,
+                                    112, 120, 128, 256, 1000, 4096, 8192, 65536 };
     size_t corners[2 * ALG_PARAMS + 6], count = 0;
 
     for (int p = 0; s->call.alg->params && s->call.alg->params[p].name; p++)
@@ -205,11 +217,11 @@ static size_t any_size(struct sequence *q, const struct step *s)
     return bytes + 1 - below(q, 3);
 }
 
-static size_t good_size(struct sequence *q, const struct step *s, size_t most_bytes)
+static size_t good_size(struct sequence *q, const struct step *s, size_t max_bytes)
 {
     for (int tries = 0; tries < 64; tries++) {
         size_t bytes = any_size(q, s);
-        if (bytes > 0 && bytes <= most_bytes && accepts(q, s, bytes))
+        if (bytes > 0 && bytes <= max_bytes && accepts(q, s, bytes))
             return bytes;
     }
     return accepts(q, s, 1) ? 1 : 0;
@@ -230,10 +242,11 @@ static const struct alg *any_of_family(struct sequence *q, const struct alg *alg
 static void draw_reduction(struct sequence *q, struct call *call)
 {
     static const size_t elements[] = { 1, 2, 4, 8, 8, 8, 12, 16, 20, 100 },
-                        wide[] = { HUD_LINE + 1, HUD_ELEMENT_MOST / 2 + 1, HUD_ELEMENT_MOST };
+                        wide[] = { HUD_LINE + 1, HUD_ELEMENT_MAX / 2 + 1, HUD_ELEMENT_MAX };
     bool any_wide = below(q, 8) == 0;
 
-    call->element = any_wide ? wide[below(q, sizeof wide / sizeof *wide)] : elements[below(q, sizeof elements / sizeof *elements)];
+    call->element = any_wide ? wide[below(q, sizeof wide / sizeof *wide)]
+                             : elements[below(q, sizeof elements / sizeof *elements)];
     if (call->bytes < call->element)
         call->element = 1;
     call->bytes -= call->bytes % call->element;
@@ -246,7 +259,8 @@ static void draw_shorter(struct sequence *q, struct step *s)
     int rank = (int)below(q, (uint64_t)q->options->ranks);
 
     call->shorter_bytes = 1 + below(q, call->bytes);
-    if (below(q, 6) == 0 && rank != call->root && call->shorter_bytes < call->bytes && accepts(q, s, call->shorter_bytes))
+    if (below(q, 6) == 0 && rank != call->root && call->shorter_bytes < call->bytes &&
+        accepts(q, s, call->shorter_bytes))
         call->shorter = rank;
 }
 
@@ -257,7 +271,11 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
     struct call *call = &s->call;
 
     *s = (struct step){ .slot = slot, .op = slot->op + 1 };
-    *call = (struct call){ .alg = any_of_family(q, slot->alg), .ranks = ranks, .element = 1, .shorter = -1, .id = (uint64_t)q->count };
+    *call = (struct call){ .alg = any_of_family(q, slot->alg),
+                           .ranks = ranks,
+                           .element = 1,
+                           .shorter = -1,
+                           .id = (uint64_t)q->count };
     memcpy(s->param, slot->param, sizeof s->param);
     draw_params(q, slot->alg, false, s->param);
     call->root = (int)(below(q, 8) < q->constant ? q->usual : below(q, (uint64_t)ranks));
@@ -265,7 +283,8 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
     if (strcmp(coll, "barrier") == 0)
         return slot->bytes != 0 && accepts(q, s, 0);
     size_t share = q->work_bytes / (size_t)ranks, one = call_view_bytes(coll, 1, ranks);
-    call->bytes = slot->bytes != 0 ? good_size(q, s, (share < MOST_BYTES ? share : MOST_BYTES) / one) : 0;
+    call->bytes =
+        slot->bytes != 0 ? good_size(q, s, (share < MAX_BYTES ? share : MAX_BYTES) / one) : 0;
     if (call->bytes == 0)
         return false;
     if (call_reduces(coll))
@@ -275,20 +294,20 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
     call->in_place = below(q, 3) == 0;
     size_t work = call->bytes * one * (size_t)ranks;
     q->work_bytes -= work < q->work_bytes ? work : q->work_bytes;
-    if (call->bytes * one > q->most_bytes)
-        q->most_bytes = call->bytes * one;
+    if (call->bytes * one > q->max_bytes)
+        q->max_bytes = call->bytes * one;
     return true;
 }
 
 static void make_steps(struct sequence *q)
 {
-    int most = CALLS * q->slots;
+    int max = CALLS * q->slots;
 
     q->work_bytes = WORK_BYTES;
     q->usual = below(q, (uint64_t)q->options->ranks);
     q->constant = 4 * below(q, 3);
-    q->steps = hud_must(calloc((size_t)most, sizeof *q->steps));
-    for (int i = 0; i < most; i++) {
+    q->steps = hud_must(calloc((size_t)max, sizeof *q->steps));
+    for (int i = 0; i < max; i++) {
         struct slot *slot = &q->slot[below(q, (uint64_t)q->slots)];
         if (make_step(q, slot, &q->steps[q->count])) {
             slot->op++;
@@ -309,7 +328,8 @@ static void run_step(struct sim *sim, struct sequence *q, const struct step *s, 
                       .cache_bytes = q->cache_bytes };
 
     call_prepare(&s->call, rank, q->user[rank], sim, &c);
-    int status = hud_sim_call(hud_sim_team_mem(q->team, rank), s->call.alg, &c, s->slot->offset_bytes);
+    int status =
+        hud_sim_call(hud_sim_team_mem(q->team, rank), s->call.alg, &c, s->slot->offset_bytes);
     call_verify(&s->call, rank, q->user[rank], sim, status);
 }
 
@@ -329,17 +349,21 @@ static void report(const struct sequence *q, const struct sim *sim, FILE *to)
     const struct sequence_options *o = q->options;
 
     fprintf(to, "%s", hud_sim_report(sim));
-    fprintf(to, "  %s groups, %s scheduling, lease of %zu bytes, %d calls; again with:\n", names[o->seed % STRUCTURES],
-            hud_sim_strategies[o->seed / STRUCTURES % SIM_STRATEGIES], q->lease_bytes, q->count);
-    fprintf(to, "  sim_check --algorithm %s%s%s --ranks %d --seed %llu\n", o->only ? o->only->coll : "all", o->only ? "/" : "",
-            o->only ? o->only->name : "", o->ranks, (unsigned long long)o->seed);
+    fprintf(to, "  %s groups, %s scheduling, lease of %zu bytes, %d calls; again with:\n",
+            names[o->seed % STRUCTURES], hud_sim_strategies[o->seed / STRUCTURES % SIM_STRATEGIES],
+            q->lease_bytes, q->count);
+    fprintf(to, "  sim_check --algorithm %s%s%s --ranks %d --seed %llu\n",
+            o->only ? o->only->coll : "all", o->only ? "/" : "", o->only ? o->only->name : "",
+            o->ranks, (unsigned long long)o->seed);
     for (int i = 0; i < q->slots; i++) {
         const struct alg *alg = q->slot[i].alg;
         for (int p = 0; alg->params && alg->params[p].name; p++)
             if (alg->params[p].per_call)
-                fprintf(to, "  %s/%s %s changes from call to call\n", alg->coll, alg->name, alg->params[p].name);
+                fprintf(to, "  %s/%s %s changes from call to call\n", alg->coll, alg->name,
+                        alg->params[p].name);
             else
-                fprintf(to, "  %s/%s %s = %ld\n", alg->coll, alg->name, alg->params[p].name, q->slot[i].param[p]);
+                fprintf(to, "  %s/%s %s = %ld\n", alg->coll, alg->name, alg->params[p].name,
+                        q->slot[i].param[p]);
     }
 }
 
@@ -349,7 +373,8 @@ static bool run(struct sequence *q, struct sequence_sums *sums, FILE *to)
     const struct sim_options options = { .ranks = o->ranks,
                                          .arena_bytes = q->lease_bytes,
                                          .seed = o->seed,
-                                         .strategy = (enum sim_strategy)(o->seed / STRUCTURES % SIM_STRATEGIES),
+                                         .strategy = (enum sim_strategy)(o->seed / STRUCTURES %
+                                                                         SIM_STRATEGIES),
                                          .mutate_file = o->mutate_file,
                                          .mutate_line = o->mutate_line,
                                          .mutate = o->mutate };
@@ -359,7 +384,7 @@ static bool run(struct sequence *q, struct sequence_sums *sums, FILE *to)
     q->user = hud_must(calloc((size_t)o->ranks, sizeof *q->user));
     for (int r = 0; r < o->ranks; r++) {
         members[r] = r;
-        q->user[r] = call_user_create(sim, o->ranks, q->most_bytes);
+        q->user[r] = call_user_create(sim, o->ranks, q->max_bytes);
     }
     q->team = hud_sim_team_create(sim, o->ranks, members, 0, q->lease_bytes);
     bool clean = hud_sim_run(sim, body, q);
@@ -378,7 +403,8 @@ static bool run(struct sequence *q, struct sequence_sums *sums, FILE *to)
 
 bool sequence_run(const struct sequence_options *options, struct sequence_sums *sums, FILE *to)
 {
-    struct sequence q = { .options = options, .random = options->seed * 1000003 + (uint64_t)options->ranks };
+    struct sequence q = { .options = options,
+                          .random = options->seed * 1000003 + (uint64_t)options->ranks };
 
     make_groups(&q);
     add_slots(&q);

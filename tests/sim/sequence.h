@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sequence.h - a random sequence of collective calls on one lease, made from a seed and run under the checker.
+ * sequence.h - a random sequence of collective calls on one lease, made from a seed and run under
+ * the checker.
  *
- * The seed decides all: groups, scheduling, slots, parameters, size of the lease, and each call's algorithm, root, bytes, views.
+ * The seed decides all: groups, scheduling, slots, parameters, size of the lease, and each call's
+ * algorithm, root, bytes, views.
  */
 #ifndef HUD_SEQUENCE_H
 #define HUD_SEQUENCE_H
@@ -24,7 +26,8 @@ struct sequence_sums {
     unsigned long runs, calls, truncated, events, mutated;
 };
 
-/* True: clean, or nothing to run (no algorithm works in the lease).  Else the report went to `to`. */
+/* True: clean, or nothing to run (no algorithm works in the lease).  Else the report went to `to`.
+ * */
 bool sequence_run(const struct sequence_options *options, struct sequence_sums *sums, FILE *to);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream.c - STREAM on a described machine: arrays that lie in no cache, each core's own.  A request on stdin, GB/s on stdout, counted as STREAM does: what
- * is read and what is written, not what is fetched to be written.
+ * stream.c - STREAM on a described machine: arrays that lie in no cache, each core's own.  A
+ * request on stdin, GB/s on stdout, counted as STREAM does: what is read and what is written, not
+ * what is fetched to be written.
  *
  *   {"machine": {...}, "kind": "copy", "cores": 8, "node": 0}      cores 0 to 7, memory of node 0
  */
@@ -17,7 +18,9 @@ static const struct kind {
     const char *name;
     enum copies_kind does;
     int froms, tos;
-} kinds[] = { { "load", COPIES_COPY, 1, 0 }, { "copy", COPIES_COPY, 1, 1 }, { "triad", COPIES_REDUCE, 2, 1 } };
+} kinds[] = { { "load", COPIES_COPY, 1, 0 },
+              { "copy", COPIES_COPY, 1, 1 },
+              { "triad", COPIES_REDUCE, 2, 1 } };
 
 struct run {
     struct sim_machine *machine;
@@ -41,7 +44,9 @@ static uintptr_t array(const struct run *r, int core, int i)
 
 static void begin(const struct run *r, int core, double now_ns)
 {
-    struct copies_call call = { .kind = r->kind->does, .froms = r->kind->froms, .tos = 1, .bytes = r->bytes };
+    struct copies_call call = {
+        .kind = r->kind->does, .froms = r->kind->froms, .tos = 1, .bytes = r->bytes
+    };
 
     for (int i = 0; i < r->kind->froms; i++)
         call.from[i] = array(r, core, i);
@@ -55,7 +60,8 @@ static double pass(const struct run *r, double now_ns)
 {
     for (int core = 0; core < r->cores; core++)
         begin(r, core, now_ns);
-    for (double next; next = hud_copies_next(r->copies), next < INFINITY; hud_copies_step(r->copies))
+    for (double next; next = hud_copies_next(r->copies), next < INFINITY;
+         hud_copies_step(r->copies))
         now_ns = next;
     return now_ns;
 }
@@ -67,8 +73,11 @@ static size_t array_bytes(const struct run *r)
     int level = caches->shared_level, sharers = 0;
 
     for (int core = 0; core < r->cores; core++)
-        sharers += level < 0 || machine_unit(r->machine, level, core) == machine_unit(r->machine, level, 0);
-    return ((size_t)(2 * (caches->private_bytes + caches->shared_bytes / sharers)) / COPIES_LEG + 1) * COPIES_LEG;
+        sharers += level < 0 ||
+                   machine_unit(r->machine, level, core) == machine_unit(r->machine, level, 0);
+    return ((size_t)(2 * (caches->private_bytes + caches->shared_bytes / sharers)) / COPIES_LEG +
+            1) *
+           COPIES_LEG;
 }
 
 /* The last of several passes, in which caches give up what the ones before have left there. */
@@ -98,7 +107,8 @@ int main(void)
     for (size_t i = 0; kind && i < sizeof kinds / sizeof *kinds; i++)
         r.kind = strcmp(kinds[i].name, kind) == 0 ? &kinds[i] : r.kind;
     r.machine = hud_machine_read(json_object_get(request, "machine"), error, sizeof error);
-    if (!r.machine || !r.kind || r.cores < 1 || r.cores > r.machine->cores || r.node < 0 || r.node >= r.machine->nodes)
+    if (!r.machine || !r.kind || r.cores < 1 || r.cores > r.machine->cores || r.node < 0 ||
+        r.node >= r.machine->nodes)
         return fail(error[0] ? error : "no such kind, cores or node");
     struct sim_links *links = hud_links_create(r.machine);
     r.copies = hud_copies_create(r.machine, links);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_caches.c - where bytes lie after reads and writes, by hand.  Four cores; two units of two; a core has 64 KB of its own, a unit 1 MB; unit u's memory is
- * node u's.
+ * test_caches.c - where bytes lie after reads and writes, by hand.  Four cores; two units of two; a
+ * core has 64 KB of its own, a unit 1 MB; unit u's memory is node u's.
  */
 #include "sim/caches.h"
 
@@ -63,7 +63,8 @@ static void writes(struct sim_caches *c, int core, uintptr_t first, size_t bytes
 }
 
 /* The core finds the first `bytes` of [first, first + 64 MB) there and no more. */
-static void expect(struct sim_caches *c, int core, uintptr_t first, size_t bytes, bool write, enum caches_kind kind, int of)
+static void expect(struct sim_caches *c, int core, uintptr_t first, size_t bytes, bool write,
+                   enum caches_kind kind, int of)
 {
     struct caches_place place;
     size_t found = hud_caches_find(c, core, first, 64 * M, write, &place);
@@ -85,7 +86,8 @@ static void nothing_is_anywhere_but_at_home(void **state)
     expect(c, 3, RING - 5, 5, WRITE, CACHES_NODE, 0);
 }
 
-/* Core 0 copies 8 KB from its buffer to a ring; 1, then 2 copy them out, 3 after 2; then 0 comes round. */
+/* Core 0 copies 8 KB from its buffer to a ring; 1, then 2 copy them out, 3 after 2; then 0 comes
+ * round. */
 static void who_holds_what_after_copies(void **state)
 {
     struct sim_caches *c = *state;
@@ -116,7 +118,8 @@ static void who_holds_what_after_copies(void **state)
     assert_true(given_up.shared_bytes == 0 && home[0] == 0 && home[1] == 0);
 }
 
-/* A ring of 4 x 8 KB beside fragments of a long message: what comes round is still there, whoever uses it. */
+/* A ring of 4 x 8 KB beside fragments of a long message: what comes round is still there, whoever
+ * uses it. */
 static void a_ring_stays_in_the_cache(void **state)
 {
     struct sim_caches *c = *state;
@@ -132,7 +135,8 @@ static void a_ring_stays_in_the_cache(void **state)
     assert_true(given_up.shared_bytes == 0 && home[1] == 0);
 }
 
-/* 16 MB are written: 64 KB stay with the core, 1 MB with its unit, the rest has gone home: each byte once. */
+/* 16 MB are written: 64 KB stay with the core, 1 MB with its unit, the rest has gone home: each
+ * byte once. */
 static void a_long_message_does_not(void **state)
 {
     struct sim_caches *c = *state;
@@ -143,10 +147,12 @@ static void a_long_message_does_not(void **state)
     expect(c, 2, BUF + 15 * M - 64 * K, 1 * M, READ, CACHES_UNIT, 1);
     expect(c, 2, BUF + 16 * M - 64 * K, 64 * K, READ, CACHES_OWN, 2);
     expect(c, 2, BUF + 16 * M - 64 * K, 64 * K, WRITE, CACHES_OWN, 2);
-    assert_true(given_up.shared_bytes == 16 * M - 64 * K && home[0] == 15 * M - 64 * K && home[1] == 0);
+    assert_true(given_up.shared_bytes == 16 * M - 64 * K && home[0] == 15 * M - 64 * K &&
+                home[1] == 0);
     for (int i = 0; i < 16 * M / (32 * K); i++)
         reads(c, 2, BUF + (uintptr_t)i * 32 * K,
-              32 * K); /* each byte comes from memory, but for the last ones, which leave before they are reached */
+              32 * K); /* each byte comes from memory, but for the last ones, which leave before
+                          they are reached */
     assert_true(home[0] == 16 * M);
 }
 
@@ -162,7 +168,8 @@ static void more_than_a_cache_at_once(void **state)
     assert_int_equal(hud_caches_shared_bytes(c, 0), 36 * K);
 }
 
-/* 48 KB and 16 KB fill the cache; the first half of the former is used again; 32 KB more push out its other half, and 8 KB of the latter. */
+/* 48 KB and 16 KB fill the cache; the first half of the former is used again; 32 KB more push out
+ * its other half, and 8 KB of the latter. */
 static void the_least_recently_used_goes(void **state)
 {
     struct sim_caches *c = *state;
@@ -204,7 +211,8 @@ static void past_the_caches(void **state)
     assert_int_equal(hud_caches_shared_bytes(c, 0), 4 * K);
 }
 
-/* Many uses, of pieces of all sizes: each cache holds what the directory says, and no more than it can. */
+/* Many uses, of pieces of all sizes: each cache holds what the directory says, and no more than it
+ * can. */
 static void caches_hold_what_they_can(void **state)
 {
     struct sim_caches *c = *state;
@@ -231,7 +239,8 @@ static void caches_hold_what_they_can(void **state)
     }
 }
 
-/* 10 KB are written: the last 4 are in the nearest cache, for whoever reads or takes them; those read next push them out of it, and of nothing else. */
+/* 10 KB are written: the last 4 are in the nearest cache, for whoever reads or takes them; those
+ * read next push them out of it, and of nothing else. */
 static void what_is_in_the_nearest_cache(void **state)
 {
     struct sim_caches *c = *state;
@@ -244,7 +253,8 @@ static void what_is_in_the_nearest_cache(void **state)
     assert_int_equal(hud_caches_find(c, 1, RING + 6 * K, M, READ, &place), 4 * K);
     assert_true(place.near && place.kind == CACHES_CORE);
     reads(c, 1, RING + 6 * K, 3 * K);
-    assert_int_equal(hud_caches_find(c, 0, RING + 6 * K, M, WRITE, &place), 3 * K); /* core 1 has them as near */
+    assert_int_equal(hud_caches_find(c, 0, RING + 6 * K, M, WRITE, &place),
+                     3 * K); /* core 1 has them as near */
     assert_true(place.near && place.kind == CACHES_CORE && place.of == 1);
     reads(c, 0, BUF, 3 * K);
     assert_int_equal(hud_caches_find(c, 0, RING, M, READ, &place), 9 * K);
@@ -262,11 +272,16 @@ static void what_is_in_the_nearest_cache(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(nothing_is_anywhere_but_at_home), CASE(who_holds_what_after_copies),
-        CASE(a_ring_stays_in_the_cache),       CASE(a_long_message_does_not),
-        CASE(more_than_a_cache_at_once),       CASE(the_least_recently_used_goes),
-        CASE(what_memory_has_is_dropped),      CASE(past_the_caches),
-        CASE(caches_hold_what_they_can),       cmocka_unit_test_setup_teardown(what_is_in_the_nearest_cache, set_up_nearest, tear_down),
+        CASE(nothing_is_anywhere_but_at_home),
+        CASE(who_holds_what_after_copies),
+        CASE(a_ring_stays_in_the_cache),
+        CASE(a_long_message_does_not),
+        CASE(more_than_a_cache_at_once),
+        CASE(the_least_recently_used_goes),
+        CASE(what_memory_has_is_dropped),
+        CASE(past_the_caches),
+        CASE(caches_hold_what_they_can),
+        cmocka_unit_test_setup_teardown(what_is_in_the_nearest_cache, set_up_nearest, tear_down),
     };
 
     return cmocka_run_group_tests_name("caches", tests, NULL, NULL);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_carry.c - calls of mem.h that move bytes, in simulated time, on the made-up machine (made_up.h): what they take is worked out by hand.
+ * test_carry.c - calls of mem.h that move bytes, in simulated time, on the made-up machine
+ * (made_up.h): what they take is worked out by hand.
  *
- * Rank r is bound to core r; a rank's user has its buffer in its caches, and rank 0 comes last.  The algorithms are made up, too.
+ * Rank r is bound to core r; a rank's user has its buffer in its caches, and rank 0 comes last.
+ * The algorithms are made up, too.
  */
 #include "made_up.h"
 #include "sim/sim.h"
@@ -83,7 +85,9 @@ static void body(struct sim *s, int rank, void *arg)
     struct job *job = arg;
     struct mem *m = hud_sim_team_mem(job->team, rank);
     char *user = job->user + (size_t)rank * job->bytes;
-    struct coll c = { .buf = { .base = user, .bytes = job->bytes }, .bytes = job->bytes, .slot_bytes = ARENA };
+    struct coll c = { .buf = { .base = user, .bytes = job->bytes },
+                      .bytes = job->bytes,
+                      .slot_bytes = ARENA };
 
     (void)s;
     for (int call = 0; call < CALLS; call++) {
@@ -100,14 +104,19 @@ static void body(struct sim *s, int rank, void *arg)
     }
 }
 
-static void run(struct job *job, void (*algorithm)(struct mem *m, const struct coll *c), int ranks, size_t bytes)
+static void run(struct job *job, void (*algorithm)(struct mem *m, const struct coll *c), int ranks,
+                size_t bytes)
 {
     static const int members[RANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     struct sim_machine *machine = made_up_machine(1, DIE);
-    const struct sim_options options = { .ranks = ranks, .arena_bytes = ARENA, .machine = machine, .core = members };
+    const struct sim_options options = {
+        .ranks = ranks, .arena_bytes = ARENA, .machine = machine, .core = members
+    };
     struct sim *s = hud_sim_create(&options);
 
-    *job = (struct job){ .alg = { .coll = "bcast", .name = "made up", .run = algorithm }, .ranks = ranks, .bytes = bytes };
+    *job = (struct job){ .alg = { .coll = "bcast", .name = "made up", .run = algorithm },
+                         .ranks = ranks,
+                         .bytes = bytes };
     job->user = calloc((size_t)ranks, bytes);
     job->team = hud_sim_team_create(s, ranks, members, 0, ARENA);
     if (!hud_sim_run(s, body, job))
@@ -129,8 +138,9 @@ static void expect(const struct job *job, int call, int rank, double wanted)
 }
 
 /*
- * In: the first line, 10, and .05 a byte, .25 in the first call, whose destination comes from memory, .1 in later ones, since the reader gives it up.
- * The flag crosses in 10.  Out: 10, and .1 a byte.
+ * In: the first line, 10, and .05 a byte, .25 in the first call, whose destination comes from
+ * memory, .1 in later ones, since the reader gives it up.  The flag crosses in 10.  Out: 10, and .1
+ * a byte.
  */
 static void copies_in_and_out(void **state)
 {
@@ -144,7 +154,8 @@ static void copies_in_and_out(void **state)
     expect(&job, 2, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
 }
 
-/* Readers of one die: their flags come 3 apart; who is later finds the bytes on their way to the shared cache, and ends with the first. */
+/* Readers of one die: their flags come 3 apart; who is later finds the bytes on their way to the
+ * shared cache, and ends with the first. */
 static void copies_out_by_many(void **state)
 {
     struct job job;
@@ -155,7 +166,8 @@ static void copies_out_by_many(void **state)
         expect(&job, 1, r, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
 }
 
-/* One line crosses, with the bytes and the flag: its writer has stored them in .25, each side copies them in .5 and .05 each, and to look at the line is .5. */
+/* One line crosses, with the bytes and the flag: its writer has stored them in .25, each side
+ * copies them in .5 and .05 each, and to look at the line is .5. */
 static void bytes_beside_a_flag_come_with_it(void **state)
 {
     enum { FEW = 40 };
@@ -166,7 +178,8 @@ static void bytes_beside_a_flag_come_with_it(void **state)
     expect(&job, 1, 1, .5 + .05 * FEW + .25 + 10 + .5 + .5 + .05 * FEW);
 }
 
-/* The kernel is called in 100 and copies at 8 GB/s: from the root's cache to the own one 10 would go.  Before, the address comes beside a flag. */
+/* The kernel is called in 100 and copies at 8 GB/s: from the root's cache to the own one 10 would
+ * go.  Before, the address comes beside a flag. */
 static void single_copies(void **state)
 {
     struct job job;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_checker.c - every fault of faults.c and reduce_faults.c is reported, with its lines, and nothing else is; and the checker's parts. */
+/* test_checker.c - every fault of faults.c and reduce_faults.c is reported, with its lines, and
+ * nothing else is; and the checker's parts. */
 #include "faults.h"
 #include "sim/bytes.h"
 #include "sim/sim.h"
@@ -27,7 +28,9 @@ static void body(struct sim *s, int rank, void *arg)
 
     (void)s;
     for (int i = 0; i < t->calls; i++) {
-        struct coll c = { .buf = { .base = t->user[rank], .bytes = BYTES }, .op = (uint64_t)i + 1, .slot_bytes = sizeof(struct slot) };
+        struct coll c = { .buf = { .base = t->user[rank], .bytes = BYTES },
+                          .op = (uint64_t)i + 1,
+                          .slot_bytes = sizeof(struct slot) };
         hud_sim_call(hud_sim_team_mem(t->team, rank), &t->fault->alg, &c, HUD_LINE);
     }
 }
@@ -61,12 +64,15 @@ static void test_fault(void **state)
     int found = 0, seeds = f->expected && !f->always ? SEEDS : SEEDS / 4;
 
     for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
-        const struct sim_options options = {
-            .ranks = RANKS, .arena_bytes = ARENA, .seed = seed, .strategy = (enum sim_strategy)(seed % SIM_STRATEGIES)
-        };
+        const struct sim_options options = { .ranks = RANKS,
+                                             .arena_bytes = ARENA,
+                                             .seed = seed,
+                                             .strategy =
+                                                 (enum sim_strategy)(seed % SIM_STRATEGIES) };
         struct sim *s = start(&t, &options);
         const char *report = hud_sim_report(s);
-        if (*report && (!f->expected || !strstr(report, f->expected) || count(report, "faults.c:") < f->lines))
+        if (*report &&
+            (!f->expected || !strstr(report, f->expected) || count(report, "faults.c:") < f->lines))
             fail_msg("expected '%s' in\n%s", f->expected ? f->expected : "", report);
         found += *report != '\0';
         hud_sim_free(s);
@@ -75,15 +81,24 @@ static void test_fault(void **state)
         assert_in_range(found, f->always ? seeds : 1, seeds);
 }
 
-static const struct fault bcast_right = { .alg = { .coll = "bcast", .name = "right", .run = right_bcast } };
-static const struct fault barrier_right = { .alg = { .coll = "barrier", .name = "right", .run = right_barrier } };
+static const struct fault bcast_right = {
+    .alg = { .coll = "bcast", .name = "right", .run = right_bcast }
+};
+static const struct fault barrier_right = {
+    .alg = { .coll = "barrier", .name = "right", .run = right_barrier }
+};
 
 static void test_same_seed_same_run(void **state)
 {
-    const struct sim_options options = { .ranks = RANKS, .arena_bytes = ARENA, .seed = 7, .strategy = SIM_RANDOM };
-    const struct sim_options other = { .ranks = RANKS, .arena_bytes = ARENA, .seed = 8, .strategy = SIM_RANDOM };
+    const struct sim_options options = {
+        .ranks = RANKS, .arena_bytes = ARENA, .seed = 7, .strategy = SIM_RANDOM
+    };
+    const struct sim_options other = {
+        .ranks = RANKS, .arena_bytes = ARENA, .seed = 8, .strategy = SIM_RANDOM
+    };
     struct trial polls = { .fault = &barrier_right, .calls = 40 };
-    struct sim *a = start(&polls, &options), *b = start(&polls, &options), *c = start(&polls, &other);
+    struct sim *a = start(&polls, &options), *b = start(&polls, &options),
+               *c = start(&polls, &other);
 
     (void)state;
     assert_int_equal(hud_sim_events(a), hud_sim_events(b));
@@ -96,7 +111,9 @@ static void test_same_seed_same_run(void **state)
 /* Dropping what one line orders is noticed; a line that is not there changes nothing. */
 static int first_found(int line, int drop, unsigned long *mutated)
 {
-    struct sim_options options = { .ranks = RANKS, .arena_bytes = ARENA, .mutate_file = "faults.c", .mutate_line = line };
+    struct sim_options options = {
+        .ranks = RANKS, .arena_bytes = ARENA, .mutate_file = "faults.c", .mutate_line = line
+    };
 
     struct trial t = { .fault = &bcast_right, .calls = FAULT_CALLS };
     options.mutate = drop;
@@ -131,21 +148,27 @@ static void test_mutation(void **state)
     unsigned long mutated;
 
     (void)state;
-    assert_int_not_equal(first_found(line_of("mem_post(m, &mine->full, c->op);"), SIM_DROP_RELEASE, &mutated), 0);
+    assert_int_not_equal(
+        first_found(line_of("mem_post(m, &mine->full, c->op);"), SIM_DROP_RELEASE, &mutated), 0);
     assert_int_not_equal(mutated, 0);
-    assert_int_not_equal(first_found(line_of("mem_await(m, &slot_of(m, r)->done, op);"), SIM_DROP_ACQUIRE, &mutated), 0);
-    assert_int_equal(first_found(line_of("mem_post(m, &mine->full, c->op);"), SIM_DROP_ACQUIRE, &mutated), 0);
+    assert_int_not_equal(
+        first_found(line_of("mem_await(m, &slot_of(m, r)->done, op);"), SIM_DROP_ACQUIRE, &mutated),
+        0);
+    assert_int_equal(
+        first_found(line_of("mem_post(m, &mine->full, c->op);"), SIM_DROP_ACQUIRE, &mutated), 0);
     assert_int_equal(first_found(1, SIM_DROP_RELEASE, &mutated), 0);
     assert_int_equal(mutated, 0);
 }
 
 /* ---- the parts ---- */
 
-/* A write in the middle of a range leaves what is beside it, and an access beside it is none to it. */
+/* A write in the middle of a range leaves what is beside it, and an access beside it is none to it.
+ * */
 static void test_bytes(void **state)
 {
     struct sim_order *mine = hud_order_create(2), *others = hud_order_create(2);
-    const struct sim_event first = { .rank = 0, .time = 1 }, second = { .rank = 0, .time = 2 }, other = { .rank = 1, .time = 1 };
+    const struct sim_event first = { .rank = 0, .time = 1 }, second = { .rank = 0, .time = 2 },
+                           other = { .rank = 1, .time = 1 };
     struct sim_bytes b = { NULL, 0, 0 };
     size_t at;
 
@@ -238,7 +261,9 @@ static void add_faults(const struct fault *f, struct CMUnitTest *tests, size_t r
     for (; f->alg.name; f++) {
         if (*count == room)
             abort(); /* more faults than places */
-        tests[(*count)++] = (struct CMUnitTest){ .name = f->alg.name, .test_func = test_fault, .initial_state = (void *)(uintptr_t)f };
+        tests[(*count)++] = (struct CMUnitTest){ .name = f->alg.name,
+                                                 .test_func = test_fault,
+                                                 .initial_state = (void *)(uintptr_t)f };
     }
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_clock.c - barriers in simulated time, on a made-up machine (made_up.h): what they take is worked out by hand beside each figure.
+ * test_clock.c - barriers in simulated time, on a made-up machine (made_up.h): what they take is
+ * worked out by hand beside each figure.
  *
- * Rank r is bound to core r.  Times are those of one die, l = 10, g = 1, serve 3, a store .25, unless a test says otherwise.
+ * Rank r is bound to core r.  Times are those of one die, l = 10, g = 1, serve 3, a store .25,
+ * unless a test says otherwise.
  */
 #include "made_up.h"
 #include "sim/sim.h"
@@ -35,7 +37,8 @@ struct job {
 static const struct alg *find(const char *name)
 {
     for (int a = 0; hud_sim_algs[a]; a++)
-        if (strcmp(hud_sim_algs[a]->coll, "barrier") == 0 && strcmp(hud_sim_algs[a]->name, name) == 0)
+        if (strcmp(hud_sim_algs[a]->coll, "barrier") == 0 &&
+            strcmp(hud_sim_algs[a]->name, name) == 0)
             return hud_sim_algs[a];
     fail_msg("no barrier/%s", name);
     return NULL;
@@ -80,9 +83,11 @@ static bool run(struct job *job)
     job->call.groups = &job->groups;
     job->call.param = param;
     job->call.slot_bytes = ARENA;
-    const struct sim_options options = {
-        .ranks = job->ranks, .arena_bytes = ARENA, .seed = job->seed, .machine = machine, .core = members
-    };
+    const struct sim_options options = { .ranks = job->ranks,
+                                         .arena_bytes = ARENA,
+                                         .seed = job->seed,
+                                         .machine = machine,
+                                         .core = members };
     job->sim = hud_sim_create(&options);
     job->team = hud_sim_team_create(job->sim, job->ranks, members, 0, ARENA);
     bool clean = hud_sim_run(job->sim, body, job);
@@ -122,30 +127,36 @@ static double rank_0_late(const char *name, int ranks, int calls)
 static void test_flat(void **state)
 {
     (void)state;
-    /* A scan, l + (p - 2) g; rank 0's store, which all others poll; the last of them is served (p - 2) serves after the first. */
+    /* A scan, l + (p - 2) g; rank 0's store, which all others poll; the last of them is served (p -
+     * 2) serves after the first. */
     assert_true(rank_0_late("counters", 4, 1) == 10 + 2 * 1 + 10 + 2 * 3);
     assert_true(rank_0_late("counters", 32, 5) == 10 + 30 * 1 + 10 + 30 * 3);
-    /* The same scan; p - 1 stores, g apart, to lines that come from those who poll them first, and then come back. */
+    /* The same scan; p - 1 stores, g apart, to lines that come from those who poll them first, and
+     * then come back. */
     assert_true(rank_0_late("gather", 32, 1) == 10 + 30 * 1 + 10 + 30 * 1 + 10);
-    /* From the second operation on they are rank 0's, and only have to be taken from their readers, while these already ask again. */
+    /* From the second operation on they are rank 0's, and only have to be taken from their readers,
+     * while these already ask again. */
     assert_true(rank_0_late("gather", 32, 2) == 10 + 30 * 1 + 30 * 1 + 10);
     /* Rank 0 adds last, to a line that another one had: l + 2; its store; the readers. */
     assert_true(rank_0_late("central", 32, 3) == 10 + 2 + 10 + 30 * 3);
 }
 
 /*
- * 64 ranks on two dies: 31 near lines, the last issued at 30; 32 far ones, 2 apart, 20 each.  The release: one of the other die fetches the line, as one of 32
- * whom its owner serves, 31 have it from there.
+ * 64 ranks on two dies: 31 near lines, the last issued at 30; 32 far ones, 2 apart, 20 each.  The
+ * release: one of the other die fetches the line, as one of 32 whom its owner serves, 31 have it
+ * from there.
  */
 static void test_two_dies(void **state)
 {
     double scan = 30 + 2 + 20 + 31 * 2, all = rank_0_late("counters", 2 * DIE, 3);
 
     (void)state;
-    assert_true(all >= scan + 20 + 30 * 3 + 10 && all <= scan + 31 * 3 + 20 + 30 * 3 + 10); /* by when it is served */
+    assert_true(all >= scan + 20 + 30 * 3 + 10 &&
+                all <= scan + 31 * 3 + 20 + 30 * 3 + 10); /* by when it is served */
 }
 
-/* Rank 0 has gathered at 40 and stores 31 times.  With eight entries the first eight settle at 50, 51, ... 57, and each makes room for one that takes 10. */
+/* Rank 0 has gathered at 40 and stores 31 times.  With eight entries the first eight settle at 50,
+ * 51, ... 57, and each makes room for one that takes 10. */
 static void test_store_buffer(void **state)
 {
     struct job job = { .alg = find("gather"), .ranks = DIE, .calls = 2, .late_ns = { LATE } };
@@ -154,7 +165,8 @@ static void test_store_buffer(void **state)
     for (int entries = 0; entries <= 8; entries += 8) {
         job.store_entries = entries;
         assert_true(run(&job));
-        assert_true(job.leave_ns[0] - job.enter_ns[0] == 40 + (entries == 0 ? 31 * .25 : 10 + 10 + 10 + 6 + .25));
+        assert_true(job.leave_ns[0] - job.enter_ns[0] ==
+                    40 + (entries == 0 ? 31 * .25 : 10 + 10 + 10 + 6 + .25));
         finish(&job);
     }
 }
@@ -171,7 +183,8 @@ static void test_together(void **state)
     finish(&job);
 }
 
-/* Words beside a flag: rank 0 claims the line, if it does in time, puts two words and posts; rank 1 awaits, or polls, and gets them. */
+/* Words beside a flag: rank 0 claims the line, if it does in time, puts two words and posts; rank 1
+ * awaits, or polls, and gets them. */
 static bool claims, polls;
 
 static void words(struct mem *m, const struct coll *c)
@@ -189,7 +202,8 @@ static void words(struct mem *m, const struct coll *c)
         while (polls && mem_peek(m, there) != c->op) {
         }
         mem_await(m, there, c->op);
-        assert_int_equal(mem_get(m, &there->payload[0]) + mem_get(m, &there->payload[1]), 2 * c->op);
+        assert_int_equal(mem_get(m, &there->payload[0]) + mem_get(m, &there->payload[1]),
+                         2 * c->op);
         mem_post(m, back, c->op);
     }
 }
@@ -197,7 +211,9 @@ static void words(struct mem *m, const struct coll *c)
 static double words_take(bool claimed, bool polled)
 {
     const struct alg alg = { .coll = "barrier", .name = "words", .run = words };
-    struct job job = { .alg = &alg, .ranks = 2, .calls = 3, .late_ns = { LATE, polled ? 0 : 2 * LATE } };
+    struct job job = {
+        .alg = &alg, .ranks = 2, .calls = 3, .late_ns = { LATE, polled ? 0 : 2 * LATE }
+    };
 
     claims = claimed;
     polls = polled;
@@ -209,15 +225,17 @@ static double words_take(bool claimed, bool polled)
 
 static void test_words(void **state)
 {
-    double there = 10 + 2 * .5, back = 10; /* the flag's line, two words that came with it; the other line */
+    double there = 10 + 2 * .5,
+           back = 10; /* the flag's line, two words that came with it; the other line */
 
     (void)state;
     /* Rank 1 comes when all has been written long ago, and rank 0 polls its line. */
     assert_true(words_take(false, false) == there + back);
     assert_true(words_take(true, false) == there + back);
     /*
-     * Rank 1 polls: each peek takes .5 until the others' time jumps on.  The first word takes the line away from it, whether that was claimed, in vain,
-     * or not; the post comes .5 later, and from then on the line may go back.
+     * Rank 1 polls: each peek takes .5 until the others' time jumps on.  The first word takes the
+     * line away from it, whether that was claimed, in vain, or not; the post comes .5 later, and
+     * from then on the line may go back.
      */
     double waited = words_take(false, true);
     assert_true(waited >= .5 + there + back && waited <= .5 + there + back + 1);
@@ -225,17 +243,23 @@ static void test_words(void **state)
 }
 
 /*
- * One call that reads many lines takes each in its turn: rank 1 adds up what lies behind the flags of eight others, in a second line of theirs, while rank 2 reads
- * one word there, of the last.  That takes rank 2 a transfer, whichever of them comes first.
+ * One call that reads many lines takes each in its turn: rank 1 adds up what lies behind the flags
+ * of eight others, in a second line of theirs, while rank 2 reads one word there, of the last.
+ * That takes rank 2 a transfer, whichever of them comes first.
  */
-static void sum_nothing(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+static void sum_nothing(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                        size_t elements)
 {
     (void)op, (void)dst, (void)src, (void)sources, (void)elements;
 }
 
 static void pass(struct mem *m, const struct coll *c)
 {
-    enum { FIRST = 3, OTHERS = 8, BEHIND = 7 }; /* word 7 of the payload begins a line of 64 bytes */
+    enum {
+        FIRST = 3,
+        OTHERS = 8,
+        BEHIND = 7
+    }; /* word 7 of the payload begins a line of 64 bytes */
     const struct hud_op op = { .element_bytes = 8, .combine = sum_nothing };
     const struct mem_span to = { .shared = (char *)mem_slot(m, mem_rank(m)) + sizeof(mem_flag) };
     struct mem_span from[OTHERS];
@@ -260,12 +284,15 @@ static void pass(struct mem *m, const struct coll *c)
 
 static void test_lines_in_turn(void **state)
 {
-    static const size_t no_blocks[RANKS]; /* nobody gets anything: a reduce_scatter that promises nothing */
+    static const size_t
+        no_blocks[RANKS]; /* nobody gets anything: a reduce_scatter that promises nothing */
     const struct alg alg = { .coll = "reduce_scatter", .name = "pass", .run = pass };
 
     (void)state;
     for (uint64_t seed = 0; seed < 8; seed++) {
-        struct job job = { .alg = &alg, .ranks = 12, .calls = 2, .seed = seed, .call.block_bytes = no_blocks };
+        struct job job = {
+            .alg = &alg, .ranks = 12, .calls = 2, .seed = seed, .call.block_bytes = no_blocks
+        };
         if (!run(&job))
             fail_msg("%s", hud_sim_report(job.sim));
         finish(&job);
@@ -273,10 +300,13 @@ static void test_lines_in_turn(void **state)
     }
 }
 
-/* 64 lines come to rank 0 from the other socket, and its own goes to one core of each die there; a line in 64 ns on a slow link. */
+/* 64 lines come to rank 0 from the other socket, and its own goes to one core of each die there; a
+ * line in 64 ns on a slow link. */
 static void test_links(void **state)
 {
-    struct job job = { .alg = find("counters"), .ranks = RANKS, .calls = 3, .late_ns = { LATE }, .socket_gbps = 1 };
+    struct job job = {
+        .alg = find("counters"), .ranks = RANKS, .calls = 3, .late_ns = { LATE }, .socket_gbps = 1
+    };
     double between[2] = { 0, 0 };
 
     (void)state;
@@ -311,7 +341,8 @@ static void test_more_ranks_are_not_faster(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
         for (int ranks = 2, step = 1; ranks + step <= RANKS; ranks += step, step += 3)
-            assert_true(all_together(find(flat[i]), ranks, 1) <= all_together(find(flat[i]), ranks + step, 1));
+            assert_true(all_together(find(flat[i]), ranks, 1) <=
+                        all_together(find(flat[i]), ranks + step, 1));
 }
 
 static void test_same_seed_same_time(void **state)
@@ -361,7 +392,9 @@ static void test_path(void **state)
     for (int r = 0; r < job.ranks; r++)
         last = job.leave_ns[r] > job.leave_ns[last] ? r : last;
     int count = hud_trace_path(hud_sim_steps(job.sim), last, &legs);
-    assert_int_equal(count, 1 + 1 + 31 + 1 + 1); /* rank 0 computes, enters, scans, posts; the last reader's load */
+    assert_int_equal(count,
+                     1 + 1 + 31 + 1 +
+                         1); /* rank 0 computes, enters, scans, posts; the last reader's load */
     assert_true(legs[1].begin_ns == job.enter_ns[0] && legs[0].begin_ns == job.enter_ns[0] - LATE);
     assert_true(legs[count - 1].end_ns == job.leave_ns[last]);
     for (int i = 0; i < count; i++) {

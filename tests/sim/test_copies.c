@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_copies.c - what copies and reductions take, by hand, on the made-up machine (made_up.h): two sockets of two dies of three cores.
+ * test_copies.c - what copies and reductions take, by hand, on the made-up machine (made_up.h): two
+ * sockets of two dies of three cores.
  */
 #include "made_up.h"
 #include "sim/copies.h"
@@ -11,7 +12,13 @@
 
 #include <cmocka.h>
 
-enum { K = 1024, M = 1024 * K, DIE = 3, CORES = 4 * DIE, OTHER = 2 * DIE /* a core of the other socket */ };
+enum {
+    K = 1024,
+    M = 1024 * K,
+    DIE = 3,
+    CORES = 4 * DIE,
+    OTHER = 2 * DIE /* a core of the other socket */
+};
 enum { A = 16 * M, B = 64 * M, C = 128 * M }; /* addresses; all in node 0 */
 
 struct world {
@@ -64,9 +71,12 @@ static void assert_near(double is, double wanted)
         fail_msg("%.9g, not %.9g", is, wanted);
 }
 
-static void begins(struct world *w, int core, enum copies_kind kind, uintptr_t from, uintptr_t to, size_t bytes, double now_ns)
+static void begins(struct world *w, int core, enum copies_kind kind, uintptr_t from, uintptr_t to,
+                   size_t bytes, double now_ns)
 {
-    const struct copies_call call = { .kind = kind, .from = { from }, .froms = 1, .to = { to }, .tos = 1, .bytes = bytes };
+    const struct copies_call call = {
+        .kind = kind, .from = { from }, .froms = 1, .to = { to }, .tos = 1, .bytes = bytes
+    };
 
     hud_copies_begin(w->copies, core, &call, now_ns);
 }
@@ -82,7 +92,8 @@ static void until_all_have_ended(struct world *w)
 }
 
 /* One core alone. */
-static void expect(struct world *w, int core, enum copies_kind kind, uintptr_t from, uintptr_t to, size_t bytes, double takes)
+static void expect(struct world *w, int core, enum copies_kind kind, uintptr_t from, uintptr_t to,
+                   size_t bytes, double takes)
 {
     double now = 1e6;
 
@@ -109,15 +120,19 @@ static void by_where_they_lie(void **state)
 
     expect(w, 0, COPIES_COPY, A, B, 1000, 10 + 450); /* both from memory */
     expect(w, 0, COPIES_COPY, A, B, 1000, .5 + 50);
-    expect(w, 1, COPIES_COPY, B, A + M, 1000, 10 + 300); /* from core 0, to lines that are still in memory: .05 + .05 + .2 */
-    expect(w, 2, COPIES_COPY, B, A + M, 1000, 10 + 130); /* from the shared cache, and core 1 must give up what it has */
+    expect(w, 1, COPIES_COPY, B, A + M, 1000,
+           10 + 300); /* from core 0, to lines that are still in memory: .05 + .05 + .2 */
+    expect(w, 2, COPIES_COPY, B, A + M, 1000,
+           10 + 130); /* from the shared cache, and core 1 must give up what it has */
     expect(w, DIE, COPIES_COPY, B, 0, 1000, 20 + 200);
     expect(w, OTHER, COPIES_COPY, A + M, 0, 1000, 40 + 400);
     expect(w, OTHER + 1, COPIES_COPY, A + M, 0, 1000, 10 + 80); /* its die has them now */
-    expect(w, 0, COPIES_COPY, 0, B, 1000, 20 + 50 + 150);       /* core DIE has them, core OTHER never had */
+    expect(w, 0, COPIES_COPY, 0, B, 1000,
+           20 + 50 + 150); /* core DIE has them, core OTHER never had */
 }
 
-/* The first line of what lies in no cache takes as long as the memory does that it lies in; what lies in a cache does not. */
+/* The first line of what lies in no cache takes as long as the memory does that it lies in; what
+ * lies in a cache does not. */
 static void the_first_line_of_memory(void **state)
 {
     struct world *w = *state;
@@ -130,7 +145,8 @@ static void the_first_line_of_memory(void **state)
     expect(w, OTHER, COPIES_COPY, B, 0, 1000, 200 + 1000);
 }
 
-/* In nearest caches: .01 a byte within one, .25 from another's; an end in the own private cache takes .025, in another's .075, as ever. */
+/* In nearest caches: .01 a byte within one, .25 from another's; an end in the own private cache
+ * takes .025, in another's .075, as ever. */
 static void nearest_caches(void **state)
 {
     struct world *w = *state;
@@ -141,7 +157,8 @@ static void nearest_caches(void **state)
     expect(w, 1, COPIES_COPY, A, 0, 1000, 10 + 250);
     hud_copies_touch(w->copies, 0, C, 4 * K); /* B leaves the nearest cache */
     expect(w, 1, COPIES_COPY, B, 0, 1000, 10 + 75 + 5);
-    expect(w, 0, COPIES_COPY, A, C, 1000, .5 + 25 + 5); /* what it has read since is in its private cache only */
+    expect(w, 0, COPIES_COPY, A, C, 1000,
+           .5 + 25 + 5); /* what it has read since is in its private cache only */
 }
 
 static void past_the_caches_and_through_the_kernel(void **state)
@@ -167,8 +184,11 @@ static void reductions(void **state)
     hud_copies_touch(w->copies, OTHER, C, 1000);
     hud_copies_begin(w->copies, 0, &four, 0);
     until_all_have_ended(w);
-    assert_near(w->ended[0], 40 + 160 + 50 + 350 + 200); /* four sources, the second result, one from the other socket, one to memory */
-    expect(w, 0, COPIES_REDUCE, A, B, 1000, .5 + 50);    /* of one source it is a copy */
+    assert_near(
+        w->ended[0],
+        40 + 160 + 50 + 350 +
+            200); /* four sources, the second result, one from the other socket, one to memory */
+    expect(w, 0, COPIES_REDUCE, A, B, 1000, .5 + 50); /* of one source it is a copy */
 }
 
 /* A result in the place of a source, which lies in another core's cache: that is fetched once. */
@@ -189,12 +209,14 @@ static double carried_from(struct world *w, int socket)
     double bytes = -1;
 
     for (int r = 0; r < hud_links_count(w->links); r++)
-        if (hud_links_get(w->links, r)->class < 0 && hud_links_get(w->links, r)->from == socket && hud_links_get(w->links, r)->to != socket)
+        if (hud_links_get(w->links, r)->class < 0 && hud_links_get(w->links, r)->from == socket &&
+            hud_links_get(w->links, r)->to != socket)
             bytes = carried(w, r);
     return bytes;
 }
 
-/* Out to the other socket's memory, and back: each link in its direction; shared caches give, and are not asked to take. */
+/* Out to the other socket's memory, and back: each link in its direction; shared caches give, and
+ * are not asked to take. */
 static void directions(void **state)
 {
     struct world *w = *state;
@@ -213,12 +235,14 @@ static void directions(void **state)
     hud_copies_touch(w->copies, 0, A, 1000);
     expect(w, 1, COPIES_COPY, A, 0, 1000, 10 + 100);
     assert_near(carried(w, shared), 1500);
-    expect(w, OTHER, COPIES_COPY, A, 0, 1000, 40 + 400); /* from the shared cache of die 0, through its own */
+    expect(w, OTHER, COPIES_COPY, A, 0, 1000,
+           40 + 400); /* from the shared cache of die 0, through its own */
     assert_near(carried(w, shared), 2500);
     assert_near(carried(w, shared + 2), 1000);
 }
 
-/* Three cores would bring 2.5 each over a link of 6, from three others; back there is another link. */
+/* Three cores would bring 2.5 each over a link of 6, from three others; back there is another link.
+ * */
 static void they_share_the_link_between_sockets(void **state)
 {
     struct world *w = *state;
@@ -235,7 +259,8 @@ static void they_share_the_link_between_sockets(void **state)
     assert_near(w->ended[OTHER + 4], 40 + 400);
 }
 
-/* 12 GB/s of memory for three cores that copy 1 / .45 each if they could, and fetch two bytes for each. */
+/* 12 GB/s of memory for three cores that copy 1 / .45 each if they could, and fetch two bytes for
+ * each. */
 static void they_share_the_memory(void **state)
 {
     struct world *w = *state;
@@ -248,7 +273,8 @@ static void they_share_the_memory(void **state)
     assert_near(carried(w, memory(w, 0)), 6000);
 }
 
-/* Both begin at once: one brings the bytes over the link, the other, at five times the speed, waits for them.  Later ones find them. */
+/* Both begin at once: one brings the bytes over the link, the other, at five times the speed, waits
+ * for them.  Later ones find them. */
 static void bytes_cross_once_for_all_of_a_die(void **state)
 {
     struct world *w = *state;
@@ -261,18 +287,24 @@ static void bytes_cross_once_for_all_of_a_die(void **state)
     assert_near(w->ended[OTHER + 1], 440);
     expect(w, OTHER + 2, COPIES_COPY, A, 0, 1000, 10 + 80);
     for (int r = 0; r < hud_copies_ways(w->copies)->node_at; r++)
-        assert_near(carried(w, r), hud_links_get(w->links, r)->to == 1 && hud_links_get(w->links, r)->from == 0 ? 1000 : 0);
+        assert_near(carried(w, r),
+                    hud_links_get(w->links, r)->to == 1 && hud_links_get(w->links, r)->from == 0
+                        ? 1000
+                        : 0);
     assert_near(carried(w, memory(w, 0)), 0);
 }
 
-/* The sum of two that others of the die still bring, one over the link by 2000, one from memory by 1000: it ends with the later, whichever comes first. */
+/* The sum of two that others of the die still bring, one over the link by 2000, one from memory by
+ * 1000: it ends with the later, whichever comes first. */
 static void what_still_comes_is_waited_for(void **state)
 {
     struct world *w = *state;
 
     for (int swapped = 0; swapped < 2; swapped++) {
         const uintptr_t far = A + (uintptr_t)swapped * M, near = B + (uintptr_t)swapped * M;
-        const struct copies_call sum = { COPIES_REDUCE, { swapped ? near : far, swapped ? far : near }, { 0 }, 2, 1, 1000 };
+        const struct copies_call sum = {
+            COPIES_REDUCE, { swapped ? near : far, swapped ? far : near }, { 0 }, 2, 1, 1000
+        };
         double now = 1e6 * (swapped + 1);
         hud_copies_touch(w->copies, OTHER, far, 1000);
         begins(w, 0, COPIES_COPY, far, 0, 1000, now);
@@ -283,11 +315,13 @@ static void what_still_comes_is_waited_for(void **state)
         until_all_have_ended(w);
         assert_near(w->ended[0] - now, 40 + 400);
         assert_near(w->ended[1] - now, 10 + 250);
-        assert_near(w->ended[2] - now, 40 + 400); /* by itself 10 + .08 + ... : it would be done before */
+        assert_near(w->ended[2] - now,
+                    40 + 400); /* by itself 10 + .08 + ... : it would be done before */
     }
 }
 
-/* Bytes of which others of the die still bring a part each, by 240 and by 640: who reads them all ends with the later, whichever core brings it. */
+/* Bytes of which others of the die still bring a part each, by 240 and by 640: who reads them all
+ * ends with the later, whichever core brings it. */
 static void parts_that_still_come_are_waited_for(void **state)
 {
     struct world *w = *state;
@@ -308,7 +342,8 @@ static void parts_that_still_come_are_waited_for(void **state)
     }
 }
 
-/* 8 MB from and to memory: each is fetched, and what the caches cannot keep of the copy is written back: nothing of what was only read. */
+/* 8 MB from and to memory: each is fetched, and what the caches cannot keep of the copy is written
+ * back: nothing of what was only read. */
 static void what_does_not_fit_goes_home(void **state)
 {
     struct world *w = *state;
@@ -320,10 +355,12 @@ static void what_does_not_fit_goes_home(void **state)
     assert_near(carried(w, memory(w, 0)), 8 * M);
     moved = carried(w, memory(w, 3));
     assert_true(moved <= 16 * M && moved >= 15 * M - 64 * K);
-    assert_true(w->ended[0] > 8 * M * (.25 + .95)); /* 1 of the other socket's memory, .05 of the own cache */
+    assert_true(w->ended[0] >
+                8 * M * (.25 + .95)); /* 1 of the other socket's memory, .05 of the own cache */
 }
 
-/* A ring of four pieces between two cores of a die: after the first round nothing comes from memory any more. */
+/* A ring of four pieces between two cores of a die: after the first round nothing comes from memory
+ * any more. */
 static void a_ring_stays_in_the_caches(void **state)
 {
     struct world *w = *state;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_costs.c - a barrier posts as often as the head of its file says, and no chain of lines from rank to rank is longer.
+ * test_costs.c - a barrier posts as often as the head of its file says, and no chain of lines from
+ * rank to rank is longer.
  *
- * One operation of 16 ranks, without groups and in four groups of four.  Who comes last in a counter is another with each seed; the sums are not.
+ * One operation of 16 ranks, without groups and in four groups of four.  Who comes last in a
+ * counter is another with each seed; the sums are not.
  */
 #include "sim/sim.h"
 
@@ -31,7 +33,8 @@ static const struct cost {
     { "central", { 0 }, 17, 16, 17, 16 },     /* p additions, one post */
     { "counters", { 0 }, 16, 2, 16, 2 },      /* p */
     { "gather", { 0 }, 30, 2, 30, 2 },        /* 2 (p - 1) */
-    { "combining", { 2 }, 45, 8, 45, 8 },     /* p + p/2 + ... additions, p - 1 posts; k h hops, h = log2 p */
+    { "combining", { 2 }, 45, 8, 45, 8 },     /* p + p/2 + ... additions, p - 1 posts; k h hops, h =
+                                                 log2 p */
     { "combining", { 4 }, 25, 8, 25, 8 },     /* p + p/4 additions, 5 posts; h = log4 p */
     { "mcs", { 0 }, 30, 6, 30, 6 },           /* 2 (p - 1); depths 2 and 4 */
     { "tournament", { 0 }, 30, 8, 30, 8 },    /* 2 (p - 1); 2 h */
@@ -50,7 +53,9 @@ struct job {
 static void body(struct sim *s, int rank, void *arg)
 {
     const struct job *job = arg;
-    const struct coll c = { .op = 1, .groups = &job->groups, .param = job->param, .slot_bytes = job->slot_bytes };
+    const struct coll c = {
+        .op = 1, .groups = &job->groups, .param = job->param, .slot_bytes = job->slot_bytes
+    };
 
     (void)s;
     hud_sim_call(hud_sim_team_mem(job->team, rank), job->alg, &c, 0);
@@ -59,7 +64,8 @@ static void body(struct sim *s, int rank, void *arg)
 static const struct alg *find(const char *name)
 {
     for (int a = 0; hud_sim_algs[a]; a++)
-        if (strcmp(hud_sim_algs[a]->coll, "barrier") == 0 && strcmp(hud_sim_algs[a]->name, name) == 0)
+        if (strcmp(hud_sim_algs[a]->coll, "barrier") == 0 &&
+            strcmp(hud_sim_algs[a]->name, name) == 0)
             return hud_sim_algs[a];
     fail_msg("no barrier/%s", name);
     return NULL;
@@ -78,16 +84,19 @@ static void check(const struct cost *cost, bool grouped, uint64_t seed)
     assert_int_equal(hud_shape_groups_build(&place, &job.groups), 0);
     job.slot_bytes = alg_slot_bytes(job.alg, job.param, RANKS, ARENA);
     assert_int_not_equal(job.slot_bytes, 0);
-    const struct sim_options options = {
-        .ranks = RANKS, .arena_bytes = ARENA, .seed = seed, .strategy = (enum sim_strategy)(seed % SIM_STRATEGIES)
-    };
+    const struct sim_options options = { .ranks = RANKS,
+                                         .arena_bytes = ARENA,
+                                         .seed = seed,
+                                         .strategy = (enum sim_strategy)(seed % SIM_STRATEGIES) };
     struct sim *s = hud_sim_create(&options);
     job.team = hud_sim_team_create(s, RANKS, members, 0, ARENA);
     assert_true(hud_sim_run(s, body, &job));
     unsigned long posts = hud_sim_posts(s);
     unsigned hops = hud_sim_hops(s);
-    if (posts != (grouped ? cost->grouped_posts : cost->posts) || hops != (grouped ? cost->grouped_hops : cost->hops))
-        fail_msg("%s (%ld)%s: %lu posts, %u hops", cost->name, cost->param[0], grouped ? " in groups" : "", posts, hops);
+    if (posts != (grouped ? cost->grouped_posts : cost->posts) ||
+        hops != (grouped ? cost->grouped_hops : cost->hops))
+        fail_msg("%s (%ld)%s: %lu posts, %u hops", cost->name, cost->param[0],
+                 grouped ? " in groups" : "", posts, hops);
     hud_sim_free(s);
     hud_shape_groups_free(&job.groups);
 }

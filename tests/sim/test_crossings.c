@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_crossings.c - turns, and lines of a made-up machine (made_up.h) on slow links between its sockets: a line in 64 ns, and who is in whose way.
+ * test_crossings.c - turns, and lines of a made-up machine (made_up.h) on slow links between its
+ * sockets: a line in 64 ns, and who is in whose way.
  *
- * Rank r is bound to core r: 0 to 63 on one socket, FAR and those after it on the other, on a die of it.  All make one call together, but for late_ns.
+ * Rank r is bound to core r: 0 to 63 on one socket, FAR and those after it on the other, on a die
+ * of it.  All make one call together, but for late_ns.
  */
 #include "made_up.h"
 #include "sim/sim.h"
@@ -25,7 +27,8 @@ struct job {
 
 static void body(struct sim *s, int rank, void *arg)
 {
-    static const size_t no_blocks[RANKS]; /* nobody gets anything: a reduce_scatter that promises nothing */
+    static const size_t
+        no_blocks[RANKS]; /* nobody gets anything: a reduce_scatter that promises nothing */
     const struct coll c = { .op = 1, .slot_bytes = ARENA, .block_bytes = no_blocks };
     struct job *job = arg;
     struct mem *m = hud_sim_team_mem(job->team, rank);
@@ -38,11 +41,14 @@ static void body(struct sim *s, int rank, void *arg)
     job->leave_ns[rank] = hud_sim_now(m) - job->begin_ns;
 }
 
-static void run(struct job *job, const char *name, void (*call)(struct mem *m, const struct coll *c))
+static void run(struct job *job, const char *name,
+                void (*call)(struct mem *m, const struct coll *c))
 {
     int members[RANKS];
     struct sim_machine *machine = made_up_machine(2, DIE);
-    const struct sim_options options = { .ranks = RANKS, .arena_bytes = ARENA, .machine = machine, .core = members };
+    const struct sim_options options = {
+        .ranks = RANKS, .arena_bytes = ARENA, .machine = machine, .core = members
+    };
 
     job->alg = (struct alg){ .coll = "reduce_scatter", .name = name, .run = call };
     machine->links.socket_gbps = 1;
@@ -62,8 +68,9 @@ static void run(struct job *job, const char *name, void (*call)(struct mem *m, c
 }
 
 /*
- * Rank FAR polls for 2; the post of 1, at 500, is visible at 1500, and FAR will look at it then.  That is not in the way of FAR + 1, who loads another line at
- * 600, and in that of FAR + 2 at 1510; FAR has it again, for 2, from 3000 + 1000 on.
+ * Rank FAR polls for 2; the post of 1, at 500, is visible at 1500, and FAR will look at it then.
+ * That is not in the way of FAR + 1, who loads another line at 600, and in that of FAR + 2 at 1510;
+ * FAR has it again, for 2, from 3000 + 1000 on.
  */
 static void poll_far(struct mem *m, const struct coll *c)
 {
@@ -86,7 +93,8 @@ static void poll_far(struct mem *m, const struct coll *c)
 
 static void test_looks_in_the_future(void **state)
 {
-    struct job job = { .revoke_ns = 1000, .late_ns = { [0] = 500, [2] = 3000, [FAR + 1] = 600, [FAR + 2] = 1510 } };
+    struct job job = { .revoke_ns = 1000,
+                       .late_ns = { [0] = 500, [2] = 3000, [FAR + 1] = 600, [FAR + 2] = 1510 } };
 
     (void)state;
     run(&job, "poll_far", poll_far);
@@ -96,7 +104,8 @@ static void test_looks_in_the_future(void **state)
     assert_true(job.leave_ns[FAR] > 4000);
 }
 
-/* What is claimed crosses the link, too: two lines, of which the second is there when both have come. */
+/* What is claimed crosses the link, too: two lines, of which the second is there when both have
+ * come. */
 static void claim_far(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m);
@@ -118,7 +127,8 @@ static void test_claims(void **state)
     assert_true(job.leave_ns[FAR] == 10 + 40 && job.leave_ns[FAR + 1] == 10 + 64 + 40);
 }
 
-/* The flags of so many ranks of socket 0 cross to FAR + 2, who claims them, one after the other: the link is occupied by each for 64. */
+/* The flags of so many ranks of socket 0 cross to FAR + 2, who claims them, one after the other:
+ * the link is occupied by each for 64. */
 static void occupy_link(struct mem *m, int lines)
 {
     enum { FIRST = 10 };
@@ -130,7 +140,8 @@ static void occupy_link(struct mem *m, int lines)
         mem_claim(m, mem_slot(m, r), 1);
 }
 
-/* FAR's line waits until 513 for the link and comes at 553; FAR + 1, who gets it from there, has it after that; and so has FAR + 3, for whom FAR serves later. */
+/* FAR's line waits until 513 for the link and comes at 553; FAR + 1, who gets it from there, has it
+ * after that; and so has FAR + 3, for whom FAR serves later. */
 static void share_far(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m);
@@ -152,8 +163,8 @@ static void test_shared_lines(void **state)
 }
 
 /*
- * The same of a line that FAR, who polls for 2, only looks at: the post of 1, at 500, is visible at 1500, when the link is occupied until 1746.  FAR + 1 has asked
- * for it at 600, FAR + 3 does later.
+ * The same of a line that FAR, who polls for 2, only looks at: the post of 1, at 500, is visible at
+ * 1500, when the link is occupied until 1746.  FAR + 1 has asked for it at 600, FAR + 3 does later.
  */
 static void look_far(struct mem *m, const struct coll *c)
 {
@@ -175,16 +186,21 @@ static void look_far(struct mem *m, const struct coll *c)
 
 static void test_shared_looks(void **state)
 {
-    struct job job = { .revoke_ns = 1000, .late_ns = { [0] = 500, [2] = 9000, [FAR + 1] = 600, [FAR + 2] = 1490, [FAR + 3] = 1510 } };
+    struct job job = {
+        .revoke_ns = 1000,
+        .late_ns = { [0] = 500, [2] = 9000, [FAR + 1] = 600, [FAR + 2] = 1490, [FAR + 3] = 1510 }
+    };
 
     (void)state;
     run(&job, "look_far", look_far);
-    assert_true(job.leave_ns[FAR + 1] == 1746 + 40 + 10 && job.leave_ns[FAR + 3] == 1746 + 40 + 3 + 10);
+    assert_true(job.leave_ns[FAR + 1] == 1746 + 40 + 10 &&
+                job.leave_ns[FAR + 3] == 1746 + 40 + 3 + 10);
 }
 
 /*
- * FAR stores at 505 to a line that rank 2 has claimed and has alone from 1500 on.  It comes over the link then, and not before: that is not in the way of FAR + 1 at
- * 510; and then the link is occupied until 1746: rank 3 sees the value when FAR has had the line, and that has waited.
+ * FAR stores at 505 to a line that rank 2 has claimed and has alone from 1500 on.  It comes over
+ * the link then, and not before: that is not in the way of FAR + 1 at 510; and then the link is
+ * occupied until 1746: rank 3 sees the value when FAR has had the line, and that has waited.
  */
 static void store_far(struct mem *m, const struct coll *c)
 {
@@ -208,7 +224,12 @@ static void store_far(struct mem *m, const struct coll *c)
 static void test_stores_in_the_future(void **state)
 {
     struct job job = { .revoke_ns = 1000,
-                       .late_ns = { [FAR + 3] = 100, [2] = 500, [FAR] = 505, [FAR + 1] = 510, [FAR + 2] = 1490, [3] = 1600 } };
+                       .late_ns = { [FAR + 3] = 100,
+                                    [2] = 500,
+                                    [FAR] = 505,
+                                    [FAR + 1] = 510,
+                                    [FAR + 2] = 1490,
+                                    [3] = 1600 } };
 
     (void)state;
     run(&job, "store_far", store_far);
@@ -217,9 +238,10 @@ static void test_stores_in_the_future(void **state)
 }
 
 /*
- * An addition that links have delayed delays those that queue behind it, and who reads the sum.  Rank 2 adds to a line of its die from 0 to 12; FAR + 1 and
- * FAR + 3 queue at 1 and 2; the link is occupied by FAR's line from 11 to 75.  So the sum comes to FAR + 1 in 63 + 40, then to FAR + 3 in 10 + 16, its home
- * being far, and so to FAR + 2, who has asked for it at 50.
+ * An addition that links have delayed delays those that queue behind it, and who reads the sum.
+ * Rank 2 adds to a line of its die from 0 to 12; FAR + 1 and FAR + 3 queue at 1 and 2; the link is
+ * occupied by FAR's line from 11 to 75.  So the sum comes to FAR + 1 in 63 + 40, then to FAR + 3 in
+ * 10 + 16, its home being far, and so to FAR + 2, who has asked for it at 50.
  */
 static void add_far(struct mem *m, const struct coll *c)
 {
@@ -247,7 +269,8 @@ static void test_additions(void **state)
     assert_true(job.leave_ns[FAR + 2] == second + 10 + 16);
 }
 
-/* Who polls does not sleep over the end of a copy, after which the copier posts, be the next turn of anybody long after that. */
+/* Who polls does not sleep over the end of a copy, after which the copier posts, be the next turn
+ * of anybody long after that. */
 static void copy_and_post(struct mem *m, const struct coll *c)
 {
     enum { BYTES = 4096 };
@@ -269,7 +292,8 @@ static void test_polls_beside_a_copy(void **state)
 
     (void)state;
     run(&job, "copy_and_post", copy_and_post);
-    assert_true(job.leave_ns[2] > 100 && job.leave_ns[3] > job.leave_ns[2] && job.leave_ns[3] < job.leave_ns[2] + 100);
+    assert_true(job.leave_ns[2] > 100 && job.leave_ns[3] > job.leave_ns[2] &&
+                job.leave_ns[3] < job.leave_ns[2] + 100);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_flows.c - rates and ends of flows, by hand where a case can be solved so; conservation and fairness where there are many. */
+/* test_flows.c - rates and ends of flows, by hand where a case can be solved so; conservation and
+ * fairness where there are many. */
 #include "sim/flows.h"
 
 #include <math.h>
@@ -17,9 +18,9 @@ static void assert_near(double is, double wanted)
         fail_msg("%.9g, not %.9g", is, wanted);
 }
 
-static struct flow_path path(double most, int uses, const int *resources)
+static struct flow_path path(double max, int uses, const int *resources)
 {
-    struct flow_path p = { .most_gbps = most };
+    struct flow_path p = { .max_gbps = max };
 
     for (int i = 0; i < uses; i++)
         hud_flow_use(&p, resources[i], 1);
@@ -34,15 +35,17 @@ static void expect(struct sim_flows *f, double at, int who)
 }
 
 /*
- * Links of 10, 4 and 12 GB/s; one flow over the first and second, one over the second and third, one over the third.  The second link is full at
- * 2 and 2, the third goes on to 10.  When the first has moved 200 bytes, at 100 ns, the second has 200 of its 600 and goes at 4, the third, which
- * has 1000 of 1800, at 8: both end at 200 ns.
+ * Links of 10, 4 and 12 GB/s; one flow over the first and second, one over the second and third,
+ * one over the third.  The second link is full at 2 and 2, the third goes on to 10.  When the first
+ * has moved 200 bytes, at 100 ns, the second has 200 of its 600 and goes at 4, the third, which has
+ * 1000 of 1800, at 8: both end at 200 ns.
  */
 static void two_flows_over_three_links(void **state)
 {
     const double links[] = { 10, 4, 12 };
     struct sim_flows *f = hud_flows_create(links, 3);
-    struct flow_path first = path(INFINITY, 2, (int[]){ 0, 1 }), second = path(INFINITY, 2, (int[]){ 1, 2 }),
+    struct flow_path first = path(INFINITY, 2, (int[]){ 0, 1 }),
+                     second = path(INFINITY, 2, (int[]){ 1, 2 }),
                      third = path(INFINITY, 1, (int[]){ 2 });
 
     (void)state;
@@ -73,7 +76,8 @@ static void a_flow_has_a_limit_of_its_own(void **state)
 {
     const double link = 10;
     struct sim_flows *f = hud_flows_create(&link, 1);
-    struct flow_path slow = path(1, 1, (int[]){ 0 }), fast = path(INFINITY, 1, (int[]){ 0 }), nowhere = { .most_gbps = 5 };
+    struct flow_path slow = path(1, 1, (int[]){ 0 }), fast = path(INFINITY, 1, (int[]){ 0 }),
+                     nowhere = { .max_gbps = 5 };
 
     (void)state;
     hud_flows_begin(f, &slow, 100, 0, 1);
@@ -90,12 +94,13 @@ static void a_flow_has_a_limit_of_its_own(void **state)
     hud_flows_free(f);
 }
 
-/* Twice and half the bytes of a flow pass a link of 10: equal rates are 4, and one by itself has 5 and 20. */
+/* Twice and half the bytes of a flow pass a link of 10: equal rates are 4, and one by itself has 5
+ * and 20. */
 static void weights_count(void **state)
 {
     const double link = 10;
     struct sim_flows *f = hud_flows_create(&link, 1);
-    struct flow_path twice = { .most_gbps = INFINITY }, half = { .most_gbps = INFINITY };
+    struct flow_path twice = { .max_gbps = INFINITY }, half = { .max_gbps = INFINITY };
 
     (void)state;
     hud_flow_use(&twice, 0, 1);
@@ -115,7 +120,8 @@ static void weights_count(void **state)
     hud_flows_free(f);
 }
 
-/* One flow of 1000 at 10; at 50 ns another of 100 comes: 5 each until 70 ns; 400 are left, and end at 110. */
+/* One flow of 1000 at 10; at 50 ns another of 100 comes: 5 each until 70 ns; 400 are left, and end
+ * at 110. */
 static void flows_come_and_go(void **state)
 {
     const double link = 10;
@@ -151,12 +157,13 @@ static void equal_flows_end_in_order(void **state)
     hud_flows_free(f);
 }
 
-/* A path may use any number of resources, as a leg does that gives bytes up to all nodes of a machine of 512; and it is the caller's own. */
+/* A path may use any number of resources, as a leg does that gives bytes up to all nodes of a
+ * machine of 512; and it is the caller's own. */
 static void a_path_uses_many_resources(void **state)
 {
     enum { MANY = 2000 };
     double capacity[MANY];
-    struct flow_path p = { .most_gbps = INFINITY };
+    struct flow_path p = { .max_gbps = INFINITY };
 
     (void)state;
     for (int r = 0; r < MANY; r++)
@@ -182,7 +189,8 @@ static int draw(uint32_t *seed, uint32_t below)
 }
 
 /*
- * Max-min fair is: no resource beyond its capacity, and each flow is at its own limit, or uses a full resource in which none has a greater rate.
+ * Max-min fair is: no resource beyond its capacity, and each flow is at its own limit, or uses a
+ * full resource in which none has a greater rate.
  */
 static void rates_are_fair(void **state)
 {
@@ -197,7 +205,8 @@ static void rates_are_fair(void **state)
             capacity[r] = 1 + draw(&seed, 50);
         struct sim_flows *f = hud_flows_create(capacity, RESOURCES);
         for (int i = 0; i < PATHS; i++) {
-            p[i] = (struct flow_path){ .most_gbps = 1 + i * 0.5 }; /* differ, so that each is a class */
+            p[i] =
+                (struct flow_path){ .max_gbps = 1 + i * 0.5 }; /* differ, so that each is a class */
             for (int u = draw(&seed, 4); u >= 0; u--)
                 hud_flow_use(&p[i], draw(&seed, RESOURCES), 0.25 * (1 + draw(&seed, 8)));
             for (int n = draw(&seed, 3); n >= 0; n--)
@@ -215,7 +224,7 @@ static void rates_are_fair(void **state)
             assert_true(used[r] <= capacity[r] * (1 + 1e-6));
         }
         for (int i = 0; i < PATHS; i++) {
-            int held = rate[i] >= p[i].most_gbps * (1 - 1e-6);
+            int held = rate[i] >= p[i].max_gbps * (1 - 1e-6);
             for (int u = 0; u < p[i].uses; u++) {
                 int r = p[i].use[u].resource;
                 held |= used[r] >= capacity[r] * (1 - 1e-6) && rate[i] >= top[r] * (1 - 1e-6);
@@ -228,7 +237,8 @@ static void rates_are_fair(void **state)
     }
 }
 
-/* 10,000 flows of all lengths over 16 nodes, from each to each, beginning in between: each ends once, and each byte has passed where it should. */
+/* 10,000 flows of all lengths over 16 nodes, from each to each, beginning in between: each ends
+ * once, and each byte has passed where it should. */
 static void bytes_in_are_bytes_out(void **state)
 {
     enum { NODES = 16, FLOWS = 10000 };
@@ -266,9 +276,14 @@ static void bytes_in_are_bytes_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_flows_over_three_links), cmocka_unit_test(a_flow_has_a_limit_of_its_own), cmocka_unit_test(weights_count),
-        cmocka_unit_test(flows_come_and_go),          cmocka_unit_test(equal_flows_end_in_order),      cmocka_unit_test(rates_are_fair),
-        cmocka_unit_test(bytes_in_are_bytes_out),     cmocka_unit_test(a_path_uses_many_resources),
+        cmocka_unit_test(two_flows_over_three_links),
+        cmocka_unit_test(a_flow_has_a_limit_of_its_own),
+        cmocka_unit_test(weights_count),
+        cmocka_unit_test(flows_come_and_go),
+        cmocka_unit_test(equal_flows_end_in_order),
+        cmocka_unit_test(rates_are_fair),
+        cmocka_unit_test(bytes_in_are_bytes_out),
+        cmocka_unit_test(a_path_uses_many_resources),
     };
 
     return cmocka_run_group_tests_name("flows", tests, NULL, NULL);

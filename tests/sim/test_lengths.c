@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_lengths.c - an alltoallv whose two ends disagree about a block: a shorter one ends where its sender says, a longer one is cut and its receiver hears of
- * it.  Nothing hangs, and the next operation finds nothing that was left behind.
+ * test_lengths.c - an alltoallv whose two ends disagree about a block: a shorter one ends where its
+ * sender says, a longer one is cut and its receiver hears of it.  Nothing hangs, and the next
+ * operation finds nothing that was left behind.
  */
 #include "sim/sim.h"
 
@@ -14,8 +15,9 @@
 enum { RANKS = 3, MOST = 6000, OPS = 12, SEEDS = 30, ARENA = 1 << 16, NOTHING = 0xEE };
 
 /* Bytes of a block as its sender and as its receiver has it, in turn by operation and pair. */
-static const size_t ends[][2] = { { 1000, 5000 }, { 5000, 1000 }, { 40, 41 },  { 40, 0 },   { 41, 40 }, { 3000, 3000 },
-                                  { 0, 0 },       { 6000, 1 },    { 0, 3000 }, { 6000, 0 }, { 40, 40 } };
+static const size_t ends[][2] = { { 1000, 5000 }, { 5000, 1000 }, { 40, 41 }, { 40, 0 },
+                                  { 41, 40 },     { 3000, 3000 }, { 0, 0 },   { 6000, 1 },
+                                  { 0, 3000 },    { 6000, 0 },    { 40, 40 } };
 enum { ENDS = sizeof ends / sizeof *ends };
 
 struct job {
@@ -40,7 +42,8 @@ static unsigned char byte_of(int op, int from, int to, size_t i)
 static void operate(struct job *job, int rank, int op)
 {
     struct hud_view ins[RANKS], outs[RANKS];
-    bool cut = false, unheard = false; /* of what comes to a view of no bytes, its rank may hear or not */
+    bool cut = false,
+         unheard = false; /* of what comes to a view of no bytes, its rank may hear or not */
 
     for (int r = 0; r < RANKS; r++) {
         const size_t *to = ends_of(op, rank, r), *from = ends_of(op, r, rank);
@@ -52,9 +55,12 @@ static void operate(struct job *job, int rank, int op)
         cut = cut || (from[1] != 0 && from[0] > from[1]);
         unheard = unheard || (from[1] == 0 && from[0] != 0);
     }
-    const struct coll c = {
-        .ins = ins, .outs = outs, .op = (uint64_t)op, .groups = &job->groups, .param = job->param, .slot_bytes = job->slot_bytes
-    };
+    const struct coll c = { .ins = ins,
+                            .outs = outs,
+                            .op = (uint64_t)op,
+                            .groups = &job->groups,
+                            .param = job->param,
+                            .slot_bytes = job->slot_bytes };
     int status = hud_sim_call(hud_sim_team_mem(job->team, rank), job->alg, &c, 0);
     if (cut || !unheard)
         assert_int_equal(status, cut ? HUD_ERR_TRUNCATE : HUD_OK);
@@ -81,13 +87,15 @@ static void check(const struct alg *alg, uint64_t seed)
     static struct job job;
     const int unit[RANKS] = { -1, -1, -1 }, members[RANKS] = { 0, 1, 2 };
     const struct shape_place place = { .ranks = RANKS, .levels = 1, .unit = unit };
-    const struct sim_options options = {
-        .ranks = RANKS, .arena_bytes = ARENA, .seed = seed, .strategy = (enum sim_strategy)(seed % SIM_STRATEGIES)
-    };
+    const struct sim_options options = { .ranks = RANKS,
+                                         .arena_bytes = ARENA,
+                                         .seed = seed,
+                                         .strategy = (enum sim_strategy)(seed % SIM_STRATEGIES) };
 
     job = (struct job){ .alg = alg };
     for (int p = 0; alg->params && alg->params[p].name; p++)
-        job.param[p] = strcmp(alg->params[p].name, "tile") == 0 && seed % 3 == 0 ? 256 : alg->params[p].preset;
+        job.param[p] =
+            strcmp(alg->params[p].name, "tile") == 0 && seed % 3 == 0 ? 256 : alg->params[p].preset;
     assert_int_equal(hud_shape_groups_build(&place, &job.groups), 0);
     job.slot_bytes = alg_slot_bytes(alg, job.param, RANKS, seed % 2 == 0 ? ARENA : ARENA / 4);
     assert_int_not_equal(job.slot_bytes, 0);

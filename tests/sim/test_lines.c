@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_lines.c - lines and links of a made-up machine (made_up.h) take what is worked out by hand beside each figure. */
+/* test_lines.c - lines and links of a made-up machine (made_up.h) take what is worked out by hand
+ * beside each figure. */
 #include "made_up.h"
 #include "sim/lines.h"
 #include "sim/links.h"
@@ -10,7 +11,10 @@
 /* after the above */
 #include <cmocka.h>
 
-enum { DIE = 32, CORES = 4 * DIE }; /* cores of a die: 0, 32 the other die, 64 and 96 the other socket */
+enum {
+    DIE = 32,
+    CORES = 4 * DIE
+}; /* cores of a die: 0, 32 the other die, 64 and 96 the other socket */
 
 static struct sim_machine *machine;
 static struct sim_lines *lines;
@@ -73,7 +77,8 @@ static void ping_pong(int a, int b, double begin, double transfer)
 static void test_ping_pong(void **state)
 {
     machine->lines.revoke_ns[MADE_UP_SOCKET] = 7;
-    ping_pong(0, 32, 500, 20 + 7); /* a machine on which a copy must be gone before the store can be seen */
+    ping_pong(0, 32, 500,
+              20 + 7); /* a machine on which a copy must be gone before the store can be seen */
     machine->lines.revoke_ns[MADE_UP_SOCKET] = 0;
     (void)state;
     ping_pong(0, 1, 1000, 10);
@@ -84,7 +89,8 @@ static void test_ping_pong(void **state)
 /* The home counts where it is farther than the holder. */
 static void test_home(void **state)
 {
-    struct sim_line here = hud_line_first(0, 0), other_die = hud_line_first(0, 1), other_socket = hud_line_first(0, 2);
+    struct sim_line here = hud_line_first(0, 0), other_die = hud_line_first(0, 1),
+                    other_socket = hud_line_first(0, 2);
 
     (void)state;
     assert_true(load(&here, 1, 0) == 10);
@@ -99,7 +105,8 @@ static void test_home(void **state)
 
 /* ---- one writer, many readers ---- */
 
-/* 31 of its die, each served serve_ns after the one before; then one of each other die, from whom the others of that die have it. */
+/* 31 of its die, each served serve_ns after the one before; then one of each other die, from whom
+ * the others of that die have it. */
 static void test_many_readers(void **state)
 {
     struct sim_line line = line_of(0);
@@ -140,7 +147,8 @@ static void test_scan(void **state)
     for (int i = 1; i < 32; i++)
         now = load(&line[i], 0, now);
     assert_true(now == 10 + 30 * 1);
-    for (int i = 32; i < 64; i++) /* issued 2 after the last of them, at 30, while that was under way */
+    for (int i = 32; i < 64;
+         i++) /* issued 2 after the last of them, at 30, while that was under way */
         now = load(&line[i], 0, now);
     assert_true(now == 30 + 2 + 20 + 31 * 2);
     hud_lines_pause(lines, 0);
@@ -176,7 +184,8 @@ static void test_release(void **state)
     hud_line_clear(&own);
 }
 
-/* Two entries: a third store waits for the first to settle, and leaves after it; one that links delay keeps its entry as much longer. */
+/* Two entries: a third store waits for the first to settle, and leaves after it; one that links
+ * delay keeps its entry as much longer. */
 static void test_store_buffer(void **state)
 {
     struct sim_line line[4];
@@ -202,27 +211,34 @@ static void test_store_buffer(void **state)
 }
 
 /*
- * A claim that links delay by 30, known when it crosses: so late is the store behind it, on its way by then, and the store behind that; not one that waits for
- * another line longer than that, and what comes after it.
+ * A claim that links delay by 30, known when it crosses: so late is the store behind it, on its way
+ * by then, and the store behind that; not one that waits for another line longer than that, and
+ * what comes after it.
  */
 static void test_late_stores(void **state)
 {
     struct sim_line far = line_of(64), near = line_of(1), busy = line_of(64), next = line_of(1);
 
     (void)state;
-    struct sim_fetch claim = hud_lines_claim(lines, &far, 1, 0), other = hud_lines_claim(lines, &busy, 1, 0);
+    struct sim_fetch claim = hud_lines_claim(lines, &far, 1, 0),
+                     other = hud_lines_claim(lines, &busy, 1, 0);
     hud_lines_delay(lines, &busy, 1, &other, 160);
-    struct sim_fetch first = hud_lines_store(lines, &far, 0, 1), second = hud_lines_store(lines, &near, 0, 1);
+    struct sim_fetch first = hud_lines_store(lines, &far, 0, 1),
+                     second = hud_lines_store(lines, &near, 0, 1);
     struct sim_fetch third = hud_lines_store(lines, &busy, 0, 1);
-    assert_true(first.begin_ns == 40 && first.end_ns == 66 && second.begin_ns == 57 && second.end_ns == 67);
+    assert_true(first.begin_ns == 40 && first.end_ns == 66 && second.begin_ns == 57 &&
+                second.end_ns == 67);
     assert_true(third.begin_ns == 200 && third.end_ns == 226);
     hud_lines_delay(lines, &far, 1, &claim, 30);
-    assert_true(hud_lines_begin(lines, &far, 0, &first) == 70 && first.end_ns == 96 && far.visible_ns == 96);
+    assert_true(hud_lines_begin(lines, &far, 0, &first) == 70 && first.end_ns == 96 &&
+                far.visible_ns == 96);
     assert_true(hud_lines_begin(lines, &far, 0, &first) == 70);
-    assert_true(hud_lines_begin(lines, &near, 0, &second) == 87 && second.end_ns == 97 && near.visible_ns == 97);
+    assert_true(hud_lines_begin(lines, &near, 0, &second) == 87 && second.end_ns == 97 &&
+                near.visible_ns == 97);
     hud_lines_delay(lines, &near, 0, &second, 2); /* and this one's own links */
     assert_true(second.end_ns == 99 && load(&near, 2, 90) == 99 + 10);
-    assert_true(hud_lines_begin(lines, &busy, 0, &third) == 200 && third.end_ns == 226 && busy.visible_ns == 226);
+    assert_true(hud_lines_begin(lines, &busy, 0, &third) == 200 && third.end_ns == 226 &&
+                busy.visible_ns == 226);
     assert_true(store(&next, 0, 201) == 227);
     hud_line_clear(&far);
     hud_line_clear(&near);
@@ -248,7 +264,8 @@ static void test_additions(void **state)
     hud_line_clear(&count);
 }
 
-/* A line that is claimed in time is stored to at once; one that is claimed too late has the rest to wait; a reader sees to it that it was in vain. */
+/* A line that is claimed in time is stored to at once; one that is claimed too late has the rest to
+ * wait; a reader sees to it that it was in vain. */
 static void test_claim(void **state)
 {
     struct sim_line line = line_of(0);
@@ -265,20 +282,24 @@ static void test_claim(void **state)
     load(&line, 64, 700);
     assert_true(store(&line, 0, 800) == 840);
     load(&line, 64, 900);
-    machine->lines.revoke_ns[MADE_UP_MACHINE] = 5; /* what goes before a reader can send for it goes on meanwhile, too */
+    machine->lines.revoke_ns[MADE_UP_MACHINE] =
+        5; /* what goes before a reader can send for it goes on meanwhile, too */
     hud_lines_claim(lines, &line, 0, 1000);
     store(&line, 0, 1002);
     assert_true(line.visible_ns == 1005 && load(&line, 64, 1002) == 1005 + 40);
     hud_line_clear(&line);
 }
 
-/* A claim brings the line from another socket: who then stores there, or only loads, has it no sooner than it comes; nor has a third. */
+/* A claim brings the line from another socket: who then stores there, or only loads, has it no
+ * sooner than it comes; nor has a third. */
 static void test_claim_elsewhere(void **state)
 {
     struct sim_line stored = line_of(0), claimed = line_of(0), read = line_of(0);
 
     (void)state;
-    assert_true(store(&stored, 64, 0) == 40 && load(&stored, 65, 0) == 40 + 10 + 16); /* farther from its home than from its owner */
+    assert_true(store(&stored, 64, 0) == 40 &&
+                load(&stored, 65, 0) ==
+                    40 + 10 + 16); /* farther from its home than from its owner */
     hud_lines_pause(lines, 65);
     assert_true(hud_lines_claim(lines, &claimed, 96, 0).from == 0);
     assert_true(store(&claimed, 96, 0) == 40 && load(&claimed, 97, 0) == 40 + 10 + 16);
@@ -287,7 +308,8 @@ static void test_claim_elsewhere(void **state)
     assert_true(load(&read, 66, 1) == 40 && load(&read, 66, 50) == 50.5);
     struct sim_fetch claim = hud_lines_claim(lines, &read, 67, 100);
     hud_lines_delay(lines, &read, 67, &claim, 5); /* the core's own stores wait for no claim */
-    assert_true(load(&read, 67, 100) == 100 + 10 + 16 + 5 && store(&stored, 67, 100) == 100 + 10 + 16);
+    assert_true(load(&read, 67, 100) == 100 + 10 + 16 + 5 &&
+                store(&stored, 67, 100) == 100 + 10 + 16);
     hud_line_clear(&stored);
     hud_line_clear(&claimed);
     hud_line_clear(&read);
@@ -325,10 +347,13 @@ static void test_links(void **state)
     assert_true(hud_links_cross(links, 0, 1, 0) == 0);
     assert_true(hud_links_cross(links, 2, 3, 0) == 1);
     assert_true(hud_links_cross(links, 32, 33, 0) == 0); /* the other die's mesh */
-    assert_true(hud_links_cross(links, 0, 64, 0) == 2);  /* the mesh is busy, the socket link is not */
-    assert_true(hud_links_cross(links, 0, 96, 0) == 4);  /* the socket link is, until 4: longer than the mesh, until 3 */
+    assert_true(hud_links_cross(links, 0, 64, 0) ==
+                2); /* the mesh is busy, the socket link is not */
+    assert_true(hud_links_cross(links, 0, 96, 0) ==
+                4); /* the socket link is, until 4: longer than the mesh, until 3 */
     assert_true(hud_links_cross(links, 0, 96, 8) == 0);
-    assert_true(hud_links_cross(links, 64, 0, 9) == 0); /* the other direction, and the meshes are free again */
+    assert_true(hud_links_cross(links, 64, 0, 9) ==
+                0); /* the other direction, and the meshes are free again */
     assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
     assert_true(hud_links_cross(links, 0, 96, 8.5) < 0); /* before one that has crossed already */
     assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
@@ -339,7 +364,8 @@ static void test_links(void **state)
 
 static void test_ports(void **state)
 {
-    const struct links_end core = { 0, MACHINE_OWN }, of_its_die = { 1, MADE_UP_NUMA }, of_its_socket = { 1, MADE_UP_SOCKET };
+    const struct links_end core = { 0, MACHINE_OWN }, of_its_die = { 1, MADE_UP_NUMA },
+                           of_its_socket = { 1, MADE_UP_SOCKET };
     int way[LINKS_WAY];
 
     (void)state;
@@ -357,7 +383,8 @@ static void test_ports(void **state)
     assert_int_equal(hud_links_between(links, core, of_its_socket, way), 1);
     assert_int_equal(hud_links_get(links, way[0])->to, LINKS_OUTSIDE);
     hud_links_free(links);
-    machine->links.port_out_gbps[MADE_UP_NUMA] = 16; /* in 4 out of it, and still in 2 into another */
+    machine->links.port_out_gbps[MADE_UP_NUMA] =
+        16; /* in 4 out of it, and still in 2 into another */
     links = hud_links_create(machine);
     assert_true(hud_links_cross(links, 0, 32, 0) == 0 && hud_links_cross(links, 1, 64, 0) == 4);
     assert_true(hud_links_cross(links, 96, 64, 20) == 0 && hud_links_cross(links, 32, 64, 20) == 2);

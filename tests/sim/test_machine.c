@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_machine.c - modelled machines: where cores are and how far apart, which number lands where, and every complaint. */
+/* test_machine.c - modelled machines: where cores are and how far apart, which number lands where,
+ * and every complaint. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,17 +14,21 @@
 
 /* 2 sockets of 2 dies of 2 groups of 2 cores: a smaller Kunpeng. */
 static const char small[] =
-    "{'name': 'small', 'source': 'made up', 'topology': 'pack:2 l3:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1',"
+    "{'name': 'small', 'source': 'made up', 'topology': 'pack:2 l3:2 [numa(memory=1GiB)] group:2 "
+    "l2:2 core:1 pu:1',"
     "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'store_entries': 7, 'add_ns': 3,"
     "  'transfer_ns': {'group': 10, 'numa': 20, 'socket': 30, 'machine': 40},"
     "  'revoke_ns': {'group': 0, 'numa': 23, 'socket': 33, 'machine': 43},"
     "  'gap_ns': {'group': 11, 'numa': 21, 'socket': 31, 'machine': 41},"
     "  'serve_ns': {'group': 12, 'numa': 22, 'socket': 32, 'machine': 42},"
     "  'home_ns': {'socket': 0, 'machine': 43}},"
-    "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'port_out_gbps': {'group': 54}, 'socket_gbps': 51},"
+    "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'port_out_gbps': {'group': "
+    "54}, 'socket_gbps': 51},"
     "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
-    "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'shared_gbps': 75, 'kernel_gbps': 80, 'kernel_call_ns': 81},"
-    "'memory': {'latency_ns': {'local': 91, 'socket': 92, 'machine': 93}, 'node_gbps': 90}, 'caches': {'private_bytes': 8192, "
+    "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'shared_gbps': 75, "
+    "'kernel_gbps': 80, 'kernel_call_ns': 81},"
+    "'memory': {'latency_ns': {'local': 91, 'socket': 92, 'machine': 93}, 'node_gbps': 90}, "
+    "'caches': {'private_bytes': 8192, "
     "'shared_level': 'numa', 'shared_bytes': 16384,"
     "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}}";
 
@@ -71,9 +76,15 @@ static void cores_and_classes(void **state)
         assert_int_equal(m->socket[a], a / 8);
         assert_int_equal(machine_unit(m, 0, a), a / 2);
         for (int b = 0; b < 16; b++)
-            assert_int_equal(machine_class(m, a, b), a == b ? 0 : a / 2 == b / 2 ? 1 : a / 4 == b / 4 ? 2 : a / 8 == b / 8 ? 3 : 4);
+            assert_int_equal(machine_class(m, a, b), a == b           ? 0
+                                                     : a / 2 == b / 2 ? 1
+                                                     : a / 4 == b / 4 ? 2
+                                                     : a / 8 == b / 8 ? 3
+                                                                      : 4);
         for (int node = 0; node < 4; node++)
-            assert_int_equal(machine_away(m, a, node), a / 4 == node ? 0 : a / 8 == node / 2 ? 3 : 4);
+            assert_int_equal(machine_away(m, a, node), a / 4 == node       ? 0
+                                                       : a / 8 == node / 2 ? 3
+                                                                           : 4);
     }
     hud_machine_free(m);
 }
@@ -91,8 +102,9 @@ static void numbers_land_where_they_belong(void **state)
     struct sim_machine *m = read_small();
 
     (void)state;
-    expect_numbers((const double[]){ m->lines.size_bytes, m->lines.hit_ns, m->lines.post_ns, m->lines.add_ns, m->links.socket_gbps }, 64, 1,
-                   2, 3, 51);
+    expect_numbers((const double[]){ m->lines.size_bytes, m->lines.hit_ns, m->lines.post_ns,
+                                     m->lines.add_ns, m->links.socket_gbps },
+                   64, 1, 2, 3, 51);
     assert_true(m->lines.store_entries == 7);
     expect_numbers(m->lines.transfer_ns, 0, 10, 20, 30, 40);
     expect_numbers(m->lines.revoke_ns, 0, 0, 23, 33, 43);
@@ -104,17 +116,20 @@ static void numbers_land_where_they_belong(void **state)
     expect_numbers(m->links.port_out_gbps, 0, 54, 0, 0, 0);
     expect_numbers(m->copy.cached_gbps, 60, 61, 62, 63, 64.5);
     expect_numbers(m->copy.memory_gbps, 70, 0, 0, 73, 74);
-    expect_numbers((const double[]){ m->copy.kernel_gbps, m->copy.kernel_call_ns, m->memory.node_gbps, m->caches.private_bytes,
+    expect_numbers((const double[]){ m->copy.kernel_gbps, m->copy.kernel_call_ns,
+                                     m->memory.node_gbps, m->caches.private_bytes,
                                      m->caches.shared_bytes },
                    80, 81, 90, 8192, 16384);
-    assert_true(m->memory.latency_ns[MACHINE_OWN] == 91 && m->memory.latency_ns[3] == 92 && m->memory.latency_ns[4] == 93);
+    assert_true(m->memory.latency_ns[MACHINE_OWN] == 91 && m->memory.latency_ns[3] == 92 &&
+                m->memory.latency_ns[4] == 93);
     assert_int_equal(m->caches.shared_level, 1);
     assert_true(m->caches.shared_gbps == 100 && m->copy.shared_gbps == 75);
     assert_true(m->reduce.core_gbps == 110);
     hud_machine_free(m);
 }
 
-/* Nobody has measured what others' copies cost, or memory: as long as a line takes from there.  Nothing, said, is nothing. */
+/* Nobody has measured what others' copies cost, or memory: as long as a line takes from there.
+ * Nothing, said, is nothing. */
 static void what_is_not_said_is_assumed(void **state)
 {
     char error[256] = "";
@@ -126,7 +141,8 @@ static void what_is_not_said_is_assumed(void **state)
     struct sim_machine *m = hud_machine_read(json, error, sizeof error);
     assert_string_equal(error, "");
     expect_numbers(m->lines.revoke_ns, 0, 10, 20, 30, 40);
-    assert_true(m->memory.latency_ns[MACHINE_OWN] == 20 && m->memory.latency_ns[3] == 30 && m->memory.latency_ns[4] == 40);
+    assert_true(m->memory.latency_ns[MACHINE_OWN] == 20 && m->memory.latency_ns[3] == 30 &&
+                m->memory.latency_ns[4] == 40);
     hud_machine_free(m);
     json_decref(json);
 }
@@ -138,39 +154,55 @@ static const struct {
     { small, "[1]", "a machine is an object" },
     { "'name': 'small'", "'name': 7", "name: 7 (accepted: a text)" },
     { "'name': 'small',", "", "name: missing (accepted: a text)" },
-    { "'source'", "'sauce'", "sauce: not known (accepted: name, source, topology, doubt, lines, links, copy, memory, caches, reduce)" },
+    { "'source'", "'sauce'",
+      "sauce: not known (accepted: name, source, topology, doubt, lines, links, copy, memory, "
+      "caches, reduce)" },
     { "pack:2 l3:2", "rack:2",
-      "topology: \"rack:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
+      "topology: \"rack:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood "
+      "(accepted: hwloc's \"pack:2 l3:1 "
       "core:8 pu:1\", or the path of an .xml; at most 4096 processors)" },
     { "pack:2 l3:2", "pack:1100",
-      "topology: \"pack:1100 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood (accepted: hwloc's \"pack:2 l3:1 "
+      "topology: \"pack:1100 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood "
+      "(accepted: hwloc's \"pack:2 l3:1 "
       "core:8 pu:1\", or the path of an .xml; at most 4096 processors)" },
     { "pu:1", "pu:2", "topology: 32 threads on 16 cores (accepted: one thread per core)" },
     { "'hit_ns': 1,", "", "lines.hit_ns: missing (accepted: 0.001 to 1000000000 ns)" },
     { "'hit_ns': 1,", "'hit_ns': 0,", "lines.hit_ns: 0 (accepted: 0.001 to 1000000000 ns)" },
-    { "'hit_ns': 1,", "'hit_ns': 'fast',", "lines.hit_ns: \"fast\" (accepted: 0.001 to 1000000000 ns)" },
+    { "'hit_ns': 1,", "'hit_ns': 'fast',",
+      "lines.hit_ns: \"fast\" (accepted: 0.001 to 1000000000 ns)" },
     { "'hit_ns': 1,", "'hit_ns': 1, 'miss_ns': 1,",
-      "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, store_entries, add_ns, transfer_ns, revoke_ns, gap_ns, serve_ns, "
+      "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, store_entries, add_ns, "
+      "transfer_ns, revoke_ns, gap_ns, serve_ns, "
       "home_ns)" },
-    { "'store_entries': 7", "'store_entries': 1.5", "lines.store_entries: 1.5 (accepted: a whole number, 1 to 4096 entries)" },
-    { "'store_entries': 7", "'store_entries': 0", "lines.store_entries: 0 (accepted: a whole number, 1 to 4096 entries)" },
+    { "'store_entries': 7", "'store_entries': 1.5",
+      "lines.store_entries: 1.5 (accepted: a whole number, 1 to 4096 entries)" },
+    { "'store_entries': 7", "'store_entries': 0",
+      "lines.store_entries: 0 (accepted: a whole number, 1 to 4096 entries)" },
     { "{'group': 10,", "{", "lines.transfer_ns.group: missing (accepted: 0.001 to 1000000000 ns)" },
     { "'numa': 20", "'numa': -1", "lines.transfer_ns.numa: -1 (accepted: 0.001 to 1000000000 ns)" },
     { "{'group': 10,", "{'group': 10, 'own': 1,",
       "lines.transfer_ns.own: not known of this machine (accepted: group, numa, socket, machine)" },
-    { "{'socket': 0, 'machine': 43}", "5", "lines.home_ns: 5 (accepted: a table of socket, machine)" },
+    { "{'socket': 0, 'machine': 43}", "5",
+      "lines.home_ns: 5 (accepted: a table of socket, machine)" },
     { "'socket': 0,", "'socket': -1,", "lines.home_ns.socket: -1 (accepted: 0 to 1000000000 ns)" },
-    { "'socket': 0,", "'numa': 1,", "lines.home_ns.numa: not known of this machine (accepted: socket, machine)" },
-    { "{'numa': 50}", "{'l3': 50}", "links.mesh_gbps.l3: not known of this machine (accepted: group, numa, socket, machine)" },
+    { "'socket': 0,", "'numa': 1,",
+      "lines.home_ns.numa: not known of this machine (accepted: socket, machine)" },
+    { "{'numa': 50}", "{'l3': 50}",
+      "links.mesh_gbps.l3: not known of this machine (accepted: group, numa, socket, machine)" },
     { ", 'socket_gbps': 51", "", "links.socket_gbps: missing (accepted: 0.001 to 1000000 GB/s)" },
     { "{'own': 60,", "{", "copy.cached_gbps.own: missing (accepted: 0.001 to 1000000 GB/s)" },
-    { "'local': 70", "'numa': 70", "copy.memory_gbps.numa: not known of this machine (accepted: local, socket, machine)" },
+    { "'local': 70", "'numa': 70",
+      "copy.memory_gbps.numa: not known of this machine (accepted: local, socket, machine)" },
     { "'private_bytes': 8192", "'nearest_bytes': 8193, 'private_bytes': 8192",
       "caches.nearest_bytes: 8193 (accepted: a number up to private_bytes, 8192)" },
-    { "'size_bytes': 64", "'size_bytes': 96", "lines.size_bytes: 96 (accepted: a power of two, 32 to 256 bytes)" },
-    { "'private_bytes': 8192", "'private_bytes': 1", "caches.private_bytes: 1 (accepted: a whole number, 4096 to 1099511627776 bytes)" },
-    { "'shared_level': 'numa'", "'shared_level': 'l9'", "caches.shared_level: \"l9\" (accepted: group, numa, socket, machine)" },
-    { "'shared_level': 'numa',", "", "caches.shared_level: missing (accepted: group, numa, socket, machine)" },
+    { "'size_bytes': 64", "'size_bytes': 96",
+      "lines.size_bytes: 96 (accepted: a power of two, 32 to 256 bytes)" },
+    { "'private_bytes': 8192", "'private_bytes': 1",
+      "caches.private_bytes: 1 (accepted: a whole number, 4096 to 1099511627776 bytes)" },
+    { "'shared_level': 'numa'", "'shared_level': 'l9'",
+      "caches.shared_level: \"l9\" (accepted: group, numa, socket, machine)" },
+    { "'shared_level': 'numa',", "",
+      "caches.shared_level: missing (accepted: group, numa, socket, machine)" },
     { ", 'reduce': {'core_gbps': 110}", "", "reduce: missing (accepted: a table, [reduce])" },
 };
 
@@ -182,7 +214,8 @@ static void complaints(void **state)
         const char *at = strstr(small, cases[i].old);
 
         assert_non_null(at);
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - small), small, cases[i].new, at + strlen(cases[i].old));
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - small), small, cases[i].new,
+                 at + strlen(cases[i].old));
         json_t *json = parse(text);
         assert_null(hud_machine_read(json, error, sizeof error));
         assert_string_equal(error, cases[i].error);
@@ -195,12 +228,15 @@ static void one_socket(void **state)
 {
     static const char alone[] =
         "{'name': 'alone', 'source': '', 'topology': 'pack:1 [numa] l3:2 core:2 pu:1',"
-        "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3, 'transfer_ns': {'l3': 10, 'machine': 40},"
+        "'lines': {'size_bytes': 64, 'hit_ns': 1, 'post_ns': 2, 'add_ns': 3, 'transfer_ns': {'l3': "
+        "10, 'machine': 40},"
         "  'revoke_ns': {'l3': 0, 'machine': 0},"
         "  'gap_ns': {'l3': 11, 'machine': 41}, 'serve_ns': {'l3': 12, 'machine': 42}},"
         "'links': {%s}, 'copy': {'cached_gbps': {'own': 60, 'l3': 61, 'machine': 64},"
-        "  'memory_gbps': {'local': 70}, 'shared_gbps': 75, 'kernel_gbps': 80, 'kernel_call_ns': 81}, 'memory': {'node_gbps': 90},"
-        "'caches': {'private_bytes': 4096, 'shared_level': 'machine', 'shared_bytes': 8192, 'shared_gbps': 3},"
+        "  'memory_gbps': {'local': 70}, 'shared_gbps': 75, 'kernel_gbps': 80, 'kernel_call_ns': "
+        "81}, 'memory': {'node_gbps': 90},"
+        "'caches': {'private_bytes': 4096, 'shared_level': 'machine', 'shared_bytes': 8192, "
+        "'shared_gbps': 3},"
         "'reduce': {'core_gbps': 110}}";
     char text[2048], error[256] = "";
 

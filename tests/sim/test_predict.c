@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_predict.c - what the time models are told of a machine: two sockets of four cores, worked out by hand. */
+/* test_predict.c - what the time models are told of a machine: two sockets of four cores, worked
+ * out by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,8 @@ static void near_at(double is, double wanted, int line)
         fail_msg("line %d: %.12g is not %.12g", line, is, wanted);
 }
 
-/* Lines: within a socket 10 ns, gap 2, serve 1; to the other 100, 30, 20.  Copies: own 20 GB/s, within a socket 10, from the other 4. */
+/* Lines: within a socket 10 ns, gap 2, serve 1; to the other 100, 30, 20.  Copies: own 20 GB/s,
+ * within a socket 10, from the other 4. */
 static struct sim_machine *machine(void)
 {
     struct sim_machine *m = calloc(1, sizeof *m);
@@ -35,12 +37,17 @@ static struct sim_machine *machine(void)
     m->unit = calloc(8, sizeof *m->unit);
     for (int c = 0; c < 8; c++)
         m->unit[c] = c / 4;
-    m->lines = (struct machine_lines){ .post_ns = 3, .transfer_ns = { 0, 10, 100 }, .gap_ns = { 0, 2, 30 }, .serve_ns = { 0, 1, 20 } };
+    m->lines = (struct machine_lines){ .post_ns = 3,
+                                       .transfer_ns = { 0, 10, 100 },
+                                       .gap_ns = { 0, 2, 30 },
+                                       .serve_ns = { 0, 1, 20 } };
     m->links.socket_gbps = 50;
     m->copy = (struct machine_copy){ .cached_gbps = { 20, 10, 4 } };
     m->memory.node_gbps = 30;
     m->reduce.core_gbps = 16;
-    m->caches = (struct machine_caches){ .private_bytes = 1000, .shared_level = 0, .shared_bytes = 10000, .shared_gbps = 100 };
+    m->caches = (struct machine_caches){
+        .private_bytes = 1000, .shared_level = 0, .shared_bytes = 10000, .shared_gbps = 100
+    };
     return m;
 }
 
@@ -61,7 +68,8 @@ static void make(struct team *t, int ranks)
         t->core[r] = r;
         unit[r] = r / 4;
     }
-    assert_int_equal(hud_shape_groups_build(&(struct shape_place){ ranks, 1, unit }, &t->groups), 0);
+    assert_int_equal(hud_shape_groups_build(&(struct shape_place){ ranks, 1, unit }, &t->groups),
+                     0);
     t->of = (struct predict_ranks){ t->machine, ranks, t->core, &t->groups };
 }
 
@@ -103,9 +111,14 @@ static void a_queue_over_two_sockets(void **state)
     make(&t, 8);
     hud_predict_queue(&t.of, SHAPE_FLAT, 2, &c);
     assert_near(c.byte_ns, 1 / 4.);
-    assert_near(c.notify_ns, 3 + 3 * 1 + 100 + 10 + 2 * 1); /* rank 4 after the root's three, and out of its shared cache the rest */
+    assert_near(
+        c.notify_ns,
+        3 + 3 * 1 + 100 + 10 +
+            2 * 1); /* rank 4 after the root's three, and out of its shared cache the rest */
     assert_near(c.enter_ns, 100 + 3 * 2 + 3 * 30);
-    hud_predict_queue(&t.of, SHAPE_KARY, 2, &c); /* 0, 1, 3, 7: rank 3 knows no sooner than rank 4's copy of the line has gone */
+    hud_predict_queue(
+        &t.of, SHAPE_KARY, 2,
+        &c); /* 0, 1, 3, 7: rank 3 knows no sooner than rank 4's copy of the line has gone */
     assert_near(c.notify_ns, (3 + 10) + (3 + 100) + (3 + 100));
     hud_predict_queue(&t.of, SHAPE_GROUPED, 2, &c); /* rank 4 first, which tells three more */
     assert_near(c.notify_ns, 3 + 100 + 3 + 10 + 2 * 1);
@@ -114,7 +127,8 @@ static void a_queue_over_two_sockets(void **state)
     assert_near(c.byte_ns, 1 / 2.);
     hud_predict_queue(&t.of, SHAPE_LEADERS, 2, &c); /* ranks 4, 5, 6 */
     assert_near(c.notify_ns, (3 + 100) + (3 + 10) + (3 + 10));
-    t.machine->caches.shared_level = -1; /* one cache for all: half of it in each socket, and so a link has half a stream */
+    t.machine->caches.shared_level =
+        -1; /* one cache for all: half of it in each socket, and so a link has half a stream */
     t.machine->links.socket_gbps = 1;
     hud_predict_queue(&t.of, SHAPE_FLAT, 2, &c);
     assert_near(c.notify_ns, 3 + 3 * 1 + 3 * 20 + 100); /* which the root serves alone */
@@ -152,8 +166,9 @@ static void the_numbers_behind_limits(void **state)
     assert_near(node.level[0].line_ns, 10);
     assert_near(node.level[1].line_ns, 100);
     assert_near(node.level[1].gap_ns, 30);
-    assert_near(node.core_gbps, 10);                                  /* what one has in a cache of its own bounds nobody */
-    assert_near(node.reduce_gbps, 1 / (1 / 10. - 1 / 20. + 1 / 40.)); /* of a copy what the other end takes */
+    assert_near(node.core_gbps, 10); /* what one has in a cache of its own bounds nobody */
+    assert_near(node.reduce_gbps,
+                1 / (1 / 10. - 1 / 20. + 1 / 40.)); /* of a copy what the other end takes */
     assert_near(node.memory_gbps, 60);
     assert_near(node.link_gbps, 50);
     assert_near(node.cache_bytes, 8 * 1000 + 2 * 10000);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_traffic.c - copies and reductions of a large message read and write as many bytes as the heads of the algorithms' files say.
+ * test_traffic.c - copies and reductions of a large message read and write as many bytes as the
+ * heads of the algorithms' files say.
  *
- * Two ranks, and four in two units of two; one operation of each, root 0, contiguous views, a kernel that copies all it is asked to.
+ * Two ranks, and four in two units of two; one operation of each, root 0, contiguous views, a
+ * kernel that copies all it is asked to.
  */
 #include "made_up.h"
 #include "sim/sim.h"
@@ -16,23 +18,30 @@
 
 enum { MOST = 4, UNIT = 2, N = 3 << 18, ARENA = 1 << 21 };
 
-/* Units of n that each rank reads and writes, beyond its input and its result: n the message, of an alltoall a block. */
+/* Units of n that each rank reads and writes, beyond its input and its result: n the message, of an
+ * alltoall a block. */
 static const struct traffic {
     const char *coll, *name;
     double of_two[2], of_four[MOST];
 } rows[] = {
-    { "allreduce", "slices", { 2, 2 }, { 2.5, 2.5, 2.5, 2.5 } },         /* (3 - 2/p) n */
-    { "allreduce", "levels", { 2, 2 }, { 3.5, 3.5, 3.5, 3.5 } },         /* (3 + 2/g - 2/p) n; one unit: as slices */
-    { "allreduce", "exchange", { 3, 3 }, { 5, 5, 5, 5 } },               /* (p + 1) n */
-    { "allreduce", "tree", { 2, 2 }, { 3, 2, 3, 2 } },                   /* (c + 2) n, at rank 0 (c + 1) n */
+    { "allreduce", "slices", { 2, 2 }, { 2.5, 2.5, 2.5, 2.5 } }, /* (3 - 2/p) n */
+    { "allreduce",
+      "levels",
+      { 2, 2 },
+      { 3.5, 3.5, 3.5, 3.5 } }, /* (3 + 2/g - 2/p) n; one unit: as slices */
+    { "allreduce", "exchange", { 3, 3 }, { 5, 5, 5, 5 } }, /* (p + 1) n */
+    { "allreduce", "tree", { 2, 2 }, { 3, 2, 3, 2 } },     /* (c + 2) n, at rank 0 (c + 1) n */
     { "allreduce", "single", { 1.5, 1.5 }, { 2.25, 2.25, 2.25, 2.25 } }, /* 3 (1 - 1/p) n */
     { "reduce", "slices", { 2, 2 }, { 2, 2, 2, 2 } },                    /* 2 n */
-    { "reduce", "gather", { 1, 1 }, { 3, 1, 1, 1 } },                    /* n, at the root (p - 1) n */
-    { "reduce", "tree", { 1, 1 }, { 2, 1, 2, 1 } },                      /* (c + 1) n, at the root c n */
-    { "reduce_scatter", "slices", { 1, 1 }, { 1.5, 1.5, 1.5, 1.5 } },    /* 2 (1 - 1/p) n */
-    { "reduce_scatter", "exchange", { 1, 1 }, { 1.5, 1.5, 1.5, 1.5 } },  /* (1 - 1/p) n + (p - 1) n/p */
-    { "reduce_scatter", "single", { 1, 1 }, { 1.5, 1.5, 1.5, 1.5 } },    /* 2 (1 - 1/p) n */
-    { "alltoall", "windows", { 2, 2 }, { 6, 6, 6, 6 } },                 /* 2 (p - 1) n */
+    { "reduce", "gather", { 1, 1 }, { 3, 1, 1, 1 } }, /* n, at the root (p - 1) n */
+    { "reduce", "tree", { 1, 1 }, { 2, 1, 2, 1 } },   /* (c + 1) n, at the root c n */
+    { "reduce_scatter", "slices", { 1, 1 }, { 1.5, 1.5, 1.5, 1.5 } }, /* 2 (1 - 1/p) n */
+    { "reduce_scatter",
+      "exchange",
+      { 1, 1 },
+      { 1.5, 1.5, 1.5, 1.5 } }, /* (1 - 1/p) n + (p - 1) n/p */
+    { "reduce_scatter", "single", { 1, 1 }, { 1.5, 1.5, 1.5, 1.5 } }, /* 2 (1 - 1/p) n */
+    { "alltoall", "windows", { 2, 2 }, { 6, 6, 6, 6 } },              /* 2 (p - 1) n */
     { "alltoall", "single", { 0, 0 }, { 0, 0, 0, 0 } },
 };
 
@@ -47,7 +56,8 @@ struct job {
     double *in[MOST], *out[MOST];
 };
 
-static void sum(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+static void sum(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                size_t elements)
 {
     double *to = dst;
 
@@ -81,7 +91,9 @@ static size_t gets(const struct job *job, int rank)
 static void body(struct sim *s, int rank, void *arg)
 {
     const struct job *job = arg;
-    const struct hud_op op = { .element_bytes = sizeof(double), .commutative = 1, .combine = sum, .name = "sum" };
+    const struct hud_op op = {
+        .element_bytes = sizeof(double), .commutative = 1, .combine = sum, .name = "sum"
+    };
     const struct coll c = { .bytes = N,
                             .in = { .base = job->in[rank], .bytes = sends(job) },
                             .out = { .base = job->out[rank], .bytes = gets(job, rank) },
@@ -99,7 +111,8 @@ static void body(struct sim *s, int rank, void *arg)
 static const struct alg *find(const struct traffic *row)
 {
     for (int a = 0; hud_sim_algs[a]; a++)
-        if (strcmp(hud_sim_algs[a]->coll, row->coll) == 0 && strcmp(hud_sim_algs[a]->name, row->name) == 0)
+        if (strcmp(hud_sim_algs[a]->coll, row->coll) == 0 &&
+            strcmp(hud_sim_algs[a]->name, row->name) == 0)
             return hud_sim_algs[a];
     fail_msg("no %s/%s", row->coll, row->name);
     return NULL;
@@ -123,7 +136,9 @@ static void check(const struct traffic *row, int ranks, const double *units)
         job.param[p] = job.alg->params[p].preset;
     assert_int_equal(hud_shape_groups_build(&place, &job.groups), 0);
     job.slot_bytes = alg_slot_bytes(job.alg, job.param, ranks, ARENA);
-    const struct sim_options options = { .ranks = ranks, .arena_bytes = ARENA, .machine = machine, .core = members };
+    const struct sim_options options = {
+        .ranks = ranks, .arena_bytes = ARENA, .machine = machine, .core = members
+    };
     struct sim *s = hud_sim_create(&options);
     job.team = hud_sim_team_create(s, ranks, members, 0, ARENA);
     if (!hud_sim_run(s, body, &job))
@@ -131,8 +146,8 @@ static void check(const struct traffic *row, int ranks, const double *units)
     for (int r = 0; r < ranks; r++) {
         double beyond = (double)hud_sim_moved(s, r) - (double)(sends(&job) + gets(&job, r));
         if (beyond != units[r] * N)
-            fail_msg("%s/%s, rank %d of %d: %g n beyond its input and result, not %g n", row->coll, row->name, r, ranks, beyond / N,
-                     units[r]);
+            fail_msg("%s/%s, rank %d of %d: %g n beyond its input and result, not %g n", row->coll,
+                     row->name, r, ranks, beyond / N, units[r]);
         free(job.in[r]);
         free(job.out[r]);
     }

@@ -14,21 +14,21 @@ static size_t place(size_t at)
 }
 
 /* Bytes from `at` to the end of its element, at most `most`. */
-static size_t run(size_t at, size_t most)
+static size_t run(size_t at, size_t max)
 {
     size_t rest = ELEMENT - at % ELEMENT;
 
-    return rest < most ? rest : most;
+    return rest < max ? rest : max;
 }
 
 /* Whole elements if it can, or any cut at all. */
-static size_t pack_at(struct user_buffer *b, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack_at(struct user_buffer *b, void *dst, size_t offset_bytes, size_t max_bytes)
 {
-    size_t taken = most_bytes, beyond = (offset_bytes + most_bytes) % ELEMENT;
+    size_t taken = max_bytes, beyond = (offset_bytes + max_bytes) % ELEMENT;
 
     if (hud_sim_random(b->s, 2) == 0)
-        taken = 1 + hud_sim_random(b->s, most_bytes - 1);
-    else if (offset_bytes + most_bytes < b->view.bytes && beyond < most_bytes)
+        taken = 1 + hud_sim_random(b->s, max_bytes - 1);
+    else if (offset_bytes + max_bytes < b->view.bytes && beyond < max_bytes)
         taken -= beyond;
     for (size_t i = 0, n; i < taken; i += n) {
         n = run(offset_bytes + i, taken - i);
@@ -45,9 +45,9 @@ static void unpack_at(struct user_buffer *b, const void *src, size_t offset_byte
     }
 }
 
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
-    return pack_at(view->host, dst, offset_bytes, most_bytes);
+    return pack_at(view->host, dst, offset_bytes, max_bytes);
 }
 
 static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
@@ -55,21 +55,24 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
     unpack_at(view->host, src, offset_bytes, bytes);
 }
 
-static size_t pack_part(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack_part(const struct hud_view *view, void *dst, size_t offset_bytes,
+                        size_t max_bytes)
 {
     const struct user_part *part = view->host;
 
-    return pack_at(part->buffer, dst, part->offset_bytes + offset_bytes, most_bytes);
+    return pack_at(part->buffer, dst, part->offset_bytes + offset_bytes, max_bytes);
 }
 
-static void unpack_part(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
+static void unpack_part(const struct hud_view *view, const void *src, size_t offset_bytes,
+                        size_t bytes)
 {
     const struct user_part *part = view->host;
 
     unpack_at(part->buffer, src, part->offset_bytes + offset_bytes, bytes);
 }
 
-struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, size_t offset_bytes, size_t bytes)
+struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, size_t offset_bytes,
+                               size_t bytes)
 {
     struct hud_view view = { .base = b->memory + offset_bytes, .bytes = bytes };
 
@@ -82,9 +85,9 @@ struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, si
     return view;
 }
 
-struct user_buffer *user_buffer_create(struct sim *s, size_t most_bytes)
+struct user_buffer *user_buffer_create(struct sim *s, size_t max_bytes)
 {
-    size_t room = place(most_bytes) + STEP;
+    size_t room = place(max_bytes) + STEP;
     struct user_buffer *b = hud_must(calloc(1, sizeof *b + room));
 
     b->s = s;
@@ -100,7 +103,8 @@ void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed)
         b->view.unpack = unpack;
         b->view.host = b;
     }
-    memset(b->memory, NOTHING, place(bytes) + STEP < b->room_bytes ? place(bytes) + STEP : b->room_bytes);
+    memset(b->memory, NOTHING,
+           place(bytes) + STEP < b->room_bytes ? place(bytes) + STEP : b->room_bytes);
 }
 
 void user_buffer_fill(struct user_buffer *b, const unsigned char *message)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * views.h - a user's buffer of one rank: contiguous, or elements of 12 bytes in steps of 16 whose pack takes less than it is asked for.
+ * views.h - a user's buffer of one rank: contiguous, or elements of 12 bytes in steps of 16 whose
+ * pack takes less than it is asked for.
  */
 #ifndef HUD_VIEWS_H
 #define HUD_VIEWS_H
@@ -14,8 +15,8 @@ struct user_buffer {
     unsigned char memory[];
 };
 
-/* A buffer of a rank for views of at most most_bytes. */
-struct user_buffer *user_buffer_create(struct sim *s, size_t most_bytes);
+/* A buffer of a rank for views of at most max_bytes. */
+struct user_buffer *user_buffer_create(struct sim *s, size_t max_bytes);
 /* The view of the next call; fills the memory with bytes that no message has. */
 void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed);
 /* Puts view.bytes bytes of a message into it. */
@@ -28,6 +29,7 @@ struct user_part {
     struct user_buffer *buffer;
     size_t offset_bytes;
 };
-struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, size_t offset_bytes, size_t bytes);
+struct hud_view user_part_view(struct user_part *part, struct user_buffer *b, size_t offset_bytes,
+                               size_t bytes);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORDS = 25 }; /* of an element that are looked at in one go */
+enum { MAX_WORDS = 25 }; /* of an element that are looked at in one go */
 
 /* Word w of what a rank contributes to its n-th call. */
 static uint32_t word(int rank, int call, size_t w)
@@ -41,9 +41,10 @@ static void contribute(const struct rank *r, unsigned char *at, size_t bytes)
         memcpy(at + 4 * w, &(uint32_t){ word(r->number, r->calls, w) }, 4);
 }
 
-/* ---- operations ------------------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
-void crew_add(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+void crew_add(const struct hud_op *op, void *dst, const void *const *src, int sources,
+              size_t elements)
 {
     for (size_t w = 0; w < elements * op->element_bytes / 4; w++) {
         uint32_t sum = 0, term;
@@ -55,7 +56,8 @@ void crew_add(const struct hud_op *op, void *dst, const void *const *src, int so
     }
 }
 
-void crew_compose(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+void crew_compose(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                  size_t elements)
 {
     (void)op;
     for (size_t e = 0; e < elements; e++) {
@@ -70,13 +72,14 @@ void crew_compose(const struct hud_op *op, void *dst, const void *const *src, in
 }
 
 /* The result from byte `from` on, in the words that contribute() gave. */
-static bool reduced(int ranks, const struct hud_op *op, int call, const unsigned char *at, size_t from, size_t bytes)
+static bool reduced(int ranks, const struct hud_op *op, int call, const unsigned char *at,
+                    size_t from, size_t bytes)
 {
-    uint32_t element[CREW_MOST][MOST_WORDS], want[MOST_WORDS];
-    size_t words = op->element_bytes / 4 < MOST_WORDS ? op->element_bytes / 4 : MOST_WORDS;
+    uint32_t element[CREW_MAX][MAX_WORDS], want[MAX_WORDS];
+    size_t words = op->element_bytes / 4 < MAX_WORDS ? op->element_bytes / 4 : MAX_WORDS;
 
     for (size_t w = from / 4; w < (from + bytes) / 4; w += words, at += 4 * words) {
-        const void *src[CREW_MOST] = { NULL };
+        const void *src[CREW_MAX] = { NULL };
         for (int r = 0; r < ranks; r++) {
             for (size_t i = 0; i < words; i++)
                 element[r][i] = word(r, call, w + i);
@@ -92,7 +95,7 @@ static bool reduced(int ranks, const struct hud_op *op, int call, const unsigned
     return true;
 }
 
-/* ---- a call of each collective ---------------------------------------------------------------------------------------- */
+/* ---- a call of each collective --------------------------------------------------------------- */
 
 static void call_barrier(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
 {
@@ -121,8 +124,10 @@ static void call_allreduce(struct rank *r, const struct hud_op *op, size_t bytes
     int call = r->calls;
 
     contribute(r, in, bytes);
-    bool fine = !crew_took(r, hud_allreduce(r->team, &from, &to, op)) || reduced(r->ranks, op, call, out, 0, bytes);
-    crew_must(r, (in_place || crew_release(in, bytes)) & crew_release(out, bytes) & fine, "allreduce", bytes);
+    bool fine = !crew_took(r, hud_allreduce(r->team, &from, &to, op)) ||
+                reduced(r->ranks, op, call, out, 0, bytes);
+    crew_must(r, (in_place || crew_release(in, bytes)) & crew_release(out, bytes) & fine,
+              "allreduce", bytes);
 }
 
 static void call_reduce(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
@@ -133,27 +138,37 @@ static void call_reduce(struct rank *r, const struct hud_op *op, size_t bytes, b
     struct hud_view from = crew_view(in, bytes), to = crew_view(out, bytes);
 
     contribute(r, in, bytes);
-    bool fine =
-        !crew_took(r, hud_reduce(r->team, &from, mine ? &to : NULL, op, root)) || !mine || reduced(r->ranks, op, call, out, 0, bytes);
-    crew_must(r, (in_place || crew_release(in, bytes)) & crew_release(out, mine || in_place ? bytes : 0) & fine, "reduce", bytes);
+    bool fine = !crew_took(r, hud_reduce(r->team, &from, mine ? &to : NULL, op, root)) || !mine ||
+                reduced(r->ranks, op, call, out, 0, bytes);
+    crew_must(r,
+              (in_place || crew_release(in, bytes)) &
+                  crew_release(out, mine || in_place ? bytes : 0) & fine,
+              "reduce", bytes);
 }
 
 /* The later the rank, the larger its block; those of the first may be empty. */
-static void call_reduce_scatter(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
+static void call_reduce_scatter(struct rank *r, const struct hud_op *op, size_t bytes,
+                                bool in_place)
 {
-    size_t block[CREW_MOST], elements = bytes / op->element_bytes, cut[CREW_MOST + 1] = { 0 };
+    size_t block[CREW_MAX], elements = bytes / op->element_bytes, cut[CREW_MAX + 1] = { 0 };
     size_t parts = (size_t)(r->ranks * (r->ranks + 1) / 2);
     int call = r->calls, me = r->number;
 
     for (int i = 0; i < r->ranks; i++) {
-        cut[i + 1] = i + 1 == r->ranks ? bytes : elements * (size_t)((i + 1) * (i + 2) / 2) / parts * op->element_bytes;
+        cut[i + 1] = i + 1 == r->ranks
+                         ? bytes
+                         : elements * (size_t)((i + 1) * (i + 2) / 2) / parts * op->element_bytes;
         block[i] = cut[i + 1] - cut[i];
     }
     unsigned char *in = crew_buffer(bytes), *out = in_place ? in : crew_buffer(block[me]);
     struct hud_view from = crew_view(in, bytes), to = crew_view(out, block[me]);
     contribute(r, in, bytes);
-    bool fine = !crew_took(r, hud_reduce_scatter(r->team, &from, &to, block, op)) || reduced(r->ranks, op, call, out, cut[me], block[me]);
-    crew_must(r, (in_place || crew_release(in, bytes)) & crew_release(out, in_place ? bytes : block[me]) & fine, "reduce_scatter", bytes);
+    bool fine = !crew_took(r, hud_reduce_scatter(r->team, &from, &to, block, op)) ||
+                reduced(r->ranks, op, call, out, cut[me], block[me]);
+    crew_must(r,
+              (in_place || crew_release(in, bytes)) &
+                  crew_release(out, in_place ? bytes : block[me]) & fine,
+              "reduce_scatter", bytes);
 }
 
 /* `bytes` words' worth of message in blocks of whole words. */
@@ -169,14 +184,17 @@ static void call_alltoall(struct rank *r, const struct hud_op *op, size_t bytes,
     contribute(r, in, whole);
     if (crew_took(r, hud_alltoall(r->team, &from, &to)))
         for (size_t w = 0; w < whole / 4; w++) {
-            uint32_t got, want = word((int)(4 * w / block), call, w % (block / 4) + (size_t)r->number * (block / 4));
+            uint32_t got, want = word((int)(4 * w / block), call,
+                                      w % (block / 4) + (size_t)r->number * (block / 4));
             memcpy(&got, out + 4 * w, 4);
             fine = fine && got == want;
         }
-    crew_must(r, (in_place || crew_release(in, whole)) & crew_release(out, whole) & fine, "alltoall", whole);
+    crew_must(r, (in_place || crew_release(in, whole)) & crew_release(out, whole) & fine,
+              "alltoall", whole);
 }
 
-/* What rank i sends to rank j; the same back, where it is exchanged in place.  Some send nothing. */
+/* What rank i sends to rank j; the same back, where it is exchanged in place.  Some send nothing.
+ * */
 static size_t sent(int i, int j, size_t bytes, bool in_place)
 {
     return bytes / 4 * (size_t)((in_place ? i + j : 3 * i + 2 * j) % 4) + (size_t)(i == j);
@@ -184,12 +202,12 @@ static size_t sent(int i, int j, size_t bytes, bool in_place)
 
 unsigned char crew_byte(int from, int to, int call, size_t i)
 {
-    return (unsigned char)word(from * CREW_MOST + to, call, i);
+    return (unsigned char)word(from * CREW_MAX + to, call, i);
 }
 
 static void call_alltoallv(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place)
 {
-    struct hud_view in[CREW_MOST], out[CREW_MOST];
+    struct hud_view in[CREW_MAX], out[CREW_MAX];
     int call = r->calls, me = r->number;
     bool fine = true;
 
@@ -205,7 +223,8 @@ static void call_alltoallv(struct rank *r, const struct hud_op *op, size_t bytes
     for (int i = 0; i < r->ranks; i++) {
         for (size_t b = 0; taken && b < out[i].bytes; b++)
             fine = fine && ((unsigned char *)out[i].base)[b] == crew_byte(i, me, call, b);
-        fine = (in_place || crew_release(in[i].base, in[i].bytes)) & crew_release(out[i].base, out[i].bytes) & fine;
+        fine = (in_place || crew_release(in[i].base, in[i].bytes)) &
+               crew_release(out[i].base, out[i].bytes) & fine;
     }
     crew_must(r, fine, "alltoallv", bytes);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.h - a call of each collective with contents that tell whose they are; its result and what lies behind the buffers are looked at. */
+/* calls.h - a call of each collective with contents that tell whose they are; its result and what
+ * lies behind the buffers are looked at. */
 #ifndef HUD_TESTS_CREW_CALLS_H
 #define HUD_TESTS_CREW_CALLS_H
 
@@ -10,7 +11,8 @@
 
 enum { GUARD = 64 }; /* bytes behind each buffer */
 
-/* A buffer, all of it and its guard of one value; and its release: false, where the guard was written. */
+/* A buffer, all of it and its guard of one value; and its release: false, where the guard was
+ * written. */
 unsigned char *crew_buffer(size_t bytes);
 int crew_release(unsigned char *at, size_t bytes);
 
@@ -23,9 +25,12 @@ static inline struct hud_view crew_view(void *base, size_t bytes)
 }
 
 /* Sums of words, elements of any number of them. */
-void crew_add(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements);
-/* Three words: x -> x w0 + w1, one after the other, from left to right, which does not commute; and a sum. */
-void crew_compose(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements);
+void crew_add(const struct hud_op *op, void *dst, const void *const *src, int sources,
+              size_t elements);
+/* Three words: x -> x w0 + w1, one after the other, from left to right, which does not commute; and
+ * a sum. */
+void crew_compose(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                  size_t elements);
 
 /* By kind.  bytes: of the message, whole elements of op; exchanges take some more or less. */
 typedef void crew_call(struct rank *r, const struct hud_op *op, size_t bytes, bool in_place);

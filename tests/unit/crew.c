@@ -21,7 +21,7 @@ static struct {
     const char *const *settings;
     void (*body)(struct rank *r);
     atomic_int arrived, left, wrong;
-    char cell[CREW_MOST][CELL_BYTES];
+    char cell[CREW_MAX][CELL_BYTES];
 } job;
 
 static int my_rank(void *arg)
@@ -56,10 +56,16 @@ static int allgather(void *arg, const void *mine, size_t bytes, void *all)
 static void *run_rank(void *arg)
 {
     struct rank *r = arg;
-    const struct hud_host host = { .world_rank = r->number, .world_size = job.ranks, .local_ranks = job.ranks, .settings = job.settings };
-    const struct hud_exchange exchange = { .rank = my_rank, .size = team_size, .allgather = allgather, .arg = r };
+    const struct hud_host host = { .world_rank = r->number,
+                                   .world_size = job.ranks,
+                                   .local_ranks = job.ranks,
+                                   .settings = job.settings };
+    const struct hud_exchange exchange = {
+        .rank = my_rank, .size = team_size, .allgather = allgather, .arg = r
+    };
 
-    if (hud_context_create(&host, &r->context) != HUD_OK || hud_team_create(r->context, &exchange, &r->team) != HUD_OK)
+    if (hud_context_create(&host, &r->context) != HUD_OK ||
+        hud_team_create(r->context, &exchange, &r->team) != HUD_OK)
         abort();
     job.body(r);
     hud_team_free(r->team);
@@ -69,8 +75,8 @@ static void *run_rank(void *arg)
 
 int crew_run(int ranks, const char *const *settings, void (*body)(struct rank *r))
 {
-    static struct rank rank[CREW_MOST];
-    pthread_t thread[CREW_MOST];
+    static struct rank rank[CREW_MAX];
+    pthread_t thread[CREW_MAX];
     int taken = 0;
 
     job.ranks = ranks;
@@ -106,5 +112,6 @@ bool crew_took(struct rank *r, int status)
 void crew_must(const struct rank *r, bool fine, const char *what, size_t bytes)
 {
     if (!fine && atomic_fetch_add(&job.wrong, 1) == 0)
-        fprintf(stderr, "%s of %zu bytes, %d ranks, %s: wrong\n", what, bytes, r->ranks, job.settings[0] ? job.settings[0] : "no setting");
+        fprintf(stderr, "%s of %zu bytes, %d ranks, %s: wrong\n", what, bytes, r->ranks,
+                job.settings[0] ? job.settings[0] : "no setting");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* crew.h - ranks as threads, each with a context and a team of all, that make the same calls and must get the same answers. */
+/* crew.h - ranks as threads, each with a context and a team of all, that make the same calls and
+ * must get the same answers. */
 #ifndef HUD_TESTS_CREW_H
 #define HUD_TESTS_CREW_H
 
@@ -7,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { CREW_MOST = 5, CREW_CALLS = 512 };
+enum { CREW_MAX = 5, CREW_CALLS = 512 };
 
 struct rank {
     int number, ranks;
@@ -16,7 +17,8 @@ struct rank {
     int status[CREW_CALLS], calls; /* what crew_took was told */
 };
 
-/* Runs the body on so many ranks with these settings, NULL-terminated; the calls that huddle took.  Fails where answers differ or something was wrong. */
+/* Runs the body on so many ranks with these settings, NULL-terminated; the calls that huddle took.
+ * Fails where answers differ or something was wrong. */
 int crew_run(int ranks, const char *const *settings, void (*body)(struct rank *r));
 
 /* What a call answered; true: it was taken, so its result is there. */

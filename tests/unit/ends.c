@@ -69,12 +69,13 @@ int ends_descriptors(void)
     return count;
 }
 
-int ends_send(int from, const struct peer_card *to, const void *message, size_t bytes, int fd, int copies)
+int ends_send(int from, const struct peer_card *to, const void *message, size_t bytes, int fd,
+              int copies)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     struct iovec iov = { (void *)(uintptr_t)message, bytes };
     union {
-        char bytes[CMSG_SPACE(MOST_PASSED * sizeof(int))];
+        char bytes[CMSG_SPACE(MAX_PASSED * sizeof(int))];
         struct cmsghdr align;
     } control;
     struct msghdr msg = { .msg_name = &address, .msg_iov = &iov, .msg_iovlen = 1 };
@@ -114,7 +115,8 @@ static void *map(void *arg)
     char *base[2];
 
     s->rc = hud_peers_map(&s->end->peers, &s->end->arena, cards, 2, s->me, NULL, NULL, base);
-    if (s->rc == 0 && memcmp(((struct arena_head *)(void *)base[1 - s->me])->nonce, cards[1 - s->me].nonce, ARENA_NONCE) != 0)
+    if (s->rc == 0 && memcmp(((struct arena_head *)(void *)base[1 - s->me])->nonce,
+                             cards[1 - s->me].nonce, ARENA_NONCE) != 0)
         s->rc = -1;
     return NULL;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ends.h - two members of a team that must send each other descriptors: of one process, made to look like two; and a socket that anybody may have. */
+/* ends.h - two members of a team that must send each other descriptors: of one process, made to
+ * look like two; and a socket that anybody may have. */
 #ifndef HUD_TESTS_ENDS_H
 #define HUD_TESTS_ENDS_H
 
-#include "core/peers.h"
+#include "core/arena/peers.h"
 
-enum { BYTES = 1 << 20, MOST_PASSED = 253 }; /* the kernel's SCM_MAX_FD */
+enum { BYTES = 1 << 20, MAX_PASSED = 253 }; /* the kernel's SCM_MAX_FD */
 
 struct end {
     struct peers peers;
@@ -23,7 +24,8 @@ int ends_finish(void **state);
 int ends_descriptors(void); /* open in this process */
 
 /* A message to an end's socket, with so many copies of a descriptor; 0, or errno. */
-int ends_send(int from, const struct peer_card *to, const void *message, size_t bytes, int fd, int copies);
+int ends_send(int from, const struct peer_card *to, const void *message, size_t bytes, int fd,
+              int copies);
 /* What its owner's message would say. */
 struct handover ends_says(const struct peer_card *card);
 

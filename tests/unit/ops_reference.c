@@ -8,12 +8,22 @@
 
 typedef unsigned __int128 wide;
 
-enum { VALUE_OF_LONG_DOUBLE = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) }; /* bytes; the rest means nothing */
+enum {
+    VALUE_OF_LONG_DOUBLE = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double)
+}; /* bytes; the rest means nothing */
 
-#define ONE(id, class, number, type) [HUD_##id] = { #id, class, number, NONE, sizeof(type), 0, sizeof(type) }
-#define TWO(id, class, number, type) [HUD_##id] = { #id, class, number, NONE, sizeof(type), 0, 2 * sizeof(type) }
-#define PAIR(id, value, value_type, index, index_type)                                                                                     \
-    [HUD_##id] = { #id, PAIRS, value, index, sizeof(value_type), sizeof(index_type), sizeof(value_type) + sizeof(index_type) }
+#define ONE(id, class, number, type)                                                               \
+    [HUD_##id] = { #id, class, number, NONE, sizeof(type), 0, sizeof(type) }
+#define TWO(id, class, number, type)                                                               \
+    [HUD_##id] = { #id, class, number, NONE, sizeof(type), 0, 2 * sizeof(type) }
+#define PAIR(id, value, value_type, index, index_type)                                             \
+    [HUD_##id] = { #id,                                                                            \
+                   PAIRS,                                                                          \
+                   value,                                                                          \
+                   index,                                                                          \
+                   sizeof(value_type),                                                             \
+                   sizeof(index_type),                                                             \
+                   sizeof(value_type) + sizeof(index_type) }
 
 const struct reference_type reference_types[HUD_TYPES] = {
     ONE(INT8, INTEGERS, SIGNED, int8_t),
@@ -46,7 +56,8 @@ bool reference_has(enum class class, enum hud_operation operation)
 {
 #define BIT(id) (1U << HUD_##id)
     static const unsigned has[] = {
-        [INTEGERS] = BIT(MAX) | BIT(MIN) | BIT(SUM) | BIT(PROD) | BIT(LAND) | BIT(LOR) | BIT(LXOR) | BIT(BAND) | BIT(BOR) | BIT(BXOR),
+        [INTEGERS] = BIT(MAX) | BIT(MIN) | BIT(SUM) | BIT(PROD) | BIT(LAND) | BIT(LOR) | BIT(LXOR) |
+                     BIT(BAND) | BIT(BOR) | BIT(BXOR),
         [FLOATS] = BIT(MAX) | BIT(MIN) | BIT(SUM) | BIT(PROD),
         [COMPLEXES] = BIT(SUM) | BIT(PROD),
         [LOGICALS] = BIT(LAND) | BIT(LOR) | BIT(LXOR),
@@ -108,15 +119,18 @@ static int compare(enum number number, size_t bytes, const unsigned char *a, con
         return isnan(x) || isnan(y) ? 2 : (x > y) - (x < y);
     }
     wide x = bits_of(a, bytes, number == SIGNED), y = bits_of(b, bytes, number == SIGNED);
-    return number == SIGNED ? ((__int128)x > (__int128)y) - ((__int128)x < (__int128)y) : (x > y) - (x < y);
+    return number == SIGNED ? ((__int128)x > (__int128)y) - ((__int128)x < (__int128)y)
+                            : (x > y) - (x < y);
 }
 
 /* ---- values ---- */
 
 static void draw_number(enum number number, size_t bytes, uint64_t (*draw)(void), unsigned char *at)
 {
-    const long double small[] = { FLT_TRUE_MIN, DBL_TRUE_MIN, LDBL_TRUE_MIN }, large[] = { FLT_MAX, DBL_MAX, LDBL_MAX };
-    const wide top = (wide)1 << (8 * bytes - 1), special[] = { 0, 1, 2, top, top - 1, top + 1, ~(wide)0 };
+    const long double small[] = { FLT_TRUE_MIN, DBL_TRUE_MIN, LDBL_TRUE_MIN },
+                      large[] = { FLT_MAX, DBL_MAX, LDBL_MAX };
+    const wide top = (wide)1 << (8 * bytes - 1),
+               special[] = { 0, 1, 2, top, top - 1, top + 1, ~(wide)0 };
     uint64_t which = draw() % 16;
     wide random = (wide)draw() << 64 | draw();
 
@@ -125,12 +139,21 @@ static void draw_number(enum number number, size_t bytes, uint64_t (*draw)(void)
         return;
     }
     long double plain = (long double)(int64_t)draw() / (long double)(draw() % 1000 + 1);
-    const long double values[] = { NAN, INFINITY, -INFINITY, 0, -0.0L, small[number - FLOAT], -small[number - FLOAT], large[number - FLOAT],
-                                   1,   -1 };
+    const long double values[] = { NAN,
+                                   INFINITY,
+                                   -INFINITY,
+                                   0,
+                                   -0.0L,
+                                   small[number - FLOAT],
+                                   -small[number - FLOAT],
+                                   large[number - FLOAT],
+                                   1,
+                                   -1 };
     set_value(number, at, which < 10 ? values[which] : plain);
 }
 
-void reference_draw(const struct reference_type *type, uint64_t (*draw)(void), unsigned char *element)
+void reference_draw(const struct reference_type *type, uint64_t (*draw)(void),
+                    unsigned char *element)
 {
     size_t value = type->value_bytes;
 
@@ -166,14 +189,14 @@ static wide integers(enum hud_operation operation, wide a, wide b)
     }
 }
 
-#define ARITHMETIC(name, type)                                                                                                             \
-    static void name(bool product, unsigned char *at, const unsigned char *right)                                                          \
-    {                                                                                                                                      \
-        type a, b;                                                                                                                         \
-        memcpy(&a, at, sizeof a);                                                                                                          \
-        memcpy(&b, right, sizeof b);                                                                                                       \
-        a = product ? a * b : a + b;                                                                                                       \
-        memcpy(at, &a, sizeof a);                                                                                                          \
+#define ARITHMETIC(name, type)                                                                     \
+    static void name(bool product, unsigned char *at, const unsigned char *right)                  \
+    {                                                                                              \
+        type a, b;                                                                                 \
+        memcpy(&a, at, sizeof a);                                                                  \
+        memcpy(&b, right, sizeof b);                                                               \
+        a = product ? a * b : a + b;                                                               \
+        memcpy(at, &a, sizeof a);                                                                  \
     }
 ARITHMETIC(of_float, float)
 ARITHMETIC(of_double, double)
@@ -182,22 +205,31 @@ ARITHMETIC(of_float_complex, float complex)
 ARITHMETIC(of_double_complex, double complex)
 ARITHMETIC(of_long_double_complex, long double complex)
 
-static void (*const arithmetic[][LONG_DOUBLE + 1])(bool product, unsigned char *at, const unsigned char *right) = {
+static void (*const arithmetic[][LONG_DOUBLE + 1])(bool product, unsigned char *at,
+                                                   const unsigned char *right) = {
     [FLOATS] = { [FLOAT] = of_float, [DOUBLE] = of_double, [LONG_DOUBLE] = of_long_double },
-    [COMPLEXES] = { [FLOAT] = of_float_complex, [DOUBLE] = of_double_complex, [LONG_DOUBLE] = of_long_double_complex },
+    [COMPLEXES] = { [FLOAT] = of_float_complex,
+                    [DOUBLE] = of_double_complex,
+                    [LONG_DOUBLE] = of_long_double_complex },
 };
 
-/* The right one is taken unless the left one is better (max, min); the left one unless the right one is, or is the first of equals (maxloc, minloc). */
-static bool takes_right(const struct reference_type *type, enum hud_operation operation, const unsigned char *a, const unsigned char *b)
+/* The right one is taken unless the left one is better (max, min); the left one unless the right
+ * one is, or is the first of equals (maxloc, minloc). */
+static bool takes_right(const struct reference_type *type, enum hud_operation operation,
+                        const unsigned char *a, const unsigned char *b)
 {
-    int better = operation == HUD_MAX || operation == HUD_MAXLOC ? 1 : -1, than = compare(type->value, type->value_bytes, a, b);
+    int better = operation == HUD_MAX || operation == HUD_MAXLOC ? 1 : -1,
+        than = compare(type->value, type->value_bytes, a, b);
 
     if (type->class != PAIRS)
         return than != better;
-    return than == -better || (than == 0 && compare(type->index, type->index_bytes, a + type->value_bytes, b + type->value_bytes) == 1);
+    return than == -better ||
+           (than == 0 && compare(type->index, type->index_bytes, a + type->value_bytes,
+                                 b + type->value_bytes) == 1);
 }
 
-void reference_combine(const struct reference_type *type, enum hud_operation operation, unsigned char *a, const unsigned char *b)
+void reference_combine(const struct reference_type *type, enum hud_operation operation,
+                       unsigned char *a, const unsigned char *b)
 {
     if (operation == HUD_MAX || operation == HUD_MIN || type->class == PAIRS) {
         if (takes_right(type, operation, a, b))
@@ -205,23 +237,29 @@ void reference_combine(const struct reference_type *type, enum hud_operation ope
     } else if (type->value >= FLOAT) {
         arithmetic[type->class][type->value](operation == HUD_PROD, a, b);
     } else {
-        set_bits(a, type->bytes, integers(operation, bits_of(a, type->bytes, false), bits_of(b, type->bytes, false)));
+        set_bits(
+            a, type->bytes,
+            integers(operation, bits_of(a, type->bytes, false), bits_of(b, type->bytes, false)));
     }
 }
 
-static bool equal_number(enum number number, size_t bytes, bool made, const unsigned char *a, const unsigned char *b)
+static bool equal_number(enum number number, size_t bytes, bool made, const unsigned char *a,
+                         const unsigned char *b)
 {
     if (number >= FLOAT && made && isnan(value_of(number, a)) && isnan(value_of(number, b)))
         return true;
     return memcmp(a, b, number == LONG_DOUBLE ? VALUE_OF_LONG_DOUBLE : bytes) == 0;
 }
 
-bool reference_equal(const struct reference_type *type, enum hud_operation operation, const unsigned char *a, const unsigned char *b)
+bool reference_equal(const struct reference_type *type, enum hud_operation operation,
+                     const unsigned char *a, const unsigned char *b)
 {
     bool made = operation == HUD_SUM || operation == HUD_PROD;
     size_t second = type->value_bytes;
 
     return equal_number(type->value, second, made, a, b) &&
-           (type->class != COMPLEXES || equal_number(type->value, second, made, a + second, b + second)) &&
-           (type->class != PAIRS || equal_number(type->index, type->index_bytes, made, a + second, b + second));
+           (type->class != COMPLEXES ||
+            equal_number(type->value, second, made, a + second, b + second)) &&
+           (type->class != PAIRS ||
+            equal_number(type->index, type->index_bytes, made, a + second, b + second));
 }

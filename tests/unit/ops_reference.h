@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ops_reference.h - what MPI's operations make of two elements, plainly: one element, one type at a time, nothing shared with the kernels. */
+/* ops_reference.h - what MPI's operations make of two elements, plainly: one element, one type at a
+ * time, nothing shared with the kernels. */
 #ifndef OPS_REFERENCE_H
 #define OPS_REFERENCE_H
 
@@ -24,12 +25,15 @@ extern const struct reference_type reference_types[HUD_TYPES];
 bool reference_has(enum class class, enum hud_operation operation);
 
 /* An element made of the bits drawn: often one of the values that are special, sometimes any. */
-void reference_draw(const struct reference_type *type, uint64_t (*draw)(void), unsigned char *element);
+void reference_draw(const struct reference_type *type, uint64_t (*draw)(void),
+                    unsigned char *element);
 
 /* a = a op b. */
-void reference_combine(const struct reference_type *type, enum hud_operation operation, unsigned char *a, const unsigned char *b);
+void reference_combine(const struct reference_type *type, enum hud_operation operation,
+                       unsigned char *a, const unsigned char *b);
 
 /* All bits alike; of a NaN that a sum or product made, that it is one. */
-bool reference_equal(const struct reference_type *type, enum hud_operation operation, const unsigned char *a, const unsigned char *b);
+bool reference_equal(const struct reference_type *type, enum hud_operation operation,
+                     const unsigned char *a, const unsigned char *b);
 
 #endif

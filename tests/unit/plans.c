@@ -21,9 +21,11 @@ void plans_tune(const char *text)
         fail_msg("%s", error);
 }
 
-void plans_make(int ranks, bool crowded, const char *within, size_t bytes, bool windows)
+void plans_make(int ranks, bool oversubscribed, const char *within, size_t bytes, bool windows)
 {
-    struct plan_facts facts = { .ranks = ranks, .crowded = crowded, .direct = plans.direct };
+    struct plan_facts facts = { .ranks = ranks,
+                                .oversubscribed = oversubscribed,
+                                .direct = plans.direct };
 
     strncpy(facts.within, within, TOPO_NAME - 1);
     hud_plan_make(&plans.config, &plans.tuning, &facts, bytes, windows, &plans.plan);
@@ -43,11 +45,12 @@ void plans_check(void)
 
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         assert_true(p->first[kind] < p->first[kind + 1]);
-        assert_true(p->entry[p->first[kind + 1] - 1].most_bytes == SIZE_MAX);
+        assert_true(p->entry[p->first[kind + 1] - 1].max_bytes == SIZE_MAX);
         for (int e = p->first[kind]; e < p->first[kind + 1]; e++) {
-            assert_true(e == p->first[kind] || p->entry[e].most_bytes > p->entry[e - 1].most_bytes);
+            assert_true(e == p->first[kind] || p->entry[e].max_bytes > p->entry[e - 1].max_bytes);
             assert_true(p->entry[e].slot < p->slots);
-            assert_true(p->entry[e].slot < 0 || hud_coll_kind(hud_shm_algs[p->entry[e].row]->coll) == kind);
+            assert_true(p->entry[e].slot < 0 ||
+                        hud_coll_kind(hud_shm_algs[p->entry[e].row]->coll) == kind);
         }
     }
     for (int s = 0; s < p->slots; s++) {
@@ -57,7 +60,7 @@ void plans_check(void)
             assert_true(to <= p->slot[o].offset || from >= p->slot[o].offset + p->slot[o].bytes);
         end = to > end ? to : end;
     }
-    assert_true(p->slots == 0 || end <= p->most_bytes);
+    assert_true(p->slots == 0 || end <= p->max_bytes);
     assert_true(p->total_bytes == (p->slots ? end : 0));
 }
 

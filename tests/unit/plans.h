@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plans.h - settings, rules and the plan that is made of them, for the tests of src/core/plan.c; and what must hold of any plan. */
+/* plans.h - settings, rules and the plan that is made of them, for the tests of
+ * src/core/choose/plan.c; and what must hold of any plan. */
 #ifndef HUD_TESTS_PLANS_H
 #define HUD_TESTS_PLANS_H
 
-#include "core/plan.h"
+#include "core/choose/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,7 @@ void plans_settings(const char *const *settings);
 void plans_tune(const char *text);
 
 /* Of a team with so many bytes in each slice. */
-void plans_make(int ranks, bool crowded, const char *within, size_t bytes, bool windows);
+void plans_make(int ranks, bool oversubscribed, const char *within, size_t bytes, bool windows);
 
 /* "queue", or "mpi". */
 const char *plans_taker(enum coll_kind kind, size_t bytes);

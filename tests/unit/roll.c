@@ -64,15 +64,22 @@ static int in_job(void *arg, int rank)
 void *roll_run(void *arg)
 {
     struct rank *r = arg;
-    const char *const settings[] = { "HUDDLE_CHECK=1", "HUDDLE_CHECK_TIMEOUT=1", r->number == 1 ? roll.of_rank_1 : NULL, NULL };
-    const struct hud_host host = {
-        .name = "MPI", .world_rank = r->number, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
-    };
-    const struct hud_exchange exchange = {
-        .rank = my_rank, .size = team_size, .allgather = allgather, .world_rank = roll.in_a_job ? in_job : NULL, .arg = r, .name = name
-    };
+    const char *const settings[] = { "HUDDLE_CHECK=1", "HUDDLE_CHECK_TIMEOUT=1",
+                                     r->number == 1 ? roll.of_rank_1 : NULL, NULL };
+    const struct hud_host host = { .name = "MPI",
+                                   .world_rank = r->number,
+                                   .world_size = RANKS,
+                                   .local_ranks = RANKS,
+                                   .settings = settings };
+    const struct hud_exchange exchange = { .rank = my_rank,
+                                           .size = team_size,
+                                           .allgather = allgather,
+                                           .world_rank = roll.in_a_job ? in_job : NULL,
+                                           .arg = r,
+                                           .name = name };
 
-    if (hud_context_create(&host, &r->context) != HUD_OK || hud_team_create(r->context, &exchange, &r->team) != HUD_OK)
+    if (hud_context_create(&host, &r->context) != HUD_OK ||
+        hud_team_create(r->context, &exchange, &r->team) != HUD_OK)
         abort();
     r->body(r);
     hud_team_free(r->team);

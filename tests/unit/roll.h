@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roll.h - a team under HUDDLE_CHECK without an MPI, its ranks threads or processes, and what they say. */
+/* roll.h - a team under HUDDLE_CHECK without an MPI, its ranks threads or processes, and what they
+ * say. */
 #ifndef HUD_TESTS_ROLL_H
 #define HUD_TESTS_ROLL_H
 
-#include "core/check.h"
+#include "core/check/check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

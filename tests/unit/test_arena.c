@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_arena.c - the ledger of an arena. */
-#include "core/arena.h"
-#include "core/budget.h"
-#include "core/vacate.h"
+#include "core/arena/arena.h"
+#include "core/arena/budget.h"
+#include "core/team/vacate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,12 +37,17 @@ static struct mem alone(char **slice)
 {
     static const struct mem_policy policy;
 
-    return (struct mem){ .rank = 0, .size = 1, .slices = slice, .home_mask = ~(hud_arena_alignment(arena.bytes) - 1), .policy = &policy };
+    return (struct mem){ .rank = 0,
+                         .size = 1,
+                         .slices = slice,
+                         .home_mask = ~(hud_arena_alignment(arena.bytes) - 1),
+                         .policy = &policy };
 }
 
 static void slices_do_not_overlap_and_are_zero(void **state)
 {
-    size_t a = hud_arena_reserve(&arena, 100000, 1, &why), b = hud_arena_reserve(&arena, 5000, 1, &why);
+    size_t a = hud_arena_reserve(&arena, 100000, 1, &why),
+           b = hud_arena_reserve(&arena, 5000, 1, &why);
 
     (void)state;
     assert_true(a != 0 && b >= a + 100000);
@@ -70,12 +75,14 @@ static void full_arena_refuses(void **state)
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
 }
 
-/* Placed elsewhere, a slice gets new pages, whoever had it before, and the ledger is what it was. */
+/* Placed elsewhere, a slice gets new pages, whoever had it before, and the ledger is what it was.
+ * */
 static void an_aimed_slice_has_pages_of_its_own(void **state)
 {
     enum { PAGES = 16 };
     int nodes[PAGES];
-    size_t bytes = PAGES * arena.page_bytes, whole = hud_arena_free_bytes(&arena), a = hud_arena_reserve(&arena, bytes, 1, &why);
+    size_t bytes = PAGES * arena.page_bytes, whole = hud_arena_free_bytes(&arena),
+           a = hud_arena_reserve(&arena, bytes, 1, &why);
 
     (void)state;
     memset((char *)arena.head + a, 7, bytes);
@@ -87,7 +94,8 @@ static void an_aimed_slice_has_pages_of_its_own(void **state)
     assert_int_equal(arena.committed_bytes, committed);
     bool known = hud_arena_pages(&arena, a, bytes, nodes) == 0;
     if (arena.node == 0 && known)
-        assert_int_equal(mem_count_read(&arena.head->stats.pages_home), placed + PAGES); /* counted again: they are new */
+        assert_int_equal(mem_count_read(&arena.head->stats.pages_home),
+                         placed + PAGES); /* counted again: they are new */
     for (size_t i = 0; i < bytes; i++)
         assert_int_equal(((char *)arena.head + a)[i], 0);
     for (int i = 0; known && i < PAGES; i++)
@@ -141,7 +149,8 @@ static void home_of_a_flag_is_its_arena(void **state)
     hud_arena_release(&arena, a);
 }
 
-/* The program closed our descriptor and opened a file of its own under its number: that file must not be touched. */
+/* The program closed our descriptor and opened a file of its own under its number: that file must
+ * not be touched. */
 static void a_stolen_descriptor_is_left_alone(void **state)
 {
     struct arena a;
@@ -166,9 +175,9 @@ static void file_size_limit_is_no_signal(void **state)
     (void)state;
     pid_t child = fork();
     if (child == 0) {
-        struct rlimit most = { 65536, 65536 };
+        struct rlimit max = { 65536, 65536 };
         struct arena a;
-        setrlimit(RLIMIT_FSIZE, &most);
+        setrlimit(RLIMIT_FSIZE, &max);
         _exit(hud_arena_create(&a, 1 * MB, &why) == -1 ? 0 : 1);
     }
     waitpid(child, &status, 0);
@@ -184,14 +193,15 @@ static void address_space_is_left_to_others(void **state)
     pid_t child = fork();
     if (child == 0) {
         FILE *file = fopen("/proc/self/statm", "r");
-        struct rlimit most = { RLIM_INFINITY, RLIM_INFINITY };
+        struct rlimit max = { RLIM_INFINITY, RLIM_INFINITY };
         long pages;
         if (!file || fscanf(file, "%ld", &pages) != 1)
             _exit(0); /* then no limit is seen */
         bool before = hud_budget_has_space(10 * MB, 1000);
-        most.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + 300 * MB;
-        setrlimit(RLIMIT_AS, &most);
-        _exit(before && hud_budget_has_space(10 * MB, 2) && !hud_budget_has_space(10 * MB, 10) ? 0 : 1);
+        max.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + 300 * MB;
+        setrlimit(RLIMIT_AS, &max);
+        _exit(before && hud_budget_has_space(10 * MB, 2) && !hud_budget_has_space(10 * MB, 10) ? 0
+                                                                                               : 1);
     }
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
@@ -200,10 +210,14 @@ static void address_space_is_left_to_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_do_not_overlap_and_are_zero), cmocka_unit_test(full_arena_refuses),
-        cmocka_unit_test(left_slices_wait_for_all),           cmocka_unit_test(ten_thousand_cycles_do_not_grow),
-        cmocka_unit_test(home_of_a_flag_is_its_arena),        cmocka_unit_test(a_stolen_descriptor_is_left_alone),
-        cmocka_unit_test(file_size_limit_is_no_signal),       cmocka_unit_test(an_aimed_slice_has_pages_of_its_own),
+        cmocka_unit_test(slices_do_not_overlap_and_are_zero),
+        cmocka_unit_test(full_arena_refuses),
+        cmocka_unit_test(left_slices_wait_for_all),
+        cmocka_unit_test(ten_thousand_cycles_do_not_grow),
+        cmocka_unit_test(home_of_a_flag_is_its_arena),
+        cmocka_unit_test(a_stolen_descriptor_is_left_alone),
+        cmocka_unit_test(file_size_limit_is_no_signal),
+        cmocka_unit_test(an_aimed_slice_has_pages_of_its_own),
         cmocka_unit_test(address_space_is_left_to_others),
     };
 

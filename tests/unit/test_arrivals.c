@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_arrivals.c - a team's descriptors arrive whatever else is sent to its sockets, and a bad one concerns the set-up that waits for it. */
+/* test_arrivals.c - a team's descriptors arrive whatever else is sent to its sockets, and a bad one
+ * concerns the set-up that waits for it. */
 #define _GNU_SOURCE
 #include "ends.h"
 
@@ -44,7 +45,7 @@ static void *flood(void *arg)
     for (unsigned i = 0; __atomic_load_n(&flooding, __ATOMIC_RELAXED); i++) {
         memcpy(unknown.nonce, &i, sizeof i);
         for (int to = 0; to < 2; to++) {
-            ends_send(stranger, &cards[to], &unknown, sizeof unknown, 0, (int)(i % MOST_PASSED));
+            ends_send(stranger, &cards[to], &unknown, sizeof unknown, 0, (int)(i % MAX_PASSED));
             ends_send(stranger, &cards[to], noise, i % sizeof noise, 0, 2);
             ends_send(stranger, &cards[to], &known, sizeof known, b.arena.file.fd, 1);
         }
@@ -53,7 +54,8 @@ static void *flood(void *arg)
     return NULL;
 }
 
-/* Floods from before the set-up to its end, with descriptors, of our own user even: it is done, and a bounded number of them is kept. */
+/* Floods from before the set-up to its end, with descriptors, of our own user even: it is done, and
+ * a bounded number of them is kept. */
 static void a_flood_does_not_keep_a_team_from_its_arenas(void **state)
 {
     int before = ends_descriptors();
@@ -147,19 +149,24 @@ static void replays_and_early_ones(void **state)
     memcpy(with_nobody, (struct peer_card[]){ cards[0], nobody }, sizeof with_nobody);
     if (!hud_handover_is_user(geteuid()))
         skip(); /* early ones are kept for one's own user only */
-    assert_int_equal(ends_send(stranger, &cards[0], &message, sizeof message, b.arena.file.fd, 1), 0);
+    assert_int_equal(ends_send(stranger, &cards[0], &message, sizeof message, b.arena.file.fd, 1),
+                     0);
     with_nobody[1].socket[0] = '\0';
     hud_peers_find_or_add(&a.peers, nobody.nonce)->failed = true;
-    struct handover garbled = { .bytes = BYTES - 4096, .nonce = { 1 } }; /* ends the wait for a member that is not there */
-    assert_int_equal(ends_send(stranger, &cards[0], &garbled, sizeof garbled, b.arena.file.fd, 1), 0);
+    struct handover garbled = { .bytes = BYTES - 4096,
+                                .nonce = { 1 } }; /* ends the wait for a member that is not there */
+    assert_int_equal(ends_send(stranger, &cards[0], &garbled, sizeof garbled, b.arena.file.fd, 1),
+                     0);
     assert_int_equal(hud_peers_map(&a.peers, &a.arena, with_nobody, 2, 0, NULL, NULL, base), 2);
     assert_int_equal(ends_descriptors(), before + 1); /* the early one */
     hud_peers_find_or_add(&b.peers, cards[0].nonce)->sent = true;
     ends_set_up_well();
     assert_int_equal(ends_descriptors(), before);
-    assert_int_equal(ends_send(stranger, &cards[0], &message, sizeof message, b.arena.file.fd, 1), 0);
+    assert_int_equal(ends_send(stranger, &cards[0], &message, sizeof message, b.arena.file.fd, 1),
+                     0);
     hud_peers_find(&a.peers, nobody.nonce)->failed = false;
-    assert_int_equal(ends_send(stranger, &cards[0], &garbled, sizeof garbled, b.arena.file.fd, 1), 0);
+    assert_int_equal(ends_send(stranger, &cards[0], &garbled, sizeof garbled, b.arena.file.fd, 1),
+                     0);
     assert_int_equal(hud_peers_map(&a.peers, &a.arena, with_nobody, 2, 0, NULL, NULL, base), 2);
     assert_int_equal(ends_descriptors(), before); /* the replay went */
 }
@@ -178,19 +185,22 @@ static void a_longer_file_is_of_one_set_up(void **state)
     close(file);
 }
 
-/* Early messages of nonces that nobody ever expects, in rounds that the queue holds; from this process, or from one of another user. */
+/* Early messages of nonces that nobody ever expects, in rounds that the queue holds; from this
+ * process, or from one of another user. */
 static void send_early(bool as_another)
 {
     enum { ROUNDS = 8, EACH = 6 };
     struct peer_card with_nobody[2] = { cards[0], { .bytes = BYTES, .nonce = { 1 } } };
-    struct handover garbled = { .bytes = 1, .nonce = { 1 } }; /* ends the wait for a member that is not there */
+    struct handover garbled = { .bytes = 1,
+                                .nonce = { 1 } }; /* ends the wait for a member that is not there */
     char *base[2];
     int status;
 
     for (int round = 0; round < ROUNDS; round++) {
         pid_t child = as_another ? fork() : 0;
         for (int i = 0; child == 0 && i < EACH; i++) {
-            struct handover early = { .bytes = BYTES, .nonce = { 2, (unsigned char)round, (unsigned char)i } };
+            struct handover early = { .bytes = BYTES,
+                                      .nonce = { 2, (unsigned char)round, (unsigned char)i } };
             if (as_another && i == 0 && setresuid(65533, 65533, 65533) != 0)
                 _exit(1);
             if (ends_send(stranger, &cards[0], &early, sizeof early, b.arena.file.fd, 1) != 0)
@@ -202,7 +212,8 @@ static void send_early(bool as_another)
             waitpid(child, &status, 0);
             assert_int_equal(status, 0);
         }
-        assert_int_equal(ends_send(stranger, &cards[0], &garbled, sizeof garbled, b.arena.file.fd, 1), 0);
+        assert_int_equal(
+            ends_send(stranger, &cards[0], &garbled, sizeof garbled, b.arena.file.fd, 1), 0);
         assert_int_equal(hud_peers_map(&a.peers, &a.arena, with_nobody, 2, 0, NULL, NULL, base), 2);
     }
 }
@@ -231,7 +242,8 @@ static void early_ones_of_others_do_not_enter(void **state)
     assert_int_equal(ends_descriptors(), before);
 }
 
-/* No descriptor free: this set-up is refused, without a wait, and the next one after there is room again is not. */
+/* No descriptor free: this set-up is refused, without a wait, and the next one after there is room
+ * again is not. */
 static void a_full_table_is_of_one_set_up(void **state)
 {
     struct handover message = ends_says(&cards[1]);
@@ -239,7 +251,8 @@ static void a_full_table_is_of_one_set_up(void **state)
     int rc_a, rc_b;
 
     (void)state;
-    assert_int_equal(ends_send(stranger, &cards[0], &message, sizeof message, b.arena.file.fd, 1), 0);
+    assert_int_equal(ends_send(stranger, &cards[0], &message, sizeof message, b.arena.file.fd, 1),
+                     0);
     hud_peers_find_or_add(&b.peers, cards[0].nonce)->sent = true;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
     few = all;
@@ -254,7 +267,8 @@ static void a_full_table_is_of_one_set_up(void **state)
     ends_set_up_well();
 }
 
-/* Where the members' sockets are in network namespaces of their own, a name may be a stranger's: nothing is sent. */
+/* Where the members' sockets are in network namespaces of their own, a name may be a stranger's:
+ * nothing is sent. */
 static void nothing_is_sent_to_another_network(void **state)
 {
     struct handover seen;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_check.c - HUDDLE_CHECK without an MPI: what is said of calls that differ, exactly, and that those who agree hear nothing. */
+/* test_check.c - HUDDLE_CHECK without an MPI: what is said of calls that differ, exactly, and that
+ * those who agree hear nothing. */
 #include "roll.h"
 
 #include <stdlib.h>
@@ -58,8 +59,10 @@ static void differ(struct rank *r)
 static void a_difference_is_said_once(void **state)
 {
     (void)state;
-    assert_string_equal(roll_said(differ), "huddle: check: call 2 of everybody (4 ranks): ranks 0-1 call MPI_Bcast(root 1, 8 bytes); "
-                                           "rank 2 calls MPI_Allreduce(8 bytes, MPI_SUM); rank 3 calls MPI_Bcast(root 1, 9 bytes)\n");
+    assert_string_equal(
+        roll_said(differ),
+        "huddle: check: call 2 of everybody (4 ranks): ranks 0-1 call MPI_Bcast(root 1, 8 bytes); "
+        "rank 2 calls MPI_Allreduce(8 bytes, MPI_SUM); rank 3 calls MPI_Bcast(root 1, 9 bytes)\n");
 }
 
 static void unequal_is_passed_by(struct rank *r)
@@ -77,8 +80,9 @@ static void unequal_is_passed_by(struct rank *r)
 static void a_call_that_differs_is_passed_on_by_all(void **state)
 {
     (void)state;
-    assert_non_null(
-        strstr(roll_said(unequal_is_passed_by), "rank 0 calls MPI_Bcast(root 0, 1 bytes); rank 1 calls MPI_Bcast(root 1, 1 bytes); "));
+    assert_non_null(strstr(
+        roll_said(unequal_is_passed_by),
+        "rank 0 calls MPI_Bcast(root 0, 1 bytes); rank 1 calls MPI_Bcast(root 1, 1 bytes); "));
 }
 
 static void nested_is_passed_on(struct rank *r)
@@ -119,7 +123,8 @@ static void who_cannot_take_part_comes_and_says_so(void **state)
 {
     (void)state;
     roll.of_rank_1 = "HUDDLE_BCAST=bogus";
-    const char *line = strstr(roll_said(reduce_first), "huddle: HUDDLE_BCAST=bogus is not understood");
+    const char *line =
+        strstr(roll_said(reduce_first), "huddle: HUDDLE_BCAST=bogus is not understood");
     assert_true(line && strchr(line, '\n') == line + strlen(line) - 1);
     roll.of_rank_1 = "HUDDLE=off";
     assert_string_equal(roll_said(reduce_first), "");
@@ -139,9 +144,10 @@ static void without_names_a_team_begins_with_a_call_that_huddle_takes(void **sta
 {
     (void)state;
     roll.in_a_job = true;
-    assert_string_equal(roll_said(begin_with_a_barrier),
-                        "huddle: check: call 2 of everybody (4 ranks): ranks 0, 2-3 call MPI_Allreduce(8 bytes); "
-                        "rank 1 calls MPI_Allreduce(16 bytes)\n");
+    assert_string_equal(
+        roll_said(begin_with_a_barrier),
+        "huddle: check: call 2 of everybody (4 ranks): ranks 0, 2-3 call MPI_Allreduce(8 bytes); "
+        "rank 1 calls MPI_Allreduce(16 bytes)\n");
     roll.in_a_job = false;
 }
 

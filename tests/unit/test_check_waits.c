@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_check_waits.c - HUDDLE_CHECK without an MPI: what is said of a rank that keeps the others waiting.  Ranks are threads, or processes. */
+/* test_check_waits.c - HUDDLE_CHECK without an MPI: what is said of a rank that keeps the others
+ * waiting.  Ranks are threads, or processes. */
 #include "roll.h"
 
 #include <poll.h>
@@ -35,8 +36,9 @@ static void look_too_soon(struct rank *r)
 static void time_does_not_run_backwards(void **state)
 {
     (void)state;
-    assert_non_null(
-        strstr(roll_said(look_too_soon), "not there: rank 0 (came back from call 2, MPI_Barrier, 0.0 s ago), rank 1 (came back "));
+    assert_non_null(strstr(
+        roll_said(look_too_soon),
+        "not there: rank 0 (came back from call 2, MPI_Barrier, 0.0 s ago), rank 1 (came back "));
 }
 
 static void come_late(struct rank *r)
@@ -53,9 +55,9 @@ static void who_does_not_come_is_named(void **state)
 
     (void)state;
     line = roll_said(come_late);
-    assert_non_null(
-        strstr(line, " s of waiting in call 2 of everybody (4 ranks): ranks 0, 2-3 call MPI_Barrier; not there: rank 1 (came back from "
-                     "call 1, MPI_Barrier, "));
+    assert_non_null(strstr(line, " s of waiting in call 2 of everybody (4 ranks): ranks 0, 2-3 "
+                                 "call MPI_Barrier; not there: rank 1 (came back from "
+                                 "call 1, MPI_Barrier, "));
     assert_null(strstr(line, "has ended"));
 }
 
@@ -71,7 +73,8 @@ static void who_does_not_come_back_is_named(void **state)
 {
     (void)state;
     assert_non_null(strstr(roll_said(stay_inside),
-                           " s of waiting in call 1 of everybody (4 ranks): ranks 0-1 are back from MPI_Scan(8 bytes, MPI_SUM); "
+                           " s of waiting in call 1 of everybody (4 ranks): ranks 0-1 are back "
+                           "from MPI_Scan(8 bytes, MPI_SUM); "
                            "ranks 2-3 call MPI_Scan(8 bytes, MPI_SUM)\n"));
 }
 
@@ -92,14 +95,16 @@ static void listen_for(const char *want, int from, char *text, size_t bytes)
     size_t used = 0;
     ssize_t got = 1;
 
-    for (text[0] = '\0'; got > 0 && !strstr(text, want) && used < bytes - 1 && time(NULL) < until; text[used] = '\0')
+    for (text[0] = '\0'; got > 0 && !strstr(text, want) && used < bytes - 1 && time(NULL) < until;
+         text[used] = '\0')
         if (poll(&ready, 1, 1000) == 1) {
             got = read(from, text + used, bytes - 1 - used);
             used += got > 0 ? (size_t)got : 0;
         }
 }
 
-/* Processes: the others are ended when the line was there, or never came.  On a slow machine other lines come first: a process takes its time to end. */
+/* Processes: the others are ended when the line was there, or never came.  On a slow machine other
+ * lines come first: a process takes its time to end. */
 static void who_has_ended_is_named(void **state)
 {
     char text[16384], want[64];
@@ -130,18 +135,21 @@ static void who_has_ended_is_named(void **state)
 
 static int answer[RANKS][2];
 
-static size_t pack_slowly(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack_slowly(const struct hud_view *view, void *dst, size_t offset_bytes,
+                          size_t max_bytes)
 {
     usleep(400000);
-    memcpy(dst, (const char *)view->base + offset_bytes, most_bytes);
-    return most_bytes;
+    memcpy(dst, (const char *)view->base + offset_bytes, max_bytes);
+    return max_bytes;
 }
 
-/* Ranks 1 and 2 wait in the second roll call while rank 0 waits for rank 3 in the call before it. */
+/* Ranks 1 and 2 wait in the second roll call while rank 0 waits for rank 3 in the call before it.
+ * */
 static void contribute_late(struct rank *r)
 {
     uint32_t one = 1, sum = 0;
-    struct hud_view in = { .base = &one, .bytes = 4, .pack = r->number == 3 ? pack_slowly : NULL }, out = { .base = &sum, .bytes = 4 };
+    struct hud_view in = { .base = &one, .bytes = 4, .pack = r->number == 3 ? pack_slowly : NULL },
+                    out = { .base = &sum, .bytes = 4 };
     struct hud_op op;
 
     hud_op_find(HUD_SUM, HUD_UINT32, &op);

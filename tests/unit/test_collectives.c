@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_collectives.c - the collectives without an MPI: ranks are threads that call huddle.h, over real shared memory, so that ThreadSanitizer sees
- * every algorithm at work.  Each is forced in turn; then the plan chooses, also in fixed order and in little memory.
+ * test_collectives.c - the collectives without an MPI: ranks are threads that call huddle.h, over
+ * real shared memory, so that ThreadSanitizer sees every algorithm at work.  Each is forced in
+ * turn; then the plan chooses, also in fixed order and in little memory.
  *
- * What an algorithm does not take all ranks pass on alike; what is taken has the right result and touches nothing else.
+ * What an algorithm does not take all ranks pass on alike; what is taken has the right result and
+ * touches nothing else.
  */
 #include "alg/alg.h"
 #include "calls.h"
-#include "core/direct.h"
+#include "core/arena/direct.h"
 
 #include <ctype.h>
 #include <setjmp.h>
@@ -19,12 +21,15 @@
 
 #include <cmocka.h>
 
-enum { LARGE_WORDS = HUD_ELEMENT_MOST / 4 + 1 };
+enum { LARGE_WORDS = HUD_ELEMENT_MAX / 4 + 1 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static struct hud_op operations[] = {
-    { .element_bytes = 4, .commutative = 1, .combine = crew_add, .name = "sum" }, /* replaced by huddle's own */
+    { .element_bytes = 4,
+      .commutative = 1,
+      .combine = crew_add,
+      .name = "sum" }, /* replaced by huddle's own */
     { .element_bytes = 12, .combine = crew_compose, .name = "compose" },
     { .element_bytes = 100, .commutative = 1, .combine = crew_add, .name = "add" },
 };
@@ -36,7 +41,8 @@ static void call_one(struct rank *r, int kind, size_t bytes, size_t o, bool in_p
 {
     const struct hud_op *op = &operations[o];
 
-    crew_calls[kind](r, op, (bytes + op->element_bytes - 1) / op->element_bytes * op->element_bytes, in_place);
+    crew_calls[kind](r, op, (bytes + op->element_bytes - 1) / op->element_bytes * op->element_bytes,
+                     in_place);
 }
 
 static int forced_kind;
@@ -60,7 +66,7 @@ static void every_algorithm_in_turn(void **state)
         for (char *c = setting; c < setting + used && *c != '='; c++)
             *c = (char)toupper((unsigned char)*c);
         forced_kind = hud_coll_kind(alg->coll);
-        for (int ranks = 2; ranks <= CREW_MOST; ranks += 3)
+        for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
             if (crew_run(ranks, settings, forced) == 0 && !alg->direct)
                 fail_msg("%s, %d ranks: no call was taken", setting, ranks);
     }
@@ -77,45 +83,57 @@ static void mixed(struct rank *r)
 
 static void every_collective_is_taken(void **state)
 {
-    static const char *const plain[] = { "HUDDLE_TUNING=off", NULL }, *const order[] = { "HUDDLE_REDUCE_ORDER=fixed", NULL };
-    const char *const without[] = { "HUDDLE_CMA=off", NULL }, *const * all[] = { plain, order, without };
+    static const char *const plain[] = { "HUDDLE_TUNING=off", NULL }, *const order[] = {
+        "HUDDLE_REDUCE_ORDER=fixed", NULL
+    };
+    const char *const without[] = { "HUDDLE_CMA=off", NULL }, *const *
+                                                                  all[] = { plain, order, without };
     int every = (int)(COUNT(sizes) * COLL_KINDS * COUNT(operations));
 
     (void)state;
     for (size_t i = 0; i < COUNT(all); i++)
-        for (int ranks = 2; ranks <= CREW_MOST; ranks += i == 0 ? 1 : 3)
+        for (int ranks = 2; ranks <= CREW_MAX; ranks += i == 0 ? 1 : 3)
             assert_int_equal(crew_run(ranks, all[i], mixed), every);
 }
 
 /* However little there is: what is taken is right, the rest is passed on by all alike. */
 static void little_memory(void **state)
 {
-    static const char *const little[] = { "HUDDLE_LEASE=0",    "HUDDLE_LEASE=4K",  "HUDDLE_LEASE=16K",  "HUDDLE_LEASE=50K",
-                                          "HUDDLE_LEASE=200K", "HUDDLE_MEMORY=8K", "HUDDLE_MEMORY=48K", "HUDDLE_MEMORY=300K" };
+    static const char *const little[] = { "HUDDLE_LEASE=0",    "HUDDLE_LEASE=4K",
+                                          "HUDDLE_LEASE=16K",  "HUDDLE_LEASE=50K",
+                                          "HUDDLE_LEASE=200K", "HUDDLE_MEMORY=8K",
+                                          "HUDDLE_MEMORY=48K", "HUDDLE_MEMORY=300K" };
 
     (void)state;
     for (size_t i = 0; i < COUNT(little); i++)
-        for (int ranks = 2; ranks <= CREW_MOST; ranks += 3)
+        for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
             crew_run(ranks, (const char *const[]){ little[i], "HUDDLE_LOG=quiet", NULL }, mixed);
 }
 
 static uint32_t words[4];
-static const struct hud_view in = { .base = words, .bytes = 8 }, out = { .base = words + 2, .bytes = 8 },
-                             odd = { .base = words, .bytes = 6 }, small = { .base = words + 2, .bytes = 4 }, none;
+static const struct hud_view in = { .base = words, .bytes = 8 },
+                             out = { .base = words + 2, .bytes = 8 },
+                             odd = { .base = words, .bytes = 6 },
+                             small = { .base = words + 2, .bytes = 4 }, none;
 
 static void empty_and_large(struct rank *r)
 {
-    struct hud_op large = { .element_bytes = 4 * LARGE_WORDS, .commutative = 1, .combine = crew_add, .name = "large" };
-    size_t blocks[CREW_MOST] = { 0 };
+    struct hud_op large = {
+        .element_bytes = 4 * LARGE_WORDS, .commutative = 1, .combine = crew_add, .name = "large"
+    };
+    size_t blocks[CREW_MAX] = { 0 };
 
     crew_must(r,
-              hud_bcast(r->team, &none, 0) == HUD_OK && hud_allreduce(r->team, &none, &none, &large) == HUD_OK &&
+              hud_bcast(r->team, &none, 0) == HUD_OK &&
+                  hud_allreduce(r->team, &none, &none, &large) == HUD_OK &&
                   hud_reduce(r->team, &none, &none, &large, 0) == HUD_OK &&
-                  hud_reduce_scatter(r->team, &none, &none, blocks, &large) == HUD_OK && hud_alltoall(r->team, &none, &none) == HUD_OK,
+                  hud_reduce_scatter(r->team, &none, &none, blocks, &large) == HUD_OK &&
+                  hud_alltoall(r->team, &none, &none) == HUD_OK,
               "something", 0);
     for (int kind = COLL_REDUCE; kind <= COLL_REDUCE_SCATTER; kind++) {
         crew_calls[kind](r, &large, 3 * large.element_bytes, false);
-        crew_must(r, r->status[r->calls - 1] == HUD_PASS, "a reduction with elements", large.element_bytes);
+        crew_must(r, r->status[r->calls - 1] == HUD_PASS, "a reduction with elements",
+                  large.element_bytes);
         call_one(r, kind, 100, 0, false);
     }
 }
@@ -126,10 +144,11 @@ static void nothing_is_enough_and_large_elements_are_too_much(void **state)
     assert_int_equal(crew_run(3, (const char *const[]){ NULL }, empty_and_large), 3);
 }
 
-/* Rank 0 sends everybody more than is expected: each gets what fits, hears of it if that is something, and goes on. */
+/* Rank 0 sends everybody more than is expected: each gets what fits, hears of it if that is
+ * something, and goes on. */
 static void truncate_to(struct rank *r, size_t divisor)
 {
-    struct hud_view from[CREW_MOST], to[CREW_MOST];
+    struct hud_view from[CREW_MAX], to[CREW_MAX];
 
     for (size_t s = 0; s < COUNT(sizes); s++) {
         size_t bytes = sizes[s], fits = divisor != 0 ? (bytes + 1) / divisor : 0;
@@ -141,12 +160,14 @@ static void truncate_to(struct rank *r, size_t divisor)
                 ((unsigned char *)from[i].base)[b] = crew_byte(r->number, i, (int)s, b);
         }
         int status = hud_alltoallv(r->team, from, to);
-        bool good = r->number == 0 ? status == HUD_OK : status == HUD_ERR_TRUNCATE || (fits == 0 && status == HUD_OK);
+        bool good = r->number == 0 ? status == HUD_OK
+                                   : status == HUD_ERR_TRUNCATE || (fits == 0 && status == HUD_OK);
         crew_must(r, good, "the status of a truncated alltoallv", bytes);
         for (int i = 0; i < r->ranks; i++) {
             const unsigned char *got = to[i].base;
             for (size_t b = 0; b < bytes; b++)
-                fine = fine && got[b] == (b < to[i].bytes ? crew_byte(i, r->number, (int)s, b) : 0xA5);
+                fine =
+                    fine && got[b] == (b < to[i].bytes ? crew_byte(i, r->number, (int)s, b) : 0xA5);
             fine = crew_release(from[i].base, bytes) & crew_release(to[i].base, bytes) & fine;
         }
         crew_must(r, fine, "a truncated alltoallv", bytes);
@@ -162,16 +183,19 @@ static void send_too_much(struct rank *r)
 
 static void what_is_too_long_is_cut(void **state)
 {
-    static const char *const settings[] = { "HUDDLE_ALLTOALLV=auto", "HUDDLE_ALLTOALLV=windows", "HUDDLE_ALLTOALLV=single" };
+    static const char *const settings[] = { "HUDDLE_ALLTOALLV=auto", "HUDDLE_ALLTOALLV=windows",
+                                            "HUDDLE_ALLTOALLV=single" };
     bool direct = hud_direct_likely(); /* the last one asks for it */
 
     (void)state;
     for (size_t i = 0; i < (direct ? COUNT(settings) : COUNT(settings) - 1); i++)
-        for (int ranks = 2; ranks <= CREW_MOST; ranks += 3)
-            assert_int_equal(crew_run(ranks, (const char *const[]){ settings[i], NULL }, send_too_much), 2 * COUNT(sizes));
+        for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
+            assert_int_equal(
+                crew_run(ranks, (const char *const[]){ settings[i], NULL }, send_too_much),
+                2 * COUNT(sizes));
 }
 
-/* ---- what is refused -------------------------------------------------------------------------------------------------- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void refused(const struct rank *r, const int *status, size_t calls, const char *what)
 {
@@ -184,20 +208,26 @@ static void misuse_reductions(struct rank *r, hud_team *t, const struct hud_op *
     const struct hud_op no_size = { .combine = crew_add }, no_way = { .element_bytes = 4 };
     const size_t eight = 8, four = 4, six = 6;
     const int reduces[] = {
-        hud_reduce(NULL, &in, &out, op, 0), hud_reduce(t, NULL, &out, op, 0),  hud_reduce(t, &in, NULL, op, 0),
-        hud_reduce(t, &in, &small, op, 0),  hud_reduce(t, &in, &out, NULL, 0), hud_reduce(t, &in, &out, op, 1),
+        hud_reduce(NULL, &in, &out, op, 0), hud_reduce(t, NULL, &out, op, 0),
+        hud_reduce(t, &in, NULL, op, 0),    hud_reduce(t, &in, &small, op, 0),
+        hud_reduce(t, &in, &out, NULL, 0),  hud_reduce(t, &in, &out, op, 1),
         hud_reduce(t, &in, &out, op, -1),   hud_reduce(t, &odd, &odd, op, 0),
     };
     const int allreduces[] = {
-        hud_allreduce(NULL, &in, &out, op),    hud_allreduce(t, NULL, &out, op),     hud_allreduce(t, &in, NULL, op),
-        hud_allreduce(t, &in, &out, NULL),     hud_allreduce(t, &in, &small, op),    hud_allreduce(t, &odd, &odd, op),
+        hud_allreduce(NULL, &in, &out, op),    hud_allreduce(t, NULL, &out, op),
+        hud_allreduce(t, &in, NULL, op),       hud_allreduce(t, &in, &out, NULL),
+        hud_allreduce(t, &in, &small, op),     hud_allreduce(t, &odd, &odd, op),
         hud_allreduce(t, &in, &out, &no_size), hud_allreduce(t, &in, &out, &no_way),
     };
     const int scatters[] = {
-        hud_reduce_scatter(NULL, &in, &out, &eight, op), hud_reduce_scatter(t, NULL, &out, &eight, op),
-        hud_reduce_scatter(t, &in, NULL, &eight, op),    hud_reduce_scatter(t, &in, &out, NULL, op),
-        hud_reduce_scatter(t, &in, &out, &eight, NULL),  hud_reduce_scatter(t, &in, &small, &eight, op),
-        hud_reduce_scatter(t, &in, &small, &four, op),   hud_reduce_scatter(t, &odd, &odd, &six, op),
+        hud_reduce_scatter(NULL, &in, &out, &eight, op),
+        hud_reduce_scatter(t, NULL, &out, &eight, op),
+        hud_reduce_scatter(t, &in, NULL, &eight, op),
+        hud_reduce_scatter(t, &in, &out, NULL, op),
+        hud_reduce_scatter(t, &in, &out, &eight, NULL),
+        hud_reduce_scatter(t, &in, &small, &eight, op),
+        hud_reduce_scatter(t, &in, &small, &four, op),
+        hud_reduce_scatter(t, &odd, &odd, &six, op),
     };
 
     refused(r, reduces, COUNT(reduces), "a wrong reduce");
@@ -225,7 +255,9 @@ static void alone(struct rank *r)
 
     refused(r, others, COUNT(others), "another wrong call");
     misuse_reductions(r, t, op);
-    crew_must(r, hud_allreduce(t, &none, &none, op) == HUD_OK && hud_alltoall(t, &none, &none) == HUD_OK, "something", 0);
+    crew_must(
+        r, hud_allreduce(t, &none, &none, op) == HUD_OK && hud_alltoall(t, &none, &none) == HUD_OK,
+        "something", 0);
     for (int kind = 0; kind < COLL_KINDS; kind++)
         call_one(r, kind, 100, 0, false);
 }
@@ -236,12 +268,14 @@ static void arguments_are_looked_at_and_one_rank_needs_nobody(void **state)
     assert_int_equal(crew_run(1, (const char *const[]){ NULL }, alone), 0);
 }
 
-/* A rank that cannot make a call takes the others out of it, and out of the team; so does one whose blocks of an alltoall are not of one size. */
+/* A rank that cannot make a call takes the others out of it, and out of the team; so does one whose
+ * blocks of an alltoall are not of one size. */
 static void fail_once(struct rank *r, bool unequal)
 {
     long given[8] = { 1 }, got[8];
     size_t ranks = (size_t)r->ranks;
-    const struct hud_view sent = { .base = given, .bytes = ranks * sizeof *given }, taken = { .base = got, .bytes = ranks * sizeof *got },
+    const struct hud_view sent = { .base = given, .bytes = ranks * sizeof *given },
+                          taken = { .base = got, .bytes = ranks * sizeof *got },
                           less = { .base = given, .bytes = ranks };
     int wanted = unequal ? HUD_ERR_TRUNCATE : HUD_ERR_MEMORY;
 
@@ -268,7 +302,7 @@ static void one_that_fails_takes_all_along(void **state)
     const char *const plain[] = { NULL }, *const quiet[] = { "HUDDLE_LOG=quiet", NULL };
 
     (void)state;
-    for (int ranks = 2; ranks <= CREW_MOST; ranks++) {
+    for (int ranks = 2; ranks <= CREW_MAX; ranks++) {
         crew_run(ranks, plain, fail_for_memory);
         crew_run(ranks, quiet, fail_for_blocks);
     }

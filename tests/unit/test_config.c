@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_config.c - settings: defaults, units, words, what is refused and how it is said. */
 #include "core/coll.h"
-#include "core/config.h"
-#include "core/text.h"
+#include "core/config/config.h"
+#include "core/config/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,16 +98,19 @@ static void what_is_plain_text(void **state)
         const char *text, *plain;
     } cases[] = {
         { "", "" },
-        { "as it is: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "as it is: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80" },
+        { "as it is: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
+          "as it is: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80" },
         { "\t\n\x1b\x7f", "????" },
         { "cut \xe2\x82", "cut ??" },
-        { "\xc0\x80 \xc2\x9b \xe0\x80\x80 \xed\xa0\x80 \xf4\x90\x80\x80 \xf5 \x80", "?? ?? ??? ??? ???? ? ?" },
+        { "\xc0\x80 \xc2\x9b \xe0\x80\x80 \xed\xa0\x80 \xf4\x90\x80\x80 \xf5 \x80",
+          "?? ?? ??? ??? ???? ? ?" },
     };
     char text[64];
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(hud_text_is_plain(cases[i].text), strcmp(cases[i].text, cases[i].plain) == 0);
+        assert_int_equal(hud_text_is_plain(cases[i].text),
+                         strcmp(cases[i].text, cases[i].plain) == 0);
         strcpy(text, cases[i].text);
         hud_text_make_plain(text);
         assert_string_equal(text, cases[i].plain);
@@ -125,7 +128,8 @@ static void unknown_names_are_refused_with_the_nearest(void **state)
     unsetenv("HUDDLE_NOSUCH");
     assert_non_null(strstr(config.error, "HUDDLE_NOSUCH"));
     READ("HUDDLE_FOO=1"); /* two letters from HUDDLE_LOG, and nothing like it */
-    assert_string_equal(config.error, "HUDDLE_FOO=1 is not a setting ('huddle settings' lists them)");
+    assert_string_equal(config.error,
+                        "HUDDLE_FOO=1 is not a setting ('huddle settings' lists them)");
 }
 
 static void host_wins_over_environment(void **state)
@@ -141,7 +145,8 @@ static void host_wins_over_environment(void **state)
     assert_string_equal(config.origin[SET_LEASE], "host");
 }
 
-/* Ranks compare digests: equal for equal meanings, different otherwise, absent where ranks may differ. */
+/* Ranks compare digests: equal for equal meanings, different otherwise, absent where ranks may
+ * differ. */
 static void digests_tell_values_apart(void **state)
 {
     uint32_t once;
@@ -168,7 +173,7 @@ static void every_row_is_whole(void **state)
     const struct setting *rows = hud_settings(&count);
 
     (void)state;
-    assert_true(count > SET_FIXED && count <= SET_MOST);
+    assert_true(count > SET_FIXED && count <= SET_MAX);
     for (int i = 0; i < count; i++) {
         assert_non_null(rows[i].name);
         assert_non_null(rows[i].mca);
@@ -187,7 +192,8 @@ static void no_algorithm_has_more_parameters_than_there_is_room_for(void **state
     for (int a = 0; hud_shm_algs[a]; a++)
         for (int p = 0; hud_shm_algs[a]->params && hud_shm_algs[a]->params[p].name; p++)
             if (p >= ALG_PARAMS)
-                fail_msg("%s/%s has more than %d parameters", hud_shm_algs[a]->coll, hud_shm_algs[a]->name, ALG_PARAMS);
+                fail_msg("%s/%s has more than %d parameters", hud_shm_algs[a]->coll,
+                         hud_shm_algs[a]->name, ALG_PARAMS);
 }
 
 int main(void)

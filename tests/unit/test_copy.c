@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_copy.c - the copy that goes past the caches: every length and place around its blocks, and nothing beside it; copies between spans of all kinds. */
+/* test_copy.c - the copy that goes past the caches: every length and place around its blocks, and
+ * nothing beside it; copies between spans of all kinds. */
 #include "mem/mem.h"
 
 #include <setjmp.h>
@@ -47,19 +48,21 @@ static void a_view_is_filled_by_it(void **state)
 }
 
 /* A packed view that holds its bytes inverted, and takes fewer than it is asked for. */
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
-    size_t taken = (most_bytes + 1) / 2;
+    size_t taken = (max_bytes + 1) / 2;
 
     for (size_t i = 0; i < taken; i++)
-        ((unsigned char *)dst)[i] = (unsigned char)~((const unsigned char *)view->base)[offset_bytes + i];
+        ((unsigned char *)dst)[i] =
+            (unsigned char)~((const unsigned char *)view->base)[offset_bytes + i];
     return taken;
 }
 
 static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        ((unsigned char *)view->base)[offset_bytes + i] = (unsigned char)~((const unsigned char *)src)[i];
+        ((unsigned char *)view->base)[offset_bytes + i] =
+            (unsigned char)~((const unsigned char *)src)[i];
 }
 
 /* Of shared memory, a view, a packed view: each to each. */
@@ -78,22 +81,31 @@ static void spans_move(void **state)
             size_t beyond = kind / KINDS != 0 ? bytes / 7 : 0;
             bool packs = kind % KINDS == 2, unpacks = kind / KINDS == 2;
             struct hud_view source = { .base = from, .bytes = LONG, .pack = packs ? pack : NULL },
-                            sink = { .base = to, .bytes = TO + bytes - beyond, .unpack = unpacks ? unpack : NULL };
-            struct mem_span a = { .shared = kind % KINDS == 0 ? from + FROM : NULL, .view = &source, .offset_bytes = FROM },
-                            b = { .shared = kind / KINDS == 0 ? to + TO : NULL, .view = &sink, .offset_bytes = TO };
+                            sink = { .base = to,
+                                     .bytes = TO + bytes - beyond,
+                                     .unpack = unpacks ? unpack : NULL };
+            struct mem_span a = { .shared = kind % KINDS == 0 ? from + FROM : NULL,
+                                  .view = &source,
+                                  .offset_bytes = FROM },
+                            b = { .shared = kind / KINDS == 0 ? to + TO : NULL,
+                                  .view = &sink,
+                                  .offset_bytes = TO };
             memset(to, 0, sizeof to);
             m.truncated = false;
             mem_move(&m, &b, &a, bytes);
             assert_int_equal(m.truncated, beyond != 0);
             for (size_t i = 0; i < LONG; i++)
-                assert_int_equal(
-                    to[i], i < TO || i >= TO + bytes - beyond ? 0 : (unsigned char)(from[i - TO + FROM] ^ (packs != unpacks ? 0xFF : 0)));
+                assert_int_equal(to[i], i < TO || i >= TO + bytes - beyond
+                                            ? 0
+                                            : (unsigned char)(from[i - TO + FROM] ^
+                                                              (packs != unpacks ? 0xFF : 0)));
         }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_length_and_place), cmocka_unit_test(a_view_is_filled_by_it),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_length_and_place),
+                                        cmocka_unit_test(a_view_is_filled_by_it),
                                         cmocka_unit_test(spans_move) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

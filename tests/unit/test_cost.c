@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_cost.c - the time models against the numbers that their papers print, and against cases that are solved by hand. */
+/* test_cost.c - the time models against the numbers that their papers print, and against cases that
+ * are solved by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,9 @@ static void near_at(double is, double wanted, double within, int line)
 
 /* ---- paper 01 ---- */
 
-static const struct cost_queue plots = { .byte_ns = 1, .notify_ns = 50, .enter_ns = 100, .leave_ns = 10 }; /* of the paper's figures */
+static const struct cost_queue plots = {
+    .byte_ns = 1, .notify_ns = 50, .enter_ns = 100, .leave_ns = 10
+}; /* of the paper's figures */
 
 static double queue_ms(double f, double s, int sets, double m)
 {
@@ -38,7 +41,11 @@ static void the_times_of_figure_6(void **state)
 {
     static const struct {
         double s, ms, mib_ms;
-    } printed[] = { { 1, 32.3, 33.9 }, { 2, 24.2, 25.4 }, { 8, 18.1, 19.0 }, { 32, 16.6, 17.4 }, { 256, 16.2, 16.9 } };
+    } printed[] = { { 1, 32.3, 33.9 },
+                    { 2, 24.2, 25.4 },
+                    { 8, 18.1, 19.0 },
+                    { 32, 16.6, 17.4 },
+                    { 256, 16.2, 16.9 } };
 
     (void)state;
     for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
@@ -50,12 +57,16 @@ static void the_times_of_figure_6(void **state)
 static void the_three_regimes(void **state)
 {
     (void)state;
-    assert_near(queue_ms(8192, 8, 1, 4096), (160 + 2 * 4096) / 1e6, 1e-9);                     /* one fragment */
-    assert_near(queue_ms(8192, 8, 1, 65536), (110 + 8192 + 8 * 50 + 65536) / 1e6, 1e-9);       /* one pass */
-    assert_near(queue_ms(8192, 8, 1, 65537), (2 * (110 + 8192) + 9 * 50 + 65537) / 1e6, 1e-9); /* one byte more: two */
-    assert_near(queue_ms(8192, 8, 2, 65537), (2 * 110 + 8192 + 9 * 50 + 65537) / 1e6, 1e-9);   /* of two sets: the fill is hidden */
-    assert_near(queue_ms(8192, 1, 1, 16384), (2 * 160 + 2 * 16384) / 1e6, 1e-9);               /* no pipeline */
-    assert_near(queue_ms(8192, 1, 1, 10000), (2 * 160 + 2 * 10000) / 1e6, 1e-9); /* also of half a fragment nothing is waited for twice */
+    assert_near(queue_ms(8192, 8, 1, 4096), (160 + 2 * 4096) / 1e6, 1e-9); /* one fragment */
+    assert_near(queue_ms(8192, 8, 1, 65536), (110 + 8192 + 8 * 50 + 65536) / 1e6,
+                1e-9); /* one pass */
+    assert_near(queue_ms(8192, 8, 1, 65537), (2 * (110 + 8192) + 9 * 50 + 65537) / 1e6,
+                1e-9); /* one byte more: two */
+    assert_near(queue_ms(8192, 8, 2, 65537), (2 * 110 + 8192 + 9 * 50 + 65537) / 1e6,
+                1e-9); /* of two sets: the fill is hidden */
+    assert_near(queue_ms(8192, 1, 1, 16384), (2 * 160 + 2 * 16384) / 1e6, 1e-9); /* no pipeline */
+    assert_near(queue_ms(8192, 1, 1, 10000), (2 * 160 + 2 * 10000) / 1e6,
+                1e-9); /* also of half a fragment nothing is waited for twice */
 }
 
 static void the_best_fragment_of_a_queue(void **state)
@@ -66,8 +77,10 @@ static void the_best_fragment_of_a_queue(void **state)
     assert_near(f, 14482, 0.5);
     assert_near(hud_cost_queue_pages(f, PAGE), 16384, 0);
     assert_near(hud_cost_queue_bytes(&plots, f), 4 * MB, 1);
-    for (double other = f / 4; other <= 4 * f; other *= 1.1) /* of the formula without ceilings, it is the least */
-        assert_true(16 * MB / (4. * MB) * other + 16 * MB / other * 50 >= 16 * MB / (4. * MB) * f + 16 * MB / f * 50 - 1e-6);
+    for (double other = f / 4; other <= 4 * f;
+         other *= 1.1) /* of the formula without ceilings, it is the least */
+        assert_true(16 * MB / (4. * MB) * other + 16 * MB / other * 50 >=
+                    16 * MB / (4. * MB) * f + 16 * MB / f * 50 - 1e-6);
 }
 
 /* b in MB for s = f t / t_w, t_w / t = 2, 4, ... 512. */
@@ -92,12 +105,21 @@ static void expect_form(struct cost_queue_wish wish, double f, double s)
 static void the_rules_for_f_and_s(void **state)
 {
     (void)state;
-    expect_form((struct cost_queue_wish){ .message_bytes = 4 * MB, .page_bytes = PAGE }, 16384, 256);               /* (1) */
-    expect_form((struct cost_queue_wish){ .message_bytes = 1e6, .fragment_bytes = 8192 }, 8192, 123);               /* (2) */
-    expect_form((struct cost_queue_wish){ .message_bytes = 4 * MB, .buffers = 64, .page_bytes = PAGE }, 65536, 64); /* (3) */
-    expect_form((struct cost_queue_wish){ .queue_bytes = 4 * MB, .page_bytes = PAGE }, 16384, 256);                 /* f*, s* */
-    expect_form((struct cost_queue_wish){ .message_bytes = 64 * MB, .queue_bytes = 4 * MB, .page_bytes = PAGE }, 16384, 256);
-    expect_form((struct cost_queue_wish){ .queue_bytes = 100000, .page_bytes = PAGE }, 4096, 24); /* what the queue holds */
+    expect_form((struct cost_queue_wish){ .message_bytes = 4 * MB, .page_bytes = PAGE }, 16384,
+                256); /* (1) */
+    expect_form((struct cost_queue_wish){ .message_bytes = 1e6, .fragment_bytes = 8192 }, 8192,
+                123); /* (2) */
+    expect_form(
+        (struct cost_queue_wish){ .message_bytes = 4 * MB, .buffers = 64, .page_bytes = PAGE },
+        65536, 64); /* (3) */
+    expect_form((struct cost_queue_wish){ .queue_bytes = 4 * MB, .page_bytes = PAGE }, 16384,
+                256); /* f*, s* */
+    expect_form((struct cost_queue_wish){ .message_bytes = 64 * MB,
+                                          .queue_bytes = 4 * MB,
+                                          .page_bytes = PAGE },
+                16384, 256);
+    expect_form((struct cost_queue_wish){ .queue_bytes = 100000, .page_bytes = PAGE }, 4096,
+                24); /* what the queue holds */
     expect_form((struct cost_queue_wish){ .message_bytes = 100, .page_bytes = PAGE }, 4096, 1);
 }
 
@@ -107,7 +129,8 @@ static const struct cost_hockney ethernet = { .alpha_ns = 5e4, .beta_ns = 47 };
 
 static double broadcast_ms(enum cost_tree tree, int ranks, int degree, double m, double s)
 {
-    return hud_cost_broadcast_ns(&ethernet, &(struct cost_broadcast){ tree, ranks, degree, m, s }) / 1e6;
+    return hud_cost_broadcast_ns(&ethernet, &(struct cost_broadcast){ tree, ranks, degree, m, s }) /
+           1e6;
 }
 
 /* alpha + m beta of 1 MB is 49.333 ms; of a segment of 1000 bytes 0.097 ms. */
@@ -122,9 +145,12 @@ static void the_times_of_trees(void **state)
     assert_near(broadcast_ms(COST_KNOMIAL, 128, 2, MB, 0), 7 * message, 1e-9);
     assert_near(broadcast_ms(COST_KNOMIAL, 128, 4, MB, 0), 12 * message, 1e-9);
     assert_near(broadcast_ms(COST_CHAIN, 128, 0, 100500, 1000), (126 + 101) * segment, 1e-9);
-    assert_near(broadcast_ms(COST_BINARY_PIPELINED, 128, 0, 100000, 1000), 2 * (7 + 100 - 1) * segment, 1e-9);
-    assert_near(broadcast_ms(COST_BINOMIAL_PRINTED, 128, 0, 100000, 1000), (7 + 100 - 1) * segment, 1e-9);
-    assert_near(broadcast_ms(COST_BINOMIAL_PIPELINED, 128, 0, 100000, 1000), 7 * 100 * segment, 1e-9);
+    assert_near(broadcast_ms(COST_BINARY_PIPELINED, 128, 0, 100000, 1000),
+                2 * (7 + 100 - 1) * segment, 1e-9);
+    assert_near(broadcast_ms(COST_BINOMIAL_PRINTED, 128, 0, 100000, 1000), (7 + 100 - 1) * segment,
+                1e-9);
+    assert_near(broadcast_ms(COST_BINOMIAL_PIPELINED, 128, 0, 100000, 1000), 7 * 100 * segment,
+                1e-9);
     assert_near(hud_cost_linear_first_ns(&ethernet, MB) / 1e6, message, 1e-9);
     assert_near(broadcast_ms(COST_CHAIN, 1, 0, MB, 1000), 0, 0);
 }
@@ -144,11 +170,13 @@ static void the_best_segments(void **state)
 {
     (void)state;
     assert_near(hud_cost_broadcast_segment(&ethernet, COST_CHAIN, 128, MB), 2975, 0.5);
-    assert_near(hud_cost_broadcast_segment(&ethernet, COST_BINARY_PIPELINED, 128, MB), 13632, 4); /* its own formula gives 13635 */
+    assert_near(hud_cost_broadcast_segment(&ethernet, COST_BINARY_PIPELINED, 128, MB), 13632,
+                4); /* its own formula gives 13635 */
     assert_near(hud_cost_broadcast_segment(&ethernet, COST_CHAIN, 2, MB), MB, 0);
     assert_near(hud_cost_broadcast_segment(&ethernet, COST_LINEAR, 128, MB), 0, 0);
     double best = broadcast_ms(COST_CHAIN, 128, 0, MB, 2976);
-    assert_true(best < broadcast_ms(COST_CHAIN, 128, 0, MB, 1536) && best < broadcast_ms(COST_CHAIN, 128, 0, MB, 8192));
+    assert_true(best < broadcast_ms(COST_CHAIN, 128, 0, MB, 1536) &&
+                best < broadcast_ms(COST_CHAIN, 128, 0, MB, 8192));
 }
 
 /* Trees small enough to draw: the paper's figures 4 and 7, and one that is not full. */
@@ -166,19 +194,21 @@ static void the_steps_of_trees(void **state)
     for (int p = 2; p < 300; p++)
         for (int k = 2; k < 9; k++) {
             const struct cost_broadcast bound = { COST_KNOMIAL, p, k, 0, 0 };
-            assert_true(hud_cost_broadcast_steps(COST_KNOMIAL, p, k) * ethernet.alpha_ns <= hud_cost_broadcast_ns(&ethernet, &bound));
+            assert_true(hud_cost_broadcast_steps(COST_KNOMIAL, p, k) * ethernet.alpha_ns <=
+                        hud_cost_broadcast_ns(&ethernet, &bound));
         }
 }
 
 static void the_lower_bound(void **state)
 {
     (void)state;
-    assert_near(hud_cost_broadcast_least_ns(&ethernet, 128, 8), 7 * 5e4, 1e-9);
-    assert_near(hud_cost_broadcast_least_ns(&ethernet, 128, MB), MB * 47., 1e-6);
+    assert_near(hud_cost_broadcast_min_ns(&ethernet, 128, 8), 7 * 5e4, 1e-9);
+    assert_near(hud_cost_broadcast_min_ns(&ethernet, 128, MB), MB * 47., 1e-6);
     for (int tree = 0; tree < COST_TREES; tree++)
         for (double m = 1; m < 1e8; m *= 10)
             for (double s = 64; s < 1e6; s *= 10)
-                assert_true(hud_cost_broadcast_least_ns(&ethernet, 100, m) <= 1e6 * broadcast_ms((enum cost_tree)tree, 100, 2, m, s));
+                assert_true(hud_cost_broadcast_min_ns(&ethernet, 100, m) <=
+                            1e6 * broadcast_ms((enum cost_tree)tree, 100, 2, m, s));
 }
 
 /* ---- limits ---- */
@@ -220,7 +250,8 @@ static void the_limits_of_a_node(void **state)
     assert_near(limit.cores_ns, 127e3 / 10, 1e-6);
 }
 
-/* No core adds faster than it reads in its own cache; where that is more than it copies, it bounds reductions, and them alone. */
+/* No core adds faster than it reads in its own cache; where that is more than it copies, it bounds
+ * reductions, and them alone. */
 static void adding_may_be_faster_than_copying(void **state)
 {
     struct cost_node adding = node;
@@ -266,9 +297,14 @@ static void what_schemes_reach(void **state)
 /* ---- many ranks over several units ---- */
 
 /* 2 units of 8; in fragments of 1e5. */
-static const struct cost_units units = {
-    .ranks = 16, .units = 2, .line_ns = 100, .byte_ns = 0.1, .far_ns = 0.3, .reduce_ns = 0.05, .link_gbps = 100, .fragment_bytes = 1e5
-};
+static const struct cost_units units = { .ranks = 16,
+                                         .units = 2,
+                                         .line_ns = 100,
+                                         .byte_ns = 0.1,
+                                         .far_ns = 0.3,
+                                         .reduce_ns = 0.05,
+                                         .link_gbps = 100,
+                                         .fragment_bytes = 1e5 };
 
 static void in_slices_or_by_levels(void **state)
 {
@@ -276,12 +312,15 @@ static void in_slices_or_by_levels(void **state)
 
     (void)state;
     assert_near(hud_cost_allreduce_slices_ns(&units, 1e6),
-                20 * 100 + 1e6 * (15 / 16. * 0.1 + (0.05 + 0.3) / 2 + (1 / 2. - 1 / 16.) * 0.1 + 0.3 / 2), 1e-6);
-    assert_near(hud_cost_allreduce_levels_ns(&units, 1e6), 40 * 100 + 1e6 * (14 / 8. * 0.1 + 0.05 + (1 / 16. + 1 / 8. - 1 / 16.) * 0.3),
+                20 * 100 +
+                    1e6 * (15 / 16. * 0.1 + (0.05 + 0.3) / 2 + (1 / 2. - 1 / 16.) * 0.1 + 0.3 / 2),
                 1e-6);
-    narrow.link_gbps =
-        10; /* each contribution to a slice of the other unit goes over it, and each result: 8 of 16 ranks' in 8 slices of n/16 */
-    assert_near(hud_cost_allreduce_slices_ns(&narrow, 1e6), 20 * 100 + 2 * 8 * 8 * (1e6 / 16) / 10, 1e-6);
+    assert_near(hud_cost_allreduce_levels_ns(&units, 1e6),
+                40 * 100 + 1e6 * (14 / 8. * 0.1 + 0.05 + (1 / 16. + 1 / 8. - 1 / 16.) * 0.3), 1e-6);
+    narrow.link_gbps = 10; /* each contribution to a slice of the other unit goes over it, and each
+                              result: 8 of 16 ranks' in 8 slices of n/16 */
+    assert_near(hud_cost_allreduce_slices_ns(&narrow, 1e6), 20 * 100 + 2 * 8 * 8 * (1e6 / 16) / 10,
+                1e-6);
     narrow.link_gbps = 1; /* a partial result goes over it, and a result */
     assert_near(hud_cost_allreduce_levels_ns(&narrow, 1e6), 40 * 100 + 1e6, 1e-6);
     assert_near(hud_cost_allreduce_levels_ns(&units, 0), 4 * 100, 1e-6);
@@ -292,8 +331,10 @@ static void distance_decides_of_large_messages(void **state)
     const struct cost_units typical = hud_cost_units_typical(32, 128 * KB);
 
     (void)state;
-    assert_true(hud_cost_allreduce_slices_ns(&typical, 64) < hud_cost_allreduce_levels_ns(&typical, 64));
-    assert_true(hud_cost_allreduce_slices_ns(&typical, MB) > hud_cost_allreduce_levels_ns(&typical, MB));
+    assert_true(hud_cost_allreduce_slices_ns(&typical, 64) <
+                hud_cost_allreduce_levels_ns(&typical, 64));
+    assert_true(hud_cost_allreduce_slices_ns(&typical, MB) >
+                hud_cost_allreduce_levels_ns(&typical, MB));
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_explain.c - what would run, and why: on a machine of 2 sockets, 4 NUMA nodes and 128 cores, and on this one. */
+/* test_explain.c - what would run, and why: on a machine of 2 sockets, 4 NUMA nodes and 128 cores,
+ * and on this one. */
 #define _GNU_SOURCE /* sched_setaffinity */
 #include "huddle/huddle.h"
 #include "topo/topo.h"
@@ -19,7 +20,8 @@
 
 static json_t *answer;
 
-static void ask_of(const char *machine, const char *collective, size_t bytes, int ranks, const char *map)
+static void ask_of(const char *machine, const char *collective, size_t bytes, int ranks,
+                   const char *map)
 {
     const struct hud_question q = { collective, bytes, ranks, map, machine };
     char *text;
@@ -64,10 +66,10 @@ static void the_built_in_table_serves(void **state)
     assert_string_equal(text_at("why.by"), "built-in table");
     assert_true(json_integer_value(at("why.line")) > 1);
     assert_string_equal(text_at("facts.within"), "socket");
-    assert_false(json_is_true(at("facts.crowded")));
+    assert_false(json_is_true(at("facts.oversubscribed")));
     assert_int_equal(json_integer_value(at("facts.processors")), 128);
     ask("barrier", 0, 129, "core");
-    assert_true(json_is_true(at("facts.crowded")));
+    assert_true(json_is_true(at("facts.oversubscribed")));
     assert_string_equal(text_at("facts.within"), "machine");
 }
 
@@ -77,8 +79,11 @@ static bool is_verdict_on(const char *algorithm, const char *verdict)
     size_t i;
     const json_t *rule;
 
-    json_array_foreach(at("rules"), i, rule) if (strcmp(json_string_value(json_object_get(rule, "algorithm")), algorithm) == 0 &&
-                                                 strcmp(json_string_value(json_object_get(rule, "verdict")), verdict) == 0) return true;
+    json_array_foreach(
+        at("rules"), i,
+        rule) if (strcmp(json_string_value(json_object_get(rule, "algorithm")), algorithm) == 0 &&
+                  strcmp(json_string_value(json_object_get(rule, "verdict")), verdict) ==
+                      0) return true;
     return false;
 }
 
@@ -88,7 +93,8 @@ static const char *verdict_on(const char *algorithm)
     size_t i = 0;
     const json_t *rule;
 
-    while ((rule = json_array_get(at("rules"), i++)) && strcmp(json_string_value(json_object_get(rule, "algorithm")), algorithm) != 0)
+    while ((rule = json_array_get(at("rules"), i++)) &&
+           strcmp(json_string_value(json_object_get(rule, "algorithm")), algorithm) != 0)
         ;
     return rule ? json_string_value(json_object_get(rule, "verdict")) : "(none)";
 }
@@ -98,7 +104,8 @@ static void single_copy_serves_where_the_facts_allow_it(void **state)
 {
     (void)state;
     ask("bcast", 1 << 20, 2, "core");
-    assert_string_equal(text_at("serves.algorithm"), json_is_true(at("facts.direct")) ? "single" : "queue");
+    assert_string_equal(text_at("serves.algorithm"),
+                        json_is_true(at("facts.direct")) ? "single" : "queue");
     ask("bcast", 1 << 20, 3, "core");
     assert_string_equal(verdict_on("single"), "for other numbers of ranks");
     setenv("HUDDLE_CMA", "off", 1);
@@ -109,7 +116,8 @@ static void single_copy_serves_where_the_facts_allow_it(void **state)
     assert_string_equal(verdict_on("single"), "for ranks that can reach each other's memory");
 }
 
-/* Memory is that of the machine that is asked about: 1 % of it for all ranks, at most 10M each, of which a team gets 1536K at most. */
+/* Memory is that of the machine that is asked about: 1 % of it for all ranks, at most 10M each, of
+ * which a team gets 1536K at most. */
 static void a_described_machine_has_its_own_memory(void **state)
 {
     (void)state;
@@ -175,7 +183,9 @@ static void a_setting_comes_first(void **state)
     ask("bcast", 1 << 20, 4, "core");
     assert_true(json_is_null(at("serves")));
     assert_string_equal(text_at("why.by"), "setting, but it does not take the call");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")), "a setting comes first");
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
+        "a setting comes first");
     unsetenv("HUDDLE_BCAST");
 }
 
@@ -206,15 +216,21 @@ static void a_line_of_the_tuning_file_is_named(void **state)
 
     (void)state;
     assert_non_null(f);
-    fputs("[[bcast]]\nranks = 3\nalgorithm = \"mpi\"\n\n[[bcast]]\nbytes = \"1M\"\nalgorithm = \"queue\"\ntree = \"chain\"\n", f);
+    fputs("[[bcast]]\nranks = 3\nalgorithm = \"mpi\"\n\n[[bcast]]\nbytes = \"1M\"\nalgorithm = "
+          "\"queue\"\ntree = \"chain\"\n",
+          f);
     fclose(f);
     setenv("HUDDLE_TUNING", path, 1);
     ask("bcast", 1 << 20, 4, "core");
     assert_string_equal(text_at("why.by"), "tuning file");
     assert_int_equal(json_integer_value(at("why.line")), 5);
     assert_string_equal(text_at("serves.parameters.tree"), "chain");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")), "for other numbers of ranks");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 3), "verdict")), "one before it serves");
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
+        "for other numbers of ranks");
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(at("rules"), 3), "verdict")),
+        "one before it serves");
     ask("bcast", 8, 3, "core");
     assert_true(json_is_null(at("serves")));
     assert_int_equal(json_integer_value(at("why.line")), 1);
@@ -237,8 +253,9 @@ static void a_file_of_too_many_rules_says_so(void **state)
     setenv("HUDDLE_TUNING", path, 1);
     ask("allreduce", 1 << 20, 4, "core");
     assert_string_equal(text_at("why.by"), "built-in table");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
-                        "the file has more choices than a plan holds");
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
+        "the file has more choices than a plan holds");
     unsetenv("HUDDLE_TUNING");
     unlink(path);
 }
@@ -261,7 +278,7 @@ static void only_processors_that_ranks_may_use_count(void **state)
     ask_of(NULL, "barrier", 0, 2, "core");
     sched_setaffinity(0, sizeof mine, (cpu_set_t *)&mine);
     assert_int_equal(json_integer_value(at("facts.processors")), 1);
-    assert_true(json_is_true(at("facts.crowded")));
+    assert_true(json_is_true(at("facts.oversubscribed")));
     ask("barrier", 0, 2, "core");
     assert_int_equal(json_integer_value(at("facts.processors")), 128);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_first.c - a team of threads that begins with its n-th collective: who takes which call, and what the ranks ask of each other. */
-#include "core/team.h"
+/* test_first.c - a team of threads that begins with its n-th collective: who takes which call, and
+ * what the ranks ask of each other. */
+#include "core/team/team.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -50,8 +51,12 @@ static void *run_rank(void *arg)
 {
     struct member *m = arg;
     const char *const settings[] = { m->setting, "HUDDLE_LOG=quiet", NULL };
-    struct hud_host host = { .world_rank = m->rank, .world_size = RANKS, .local_ranks = RANKS, .settings = settings };
-    struct hud_exchange exchange = { .rank = rank_of, .size = size_of, .allgather = allgather, .arg = m };
+    struct hud_host host = {
+        .world_rank = m->rank, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
+    };
+    struct hud_exchange exchange = {
+        .rank = rank_of, .size = size_of, .allgather = allgather, .arg = m
+    };
     hud_context *context;
     hud_team *team;
     char byte = 0;
@@ -60,7 +65,9 @@ static void *run_rank(void *arg)
     hud_team_create(context, &exchange, &team);
     for (int i = 0; i < CALLS; i++) {
         hud_bcast(team, &(struct hud_view){ .base = &byte }, 0);
-        m->status[i] = i % 2 == 0 ? hud_barrier(team) : hud_bcast(team, &(struct hud_view){ .base = &byte, .bytes = 1 }, 0);
+        m->status[i] = i % 2 == 0
+                           ? hud_barrier(team)
+                           : hud_bcast(team, &(struct hud_view){ .base = &byte, .bytes = 1 }, 0);
         m->asked[i] = m->gathers;
     }
     m->reason = team->reason;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_groups.c - groups of placements written out by hand: the paper's example and the ragged ones.
+ * test_groups.c - groups of placements written out by hand: the paper's example and the ragged
+ * ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,8 @@ static const char *write_groups(const struct shape_groups *g, char *text, size_t
 
         for (int i = 0; i < l->groups; i++)
             for (int m = l->first[i]; m < l->first[i + 1]; m++)
-                at += (size_t)snprintf(text + at, bytes - at, "%s%d", m > l->first[i] ? "," : (i ? " " : (level ? " | " : "")),
+                at += (size_t)snprintf(text + at, bytes - at, "%s%d",
+                                       m > l->first[i] ? "," : (i ? " " : (level ? " | " : "")),
                                        l->members[m]);
     }
     return text;
@@ -98,11 +100,11 @@ static void one_rank(void **state)
 static void flat(void **state)
 {
     (void)state;
-    expect((int[]){ 0 }, 4, 0, "0,1,2,3");                            /* no level known */
-    expect((int[]){ -1, -1, -1, -1 }, 4, 1, "0,1,2,3");               /* nobody bound */
-    expect((int[]){ 0, 1, 2, 3 }, 4, 1, "0,1,2,3");                   /* nobody shares: the level is left out */
-    expect((int[]){ 7, 7, 7, 7 }, 4, 1, "0,1,2,3");                   /* everybody shares: that level is the top */
-    expect((int[]){ 5, 5, 5, 5, 2, 2, 2, 2 }, 4, 2, "0,1,2,3");       /* and the next adds nothing */
+    expect((int[]){ 0 }, 4, 0, "0,1,2,3");              /* no level known */
+    expect((int[]){ -1, -1, -1, -1 }, 4, 1, "0,1,2,3"); /* nobody bound */
+    expect((int[]){ 0, 1, 2, 3 }, 4, 1, "0,1,2,3");     /* nobody shares: the level is left out */
+    expect((int[]){ 7, 7, 7, 7 }, 4, 1, "0,1,2,3"); /* everybody shares: that level is the top */
+    expect((int[]){ 5, 5, 5, 5, 2, 2, 2, 2 }, 4, 2, "0,1,2,3"); /* and the next adds nothing */
     expect((int[]){ 0, 1, 2, 3, 0, 0, 1, 1 }, 4, 2, "0,1 2,3 | 0,2"); /* one rank a unit below */
     expect((int[]){ 0, 0, 1, 1, 0, 0, 1, 1 }, 4, 2, "0,1 2,3 | 0,2"); /* the same units twice */
 }
@@ -110,10 +112,13 @@ static void flat(void **state)
 static void spanning(void **state)
 {
     (void)state;
-    expect((int[]){ 0, 0, -1, 1, 1 }, 5, 1, "0,1 2 3,4 | 0,2,3");              /* rank 2 is unbound */
-    expect((int[]){ -1, 0, 0, 1, 1 }, 5, 1, "0 1,2 3,4 | 0,1,3");              /* rank 0 is, and leads all the same */
-    expect((int[]){ 0, 0, -1, 1, 0, 0, 0, 1 }, 4, 2, "0,1 2 3 | 0,2 3 | 0,3"); /* rank 2 is bound to a socket of two nodes */
-    expect((int[]){ -1, 0, 0, -1, 1, 1, 0, 0, 0, -1, 1, 1 }, 6, 2, "0 1,2 3 4,5 | 0,1 3 4 | 0,3,4"); /* rank 3 overlaps both sockets */
+    expect((int[]){ 0, 0, -1, 1, 1 }, 5, 1, "0,1 2 3,4 | 0,2,3"); /* rank 2 is unbound */
+    expect((int[]){ -1, 0, 0, 1, 1 }, 5, 1,
+           "0 1,2 3,4 | 0,1,3"); /* rank 0 is, and leads all the same */
+    expect((int[]){ 0, 0, -1, 1, 0, 0, 0, 1 }, 4, 2,
+           "0,1 2 3 | 0,2 3 | 0,3"); /* rank 2 is bound to a socket of two nodes */
+    expect((int[]){ -1, 0, 0, -1, 1, 1, 0, 0, 0, -1, 1, 1 }, 6, 2,
+           "0 1,2 3 4,5 | 0,1 3 4 | 0,3,4"); /* rank 3 overlaps both sockets */
 }
 
 /* Pairs, pairs of pairs, ...: more levels than there is room for, so the top holds what is left. */

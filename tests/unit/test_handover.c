@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_handover.c - messages with descriptors: looking lets nothing into the process, and only what is whole and alone is taken. */
+/* test_handover.c - messages with descriptors: looking lets nothing into the process, and only what
+ * is whole and alone is taken. */
 #define _GNU_SOURCE
 #include "ends.h"
 
@@ -22,11 +23,15 @@
 
 #include <cmocka.h>
 
-/* Looking lets nothing in; messages of any length, with any number of descriptors, of nonces that nobody expects, leave nothing behind. */
+/* Looking lets nothing in; messages of any length, with any number of descriptors, of nonces that
+ * nobody expects, leave nothing behind. */
 static void what_strangers_send_does_not_enter(void **state)
 {
-    static const size_t lengths[] = { 0, 1, sizeof(struct handover) - 1, sizeof(struct handover), sizeof(struct handover) + 1, 4096 };
-    static const int copies[] = { 0, 1, 2, 3, MOST_PASSED };
+    static const size_t lengths[] = {
+        0,   1, sizeof(struct handover) - 1, sizeof(struct handover), sizeof(struct handover) + 1,
+        4096
+    };
+    static const int copies[] = { 0, 1, 2, 3, MAX_PASSED };
     static unsigned char message[4096];
     struct handover seen;
     int before = ends_descriptors();
@@ -59,7 +64,8 @@ static void lengths_are_judged(void **state)
     assert_int_equal(hud_handover_look(&a.peers.sock, &seen), HANDOVER_GARBAGE);
     hud_handover_drop(&a.peers.sock);
     ends_send(stranger, &cards[0], &message, sizeof message, 0, 0);
-    assert_int_equal(hud_handover_look(&a.peers.sock, &seen), hud_handover_is_user(geteuid()) ? HANDOVER_SAME_USER : HANDOVER_STRANGER);
+    assert_int_equal(hud_handover_look(&a.peers.sock, &seen),
+                     hud_handover_is_user(geteuid()) ? HANDOVER_SAME_USER : HANDOVER_STRANGER);
     assert_memory_equal(&seen, &message, sizeof seen);
     assert_int_equal(hud_handover_take(&a.peers.sock, &message), -1); /* it has no descriptor */
 }
@@ -71,7 +77,7 @@ static void one_descriptor_or_none(void **state)
     int before = ends_descriptors();
 
     (void)state;
-    for (int copies = 2; copies <= MOST_PASSED; copies += 251) {
+    for (int copies = 2; copies <= MAX_PASSED; copies += 251) {
         assert_int_equal(ends_send(stranger, &cards[0], &message, sizeof message, 0, copies), 0);
         assert_int_equal(hud_handover_take(&a.peers.sock, &message), -1);
         assert_int_equal(ends_descriptors(), before);
@@ -100,8 +106,8 @@ static void nobody_is_not_one_user(void **state)
         struct descriptor here = hud_handover_open(name);
         struct peer_card to = cards[0];
         memcpy(to.socket, name, sizeof name);
-        _exit(here.fd >= 0 && ends_send(stranger, &to, &message, sizeof message, 0, 1) == 0 && geteuid() == 65534 &&
-                      hud_handover_look(&here, &seen) == HANDOVER_STRANGER
+        _exit(here.fd >= 0 && ends_send(stranger, &to, &message, sizeof message, 0, 1) == 0 &&
+                      geteuid() == 65534 && hud_handover_look(&here, &seen) == HANDOVER_STRANGER
                   ? 0
                   : 1);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_note.c - a note is read as it was written, or not at all: also while it is written, given back and claimed again. */
+/* test_note.c - a note is read as it was written, or not at all: also while it is written, given
+ * back and claimed again. */
 #include "mem/note.h"
 
 #include <pthread.h>
@@ -32,7 +33,8 @@ static void *write_records(void *arg)
         for (int i = 0; note && i < PER_CLAIM; i++, n++) {
             make(n, word);
             mem_note_write(note, word);
-            for (int pause = 0; pause < PAUSE && atomic_load(&reading) != 0; pause++) /* a writer without rest is never read */
+            for (int pause = 0; pause < PAUSE && atomic_load(&reading) != 0;
+                 pause++) /* a writer without rest is never read */
                 (void)mem_note_read(note, word);
         }
         if (note)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_ops.c - every operation x type x length x number of sources x path that this processor has, at odd addresses, with the result in a place of its own
- * and in that of each source, against a reference that goes from element to element (ops_reference.c).
+ * test_ops.c - every operation x type x length x number of sources x path that this processor has,
+ * at odd addresses, with the result in a place of its own and in that of each source, against a
+ * reference that goes from element to element (ops_reference.c).
  */
 #include "ops_reference.h"
 
@@ -13,9 +14,19 @@
 
 #include <cmocka.h>
 
-enum { LONGEST = 70, FEW = 9, MANY = 32, LARGE = 1100, ELEMENT = 32, SHIFT = 64, GUARD = 64, CANARY = 0xA5 };
+enum {
+    LONGEST = 70,
+    FEW = 9,
+    MANY = 32,
+    LARGE = 1100,
+    ELEMENT = 32,
+    SHIFT = 64,
+    GUARD = 64,
+    CANARY = 0xA5
+};
 
-static unsigned char sources[MANY][LARGE * ELEMENT + SHIFT], target[LARGE * ELEMENT + SHIFT + GUARD], want[LARGE * ELEMENT];
+static unsigned char sources[MANY][LARGE * ELEMENT + SHIFT],
+    target[LARGE * ELEMENT + SHIFT + GUARD], want[LARGE * ELEMENT];
 
 static uint64_t draw(void)
 {
@@ -41,16 +52,19 @@ struct trial {
 static void check(const struct trial *t, const unsigned char *got)
 {
     size_t bytes = t->type->bytes;
-    bool alike = memcmp(got, want, t->elements * bytes) == 0; /* else it is looked for where, and whether it is a NaN */
+    bool alike = memcmp(got, want, t->elements * bytes) ==
+                 0; /* else it is looked for where, and whether it is a NaN */
 
     for (size_t i = 0; !alike && i < t->elements; i++)
         if (!reference_equal(t->type, t->operation, got + i * bytes, want + i * bytes))
-            fail_msg("%s: operation %d of %s, %d sources, %zu elements, in the place of source %d: element %zu differs", t->path->name,
-                     (int)t->operation, t->type->name, t->count, t->elements, t->place, i);
+            fail_msg("%s: operation %d of %s, %d sources, %zu elements, in the place of source %d: "
+                     "element %zu differs",
+                     t->path->name, (int)t->operation, t->type->name, t->count, t->elements,
+                     t->place, i);
     for (size_t i = 0; i < GUARD; i++)
         if (got[t->elements * bytes + i] != CANARY)
-            fail_msg("%s: operation %d of %s, %d sources: wrote beyond %zu elements", t->path->name, (int)t->operation, t->type->name,
-                     t->count, t->elements);
+            fail_msg("%s: operation %d of %s, %d sources: wrote beyond %zu elements", t->path->name,
+                     (int)t->operation, t->type->name, t->count, t->elements);
 }
 
 /* Sources of so many elements, at drawn addresses, and what they make. */
@@ -72,7 +86,8 @@ static void prepare(struct trial *t, size_t elements)
 
 static void combine_in(struct trial *t, size_t elements, int place)
 {
-    struct hud_op op = { .element_bytes = t->type->bytes, .combine = t->path->kernels[t->operation][t->type - reference_types] };
+    struct hud_op op = { .element_bytes = t->type->bytes,
+                         .combine = t->path->kernels[t->operation][t->type - reference_types] };
     size_t bytes = elements * t->type->bytes;
     unsigned char *to = target + draw() % SHIFT;
     const void *from[MANY];
@@ -88,7 +103,8 @@ static void combine_in(struct trial *t, size_t elements, int place)
     check(t, to);
 }
 
-/* The first elements of what was prepared, with the result in a place of its own, and in that of every source, or of one that is drawn. */
+/* The first elements of what was prepared, with the result in a place of its own, and in that of
+ * every source, or of one that is drawn. */
 static void combine(struct trial *t, size_t elements)
 {
     combine_in(t, elements, -1);
@@ -112,7 +128,8 @@ static void each(void (*what)(struct trial *t))
 
 static void has(struct trial *t)
 {
-    assert_int_equal(!!t->path->kernels[t->operation][t->type - reference_types], reference_has(t->type->class, t->operation));
+    assert_int_equal(!!t->path->kernels[t->operation][t->type - reference_types],
+                     reference_has(t->type->class, t->operation));
 }
 
 static void short_ones(struct trial *t)
@@ -171,7 +188,8 @@ static void found_by_name(void **state)
     assert_int_equal(sum[1], 2);
     for (unsigned k = 0; k < HUD_TYPES; k++)
         for (unsigned o = 0; o < HUD_OPERATIONS; o++) {
-            int found = reference_has(reference_types[k].class, (enum hud_operation)o) ? HUD_OK : HUD_PASS;
+            int found =
+                reference_has(reference_types[k].class, (enum hud_operation)o) ? HUD_OK : HUD_PASS;
             assert_int_equal(hud_op_find((enum hud_operation)o, (enum hud_type)k, NULL), found);
             assert_int_equal(hud_op_find((enum hud_operation)o, (enum hud_type)k, &op), found);
             assert_true(found != HUD_OK || op.element_bytes == reference_types[k].bytes);
@@ -182,8 +200,10 @@ static void found_by_name(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(what_has_a_meaning), cmocka_unit_test(every_length),
-                                        cmocka_unit_test(long_vectors_of_many_sources), cmocka_unit_test(found_by_name) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(what_has_a_meaning),
+                                        cmocka_unit_test(every_length),
+                                        cmocka_unit_test(long_vectors_of_many_sources),
+                                        cmocka_unit_test(found_by_name) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,9 +53,10 @@ static void the_first_rule_that_fits_serves(void **state)
 {
     (void)state;
     plans_tune("[[bcast]]\nranks = \"3-\"\nalgorithm = \"mpi\"\n"
-               "[[bcast]]\ncrowded = true\nbytes = \"1-64\"\nalgorithm = \"mpi\"\n"
+               "[[bcast]]\noversubscribed = true\nbytes = \"1-64\"\nalgorithm = \"mpi\"\n"
                "[[bcast]]\nwithin = \"l3\"\nbytes = \"1M-\"\nalgorithm = \"mpi\"\n"
-               "[[bcast]]\nbytes = \"32K-64K\"\nalgorithm = \"queue\"\nfragment = \"4K\"\ntree = \"chain\"\n");
+               "[[bcast]]\nbytes = \"32K-64K\"\nalgorithm = \"queue\"\nfragment = \"4K\"\ntree = "
+               "\"chain\"\n");
     plans_make(2, false, "machine", 256 * KB, true);
     plans_check();
     assert_string_equal(plans_taker(COLL_BCAST, 8), "inline");
@@ -81,7 +82,8 @@ static void a_users_parameter_wins_over_a_rules(void **state)
 {
     (void)state;
     PLANS_SETTINGS("HUDDLE_BCAST_QUEUE_FRAGMENT=8K");
-    plans_tune("[[bcast]]\nbytes = \"1K-\"\nalgorithm = \"queue\"\nfragment = \"4K\"\ntree = \"chain\"\n");
+    plans_tune(
+        "[[bcast]]\nbytes = \"1K-\"\nalgorithm = \"queue\"\nfragment = \"4K\"\ntree = \"chain\"\n");
     plans_make(4, false, "machine", 256 * KB, true);
     assert_int_equal(param(MB, 0), 8192);
 }
@@ -89,8 +91,10 @@ static void a_users_parameter_wins_over_a_rules(void **state)
 static void single_copy_serves_where_there_is_one(void **state)
 {
     (void)state;
-    plans_tune("[[bcast]]\nbytes = \"64K-\"\nalgorithm = \"single\"\n[[bcast]]\nbytes = \"1K-\"\nalgorithm = \"queue\"\n");
-    size_t reserved = hud_plan_bytes(&plans.config, &plans.tuning, 3, 200 * KB, true, &plans.direct);
+    plans_tune("[[bcast]]\nbytes = \"64K-\"\nalgorithm = \"single\"\n[[bcast]]\nbytes = "
+               "\"1K-\"\nalgorithm = \"queue\"\n");
+    size_t reserved =
+        hud_plan_bytes(&plans.config, &plans.tuning, 3, 200 * KB, true, &plans.direct);
     for (int i = 0; i < 2; i++) {
         plans.direct = i == 1;
         plans_make(3, false, "machine", 200 * KB, true);
@@ -113,7 +117,8 @@ static void rules_that_serve_nothing_cost_nothing(void **state)
 
     (void)state;
     for (int i = 1; i <= 60; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "[[bcast]]\nbytes = \"1K-\"\nalgorithm = \"queue\"\nbudget = %d\n",
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "[[bcast]]\nbytes = \"1K-\"\nalgorithm = \"queue\"\nbudget = %d\n",
                                  4096 * (8 + i));
     plans_tune(text);
     plans_make(4, false, "machine", 256 * KB, true);
@@ -125,7 +130,8 @@ static void rules_that_serve_nothing_cost_nothing(void **state)
     assert_int_equal(slots(), 3 + 1); /* between inline and 1K the built-in small queue */
 }
 
-/* More choices than a plan holds, in pieces or in slots: the built-in table serves, and the plan says so. */
+/* More choices than a plan holds, in pieces or in slots: the built-in table serves, and the plan
+ * says so. */
 static void a_file_that_is_too_rich_is_left_aside(void **state)
 {
     static char text[32768];
@@ -134,8 +140,10 @@ static void a_file_that_is_too_rich_is_left_aside(void **state)
     for (int many = 0; many < 2; many++) {
         size_t used = 0;
         for (int i = 1; i <= (many ? 200 : 30); i++)
-            used += (size_t)snprintf(text + used, sizeof text - used, "[[bcast]]\nbytes = \"%d\"\nalgorithm = \"queue\"\n%s = %d\n",
-                                     1000 * i, many ? "fragment" : "budget", 4096 * (many ? i % 3 + 1 : i + 8));
+            used += (size_t)snprintf(text + used, sizeof text - used,
+                                     "[[bcast]]\nbytes = \"%d\"\nalgorithm = \"queue\"\n%s = %d\n",
+                                     1000 * i, many ? "fragment" : "budget",
+                                     4096 * (many ? i % 3 + 1 : i + 8));
         plans_tune(text);
         plans_make(4, false, "machine", 4 * MB, true);
         plans_check();
@@ -145,14 +153,16 @@ static void a_file_that_is_too_rich_is_left_aside(void **state)
     }
 }
 
-/* Partial results by levels only where ranks are many; never where the ranks' order must be kept. */
+/* Partial results by levels only where ranks are many; never where the ranks' order must be kept.
+ * */
 static void many_ranks_reduce_by_levels(void **state)
 {
     (void)state;
     plans_make(128, false, "machine", 1536 * KB, true);
     plans_check();
     assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "levels");
-    assert_true(plans.plan.slot[plan_find(&plans.plan, COLL_ALLREDUCE, 4 * MB)->slot].bytes > 256 * KB);
+    assert_true(plans.plan.slot[plan_find(&plans.plan, COLL_ALLREDUCE, 4 * MB)->slot].bytes >
+                256 * KB);
     const struct plan_entry *e = plan_find(&plans.plan, plan_axis(COLL_ALLREDUCE, true), 4 * MB);
     assert_true(e->slot >= 0 && hud_shm_algs[e->row]->ordered);
     plans_make(128, false, "socket", 1536 * KB, true);
@@ -173,25 +183,28 @@ static void many_ranks_reduce_in_slices_or_by_nested_trees(void **state)
     plans_make(64, false, "socket", 1536 * KB, true);
     for (int kind = COLL_REDUCE; kind <= COLL_ALLREDUCE; kind++) {
         const struct plan_entry *e = plan_find(&plans.plan, kind, 4 * KB),
-                                *o = plan_find(&plans.plan, plan_axis((enum coll_kind)kind, true), 4 * KB);
-        assert_true(e->slot >= 0 && strcmp(hud_shm_algs[e->row]->name, "tree") == 0 && e->param[3] == SHAPE_NESTED);
+                                *o = plan_find(&plans.plan, plan_axis((enum coll_kind)kind, true),
+                                               4 * KB);
+        assert_true(e->slot >= 0 && strcmp(hud_shm_algs[e->row]->name, "tree") == 0 &&
+                    e->param[3] == SHAPE_NESTED);
         assert_true(o->slot >= 0 && hud_shm_algs[o->row]->ordered);
     }
     plans_make(64, true, "machine", 1536 * KB, true);
     assert_string_equal(plans_taker(COLL_REDUCE, 2 * KB), "gather");
 }
 
-/* Crowded ones by their groups alone, as are two. */
+/* Oversubscribed ones by their groups alone, as are two. */
 static void ranks_with_a_core_each_are_told_by_trees_of_leaders(void **state)
 {
     static const int ranks[] = { 2, 3, 64 };
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        for (int crowded = 0; crowded < 2; crowded++) {
-            plans_make(ranks[i], crowded, "machine", 1536 * KB, true);
-            const struct plan_entry *small = plan_find(&plans.plan, COLL_BCAST, 8), *more = plan_find(&plans.plan, COLL_BCAST, KB);
-            enum shape_kind tree = ranks[i] > 2 && !crowded ? SHAPE_LEADERS : SHAPE_GROUPED;
+        for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
+            plans_make(ranks[i], oversubscribed, "machine", 1536 * KB, true);
+            const struct plan_entry *small = plan_find(&plans.plan, COLL_BCAST, 8),
+                                    *more = plan_find(&plans.plan, COLL_BCAST, KB);
+            enum shape_kind tree = ranks[i] > 2 && !oversubscribed ? SHAPE_LEADERS : SHAPE_GROUPED;
 
             assert_string_equal(hud_shm_algs[small->row]->name, "inline");
             assert_int_equal(small->param[0], tree);
@@ -205,12 +218,15 @@ static void the_time_model_says_from_where_a_rule_serves(void **state)
     const struct plan_facts facts = { .ranks = 64, .within = "machine" };
 
     (void)state;
-    plans_tune("[[allreduce]]\nalgorithm = \"levels\"\ncheaper_than = \"slices\"\n[[allreduce]]\nalgorithm = \"slices\"\n"
+    plans_tune("[[allreduce]]\nalgorithm = \"levels\"\ncheaper_than = "
+               "\"slices\"\n[[allreduce]]\nalgorithm = \"slices\"\n"
                "[[allreduce]]\nalgorithm = \"slices\"\ncheaper_than = \"levels\"\n");
-    size_t from = hud_rule_least_bytes(&plans.tuning.rule[0], &facts);
+    size_t from = hud_rule_min_bytes(&plans.tuning.rule[0], &facts);
     assert_in_range(from, 1, MB);
-    assert_int_equal(hud_rule_least_bytes(&plans.tuning.rule[2], &facts), SIZE_MAX); /* never so for all larger ones */
-    assert_string_equal(hud_rule_misfit(&plans.tuning.rule[0], &facts, from - 1), "another takes less, by the time model");
+    assert_int_equal(hud_rule_min_bytes(&plans.tuning.rule[2], &facts),
+                     SIZE_MAX); /* never so for all larger ones */
+    assert_string_equal(hud_rule_misfit(&plans.tuning.rule[0], &facts, from - 1),
+                        "another takes less, by the time model");
     assert_null(hud_rule_misfit(&plans.tuning.rule[0], &facts, from));
     plans_make(64, false, "machine", 1536 * KB, true);
     plans_check();
@@ -218,7 +234,8 @@ static void the_time_model_says_from_where_a_rule_serves(void **state)
     assert_string_equal(plans_taker(COLL_ALLREDUCE, from), "levels");
 }
 
-/* More rules for one team than are looked at: the same, even where what comes after them would matter. */
+/* More rules for one team than are looked at: the same, even where what comes after them would
+ * matter. */
 static void a_file_of_too_many_rules_is_left_aside(void **state)
 {
     static char text[32768];
@@ -226,7 +243,8 @@ static void a_file_of_too_many_rules_is_left_aside(void **state)
 
     (void)state;
     for (int i = 0; i < 250; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "[[bcast]]\nbytes = \"%d\"\nalgorithm = \"queue\"\n", i % 2 + 1);
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "[[bcast]]\nbytes = \"%d\"\nalgorithm = \"queue\"\n", i % 2 + 1);
     snprintf(text + used, sizeof text - used, "[[allreduce]]\nalgorithm = \"mpi\"\n");
     plans_tune(text);
     plans_make(4, false, "machine", 4 * MB, true);

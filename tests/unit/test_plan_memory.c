@@ -14,8 +14,10 @@ static void rules_share_a_slot_unless_it_has_another_shape(void **state)
                "[[bcast]]\nbytes = \"64K-\"\nalgorithm = \"queue\"\nsets = 2\n");
     plans_make(4, false, "machine", 256 * KB, true);
     plans_check();
-    assert_int_equal(plan_find(&plans.plan, COLL_BCAST, 2 * KB)->slot, plan_find(&plans.plan, COLL_BCAST, 16 * KB)->slot);
-    assert_int_not_equal(plan_find(&plans.plan, COLL_BCAST, 2 * KB)->slot, plan_find(&plans.plan, COLL_BCAST, MB)->slot);
+    assert_int_equal(plan_find(&plans.plan, COLL_BCAST, 2 * KB)->slot,
+                     plan_find(&plans.plan, COLL_BCAST, 16 * KB)->slot);
+    assert_int_not_equal(plan_find(&plans.plan, COLL_BCAST, 2 * KB)->slot,
+                         plan_find(&plans.plan, COLL_BCAST, MB)->slot);
     assert_true(plans.plan.total_bytes > 200 * KB);
 }
 
@@ -24,14 +26,16 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
     static const char *const within[] = { "l2", "l3", "numa", "machine" };
 
     (void)state;
-    plans_tune("[[bcast]]\nwithin = \"l3\"\nalgorithm = \"inline\"\n[[bcast]]\ncrowded = true\nalgorithm = \"mpi\"\n");
-    for (size_t most = 0; most < 300 * KB; most += 777)
+    plans_tune("[[bcast]]\nwithin = \"l3\"\nalgorithm = \"inline\"\n[[bcast]]\noversubscribed = "
+               "true\nalgorithm = \"mpi\"\n");
+    for (size_t max = 0; max < 300 * KB; max += 777)
         for (int windows = 0; windows < 2; windows++) {
-            size_t reserved = hud_plan_bytes(&plans.config, &plans.tuning, 8, most, windows, &plans.direct);
+            size_t reserved =
+                hud_plan_bytes(&plans.config, &plans.tuning, 8, max, windows, &plans.direct);
             for (int w = 0; w < 4; w++)
-                for (int crowded = 0; crowded < 2; crowded++) {
-                    plans.direct = (w + crowded) % 2;
-                    plans_make(8, crowded, within[w], most, windows);
+                for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
+                    plans.direct = (w + oversubscribed) % 2;
+                    plans_make(8, oversubscribed, within[w], max, windows);
                     plans_check();
                     assert_true(plans.plan.total_bytes <= reserved);
                 }
@@ -40,12 +44,14 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
 
 static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
 {
-    size_t control = hud_plan_bytes(&plans.config, &plans.tuning, 8, SIZE_MAX / 2, false, &plans.direct);
+    size_t control =
+        hud_plan_bytes(&plans.config, &plans.tuning, 8, SIZE_MAX / 2, false, &plans.direct);
 
     (void)state;
     assert_int_equal(hud_plan_offer(&plans.config, &plans.tuning, 8, 10 * MB, 10 * MB), 1536 * KB);
     assert_int_equal(hud_plan_offer(&plans.config, &plans.tuning, 8, 10 * MB, 400 * KB), 100 * KB);
-    assert_int_equal(hud_plan_offer(&plans.config, &plans.tuning, 8, 10 * MB, 2 * control), control);
+    assert_int_equal(hud_plan_offer(&plans.config, &plans.tuning, 8, 10 * MB, 2 * control),
+                     control);
     assert_int_equal(hud_plan_offer(&plans.config, &plans.tuning, 8, 10 * MB, control - 1), 0);
     plans_make(8, false, "machine", control, true);
     plans_check();
@@ -58,26 +64,32 @@ static void fixed_order_holds_where_memory_is_short(void **state)
     (void)state;
     PLANS_SETTINGS("HUDDLE_REDUCE_ORDER=fixed");
     for (int ranks = 2; ranks <= 128; ranks *= 2) {
-        size_t least = hud_plan_offer(&plans.config, &plans.tuning, ranks, 10 * MB, 10 * MB), free_bytes = 10 * MB;
+        size_t min = hud_plan_offer(&plans.config, &plans.tuning, ranks, 10 * MB, 10 * MB),
+               free_bytes = 10 * MB;
         int teams = 0;
-        for (size_t offer; (offer = hud_plan_offer(&plans.config, &plans.tuning, ranks, 10 * MB, free_bytes)) != 0; teams++) {
-            least = offer < least ? offer : least;
-            free_bytes -= hud_plan_bytes(&plans.config, &plans.tuning, ranks, offer, true, &plans.direct);
+        for (size_t offer; (offer = hud_plan_offer(&plans.config, &plans.tuning, ranks, 10 * MB,
+                                                   free_bytes)) != 0;
+             teams++) {
+            min = offer < min ? offer : min;
+            free_bytes -=
+                hud_plan_bytes(&plans.config, &plans.tuning, ranks, offer, true, &plans.direct);
         }
         assert_true(teams >= (ranks <= 16 ? 200 : 50));
-        for (size_t bytes = least; bytes < least + 300 * KB; bytes += 7777)
+        for (size_t bytes = min; bytes < min + 300 * KB; bytes += 7777)
             for (int facts = 0; facts < 4; facts++) {
                 plans.direct = facts / 2;
                 plans_make(ranks, facts % 2, "machine", bytes, true);
                 plans_check();
                 for (int kind = COLL_REDUCE; kind <= COLL_REDUCE_SCATTER; kind++)
                     for (int e = plans.plan.first[kind]; e < plans.plan.first[kind + 1]; e++)
-                        assert_true(plans.plan.entry[e].slot >= 0 && hud_shm_algs[plans.plan.entry[e].row]->ordered);
+                        assert_true(plans.plan.entry[e].slot >= 0 &&
+                                    hud_shm_algs[plans.plan.entry[e].row]->ordered);
             }
     }
 }
 
-/* Its slot holds less than all the memory would: what that still takes it serves, and the rest goes to others. */
+/* Its slot holds less than all the memory would: what that still takes it serves, and the rest goes
+ * to others. */
 static void a_small_slot_serves_small_messages(void **state)
 {
     (void)state;
@@ -86,13 +98,15 @@ static void a_small_slot_serves_small_messages(void **state)
     plans_check();
     const struct plan_entry *e = plan_find(&plans.plan, COLL_ALLTOALL, 8);
     assert_string_equal(plans_taker(COLL_ALLTOALL, 8), "inline");
-    assert_string_equal(plans_taker(COLL_ALLTOALL, e->most_bytes + 1), "mpi");
+    assert_string_equal(plans_taker(COLL_ALLTOALL, e->max_bytes + 1), "mpi");
     size_t room = plans.plan.slot[e->slot].bytes / 2;
-    assert_true(room < 100 * KB && e->most_bytes * 7 <= room && (e->most_bytes + 1) * 7 > room - HUD_LINE);
+    assert_true(room < 100 * KB && e->max_bytes * 7 <= room &&
+                (e->max_bytes + 1) * 7 > room - HUD_LINE);
 }
 
-/* Paper 01, "Segment": W ceil(4p/W) + q W + p s (W + f) is 780 KiB for p = 8, s = 8, f = 8K, q = 2, W = 4K.  A control block is a page there, so that it can be
-   placed; here it is a line for each 4K of a slice that is placed as a whole. */
+/* Paper 01, "Segment": W ceil(4p/W) + q W + p s (W + f) is 780 KiB for p = 8, s = 8, f = 8K, q = 2,
+   W = 4K.  A control block is a page there, so that it can be placed; here it is a line for each 4K
+   of a slice that is placed as a whole. */
 static void queue_takes_no_more_than_the_paper(void **state)
 {
     enum { P = 8, S = 8, F = 8192, Q = 2, W = 4096 };
@@ -100,7 +114,8 @@ static void queue_takes_no_more_than_the_paper(void **state)
 
     (void)state;
     assert_int_equal(paper, 780 * KB);
-    PLANS_SETTINGS("HUDDLE_BCAST_QUEUE_FRAGMENT=8K", "HUDDLE_BCAST_QUEUE_BUFFERS=8", "HUDDLE_BCAST_QUEUE_SETS=2", "HUDDLE_BCAST=queue");
+    PLANS_SETTINGS("HUDDLE_BCAST_QUEUE_FRAGMENT=8K", "HUDDLE_BCAST_QUEUE_BUFFERS=8",
+                   "HUDDLE_BCAST_QUEUE_SETS=2", "HUDDLE_BCAST=queue");
     plans_make(P, false, "machine", 1 * MB, true);
     size_t bytes = plans.plan.slot[plan_find(&plans.plan, COLL_BCAST, MB)->slot].bytes;
     assert_int_equal(bytes, 2 * HUD_LINE + S * F + S * F / W * HUD_LINE);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_presence.c - who is announced, asked of processes that announce themselves in each way: the answer is one for all, whoever holds a name or floods a socket.
+ * test_presence.c - who is announced, asked of processes that announce themselves in each way: the
+ * answer is one for all, whoever holds a name or floods a socket.
  *
- * Announcing is done once in a process: so every rank, the one that asks included, is a process of its own.
+ * Announcing is done once in a process: so every rank, the one that asks included, is a process of
+ * its own.
  */
 #define _GNU_SOURCE
-#include "core/blake2s.h"
-#include "core/presence.h"
-#include "core/presence_way.h"
+#include "core/team/blake2s.h"
+#include "core/team/presence.h"
+#include "core/team/presence_way.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +49,8 @@ static void set(const char *name, const char *value)
         unsetenv(name);
 }
 
-/* The member's own process: announces itself, and answers with the ranks that it finds, a bit each, whenever it is asked. */
+/* The member's own process: announces itself, and answers with the ranks that it finds, a bit each,
+ * whenever it is asked. */
 static void serve(const struct member *m, int in, int out)
 {
     char number[16], byte = 'a';
@@ -68,7 +71,8 @@ static void serve(const struct member *m, int in, int out)
         hud_presence_look(RANKS);
         for (int r = 0; r < RANKS; r++)
             found |= hud_presence_of(r) ? 1 << r : 0;
-        if (hud_presence_of(-1) || hud_presence_of(PRESENCE_RANKS) || write(out, &found, sizeof found) != sizeof found)
+        if (hud_presence_of(-1) || hud_presence_of(PRESENCE_RANKS) ||
+            write(out, &found, sizeof found) != sizeof found)
             _exit(1);
     }
     _exit(0);
@@ -106,7 +110,8 @@ static void end(struct member *m)
 {
     int status;
 
-    assert_int_equal(write(m->to, "q", 1), 1); /* members that were forked later have this pipe too */
+    assert_int_equal(write(m->to, "q", 1),
+                     1); /* members that were forked later have this pipe too */
     close(m->to);
     close(m->from);
     waitpid(m->pid, &status, 0);
@@ -127,7 +132,8 @@ static int drop_proxy(void **state)
     return 0;
 }
 
-/* Ranks 0 and 3 are one job; 1 is nobody, 2 of another job, 4 has HUDDLE_CHECK: each member's answer. */
+/* Ranks 0 and 3 are one job; 1 is nobody, 2 of another job, 4 has HUDDLE_CHECK: each member's
+ * answer. */
 static void one_job(bool by_proxy, const char *secret)
 {
     struct member m[] = {
@@ -162,10 +168,12 @@ static void locks_tell(void **state)
     one_job(true, NULL);
 }
 
-/* Whoever has not inherited this socket sees nothing of the job: not by a socket of its own, nor by the secret. */
+/* Whoever has not inherited this socket sees nothing of the job: not by a socket of its own, nor by
+ * the secret. */
 static void locks_are_for_those_who_have_the_socket(void **state)
 {
-    struct member in = { .rank = "1", .job = "a secret", .proxy = true }, out = { .rank = "2", .job = "a secret" };
+    struct member in = { .rank = "1", .job = "a secret", .proxy = true },
+                  out = { .rank = "2", .job = "a secret" };
     struct member far = { .rank = "3", .job = "a secret", .proxy = true };
     int kept[2] = { proxy[0], proxy[1] };
 
@@ -194,10 +202,12 @@ static void close_all(void)
     }
 }
 
-/* A rank that has lost its descriptor before anybody looked has lost its announcement too: it finds that out as the others do. */
+/* A rank that has lost its descriptor before anybody looked has lost its announcement too: it finds
+ * that out as the others do. */
 static void a_lost_descriptor_is_lost_for_all(void **state)
 {
-    struct member loses = { .rank = "0", .proxy = true, .after = close_all }, keeps = { .rank = "1", .proxy = true };
+    struct member loses = { .rank = "0", .proxy = true, .after = close_all },
+                  keeps = { .rank = "1", .proxy = true };
 
     (void)state;
     start(&loses);
@@ -211,7 +221,8 @@ static void a_lost_descriptor_is_lost_for_all(void **state)
 /* Two processes as one rank: the others find it, and so does each of them. */
 static void a_rank_that_is_there_twice(void **state)
 {
-    struct member first = { .rank = "0", .proxy = true }, second = first, other = { .rank = "1", .proxy = true };
+    struct member first = { .rank = "0", .proxy = true }, second = first,
+                  other = { .rank = "1", .proxy = true };
 
     (void)state;
     start(&first);
@@ -237,7 +248,9 @@ static void a_rank_that_cannot_is_absent_to_all(void **state)
 {
     (void)state;
     for (int by_proxy = 0; by_proxy < 2; by_proxy++) {
-        struct member cannot = { .rank = "0", .job = "a secret", .proxy = by_proxy, .before = no_descriptors };
+        struct member cannot = {
+            .rank = "0", .job = "a secret", .proxy = by_proxy, .before = no_descriptors
+        };
         struct member can = { .rank = "1", .job = "a secret", .proxy = by_proxy };
         start(&cannot);
         start(&can);
@@ -268,7 +281,8 @@ static socklen_t address_of(const char *name, struct sockaddr_un *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
 }
 
-/* Names are of 128 bits that differ in everything, and none of them holds the rank, the job or the secret. */
+/* Names are of 128 bits that differ in everything, and none of them holds the rank, the job or the
+ * secret. */
 static void names_tell_nothing(void **state)
 {
     char name[64][PRESENCE_NAME];
@@ -295,10 +309,12 @@ static void names_tell_nothing(void **state)
     unsetenv("SLURM_STEP_ID");
 }
 
-/* A stranger that has a rank's name already (who knew the secret), in any type of socket, and one that fills the queue of one that is bound. */
+/* A stranger that has a rank's name already (who knew the secret), in any type of socket, and one
+ * that fills the queue of one that is bound. */
 static void a_taken_name_means_one_thing_to_all(void **state)
 {
-    struct member taken = { .rank = "0", .job = "a secret" }, other = { .rank = "1", .job = "a secret" };
+    struct member taken = { .rank = "0", .job = "a secret" },
+                  other = { .rank = "1", .job = "a secret" };
     int types[] = { SOCK_DGRAM, SOCK_STREAM }; /* which have names of their own */
     char name[PRESENCE_NAME];
     struct sockaddr_un address;
@@ -347,7 +363,8 @@ static void floods_change_nothing(void **state)
     end(&m[1]);
 }
 
-/* RFC 7693, appendix B, and the reference implementation's of an empty text, of one block, and of bytes 0, 1, ..., 254, in pieces. */
+/* RFC 7693, appendix B, and the reference implementation's of an empty text, of one block, and of
+ * bytes 0, 1, ..., 254, in pieces. */
 static void the_hash_is_blake2s(void **state)
 {
     static const struct {
@@ -383,7 +400,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_tell),
         cmocka_unit_test_setup_teardown(locks_tell, new_proxy, drop_proxy),
-        cmocka_unit_test_setup_teardown(locks_are_for_those_who_have_the_socket, new_proxy, drop_proxy),
+        cmocka_unit_test_setup_teardown(locks_are_for_those_who_have_the_socket, new_proxy,
+                                        drop_proxy),
         cmocka_unit_test_setup_teardown(a_lost_descriptor_is_lost_for_all, new_proxy, drop_proxy),
         cmocka_unit_test_setup_teardown(a_rank_that_is_there_twice, new_proxy, drop_proxy),
         cmocka_unit_test_setup_teardown(a_rank_that_cannot_is_absent_to_all, new_proxy, drop_proxy),
@@ -393,9 +411,11 @@ int main(void)
         cmocka_unit_test(floods_change_nothing),
         cmocka_unit_test(the_hash_is_blake2s),
     };
-    static const char *const foreign[] = { "PMIX_NAMESPACE", "PMIX_RANK",    "HYDI_CONTROL_FD", "HYDRA_BSTRAP_UPSTREAM_FD",
-                                           "SLURM_JOB_ID",   "SLURM_PROCID", "PMI_ID",          "PMI_PORT",
-                                           "SLURM_STEP_ID",  "PMI_SPAWNED" };
+    static const char *const foreign[] = { "PMIX_NAMESPACE",  "PMIX_RANK",
+                                           "HYDI_CONTROL_FD", "HYDRA_BSTRAP_UPSTREAM_FD",
+                                           "SLURM_JOB_ID",    "SLURM_PROCID",
+                                           "PMI_ID",          "PMI_PORT",
+                                           "SLURM_STEP_ID",   "PMI_SPAWNED" };
 
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
         unsetenv(foreign[i]);

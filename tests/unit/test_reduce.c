@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_reduce.c - reductions over spans of real memory: shared, a view, a packed view that takes a byte or as many as asked, a second destination, the
- * result in the place of a source; elements of sizes that divide no piece.  The operation is one that is not associative, so order shows.
+ * test_reduce.c - reductions over spans of real memory: shared, a view, a packed view that takes a
+ * byte or as many as asked, a second destination, the result in the place of a source; elements of
+ * sizes that divide no piece.  The operation is one that is not associative, so order shows.
  */
 #include "mem/mem.h"
 
@@ -16,7 +17,8 @@ enum { MOST = 3 * MEM_PIECE + 200, SOURCES = 5, GUARD = 64 };
 static unsigned char memory[SOURCES][MOST], want[MOST], result[MOST + GUARD], second[MOST + GUARD];
 
 /* a op b = 3 a + b, byte by byte. */
-static void thrice(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+static void thrice(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                   size_t elements)
 {
     for (size_t i = 0; i < elements * op->element_bytes; i++) {
         unsigned char a = ((const unsigned char *)src[0])[i];
@@ -26,20 +28,23 @@ static void thrice(const struct hud_op *op, void *dst, const void *const *src, i
     }
 }
 
-/* A view whose packed bytes are its bytes in reverse, and which takes a third of what is asked, at any byte. */
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+/* A view whose packed bytes are its bytes in reverse, and which takes a third of what is asked, at
+ * any byte. */
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
-    size_t taken = (most_bytes + 2) / 3;
+    size_t taken = (max_bytes + 2) / 3;
 
     for (size_t i = 0; i < taken; i++)
-        ((unsigned char *)dst)[i] = ((const unsigned char *)view->base)[view->bytes - 1 - offset_bytes - i];
+        ((unsigned char *)dst)[i] =
+            ((const unsigned char *)view->base)[view->bytes - 1 - offset_bytes - i];
     return taken;
 }
 
 static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        ((unsigned char *)view->base)[view->bytes - 1 - offset_bytes - i] = ((const unsigned char *)src)[i];
+        ((unsigned char *)view->base)[view->bytes - 1 - offset_bytes - i] =
+            ((const unsigned char *)src)[i];
 }
 
 static void reverse(unsigned char *at, size_t bytes)
@@ -53,8 +58,10 @@ static void reverse(unsigned char *at, size_t bytes)
 
 enum kind { SHARED, VIEW, PACKED, KINDS };
 
-/* The bytes at `at` but the first `skip`, said in one of three ways; a packed view has them in reverse. */
-static struct mem_span span_of(enum kind kind, unsigned char *at, size_t bytes, size_t skip, struct hud_view *view)
+/* The bytes at `at` but the first `skip`, said in one of three ways; a packed view has them in
+ * reverse. */
+static struct mem_span span_of(enum kind kind, unsigned char *at, size_t bytes, size_t skip,
+                               struct hud_view *view)
 {
     *view = (struct hud_view){ .base = at, .bytes = bytes };
     if (kind == SHARED)
@@ -78,8 +85,10 @@ static void expect(const struct trial *t, const char *what, unsigned char *at, e
     if (kind == PACKED)
         reverse(at, t->bytes);
     if (memcmp(at + t->skip, want + t->skip, t->bytes - t->skip) != 0)
-        fail_msg("%s: %zu bytes but %zu, elements of %zu, %d sources, packed %d, in the place of %d, to %d, also %d", what, t->bytes,
-                 t->skip, t->op.element_bytes, t->count, t->packed_source, t->place, (int)t->to, (int)t->also);
+        fail_msg("%s: %zu bytes but %zu, elements of %zu, %d sources, packed %d, in the place of "
+                 "%d, to %d, also %d",
+                 what, t->bytes, t->skip, t->op.element_bytes, t->count, t->packed_source, t->place,
+                 (int)t->to, (int)t->also);
     for (size_t i = 0; i < GUARD; i++)
         assert_int_equal(at[t->bytes + i], 7);
 }
@@ -101,7 +110,10 @@ static void run(const struct trial *t)
     }
     thrice(&t->op, want, plain, t->count, t->bytes / t->op.element_bytes);
     for (int s = 0; s < t->count; s++)
-        from[s] = span_of(s == t->packed_source ? PACKED : s % 2 ? VIEW : SHARED, memory[s], t->bytes, t->skip, &views[s]);
+        from[s] = span_of(s == t->packed_source ? PACKED
+                          : s % 2               ? VIEW
+                                                : SHARED,
+                          memory[s], t->bytes, t->skip, &views[s]);
     if (t->packed_source >= 0)
         reverse(memory[t->packed_source], t->bytes);
     to = span_of(t->to, result, t->bytes, t->skip, &views[SOURCES]);
@@ -110,7 +122,8 @@ static void run(const struct trial *t)
         from[t->place] = to;
     }
     also = span_of(t->also, second, t->bytes, t->skip, &views[SOURCES + 1]);
-    mem_reduce(&m, &t->op, &to, t->also == KINDS ? NULL : &also, from, t->count, t->bytes - t->skip);
+    mem_reduce(&m, &t->op, &to, t->also == KINDS ? NULL : &also, from, t->count,
+               t->bytes - t->skip);
     expect(t, "the result", result, t->to);
     if (t->also != KINDS)
         expect(t, "the second", second, t->also);
@@ -140,9 +153,11 @@ static void every_span(void **state)
     (void)state;
     for (size_t e = 0; e < sizeof elements / sizeof elements[0]; e++)
         for (int count = 1; count <= SOURCES; count++)
-            for (size_t most = 1; most <= MOST; most = most * 7 + 1) {
-                size_t one = elements[e], number = most < MOST / one ? most : MOST / one;
-                struct trial t = { .op = { .element_bytes = one, .combine = thrice }, .count = count, .bytes = number * one };
+            for (size_t max = 1; max <= MOST; max = max * 7 + 1) {
+                size_t one = elements[e], number = max < MOST / one ? max : MOST / one;
+                struct trial t = { .op = { .element_bytes = one, .combine = thrice },
+                                   .count = count,
+                                   .bytes = number * one };
                 each_place(&t);
                 t.skip = number / 2 * one;
                 each_place(&t);

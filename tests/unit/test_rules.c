@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_rules.c - reading tables of choices: what is understood, what is refused and in which words, where a tuning file is looked for. */
-#include "core/rules.h"
-#include "core/text.h"
+/* test_rules.c - reading tables of choices: what is understood, what is refused and in which words,
+ * where a tuning file is looked for. */
+#include "core/choose/rules.h"
+#include "core/config/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,18 +44,18 @@ static void the_built_in_table_is_whole(void **state)
 static void a_rule_is_read_as_a_whole(void **state)
 {
     (void)state;
-    assert_true(read_text(
-        "[machine]\nnote = \"anything\"\n"
-        "[[bcast]]\nranks = \"2-8\"\nbytes = \"4K-1M\"\ncrowded = false\nwithin = \"numa\"\nalgorithm = \"queue\"\nfragment = \"16K\"\n"
-        "[[barrier]]\nranks = 64\nalgorithm = \"mpi\"\n"
-        "[[bcast]]\nbytes = \"1M-\"\nalgorithm = \"queue\"\nfragment = 8192\n"));
+    assert_true(read_text("[machine]\nnote = \"anything\"\n"
+                          "[[bcast]]\nranks = \"2-8\"\nbytes = \"4K-1M\"\noversubscribed = "
+                          "false\nwithin = \"numa\"\nalgorithm = \"queue\"\nfragment = \"16K\"\n"
+                          "[[barrier]]\nranks = 64\nalgorithm = \"mpi\"\n"
+                          "[[bcast]]\nbytes = \"1M-\"\nalgorithm = \"queue\"\nfragment = 8192\n"));
     const struct rule *r = rules.rule;
     assert_int_equal(rules.count, 3);
-    assert_int_equal(r[0].least_ranks, 2);
-    assert_int_equal(r[0].most_ranks, 8);
-    assert_int_equal(r[0].least_bytes, 4096);
-    assert_int_equal(r[0].most_bytes, 1 << 20);
-    assert_int_equal(r[0].crowded, 0);
+    assert_int_equal(r[0].min_ranks, 2);
+    assert_int_equal(r[0].max_ranks, 8);
+    assert_int_equal(r[0].min_bytes, 4096);
+    assert_int_equal(r[0].max_bytes, 1 << 20);
+    assert_int_equal(r[0].oversubscribed, 0);
     assert_string_equal(r[0].within, "numa");
     assert_string_equal(hud_shm_algs[r[0].row]->name, "queue");
     assert_true(r[0].given[0] && !r[0].given[1]);
@@ -62,12 +63,12 @@ static void a_rule_is_read_as_a_whole(void **state)
     assert_int_equal(r[0].line, 3);
     assert_int_equal(r[1].row, -1);
     assert_int_equal(r[1].kind, COLL_BARRIER);
-    assert_int_equal(r[1].crowded, -1);
-    assert_int_equal(r[1].least_ranks, 64);
-    assert_int_equal(r[1].most_ranks, 64);
+    assert_int_equal(r[1].oversubscribed, -1);
+    assert_int_equal(r[1].min_ranks, 64);
+    assert_int_equal(r[1].max_ranks, 64);
     assert_int_equal(r[2].param[0], 8192);
-    assert_int_equal(r[2].least_bytes, 1 << 20);
-    assert_true(r[2].most_bytes == SIZE_MAX);
+    assert_int_equal(r[2].min_bytes, 1 << 20);
+    assert_true(r[2].max_bytes == SIZE_MAX);
 }
 
 static void every_mistake_is_named_with_its_line(void **state)
@@ -78,25 +79,30 @@ static void every_mistake_is_named_with_its_line(void **state)
         { "[[bcast]]\nbytes = \"x\"\nalgorithm = \"queue\"", "t.toml:2: bytes = \"x\"" },
         { "[[bcast]]\nbytes = \"8-4\"\nalgorithm = \"queue\"", "t.toml:2: bytes = \"8-4\"" },
         { "[[bcast]]\nranks = \"2-x\"\nalgorithm = \"queue\"", "t.toml:2: ranks = \"2-x\"" },
-        { "[[bcast]]\nalgorithm = \"groups\"", "t.toml:2: algorithm = \"groups\" is none of bcast's (accepted: mpi, " },
+        { "[[bcast]]\nalgorithm = \"groups\"",
+          "t.toml:2: algorithm = \"groups\" is none of bcast's (accepted: mpi, " },
         { "[[allreduce]]\ncheaper_than = \"slices\"\nalgorithm = \"levels\"",
           "t.toml:2: cheaper_than = \"slices\": the time model knows no such two" },
         { "[[allreduce]]\nalgorithm = \"levels\"\ncheaper_than = \"tree\"",
           "t.toml:3: cheaper_than = \"tree\": the time model knows no such two of allreduce" },
         { "[[allreduce]]\nalgorithm = \"tree\"\ncheaper_than = \"levels\"",
-          "t.toml:3: cheaper_than = \"levels\": the time model knows no such two of allreduce (accepted: after an algorithm of: slices, "
+          "t.toml:3: cheaper_than = \"levels\": the time model knows no such two of allreduce "
+          "(accepted: after an algorithm of: slices, "
           "levels)" },
         { "[[barrier]]\nalgorithm = \"groups\"\ncheaper_than = \"mcs\"",
-          "t.toml:3: cheaper_than = \"mcs\": the time model knows no such two of barrier (accepted: after an algorithm of: (none))" },
+          "t.toml:3: cheaper_than = \"mcs\": the time model knows no such two of barrier "
+          "(accepted: after an algorithm of: (none))" },
         { "[[bcast]]\nwithin = \"board\"\nalgorithm = \"queue\"", "t.toml:2: within = \"board\"" },
         { "[[bcast]]\nwithin = \"l2,l3\"\nalgorithm = \"queue\"", "t.toml:2: within = \"l2,l3\"" },
-        { "[[bcast]]\ncrowded = 1\nalgorithm = \"queue\"", "t.toml:2: crowded = 1" },
+        { "[[bcast]]\noversubscribed = 1\nalgorithm = \"queue\"", "t.toml:2: oversubscribed = 1" },
         { "[[bcast]]\nfragment = 8192\nalgorithm = \"queue\"", "t.toml:2: fragment is no line" },
         { "[[bcast]]\nalgorithm = \"queue\"\nfragment = \"1T\"", "t.toml:3: fragment = \"1T\"" },
         { "[[bcast]]\nalgorithm = \"queue\"\ntree = \"oak\"", "t.toml:3: tree = \"oak\"" },
-        { "[[bcast]]\nalgorithm = \"queue\"\nfragment = [1]", "t.toml:3: fragment: not understood" },
+        { "[[bcast]]\nalgorithm = \"queue\"\nfragment = [1]",
+          "t.toml:3: fragment: not understood" },
         { "[[bcast]]\nranks = 2", "t.toml:1: the rule names no algorithm" },
-        { "[[bcast]]\nranks = 2\n[[barrier]]\nalgorithm = \"groups\"", "t.toml:1: the rule names no algorithm" },
+        { "[[bcast]]\nranks = 2\n[[barrier]]\nalgorithm = \"groups\"",
+          "t.toml:1: the rule names no algorithm" },
         { "[[scan]]\nalgorithm = \"queue\"", "t.toml:1: scan: not understood" },
         { "answer = 42", "t.toml:1: answer: not understood" },
         { "[[bcast]\n", "t.toml:1: " },
@@ -111,7 +117,8 @@ static void every_mistake_is_named_with_its_line(void **state)
     }
 }
 
-/* What is no TOML is one line as well, in every build: toml++ has assertions that a malformed text can reach. */
+/* What is no TOML is one line as well, in every build: toml++ has assertions that a malformed text
+ * can reach. */
 static void a_malformed_file_is_one_line(void **state)
 {
     static const struct {
@@ -126,10 +133,12 @@ static void a_malformed_file_is_one_line(void **state)
         { "[[bcast]]\nranks = 99999999999999999999", "t.toml:2: " },
         { "[[bcast]]\nranks = 07:60:00", "t.toml:2: " },
         { "[[bcast]]\nranks = \"\xff\"", "t.toml:" },
-        { "[[bcast]]\nranks = \"2\\n\\u001b[31m3\"\nalgorithm = \"queue\"", "t.toml:2: ranks = \"2??[31m3\" is not understood" },
+        { "[[bcast]]\nranks = \"2\\n\\u001b[31m3\"\nalgorithm = \"queue\"",
+          "t.toml:2: ranks = \"2??[31m3\" is not understood" },
         { "[[bcast]]\n\"fr\\nagment\" = 1", "t.toml:2: fr?agment is no line of a rule" },
         { "[[bcast]]\nalgorithm = \"queue\\u0000\"", "t.toml:2: algorithm: not understood" },
-        { "[[bcast]]\nalgorithm = \"mpi\"\n\"ranks\\u0000\" = 2", "t.toml:3: ranks: not understood" },
+        { "[[bcast]]\nalgorithm = \"mpi\"\n\"ranks\\u0000\" = 2",
+          "t.toml:3: ranks: not understood" },
         { "[[\"bcast\\u0000\"]]\nalgorithm = \"mpi\"", "t.toml:1: bcast: not understood" },
         { "a = [[[[[[[[1]]]]]]]]", "t.toml:1: " },
         { "[[bcast]]\nr\xc3\xa9 = 1", "t.toml:2: " },
@@ -138,12 +147,14 @@ static void a_malformed_file_is_one_line(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_false(read_text(cases[i].text));
-        if (strncmp(error, cases[i].says, strlen(cases[i].says)) != 0 || !hud_text_is_plain(error) || !strstr(error, "(accepted: "))
+        if (strncmp(error, cases[i].says, strlen(cases[i].says)) != 0 ||
+            !hud_text_is_plain(error) || !strstr(error, "(accepted: "))
             fail_msg("%s\nis answered by\n%s", cases[i].text, error);
     }
 }
 
-/* Tables within tables are freed recursively: a stack would not hold those of a line of this length. */
+/* Tables within tables are freed recursively: a stack would not hold those of a line of this
+ * length. */
 static void a_deep_file_does_not_overflow_the_stack(void **state)
 {
     enum { DEEP = 500000 };
@@ -166,7 +177,8 @@ static void a_deep_file_does_not_overflow_the_stack(void **state)
 static void rules_in_one_line_are_read_in_order(void **state)
 {
     (void)state;
-    assert_true(read_text("bcast = [{ ranks = 2, algorithm = \"queue\", fragment = 8192 }, { algorithm = \"mpi\" }]"));
+    assert_true(read_text("bcast = [{ ranks = 2, algorithm = \"queue\", fragment = 8192 }, { "
+                          "algorithm = \"mpi\" }]"));
     assert_int_equal(rules.count, 2);
     assert_int_equal(rules.rule[0].param[0], 8192);
     assert_int_equal(rules.rule[1].row, -1);
@@ -210,7 +222,8 @@ static void the_users_file_is_found_if_it_is_of_this_machine(void **state)
     assert_int_equal(rules.count, 0);
 
     hud_topo_cpu_name(cpu, sizeof cpu);
-    snprintf(text, sizeof text, "[machine]\nprocessors = %ld\ncpu = \"%s\"\n[[barrier]]\nalgorithm = \"mpi\"\n",
+    snprintf(text, sizeof text,
+             "[machine]\nprocessors = %ld\ncpu = \"%s\"\n[[barrier]]\nalgorithm = \"mpi\"\n",
              sysconf(_SC_NPROCESSORS_ONLN), cpu);
     write_file(path, text);
     assert_true(hud_rules_find(&rules, "", error, sizeof error));
@@ -232,7 +245,8 @@ static void the_users_file_is_found_if_it_is_of_this_machine(void **state)
     assert_false(hud_rules_find(&rules, path, error, sizeof error));
     assert_non_null(strstr(error, "there is no such file"));
     assert_false(hud_rules_find(&rules, "/dev/null", error, sizeof error));
-    /* nobody named these: what cannot be opened is not there; a name that is a pipe does not wait for a writer */
+    /* nobody named these: what cannot be opened is not there; a name that is a pipe does not wait
+     * for a writer */
     setenv("XDG_CONFIG_HOME", "/dev/null", 1);
     assert_true(hud_rules_find(&rules, "", error, sizeof error));
     assert_false(hud_rules_find(&rules, "/dev/null/tuning.toml", error, sizeof error));
@@ -244,10 +258,12 @@ static void the_users_file_is_found_if_it_is_of_this_machine(void **state)
     rmdir(folder);
 }
 
-/* What has no end, or ends later than it says: a device, a folder, a file that is larger than fstat says, one that is too large. */
+/* What has no end, or ends later than it says: a device, a folder, a file that is larger than fstat
+ * says, one that is too large. */
 static void what_is_no_file_is_not_read_for_ever(void **state)
 {
-    static const char *const paths[] = { "/dev/zero", "/dev/null", "/dev/tty", "/", "/proc/self/mem", "bad\n\xff" };
+    static const char *const paths[] = { "/dev/zero", "/dev/null",      "/dev/tty",
+                                         "/",         "/proc/self/mem", "bad\n\xff" };
     char path[] = "rules.XXXXXX";
     int fd = mkstemp(path);
 
@@ -257,7 +273,8 @@ static void what_is_no_file_is_not_read_for_ever(void **state)
         assert_non_null(strstr(error, "(accepted: "));
         assert_true(hud_text_is_plain(error));
     }
-    assert_false(hud_rules_find(&rules, "/proc/self/status", error, sizeof error)); /* of 0 bytes, as it says */
+    assert_false(hud_rules_find(&rules, "/proc/self/status", error,
+                                sizeof error)); /* of 0 bytes, as it says */
     assert_non_null(strstr(error, "status:1: "));
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "#", 1), 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_setup.c - the verdict over all ranks' hellos, and reaching arenas of other processes by /proc and by sockets. */
-#include "core/direct.h"
-#include "core/place.h"
+/* test_setup.c - the verdict over all ranks' hellos, and reaching arenas of other processes by
+ * /proc and by sockets. */
+#include "core/arena/direct.h"
+#include "core/team/place.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +85,8 @@ static void values_end_with_the_hello(void **state)
     memset(&hellos[0].is.card, '\n', sizeof hellos[0].is.card);
     memcpy(&hellos[0].is.card, "HUDDLE_LEASE=64K", 16);
     values[HELLO_VALUES - 1] = '\0';
-    hud_hello_value(&hellos[0], &settings[SET_LEASE], text); /* what follows the values is none of them */
+    hud_hello_value(&hellos[0], &settings[SET_LEASE],
+                    text); /* what follows the values is none of them */
     assert_string_equal(text, "HUDDLE_LEASE=1536K");
     hud_hello_value(&hellos[0], &settings[SET_BCAST], text);
     assert_string_equal(text, "HUDDLE_BCAST=queue");
@@ -116,7 +118,11 @@ static void nonsense_is_refused(void **state)
     for (int i = 0; i < CASES; i++) {
         reset(NULL);
         union hello *h = &hellos[1];
-        h->is.card.bytes = i == 0 ? 0 : i == 1 ? 4097 : i == 2 ? HELLO_ARENA_MOST + 4096 : i == 3 ? 4096 : 1 << 20;
+        h->is.card.bytes = i == 0   ? 0
+                           : i == 1 ? 4097
+                           : i == 2 ? HELLO_ARENA_MAX + 4096
+                           : i == 3 ? 4096
+                                    : 1 << 20;
         h->is.offer_bytes = i == 4 ? (1 << 20) + 1 : 8192;
         h->is.reason = i == 5 ? REASON_COUNT : i == 6 ? UINT32_MAX : REASON_NONE;
         h->is.node = i == 7 ? -2 : 0;
@@ -128,7 +134,8 @@ static void nonsense_is_refused(void **state)
     reset(NULL);
     hellos[2].is.card.pid = 0;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EXCHANGE);
-    memset(&hellos[2].is.card, 0, sizeof hellos[2].is.card); /* one that does not take part has none */
+    memset(&hellos[2].is.card, 0,
+           sizeof hellos[2].is.card); /* one that does not take part has none */
     hellos[2].is.reason = REASON_ARENA;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
 }
@@ -153,13 +160,16 @@ static void slices_lie_in_arenas(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct reply replies[RANKS] = { { .offset = 4096 }, { .offset = cases[i].offset, .reason = cases[i].reason }, { .offset = 4096 } };
+        struct reply replies[RANKS] = { { .offset = 4096 },
+                                        { .offset = cases[i].offset, .reason = cases[i].reason },
+                                        { .offset = 4096 } };
         assert_int_equal(hud_reply_verdict(replies, hellos, RANKS, SLICE, &who), cases[i].verdict);
         assert_int_equal(who, cases[i].verdict == REASON_NONE ? RANKS - 1 : 1);
     }
 }
 
-/* Rank 0's table is in memory that all can write: whatever it holds, what is made of it is in range. */
+/* Rank 0's table is in memory that all can write: whatever it holds, what is made of it is in
+ * range. */
 static void a_broken_table_is_one_without_levels(void **state)
 {
     _Alignas(struct place_table) char memory[2][512];
@@ -169,7 +179,9 @@ static void a_broken_table_is_one_without_levels(void **state)
     assert_true(place_bytes(RANKS) <= sizeof memory[0]);
     for (int i = 0; i < 9; i++) {
         memset(memory, 0, sizeof memory);
-        *table = (struct place_table){ .levels = 2, .crowded = 1, .cache_bytes = 5, .name = { "l3", "numa" } };
+        *table = (struct place_table){
+            .levels = 2, .oversubscribed = 1, .cache_bytes = 5, .name = { "l3", "numa" }
+        };
         memcpy(table->unit, ((int16_t[]){ 0, 0, -1, 0, 1, 1 }), 2 * RANKS * sizeof(int16_t));
         table->levels = i == 1 ? -1 : i == 2 ? SHAPE_LEVELS + 1 : i == 3 ? INT32_MAX : 2;
         table->cache_bytes = i == 4 ? -1 : 5;
@@ -180,11 +192,12 @@ static void a_broken_table_is_one_without_levels(void **state)
         bool good = i == 0 || i == 8; /* 8: each a unit of its own, or of a rank before */
         assert_int_equal(copy->levels, good ? 2 : 0);
         assert_int_equal(copy->cache_bytes, good ? 5 : 0);
-        assert_int_equal(copy->crowded, 1);
+        assert_int_equal(copy->oversubscribed, 1);
     }
 }
 
-/* Two processes swap cards over a shared page and map each other's arena; each reads what the other wrote. */
+/* Two processes swap cards over a shared page and map each other's arena; each reads what the other
+ * wrote. */
 static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
 {
     struct arena own;
@@ -202,7 +215,8 @@ static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
         return 2;
     if (!by_proc)
         cards[me].by_proc = 0;
-    for (__atomic_add_fetch(stage, 1, __ATOMIC_SEQ_CST); __atomic_load_n(stage, __ATOMIC_SEQ_CST) < 2;)
+    for (__atomic_add_fetch(stage, 1, __ATOMIC_SEQ_CST);
+         __atomic_load_n(stage, __ATOMIC_SEQ_CST) < 2;)
         usleep(100);
     if (hud_peers_map(&peers, &own, cards, 2, me, NULL, NULL, base) != 0)
         return 3;
@@ -211,7 +225,8 @@ static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
     if (pids[me] != (int)getpid() || pids[1 - me] == pids[me] || (hud_direct_likely() && !direct))
         return 5;
     int rc = base[1 - me][offset] == (char)(40 + 1 - me) && base[me] == (char *)own.head ? 0 : 4;
-    for (__atomic_add_fetch(stage, 1, __ATOMIC_SEQ_CST); __atomic_load_n(stage, __ATOMIC_SEQ_CST) < 4;)
+    for (__atomic_add_fetch(stage, 1, __ATOMIC_SEQ_CST);
+         __atomic_load_n(stage, __ATOMIC_SEQ_CST) < 4;)
         usleep(100);
     hud_peers_destroy(&peers);
     hud_arena_destroy(&own);
@@ -223,7 +238,8 @@ static void reach(bool by_proc)
     struct shared {
         struct peer_card cards[2];
         int stage;
-    } *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    } *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int status;
 
     pid_t child = fork();
@@ -271,7 +287,8 @@ static void a_wrong_file_is_refused(void **state)
     hud_arena_destroy(&other);
 }
 
-/* An address on a card is never used: an arena of this process is known by its nonce, and its size. */
+/* An address on a card is never used: an arena of this process is known by its nonce, and its size.
+ * */
 static void cards_that_claim_this_process(void **state)
 {
     struct arena own, other;

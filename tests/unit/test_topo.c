@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_topo.c - active levels of described machines, of saved real ones where they are at hand (HUDDLE_TEST_TOPOLOGIES names their
- * folder), and of this one.
+ * test_topo.c - active levels of described machines, of saved real ones where they are at hand
+ * (HUDDLE_TEST_TOPOLOGIES names their folder), and of this one.
  */
 #define _GNU_SOURCE /* setenv, sched_setaffinity */
 #include <setjmp.h>
@@ -32,19 +32,21 @@ static void expect_levels(const struct topo *t, const char *wanted)
     char text[256] = "";
 
     for (int l = 0; l < hud_topo_levels(t); l++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s:%d", l ? " " : "", hud_topo_level_name(t, l),
-                 hud_topo_level_units(t, l));
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s:%d", l ? " " : "",
+                 hud_topo_level_name(t, l), hud_topo_level_units(t, l));
     assert_string_equal(text, wanted);
 }
 
-/* Units are numbered 0, 1, ... in the order of their processors, and a higher level never divides a lower one's unit. */
+/* Units are numbered 0, 1, ... in the order of their processors, and a higher level never divides a
+ * lower one's unit. */
 static void check_nesting(const struct topo *t)
 {
     for (int l = 0; l < hud_topo_levels(t); l++) {
         int above[TOPO_CPUS], seen = 0;
 
         for (int c = 0; c < TOPO_CPUS; c++) {
-            int unit = unit_of(t, l, c), higher = l + 1 < hud_topo_levels(t) ? unit_of(t, l + 1, c) : 0;
+            int unit = unit_of(t, l, c),
+                higher = l + 1 < hud_topo_levels(t) ? unit_of(t, l + 1, c) : 0;
 
             assert_true(unit <= seen);
             if (unit == seen)
@@ -62,20 +64,24 @@ static void synthetic_machines(void **state)
     } rows[] = {
         { "core:1 pu:1", "" },
         { "pack:1 core:1 pu:2", "" },
-        { "pack:1 [numa] l3:1 core:8 pu:2", "" },                               /* all levels are the whole machine */
-        { "pack:2 l2:4 core:1 pu:2", "socket:2" },                              /* L2 is shared by threads of one core only */
-        { "pack:1 l2:4 core:2 pu:1", "l2:4" },                                  /* clusters of two cores */
-        { "pack:2 [numa] core:4 pu:2", "numa:2" },                              /* a socket that is a node is a node */
-        { "pack:2 numa:2 core:32 pu:1", "numa:4 socket:2" },                    /* the paper's machine */
-        { KUNPENG, "group:32 numa:4 socket:2" },                                /* L3 = NUMA node; clusters of 4 cores below */
-        { "pack:2 [numa] l3:8 core:8 pu:2", "l3:16 numa:2" },                   /* EPYC, one node a socket */
-        { "pack:2 group:4 [numa] l3:2 core:8 pu:2", "l3:16 numa:8 socket:2" },  /* EPYC, four nodes a socket */
-        { "pack:2 die:2 core:4 pu:1", "die:4 socket:2" },                       /* dies without memory of their own */
-        { "group:2 [numa] pack:2 core:4 pu:1", "socket:4 numa:2" },             /* nodes above sockets */
-        { "[numa] pack:2 [numa] core:4 pu:1", "numa:2" },                       /* memory of the whole machine besides */
-        { "pack:2 [numa][numa(memory=16GB)] l3:2 core:4 pu:1", "l3:4 numa:2" }, /* two kinds of memory */
-        { "pack:2 [numa] group:2 [numa] core:4 pu:1", "numa:4 socket:2" },      /* per socket and per half */
-        { "group:2 group:2 pack:2 die:2 [numa] l3:2 l2:2 core:2 pu:1", "l2:64 l3:32 numa:16 socket:8 group:4 group:2" },
+        { "pack:1 [numa] l3:1 core:8 pu:2", "" },  /* all levels are the whole machine */
+        { "pack:2 l2:4 core:1 pu:2", "socket:2" }, /* L2 is shared by threads of one core only */
+        { "pack:1 l2:4 core:2 pu:1", "l2:4" },     /* clusters of two cores */
+        { "pack:2 [numa] core:4 pu:2", "numa:2" }, /* a socket that is a node is a node */
+        { "pack:2 numa:2 core:32 pu:1", "numa:4 socket:2" }, /* the paper's machine */
+        { KUNPENG, "group:32 numa:4 socket:2" }, /* L3 = NUMA node; clusters of 4 cores below */
+        { "pack:2 [numa] l3:8 core:8 pu:2", "l3:16 numa:2" }, /* EPYC, one node a socket */
+        { "pack:2 group:4 [numa] l3:2 core:8 pu:2",
+          "l3:16 numa:8 socket:2" },                      /* EPYC, four nodes a socket */
+        { "pack:2 die:2 core:4 pu:1", "die:4 socket:2" }, /* dies without memory of their own */
+        { "group:2 [numa] pack:2 core:4 pu:1", "socket:4 numa:2" }, /* nodes above sockets */
+        { "[numa] pack:2 [numa] core:4 pu:1", "numa:2" }, /* memory of the whole machine besides */
+        { "pack:2 [numa][numa(memory=16GB)] l3:2 core:4 pu:1",
+          "l3:4 numa:2" }, /* two kinds of memory */
+        { "pack:2 [numa] group:2 [numa] core:4 pu:1",
+          "numa:4 socket:2" }, /* per socket and per half */
+        { "group:2 group:2 pack:2 die:2 [numa] l3:2 l2:2 core:2 pu:1",
+          "l2:64 l3:32 numa:16 socket:8 group:4 group:2" },
         { "pack:2 core:1 pu:2", "" }, /* sockets of one core */
     };
 
@@ -128,37 +134,47 @@ static void interleaved_processors(void **state)
 }
 
 /* One object of the dump below, with those within it. */
-#define OBJECT(type, index, cpus, node, within)                                                                                            \
-    "<object type=\"" type "\" os_index=\"" index "\" cpuset=\"" cpus "\" complete_cpuset=\"" cpus "\" nodeset=\"" node                    \
-    "\" complete_nodeset=\"" node "\" allowed_cpuset=\"0x3\" allowed_nodeset=\"0x1\">\n" within "</object>\n"
+#define OBJECT(type, index, cpus, node, within)                                                    \
+    "<object type=\"" type "\" os_index=\"" index "\" cpuset=\"" cpus "\" complete_cpuset=\"" cpus \
+    "\" nodeset=\"" node "\" complete_nodeset=\"" node                                             \
+    "\" allowed_cpuset=\"0x3\" allowed_nodeset=\"0x1\">\n" within "</object>\n"
 #define CORE(index, cpu, node) OBJECT("Core", index, cpu, node, OBJECT("PU", index, cpu, node, ""))
 
 /*
- * Sockets of two cores each, 0-1 2-3 4-5; memory per core in the first, one node for both others: so nodes and sockets do not nest, and
- * the nodes win.  The process that saved it was allowed processors 0 and 1 only.
+ * Sockets of two cores each, 0-1 2-3 4-5; memory per core in the first, one node for both others:
+ * so nodes and sockets do not nest, and the nodes win.  The process that saved it was allowed
+ * processors 0 and 1 only.
  */
-#define MACHINE(cpus, nodes, within)                                                                                                       \
-    "<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n" OBJECT("Machine", "0", cpus, nodes, \
-                                                                                                              within) "</topology>"
+#define MACHINE(cpus, nodes, within)                                                               \
+    "<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology "               \
+    "version=\"2.0\">\n" OBJECT("Machine", "0", cpus, nodes, within) "</topology>"
 
-static const char odd_nodes[] =
-    MACHINE("0x3f", "0x7",
-            OBJECT("Package", "0", "0x3", "0x3",
-                   OBJECT("Group", "10", "0x1", "0x1", OBJECT("NUMANode", "0", "0x1", "0x1", "") CORE("0", "0x1", "0x1"))
-                       OBJECT("Group", "11", "0x2", "0x2", OBJECT("NUMANode", "1", "0x2", "0x2", "") CORE("1", "0x2", "0x2")))
-                OBJECT("Group", "12", "0x3c", "0x4",
-                       OBJECT("NUMANode", "2", "0x3c", "0x4", "")
-                           OBJECT("Package", "1", "0xc", "0x4", CORE("2", "0x4", "0x4") CORE("3", "0x8", "0x4"))
-                               OBJECT("Package", "2", "0x30", "0x4", CORE("4", "0x10", "0x4") CORE("5", "0x20", "0x4"))));
+static const char odd_nodes[] = MACHINE(
+    "0x3f", "0x7",
+    OBJECT("Package", "0", "0x3", "0x3",
+           OBJECT("Group", "10", "0x1", "0x1",
+                  OBJECT("NUMANode", "0", "0x1", "0x1", "") CORE("0", "0x1", "0x1"))
+               OBJECT("Group", "11", "0x2", "0x2",
+                      OBJECT("NUMANode", "1", "0x2", "0x2", "") CORE("1", "0x2", "0x2")))
+        OBJECT("Group", "12", "0x3c", "0x4",
+               OBJECT("NUMANode", "2", "0x3c", "0x4", "") OBJECT(
+                   "Package", "1", "0xc", "0x4", CORE("2", "0x4", "0x4") CORE("3", "0x8", "0x4"))
+                   OBJECT("Package", "2", "0x30", "0x4",
+                          CORE("4", "0x10", "0x4") CORE("5", "0x20", "0x4"))));
 
-/* Two sockets of two clusters, which are dies in the first and groups in the second: neither level repeats the other. */
-#define CLUSTER(cpus, c0, cpu0, c1, cpu1) OBJECT("Group", c0, cpus, "0x1", CORE(c0, cpu0, "0x1") CORE(c1, cpu1, "0x1"))
+/* Two sockets of two clusters, which are dies in the first and groups in the second: neither level
+ * repeats the other. */
+#define CLUSTER(cpus, c0, cpu0, c1, cpu1)                                                          \
+    OBJECT("Group", c0, cpus, "0x1", CORE(c0, cpu0, "0x1") CORE(c1, cpu1, "0x1"))
 static const char odd_dies[] = MACHINE(
     "0xff", "0x1",
-    OBJECT("NUMANode", "0", "0xff", "0x1", "") OBJECT("Package", "0", "0xf", "0x1",
-                                                      OBJECT("Die", "0", "0x3", "0x1", CORE("0", "0x1", "0x1") CORE("1", "0x2", "0x1"))
-                                                          OBJECT("Die", "1", "0xc", "0x1", CORE("2", "0x4", "0x1") CORE("3", "0x8", "0x1")))
-        OBJECT("Package", "1", "0xf0", "0x1", CLUSTER("0x30", "4", "0x10", "5", "0x20") CLUSTER("0xc0", "6", "0x40", "7", "0x80")));
+    OBJECT("NUMANode", "0", "0xff", "0x1", "") OBJECT(
+        "Package", "0", "0xf", "0x1",
+        OBJECT("Die", "0", "0x3", "0x1", CORE("0", "0x1", "0x1") CORE("1", "0x2", "0x1"))
+            OBJECT("Die", "1", "0xc", "0x1", CORE("2", "0x4", "0x1") CORE("3", "0x8", "0x1")))
+        OBJECT("Package", "1", "0xf0", "0x1",
+               CLUSTER("0x30", "4", "0x10", "5", "0x20")
+                   CLUSTER("0xc0", "6", "0x40", "7", "0x80")));
 
 static void expect_dump(const char *dump, const char *levels)
 {
@@ -192,7 +208,8 @@ static void saved_machines(void **state)
         { "16amd64-4distances.xml", "numa:8 group:2" },
         { "16em64t-4s2c2t-offlines.xml", "socket:4" },
         { "192em64t-24n8c2t.xml", "numa:24" },
-        { "64intel64-3g2n+2n-irregulargroups+pci.xml", "numa:8 group:3" }, /* two nodes are in no group */
+        { "64intel64-3g2n+2n-irregulargroups+pci.xml",
+          "numa:8 group:3" }, /* two nodes are in no group */
         { "kunpeng920-2s-128c.xml", "group:32 numa:4 socket:2" },
     };
     const char *folder = getenv("HUDDLE_TEST_TOPOLOGIES");
@@ -228,7 +245,8 @@ static void this_machine(void **state)
     assert_in_range(hud_topo_cpus_count(&all), 1, TOPO_CPUS);
     for (int c = 0; c < TOPO_CPUS; c++) {
         one = cpus_of(c, c);
-        if (!(all.word[c / 64] >> (c % 64) & 1) || sched_setaffinity(0, sizeof one, (cpu_set_t *)&one))
+        if (!(all.word[c / 64] >> (c % 64) & 1) ||
+            sched_setaffinity(0, sizeof one, (cpu_set_t *)&one))
             continue;
         hud_topo_allowed(&now);
         assert_memory_equal(&now, &one, sizeof one);
@@ -274,8 +292,9 @@ static void loaded_while_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(synthetic_machines), cmocka_unit_test(too_large),      cmocka_unit_test(interleaved_processors),
-        cmocka_unit_test(odd_machines),       cmocka_unit_test(saved_machines), cmocka_unit_test(this_machine),
+        cmocka_unit_test(synthetic_machines),     cmocka_unit_test(too_large),
+        cmocka_unit_test(interleaved_processors), cmocka_unit_test(odd_machines),
+        cmocka_unit_test(saved_machines),         cmocka_unit_test(this_machine),
         cmocka_unit_test(loaded_while_bound),
     };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_topo_place.c - where processors and ranks lie on described machines, levels switched off, what is said of a machine as JSON. */
+/* test_topo_place.c - where processors and ranks lie on described machines, levels switched off,
+ * what is said of a machine as JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +37,8 @@ static void units_of_processors(void **state)
     hud_topo_free(t);
 }
 
-/* Sockets that are NUMA nodes and share an L3: one level with three names, which is off when all of them are. */
+/* Sockets that are NUMA nodes and share an L3: one level with three names, which is off when all of
+ * them are. */
 static void names_switched_off(void **state)
 {
     struct topo *t = hud_topo_load_described("pack:2 numa:1 l3:1 core:4 pu:1");
@@ -85,17 +87,21 @@ static void levels_switched_off(void **state)
     free((void *)(uintptr_t)place.unit);
     hud_topo_free(t);
 
-    assert_true(hud_topo_names_valid(NULL) && hud_topo_names_valid("") && hud_topo_names_valid("l2,l3,die,group,numa,socket"));
-    assert_false(hud_topo_names_valid("l4") || hud_topo_names_valid("numa,") || hud_topo_names_valid(",") || hud_topo_names_valid("num") ||
+    assert_true(hud_topo_names_valid(NULL) && hud_topo_names_valid("") &&
+                hud_topo_names_valid("l2,l3,die,group,numa,socket"));
+    assert_false(hud_topo_names_valid("l4") || hud_topo_names_valid("numa,") ||
+                 hud_topo_names_valid(",") || hud_topo_names_valid("num") ||
                  hud_topo_names_valid("numa socket"));
 }
 
-/* Ranks on the Kunpeng: bound to cores, one to a NUMA node, one to a socket, one to nothing, one across two NUMA nodes. */
+/* Ranks on the Kunpeng: bound to cores, one to a NUMA node, one to a socket, one to nothing, one
+ * across two NUMA nodes. */
 static void ranks_bound_in_many_ways(void **state)
 {
     struct topo *t = hud_topo_load_described(KUNPENG);
-    const struct topo_cpus cpus[] = { cpus_of(0, 0),   cpus_of(1, 1),   cpus_of(0, 31),  cpus_of(0, 63), cpus_of(0, 127),
-                                      cpus_of(30, 33), cpus_of(64, 64), cpus_of(96, 99), cpus_of(98, 99) };
+    const struct topo_cpus cpus[] = { cpus_of(0, 0),   cpus_of(1, 1),   cpus_of(0, 31),
+                                      cpus_of(0, 63),  cpus_of(0, 127), cpus_of(30, 33),
+                                      cpus_of(64, 64), cpus_of(96, 99), cpus_of(98, 99) };
     /* group (0,1)(7,8), numa (0,2), socket 0 (0,3,5), socket 1 (6,7); rank 4 joins at the top */
     static const int leader[][9] = { { 0, 0, 2, 3, 4, 5, 6, 7, 7 },
                                      { 0, -1, 0, 3, 4, 5, 6, 7, -1 },
@@ -130,9 +136,18 @@ static void shares_of_a_cache(void **state)
         int ranks;
         uint64_t bytes;
     } rows[] = {
-        { "pack:2 l3:1(size=32MB) l2:4(size=1MB) core:1 pu:1", { { 0, 0 }, { 1, 1 }, { 4, 4 } }, 3, 16000000 },
-        { "pack:2 l3:1(size=32MB) l2:4(size=1MB) core:1 pu:1", { { 0, 0 }, { 4, 4 } }, 2, 32000000 },
-        { "pack:2 l3:1(size=32MB) l2:4(size=1MB) core:1 pu:1", { { 0, 7 }, { 0, 7 }, { 0, 7 }, { 0, 3 } }, 4, 32000000 / 3 },
+        { "pack:2 l3:1(size=32MB) l2:4(size=1MB) core:1 pu:1",
+          { { 0, 0 }, { 1, 1 }, { 4, 4 } },
+          3,
+          16000000 },
+        { "pack:2 l3:1(size=32MB) l2:4(size=1MB) core:1 pu:1",
+          { { 0, 0 }, { 4, 4 } },
+          2,
+          32000000 },
+        { "pack:2 l3:1(size=32MB) l2:4(size=1MB) core:1 pu:1",
+          { { 0, 7 }, { 0, 7 }, { 0, 7 }, { 0, 3 } },
+          4,
+          32000000 / 3 },
         { "pack:2 l2:4(size=1MB) core:2 pu:1", { { 0, 0 }, { 1, 1 } }, 2, 500000 },
         { "pack:2 core:2 pu:1", { { 0, 0 }, { 1, 1 } }, 2, 0 },
     };
@@ -166,14 +181,16 @@ static void a_machine_as_json(void **state)
     assert_non_null(machine);
     assert_int_equal(json_array_size(json_object_get(machine, "numa_nodes")), 4);
     assert_int_equal(json_array_size(json_object_get(machine, "levels")), 3);
-    assert_int_equal(json_unpack(json_array_get(json_object_get(machine, "numa_nodes"), 3), "{s:i, s:I, s:s}", "node", &node, "bytes",
-                                 &bytes, "processors", &near),
+    assert_int_equal(json_unpack(json_array_get(json_object_get(machine, "numa_nodes"), 3),
+                                 "{s:i, s:I, s:s}", "node", &node, "bytes", &bytes, "processors",
+                                 &near),
                      0);
     assert_int_equal(node, 3);
     assert_int_equal(bytes, 126000000000LL);
     assert_string_equal(near, "96-127");
-    assert_int_equal(json_unpack(machine, "{s:i, s:i, s:[{}, {s:s, s:[s!], s:[s, s]}]}", "sockets", &sockets, "cores", &cores, "levels",
-                                 "name", &name, "also", &also, "units", &unit, &near),
+    assert_int_equal(json_unpack(machine, "{s:i, s:i, s:[{}, {s:s, s:[s!], s:[s, s]}]}", "sockets",
+                                 &sockets, "cores", &cores, "levels", "name", &name, "also", &also,
+                                 "units", &unit, &near),
                      0);
     assert_int_equal(sockets, 2);
     assert_int_equal(cores, 128);
@@ -189,8 +206,9 @@ static void a_machine_as_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_of_processors),      cmocka_unit_test(levels_switched_off), cmocka_unit_test(names_switched_off),
-        cmocka_unit_test(ranks_bound_in_many_ways), cmocka_unit_test(a_machine_as_json),   cmocka_unit_test(shares_of_a_cache),
+        cmocka_unit_test(units_of_processors), cmocka_unit_test(levels_switched_off),
+        cmocka_unit_test(names_switched_off),  cmocka_unit_test(ranks_bound_in_many_ways),
+        cmocka_unit_test(a_machine_as_json),   cmocka_unit_test(shares_of_a_cache),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_topo_sys.c - NUMA nodes and the CPU quota, read from folders that look like /sys and /proc of machines and containers.
+ * test_topo_sys.c - NUMA nodes and the CPU quota, read from folders that look like /sys and /proc
+ * of machines and containers.
  */
 #define _GNU_SOURCE /* mkdtemp, nftw */
 #include <setjmp.h>
@@ -46,7 +47,8 @@ static void put(const char *name, const char *text)
     FILE *f;
 
     snprintf(path, sizeof path, "%s%s", root, name);
-    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(path, 0700);
         *slash = '/';
@@ -121,10 +123,11 @@ static void quota_of_version_2(void **state)
 static void quota_of_version_1(void **state)
 {
     (void)state;
-    put("/proc/self/mounts",
-        "tmpfs /cg tmpfs rw 0 0\ncgroup /cg/cpuset cgroup rw,cpuset 0 0\ncgroup /cg/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n"
-        "cgroup2 /cg/unified cgroup2 rw 0 0\n");
-    put("/proc/self/cgroup", "5:cpuset:/set\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/\n0::/other\n");
+    put("/proc/self/mounts", "tmpfs /cg tmpfs rw 0 0\ncgroup /cg/cpuset cgroup rw,cpuset 0 "
+                             "0\ncgroup /cg/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n"
+                             "cgroup2 /cg/unified cgroup2 rw 0 0\n");
+    put("/proc/self/cgroup",
+        "5:cpuset:/set\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/\n0::/other\n");
     put("/cg/cpuset/docker/abc/cpu.cfs_quota_us", "1\n"); /* another controller's folder */
     put("/cg/cpuset/docker/abc/cpu.cfs_period_us", "1\n");
     put("/cg/cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "-1\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_wait.c - how a rank waits, in a world whose clock moves only when the rank looks, yields, sleeps or progresses: the functions that
- * wait.c asks of the system are replaced by the ones here.
+ * test_wait.c - how a rank waits, in a world whose clock moves only when the rank looks, yields,
+ * sleeps or progresses: the functions that wait.c asks of the system are replaced by the ones here.
  */
 #define _GNU_SOURCE
 #include "mem/mem.h"
@@ -59,8 +59,8 @@ long syscall(long number, ...)
     (void)va_arg(args, uint32_t *);
     if (number == SYS_futex && va_arg(args, int) == FUTEX_WAIT) {
         (void)va_arg(args, uint32_t);
-        const struct timespec *most = va_arg(args, const struct timespec *);
-        int64_t bound = most->tv_sec * 1000000000 + most->tv_nsec, left = post_at - now;
+        const struct timespec *max = va_arg(args, const struct timespec *);
+        int64_t bound = max->tv_sec * 1000000000 + max->tv_nsec, left = post_at - now;
         assert_in_range(bound, 1, MS);
         sleeps++;
         advance(left > 0 && left < bound ? left + 30 * US : bound);
@@ -101,7 +101,10 @@ static void a_way_does_what_it_is_named_after(void **state)
     static const struct {
         enum mem_way way;
         bool yields, sleeps;
-    } ways[] = { { MEM_POLL, false, false }, { MEM_YIELD, true, false }, { MEM_SLEEP, false, true }, { MEM_ADAPTIVE, true, true } };
+    } ways[] = { { MEM_POLL, false, false },
+                 { MEM_YIELD, true, false },
+                 { MEM_SLEEP, false, true },
+                 { MEM_ADAPTIVE, true, true } };
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         reset(state);
@@ -127,7 +130,8 @@ static void progress_is_called_in_every_way(void **state)
         }
 }
 
-/* However long processors were lost, a second later a yield is tried again; a program that stood still as a whole has lost none. */
+/* However long processors were lost, a second later a yield is tried again; a program that stood
+ * still as a whole has lost none. */
 static void no_loss_is_remembered_for_ever(void **state)
 {
     (void)state;

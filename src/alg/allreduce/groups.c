@@ -1,26 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allreduce/groups.c - contributions go up the groups of the memory hierarchy in flag lines, the result comes down in one that all ranks below poll.
+ * allreduce/groups.c - contributions go up the groups of the memory hierarchy in flag lines, the
+ * result comes down in one that all ranks below poll.
  *
  * Source    papers 03 (groups) and 05; barrier/groups with a payload in each line.
- * Shape     p ranks in L levels of groups, n <= 112 bytes; a leader reduces the lines of its group into its line one level up, those of more than
- *           `flat` members in two steps; where at most `exchange` take part in a level, they read each other's lines.
- * Cost      T = sum over levels of (l + (c - 2) g + c o) + l + (p - 2) g    ns; l one line transfer, c group size, g one more overlapped line, o a
- *           reduction of n bytes in the nearest cache
- *           traffic: one line written a level, at a leader one read for each member; one line read for the result
+ * Shape     p ranks in L levels of groups, n <= 112 bytes; a leader reduces the lines of its group
+ *           into its line one level up, those of more than `flat` members in two steps; where at
+ *           most `exchange` take part in a level, they read each other's lines.
+ * Cost      T = sum over levels of (l + (c - 2) g + c o) + l + (p - 2) g    ns; l one line
+ *           transfer, c group size, g one more overlapped line, o a reduction of n bytes in the
+ *           nearest cache traffic: one line written a level, at a leader one read for each member;
+ *           one line read for the result
  * Accepts   n <= 112.
  *
  * Line                     written by   read by                       value k means
- *   slot[r].arrive[level]   r            who waits for r in its group  the sum over r and all below it in operation k is in this line
+ *   slot[r].arrive[level]   r            who waits for r in its group  the sum over r and all below
+ *   it in operation k is in this line
  *   slot[r].meet[k % 2]     r            members of a top that meets   the same
- *   slot[h].leave           h            all others; at a top that     the result of operation k is in this line
+ *   slot[h].leave           h            all others; at a top that     the result of operation k is
+ *   in this line
  *                                        meets: all below h
  *
- * An arrive line has been read before its writer is released, and a leave line before its readers arrive again; meet lines as in allreduce/inline.
+ * An arrive line has been read before its writer is released, and a leave line before its readers
+ * arrive again; meet lines as in allreduce/inline.
  *
- * Edges     R1 -> A1   a sum                      happens before  the leader's reading it, and the reads of a release before the next write there
- *           R2 -> A2   a top member's sum         happens before  the other top members' reading it, and reads of k - 2 before the next write there
- *           R3 -> A3   the result                 happens before  the reads of those below, and the reads of their lines before the next write there
+ * Edges     R1 -> A1   a sum                      happens before  the leader's reading it, and the
+ *                      reads of a release before the next write there
+ *           R2 -> A2   a top member's sum         happens before  the other top members' reading
+ *                      it, and reads of k - 2 before the next write there
+ *           R3 -> A3   the result                 happens before  the reads of those below, and the
+ *                      reads of their lines before the next write there
  */
 #include "alg/contribution.h"
 #include "alg/gathering.h"
@@ -29,8 +38,10 @@
 enum param { EXCHANGE, FLAT };
 
 static const struct alg_param params[] = {
-    [EXCHANGE] = { "exchange", "1", "ranks, at most, that tell each other, at the lowest level of so few, instead of rank 0", 1, 64, 8,
-                   NULL, .tune = "1,2" },
+    [EXCHANGE] = { "exchange", "1",
+                   "ranks, at most, that tell each other, at the lowest level of so few, instead "
+                   "of rank 0",
+                   1, 64, 8, NULL, .tune = "1,2" },
     [FLAT] = GATHERING_FLAT,
     { .name = NULL },
 };
@@ -41,15 +52,19 @@ struct slot {
 };
 
 /* Where a rank's sum is that goes into a level; above the top: the result. */
-static mem_flag *line_of(struct mem *m, const struct coll *c, const struct top *top, int rank, int level)
+static mem_flag *line_of(struct mem *m, const struct coll *c, const struct top *top, int rank,
+                         int level)
 {
     struct slot *slot = mem_slot(m, rank);
 
-    return level > top->level ? &slot->leave : level == top->level && top->meets ? &slot->meet[c->op % 2] : &slot->arrive[level];
+    return level > top->level                  ? &slot->leave
+           : level == top->level && top->meets ? &slot->meet[c->op % 2]
+                                               : &slot->arrive[level];
 }
 
 /* The sum of one of the caller's group, which goes into a level, once it is there. */
-static void await_sum(struct mem *m, const struct coll *c, const struct top *top, int rank, int level)
+static void await_sum(struct mem *m, const struct coll *c, const struct top *top, int rank,
+                      int level)
 {
     mem_flag *line = line_of(m, c, top, rank, level);
 
@@ -60,12 +75,15 @@ static void await_sum(struct mem *m, const struct coll *c, const struct top *top
 }
 
 /*
- * Once they are there: the sums of members[first] .. members[end - 1], and the own one before them if first > 0, into the own line of
- * level `into`, which its readers have then left; the result into `out`, too.
+ * Once they are there: the sums of members[first] .. members[end - 1], and the own one before them
+ * if first > 0, into the own line of level `into`, which its readers have then left; the result
+ * into `out`, too.
  */
-static void reduce(struct mem *m, const struct coll *c, const struct top *top, int level, const struct gathering *group, int into)
+static void reduce(struct mem *m, const struct coll *c, const struct top *top, int level,
+                   const struct gathering *group, int into)
 {
-    const struct mem_span to = { .shared = contribution_at(line_of(m, c, top, mem_rank(m), into)) }, out = { .view = &c->out };
+    const struct mem_span to = { .shared = contribution_at(line_of(m, c, top, mem_rank(m), into)) },
+                          out = { .view = &c->out };
     struct sources all;
 
     for (int i = group->first; i < group->end; i++)
@@ -73,9 +91,11 @@ static void reduce(struct mem *m, const struct coll *c, const struct top *top, i
             await_sum(m, c, top, group->members[i], level);
     sources_begin(&all, m, c, &to, c->bytes);
     if (group->first > 0)
-        sources_add(&all, (struct mem_span){ .shared = contribution_at(line_of(m, c, top, mem_rank(m), level)) });
+        sources_add(&all, (struct mem_span){
+                              .shared = contribution_at(line_of(m, c, top, mem_rank(m), level)) });
     for (int i = group->first; i < group->end; i++)
-        sources_add(&all, (struct mem_span){ .shared = contribution_at(line_of(m, c, top, group->members[i], level)) });
+        sources_add(&all, (struct mem_span){ .shared = contribution_at(
+                                                 line_of(m, c, top, group->members[i], level)) });
     sources_reduce(&all, &to, into > top->level ? &out : NULL);
 }
 

@@ -3,18 +3,22 @@
  * allreduce/inline.c - contributions travel in flag lines, and every rank reduces all of them.
  *
  * Source    this project; papers 02 and 05: no barrier on the path.
- * Shape     p ranks, n <= 112 bytes.  Each rank writes its line and reads those of all others, from rank 0 on.
- * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a copy or reduction of n bytes in the nearest cache
- *           traffic: p lines read or written by a rank
+ * Shape     p ranks, n <= 112 bytes.  Each rank writes its line and reads those of all others, from
+ *           rank 0 on.
+ * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
+ *           copy or reduction of n bytes in the nearest cache traffic: p lines read or written by a
+ *           rank
  * Accepts   n <= 112.
  *
- * Two lines in turn: whoever writes the line of operation k has seen all lines of k - 1, whose writers had left operation k - 2.
+ * Two lines in turn: whoever writes the line of operation k has seen all lines of k - 1, whose
+ * writers had left operation k - 2.
  *
  * Line                  written by   read by       value k means
  *   slot[r].line[k % 2]  r            all others    r's contribution to operation k is in this line
  *
  * Edges     R1 -> A1   a rank's contribution       happens before  the others' reading it
- *                      a rank's reads of k - 2     happen before   the others' next write to those lines
+ *                      a rank's reads of k - 2     happen before   the others' next write to those
+ *                                                                  lines
  */
 #include "alg/contribution.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allreduce/messages.c - baseline: a reduction by messages up a tree to rank 0, then a broadcast by messages down the same tree.
+ * allreduce/messages.c - baseline: a reduction by messages up a tree to rank 0, then a broadcast by
+ * messages down the same tree.
  *
- * Source    Open MPI, coll/base, "nonoverlapping", over send and receive through shared queues; paper 05 is compared with such.
+ * Source    Open MPI, coll/base, "nonoverlapping", over send and receive through shared queues;
+ *           paper 05 is compared with such.
  * Shape     p ranks, n bytes: reduce/messages, then bcast/messages.
  * Cost      T = those of the two, one after the other
  *           traffic: theirs
@@ -25,7 +27,8 @@ static void run(struct mem *m, const struct coll *c)
 ALG_DEFINE(allreduce, messages) = {
     .coll = "allreduce",
     .name = "messages",
-    .doc = "baseline: messages up a tree to rank 0 and down again, through a queue of each pair of ranks",
+    .doc = "baseline: messages up a tree to rank 0 and down again, through a queue of each pair of "
+           "ranks",
     .source = "Open MPI, coll/base",
     .baseline = true,
     .family = "messages",

@@ -1,43 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoall/inline.c - a rank's blocks for all others lie one after the other behind one flag, the first of them in the flag's own line.
+ * alltoall/inline.c - a rank's blocks for all others lie one after the other behind one flag, the
+ * first of them in the flag's own line.
  *
- * Source    paper 02, "Alltoall", small blocks, and this project: no copies through third ranks (Bruck), which shared memory does not need.
- * Shape     p ranks, blocks of n bytes.  Each rank writes (p - 1) n bytes, posts once, and reads n bytes of each other rank, in rotation: r + 1, r + 2, ...
- * Cost      T = l + (p - 2) g + 2 (p - 1) o     ns; l one line transfer, g one more overlapped line, o a copy of n bytes in the nearest cache
- *           traffic: 2 (p - 1) n bytes beyond in and out; the own block goes from in to out
+ * Source    paper 02, "Alltoall", small blocks, and this project: no copies through third ranks
+ *           (Bruck), which shared memory does not need.
+ * Shape     p ranks, blocks of n bytes.  Each rank writes (p - 1) n bytes, posts once, and reads n
+ *           bytes of each other rank, in rotation: r + 1, r + 2, ...
+ * Cost      T = l + (p - 2) g + 2 (p - 1) o     ns; l one line transfer, g one more overlapped
+ *           line, o a copy of n bytes in the nearest cache traffic: 2 (p - 1) n bytes beyond in and
+ *           out; the own block goes from in to out
  * Accepts   (p - 1) n + 8 bytes in half of the slot.
  *
- * Two sets in turn: whoever writes the set of operation k has seen all flags of k - 1, whose owners had left operation k - 2.
+ * Two sets in turn: whoever writes the set of operation k has seen all flags of k - 1, whose owners
+ * had left operation k - 2.
  *
  * Line                  written by   read by       value k means
- *   slot[r].set[k % 2]  r            all others    r's blocks for operation k are behind this flag, in the order of their ranks, without r
+ *   slot[r].set[k % 2]  r            all others    r's blocks for operation k are behind this flag,
+ *                                                  in the order of their ranks, without r
  *
  * Edges     R1 -> A1   a rank's copies in         happen before  the others' copies out
- *                      a rank's reads of k - 2    happen before  the others' next write to those sets
+ *                      a rank's reads of k - 2    happen before  the others' next write to those
+ *                                                                sets
  */
 #include "alg/alg.h"
 
 enum param { BUDGET };
 
 static const struct alg_param params[] = {
-    [BUDGET] = { "budget", "B", "both sets of blocks", 2 * HUD_LINE, 1 << 24, 64 << 10, NULL, .tune = "16K" },
+    [BUDGET] = { "budget", "B", "both sets of blocks", 2 * HUD_LINE, 1 << 24, 64 << 10, NULL,
+                 .tune = "16K" },
     { .name = NULL },
 };
 
-enum { HEAD = offsetof(mem_flag, payload), CLAIMED = 8192 /* bytes that are taken back for the next operation, at most */ };
+enum {
+    HEAD = offsetof(mem_flag, payload),
+    CLAIMED = 8192 /* bytes that are taken back for the next operation, at most */
+};
 
 static size_t set_bytes(size_t slot_bytes)
 {
     return slot_bytes / 2 / HUD_LINE * HUD_LINE;
 }
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     size_t wanted = (size_t)param[BUDGET];
 
     (void)ranks;
-    return 2 * set_bytes(wanted < most_bytes ? wanted : most_bytes);
+    return 2 * set_bytes(wanted < max_bytes ? wanted : max_bytes);
 }
 
 static bool accepts(const struct coll *c, int ranks)
@@ -69,13 +80,15 @@ static void own(struct mem *m, const struct coll *c)
     size_t at = (size_t)mem_rank(m) * c->bytes;
 
     if (!coll_in_place(c))
-        mem_move(m, &(struct mem_span){ NULL, &c->out, at }, &(struct mem_span){ NULL, &c->in, at }, c->bytes);
+        mem_move(m, &(struct mem_span){ NULL, &c->out, at }, &(struct mem_span){ NULL, &c->in, at },
+                 c->bytes);
 }
 
 static void run(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
-    size_t behind = HEAD + (size_t)(ranks - 1) * c->bytes, claimed = behind < CLAIMED ? behind : CLAIMED;
+    size_t behind = HEAD + (size_t)(ranks - 1) * c->bytes,
+           claimed = behind < CLAIMED ? behind : CLAIMED;
     mem_flag *mine = set_of(m, c, me);
 
     copy_in(m, c, block_in(mine, c, me, 0), 0, me);
@@ -88,7 +101,8 @@ static void run(struct mem *m, const struct coll *c)
         mem_await(m, set, c->op); /* A1 */
         mem_out(m, &c->out, block_in(set, c, from, me), (size_t)from * c->bytes, c->bytes);
     }
-    mem_claim(m, set_of(m, &(struct coll){ .op = c->op + 1, .slot_bytes = c->slot_bytes }, me), claimed);
+    mem_claim(m, set_of(m, &(struct coll){ .op = c->op + 1, .slot_bytes = c->slot_bytes }, me),
+              claimed);
 }
 
 ALG_DEFINE(alltoall, inline) = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoall/windows.c - blocks are exchanged by tiles, through a window of each rank.  All of it is in windows.h. */
+/* alltoall/windows.c - blocks are exchanged by tiles, through a window of each rank.  All of it is
+ * in windows.h. */
 #include "alg/windows.h"
 
 static const struct alg_param params[] = WINDOWS_PARAMS;

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoallv/single.c - single copy: as alltoall/single, with blocks of any sizes and types at any places.
+ * alltoallv/single.c - single copy: as alltoall/single, with blocks of any sizes and types at any
+ * places.
  *
  * Source    this project, after alltoall/single
- * Shape     p ranks, n[i][j] bytes from i to j.  Rank j pulls n[i][j] from each i, from rank j - 1 on, and copies n[j][j].
- * Cost      T = 2 l + (sum of n[i][j] over i) t     ns, of the rank j where that is most; l and t as in alltoall/single
- *           traffic: none beyond the bytes read and written; blocks up to 16 KB / (p - 1), and what cannot be reached, go through
- *           the slot: two copies more, which stay in the caches
- * Accepts   any sizes, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
+ * Shape     p ranks, n[i][j] bytes from i to j.  Rank j pulls n[i][j] from each i, from rank j - 1
+ *           on, and copies n[j][j].
+ * Cost      T = 2 l + (sum of n[i][j] over i) t     ns, of the rank j where that is most; l and t
+ *           as in alltoall/single traffic: none beyond the bytes read and written; blocks up to 16
+ *           KB / (p - 1), and what cannot be reached, go through the slot: two copies more, which
+ *           stay in the caches
+ * Accepts   any sizes, if the ranks can reach each other's memory (alg.direct) and the lease has a
+ *           box.
  *
- * Lines and edges are single.h's, single_box.h's and single_entry.h's; in place, larger blocks go through the box.
+ * Lines and edges are single.h's, single_box.h's and single_entry.h's; in place, larger blocks go
+ * through the box.
  */
 #include "alg/single_exchange.h"
 

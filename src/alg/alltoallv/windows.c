@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoallv/windows.c - blocks of any sizes are exchanged by tiles, through a window of each rank.  All of it is in windows.h. */
+/* alltoallv/windows.c - blocks of any sizes are exchanged by tiles, through a window of each rank.
+ * All of it is in windows.h. */
 #include "alg/windows.h"
 
 static const struct alg_param params[] = WINDOWS_PARAMS;

@@ -2,11 +2,14 @@
 /*
  * barrier/central.c - all ranks count in one counter; the last to arrive lets everybody go.
  *
- * Source    Mellor-Crummey, Scott: Algorithms for scalable synchronization on shared-memory multiprocessors (1991), Algorithm 7; paper 03's
- *           "sense-reversing", which it is compared with.  The sense that flips is the number of the operation here, and the counter
- *           counts on for ever (modulo 2^64) instead of being reset.
- * Shape     p ranks add to one line, the last posts another, which p - 1 poll; both at rank 0, as the paper's global counters.
- * Cost      T = p a + l + (p - 2) g    ns; a an atomic addition to a line that another rank had last, l one line transfer, g one more overlapped
+ * Source    Mellor-Crummey, Scott: Algorithms for scalable synchronization on shared-memory
+ *           multiprocessors (1991), Algorithm 7; paper 03's "sense-reversing", which it is compared
+ *           with.  The sense that flips is the number of the operation here, and the counter counts
+ *           on for ever (modulo 2^64) instead of being reset.
+ * Shape     p ranks add to one line, the last posts another, which p - 1 poll; both at rank 0, as
+ *           the paper's global counters.
+ * Cost      T = p a + l + (p - 2) g    ns; a an atomic addition to a line that another rank had
+ *           last, l one line transfer, g one more overlapped
  * Accepts   any number of ranks.
  *
  * Line             written by        read by      value k means
@@ -14,7 +17,8 @@
  *   slot[0].sense  the last to come  the others   all have entered operation k
  *
  * Edges     R1 -> A1   an entry  happens before  the last arrival, which reads p k
- *           R2 -> A2   all entries, as the last has seen them  happen before  the exits; and a post of `sense` before the next operation's
+ *           R2 -> A2   all entries, as the last has seen them  happen before  the exits; and a post
+ *                      of `sense` before the next operation's
  */
 #include "alg/alg.h"
 

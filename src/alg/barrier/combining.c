@@ -1,30 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/combining.c - ranks count in small groups; the last of a group goes on to the group above and, coming back, lets its own go.
+ * barrier/combining.c - ranks count in small groups; the last of a group goes on to the group above
+ * and, coming back, lets its own go.
  *
- * Source    Yew, Tzeng, Lawrie: Distributing hot-spot addressing in large-scale multiprocessors (1987), as in Mellor-Crummey, Scott (1991),
- *           Algorithm 8; paper 03's "combining tree" is degree = 2.  Senses are numbers of operations and counters are never reset, as in central.c.
- * Shape     p ranks, h = ceil(log_k p) levels, k the degree.  At level i the ranks of a run of k^(i+1) have been counted in at most k runs of k^i.
- *           (p - 1) / (k - 1) nodes where p = k^h: p - 1 more additions than nodes, and a post for each node.
- * Cost      T = h (k a + l + (k - 2) g)    ns; a an atomic addition to a line that another rank had last, l one line transfer, g one more overlapped
+ * Source    Yew, Tzeng, Lawrie: Distributing hot-spot addressing in large-scale multiprocessors
+ *           (1987), as in Mellor-Crummey, Scott (1991), Algorithm 8; paper 03's "combining tree" is
+ *           degree = 2.  Senses are numbers of operations and counters are never reset, as in
+ *           central.c.
+ * Shape     p ranks, h = ceil(log_k p) levels, k the degree.  At level i the ranks of a run of
+ *           k^(i+1) have been counted in at most k runs of k^i.  (p - 1) / (k - 1) nodes where p =
+ *           k^h: p - 1 more additions than nodes, and a post for each node.
+ * Cost      T = h (k a + l + (k - 2) g)    ns; a an atomic addition to a line that another rank had
+ *           last, l one line transfer, g one more overlapped
  * Accepts   any number of ranks; 2 <= k <= 64.
  *
- * A node joins k runs, and lies in the slot of the first rank of its second run: that rank is first of a later run in no other node, so every slot
- * holds one node at most.  Where there is no second run, there is nothing to join and no node.
+ * A node joins k runs, and lies in the slot of the first rank of its second run: that rank is first
+ * of a later run in no other node, so every slot holds one node at most.  Where there is no second
+ * run, there is nothing to join and no node.
  *
  * Line            written by                         read by     value v means
- *   slot[r].count the last of each run, by addition  its adders  v additions: one for each run an operation
+ *   slot[r].count the last of each run, by addition  its adders  v additions: one for each run an
+ *                                                                operation
  *   slot[r].sense the last of them                   the others  all have entered operation v
  *
- * Edges     R1 -> A1   the entries below a rank that counts  happen before  the last arrival at the node, which goes up
- *           R2 -> A2   all entries, as the last at the top has seen them  happen before  the exits; and a post of `sense` before the next's
+ * Edges     R1 -> A1   the entries below a rank that counts  happen before  the last arrival at the
+ *                      node, which goes up
+ *           R2 -> A2   all entries, as the last at the top has seen them  happen before  the exits;
+ *                      and a post of `sense` before the next's
  */
 #include "alg/alg.h"
 
 enum param { DEGREE };
 
 static const struct alg_param params[] = {
-    [DEGREE] = { "degree", "1", "ranks or groups that count together", 2, 64, 2, NULL, .tune = "4,8" },
+    [DEGREE] = { "degree", "1", "ranks or groups that count together", 2, 64, 2, NULL,
+                 .tune = "4,8" },
     { .name = NULL },
 };
 
@@ -32,10 +42,12 @@ struct slot {
     mem_flag count, sense;
 };
 
-/* The node that joins this rank's run of `run` ranks to its neighbours, NULL: it has none; *arrivals of an operation. */
+/* The node that joins this rank's run of `run` ranks to its neighbours, NULL: it has none;
+ * *arrivals of an operation. */
 static struct slot *node_of(struct mem *m, int run, int degree, uint64_t *arrivals)
 {
-    int first = mem_rank(m) / run / degree * run * degree, runs = (mem_size(m) - first + run - 1) / run;
+    int first = mem_rank(m) / run / degree * run * degree,
+        runs = (mem_size(m) - first + run - 1) / run;
 
     *arrivals = (uint64_t)(runs < degree ? runs : degree);
     return runs > 1 ? mem_slot(m, first + run) : NULL;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/counters.c - each rank counts in a line of its own; rank 0 looks at all, then lets everybody go by one line.
+ * barrier/counters.c - each rank counts in a line of its own; rank 0 looks at all, then lets
+ * everybody go by one line.
  *
- * Source    paper 03's "sense-reversing-counter" (flat tree), which it is compared with: central.c without the atomic counter.
+ * Source    paper 03's "sense-reversing-counter" (flat tree), which it is compared with: central.c
+ *           without the atomic counter.
  * Shape     p ranks; p lines posted.
- * Cost      T = l + (p - 2) g + l + (p - 2) g    ns; l one line transfer, g one more overlapped: rank 0's scan, then the readers of its line
+ * Cost      T = l + (p - 2) g + l + (p - 2) g    ns; l one line transfer, g one more overlapped:
+ *           rank 0's scan, then the readers of its line
  * Accepts   any number of ranks.
  *
  * Line              written by   read by   value k means

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/dissemination.c - in round i everybody hears from the rank 2^i before it, which has by then heard of 2^i ranks.
+ * barrier/dissemination.c - in round i everybody hears from the rank 2^i before it, which has by
+ * then heard of 2^i ranks.
  *
- * Source    Hensgen, Finkel, Manber: Two algorithms for barrier synchronization (1988); paper 03 is compared with it.  Mellor-Crummey, Scott (1991),
- *           Algorithm 9, needs two sets of flags and a sense; a line that counts operations needs neither.
- * Shape     p ranks, h = ceil(log2 p) rounds; p h lines posted, each with one writer and one reader, p of them at a time.
+ * Source    Hensgen, Finkel, Manber: Two algorithms for barrier synchronization (1988); paper 03 is
+ *           compared with it.  Mellor-Crummey, Scott (1991), Algorithm 9, needs two sets of flags
+ *           and a sense; a line that counts operations needs neither.
+ * Shape     p ranks, h = ceil(log2 p) rounds; p h lines posted, each with one writer and one
+ *           reader, p of them at a time.
  * Cost      T = h l    ns; l one line transfer
  * Accepts   up to 2^12 ranks.
  *
  * Line               written by   read by             value k means
- *   slot[r].round[i] r            rank r + 2^i mod p  r, and the 2^i - 1 ranks before it, have entered operation k
+ *   slot[r].round[i] r            rank r + 2^i mod p  r, and the 2^i - 1 ranks before it, have
+ *                                                     entered operation k
  *
- * Edges     R1 -> A1   the entries of 2^i ranks  happen before  the round i + 1 of the rank 2^i after
+ * Edges     R1 -> A1   the entries of 2^i ranks  happen before  the round i + 1 of the rank 2^i
+ *                      after
  */
 #include "alg/alg.h"
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/gather.c - flat gather, flat release: rank 0 hears from each rank by one line, and lets each go by another.
+ * barrier/gather.c - flat gather, flat release: rank 0 hears from each rank by one line, and lets
+ * each go by another.
  *
- * Source    paper 03's "sense-reversing-gr" (flat tree in two phases), which it is compared with; it gives no code.  As we read it both phases
- *           go over lines of rank 0 and one other rank.  counters.c differs in the second: there all poll one line, which rank 0 writes
- *           once, and readers queue for it; here rank 0 writes p - 1 lines, and nobody waits for another reader.
+ * Source    paper 03's "sense-reversing-gr" (flat tree in two phases), which it is compared with;
+ *           it gives no code.  As we read it both phases go over lines of rank 0 and one other
+ *           rank.  counters.c differs in the second: there all poll one line, which rank 0 writes
+ *           once, and readers queue for it; here rank 0 writes p - 1 lines, and nobody waits for
+ *           another reader.
  * Shape     p ranks; 2 (p - 1) lines posted, each with one writer and one reader.
- * Cost      T = l + (p - 2) g + (p - 2) w + l    ns; l one line transfer, g one more overlapped, w a write to a line that another rank polls
+ * Cost      T = l + (p - 2) g + (p - 2) w + l    ns; l one line transfer, g one more overlapped, w
+ *           a write to a line that another rank polls
  * Accepts   any number of ranks.
  *
  * Line                written by   read by   value k means

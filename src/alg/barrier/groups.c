@@ -1,33 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/groups.c - arrive up the groups of the memory hierarchy, leave by a flag that all ranks below poll.
+ * barrier/groups.c - arrive up the groups of the memory hierarchy, leave by a flag that all ranks
+ * below poll.
  *
- * Source    paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors), "Barrier"; its sense and states, which
- *           flip or count, are counters of the operation here, so back-to-back calls need no second phase.
- *           Ours: where at most `exchange` ranks take part in a level, they do not gather further, at rank 0: each tells all the others, and
- *           releases its own ranks below: one line transfer less on the path, or more.  exchange = 1 is the paper's form.
- * Shape     p ranks in L levels of groups; a leader scans its group, then arrives one level up.  A group of more than `flat` members gathers in
- *           two steps: 64 ranks of a simulated 2 x Xeon 8358, groups of 32, .96 us instead of 1.33.
- * Cost      T = sum over levels of (l + (c - 2) g) + l + (p - 2) g    ns; l one line transfer, c group size, g one more overlapped line
- *           two ranks that exchange: l; a group in two steps: 2 (l + sqrt(c) g) instead of l + (c - 2) g
+ * Source    paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
+ *           "Barrier"; its sense and states, which flip or count, are counters of the operation
+ *           here, so back-to-back calls need no second phase.  Ours: where at most `exchange` ranks
+ *           take part in a level, they do not gather further, at rank 0: each tells all the others,
+ *           and releases its own ranks below: one line transfer less on the path, or more.
+ *           exchange = 1 is the paper's form.
+ * Shape     p ranks in L levels of groups; a leader scans its group, then arrives one level up.  A
+ *           group of more than `flat` members gathers in two steps: 64 ranks of a simulated 2 x
+ *           Xeon 8358, groups of 32, .96 us instead of 1.33.
+ * Cost      T = sum over levels of (l + (c - 2) g) + l + (p - 2) g    ns; l one line transfer, c
+ *           group size, g one more overlapped line two ranks that exchange: l; a group in two
+ *           steps: 2 (l + sqrt(c) g) instead of l + (c - 2) g
  * Accepts   any number of ranks and groups.
  *
  * Line                    written by   read by                       value k means
- *   slot[r].arrive[level]   r            who waits for r in its group  r, and all below it, have entered operation k
+ *   slot[r].arrive[level]   r            who waits for r in its group  r, and all below it, have
+ *   entered operation k
  *   slot[r].meet[k % 2]     r            members of a top that meets   the same
- *   slot[h].leave           h            all others; at a top that     everybody has entered operation k
+ *   slot[h].leave           h            all others; at a top that     everybody has entered
+ *   operation k
  *                                        meets: all below h
  *
- * Who meets uses two lines in turn: the others may still poll the one, the other they have all left, and its owner takes it back for the next
- * operation before that comes (mem_claim), not within it: .29 -> .21 us, two ranks from a common start, line transfer 135 ns.
+ * Who meets uses two lines in turn: the others may still poll the one, the other they have all
+ * left, and its owner takes it back for the next operation before that comes (mem_claim), not
+ * within it: .29 -> .21 us, two ranks from a common start, line transfer 135 ns.
  *
- * Where ranks share processors, a group gathers best in one step.  On 2 processors, line transfer 53-76 ns, fastest tenth of interleaved shots, several launches: 8 unbound ranks meet in
- * 23-27 us by the flat forms (this, central, counters, gather, cells), in 30-41 by the logarithmic ones; 16 in 69-86 and 73-123 us.  Two bound
- * ranks, medians: this .23, dissemination .27, the others .36-.41.  Ranks with a processor each in
- * wide groups take two steps, in simulated time (core/builtin.toml).
+ * Where ranks share processors, a group gathers best in one step.  On 2 processors, line transfer
+ * 53-76 ns, fastest tenth of interleaved shots, several launches: 8 unbound ranks meet in 23-27 us
+ * by the flat forms (this, central, counters, gather, cells), in 30-41 by the logarithmic ones; 16
+ * in 69-86 and 73-123 us.  Two bound ranks, medians: this .23, dissemination .27, the others
+ * .36-.41.  Ranks with a processor each in wide groups take two steps, in simulated time
+ * (core/choose/builtin.toml).
  *
- * Edges     R1 -> A1   a member's (and its members') entry  happens before  its leader's arrival one level up
- *           R2 -> A2   the entries that a top member has seen  happen before  the other top members' exits
+ * Edges     R1 -> A1   a member's (and its members') entry  happens before  its leader's arrival
+ *                      one level up
+ *           R2 -> A2   the entries that a top member has seen  happen before  the other top
+ *                      members' exits
  *           R3 -> A3   a top member's view of all entries      happens before  the exits below it
  */
 #include "alg/gathering.h"
@@ -36,8 +48,10 @@
 enum param { EXCHANGE, FLAT };
 
 static const struct alg_param params[] = {
-    [EXCHANGE] = { "exchange", "1", "ranks, at most, that tell each other, at the lowest level of so few, instead of rank 0", 1, 64, 8,
-                   NULL, .tune = "1,2" },
+    [EXCHANGE] = { "exchange", "1",
+                   "ranks, at most, that tell each other, at the lowest level of so few, instead "
+                   "of rank 0",
+                   1, 64, 8, NULL, .tune = "1,2" },
     [FLAT] = GATHERING_FLAT,
     { .name = NULL },
 };

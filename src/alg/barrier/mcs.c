@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/mcs.c - arrive up a tree of four children each, leave down a tree of two; every rank waits on lines of its own slot only.
+ * barrier/mcs.c - arrive up a tree of four children each, leave down a tree of two; every rank
+ * waits on lines of its own slot only.
  *
- * Source    Mellor-Crummey, Scott: Algorithms for scalable synchronization on shared-memory multiprocessors (1991), Algorithm 11; paper 03 is
- *           compared with it.  There a rank's four children set four bytes of one word, which the rank clears again; here each child has a
- *           line and counts operations in it: a line has one writer, and is never reset.
+ * Source    Mellor-Crummey, Scott: Algorithms for scalable synchronization on shared-memory
+ *           multiprocessors (1991), Algorithm 11; paper 03 is compared with it.  There a rank's
+ *           four children set four bytes of one word, which the rank clears again; here each child
+ *           has a line and counts operations in it: a line has one writer, and is never reset.
  * Shape     p ranks; 2 (p - 1) lines posted, each with one writer and one reader.
- * Cost      T = a (l + 3 g) + b (l + w)    ns; a, b depths of the two trees, about log4 p and log2 p; l one line transfer, g one more overlapped,
- *           w a write to a line that another rank polls
+ * Cost      T = a (l + 3 g) + b (l + w)    ns; a, b depths of the two trees, about log4 p and log2
+ *           p; l one line transfer, g one more overlapped, w a write to a line that another rank
+ *           polls
  * Accepts   any number of ranks.
  *
  * Line                    written by            read by   value k means
- *   slot[r].arrived[i]    4 r + 1 + i           r         4 r + 1 + i, and all below it, have entered operation k
+ *   slot[r].arrived[i]    4 r + 1 + i           r         4 r + 1 + i, and all below it, have
+ *                                                         entered operation k
  *   slot[r].wake          (r - 1) / 2           r         all have entered operation k
  *
  * Edges     R1 -> A1   the entries below and of a rank  happen before  its parent's own arrival
- *           R2 -> A2   all entries, as rank 0 has seen them  happen before  the exits, parent before child
+ *           R2 -> A2   all entries, as rank 0 has seen them  happen before  the exits, parent
+ *                      before child
  */
 #include "alg/alg.h"
 

@@ -2,21 +2,23 @@
 /*
  * barrier/messages.c - baseline: empty messages up a binomial tree, and down again.
  *
- * Source    Open MPI, coll/base, the barrier "tree", over send and receive through shared queues; papers 03 and 05 are compared with such.
+ * Source    Open MPI, coll/base, the barrier "tree", over send and receive through shared queues;
+ *           papers 03 and 05 are compared with such.
  * Shape     p ranks; 2 (p - 1) messages, each a line posted by its sender, and one by its receiver.
- * Cost      T = 2 ceil(log2 p) (l + w)    ns; l one line transfer, w a write to a line that another rank polls
+ * Cost      T = 2 ceil(log2 p) (l + w)    ns; l one line transfer, w a write to a line that another
+ *           rank polls
  * Accepts   any number of ranks, if the lease has room for a cell between each two.
  *
  * Lines and edges are messages.h's: an entry goes up with each message, all of them come down.
  */
 #include "alg/messages.h"
 
-static const struct messages_form form = { .most_bytes = 0, .cells = 4 };
+static const struct messages_form form = { .max_bytes = 0, .cells = 4 };
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)param;
-    return messages_bytes(&form, ranks, most_bytes);
+    return messages_bytes(&form, ranks, max_bytes);
 }
 
 static void receive(const struct messages *x, int from)

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/tournament.c - in each round half of those still in it lose, by an order fixed beforehand; winners let those go whom they have beaten.
+ * barrier/tournament.c - in each round half of those still in it lose, by an order fixed
+ * beforehand; winners let those go whom they have beaten.
  *
- * Source    Hensgen, Finkel, Manber: Two algorithms for barrier synchronization (1988), with the wake-up tree of Mellor-Crummey, Scott (1991),
- *           Algorithm 10; paper 03 is compared with it.  It is combining.c with degree 2 where it is known who comes last, so that nobody
+ * Source    Hensgen, Finkel, Manber: Two algorithms for barrier synchronization (1988), with the
+ *           wake-up tree of Mellor-Crummey, Scott (1991), Algorithm 10; paper 03 is compared with
+ *           it.  It is combining.c with degree 2 where it is known who comes last, so that nobody
  *           needs an atomic counter; and the loser need not come first.
- * Shape     p ranks, h = ceil(log2 p) rounds; 2 (p - 1) lines posted, each with one writer and one reader.  In round i rank r meets r + 2^i.
- * Cost      T = 2 h l + (h - 1) w    ns; l one line transfer, w a write to a line that another rank polls
+ * Shape     p ranks, h = ceil(log2 p) rounds; 2 (p - 1) lines posted, each with one writer and one
+ *           reader.  In round i rank r meets r + 2^i.
+ * Cost      T = 2 h l + (h - 1) w    ns; l one line transfer, w a write to a line that another rank
+ *           polls
  * Accepts   any number of ranks.
  *
  * Line             written by           read by              value k means
- *   slot[r].lost   r                    the rank r loses to  r, and all it has beaten, have entered operation k
+ *   slot[r].lost   r                    the rank r loses to  r, and all it has beaten, have entered
+ *                                                            operation k
  *   slot[r].wake   the rank r loses to  r                    all have entered operation k
  *
- * Edges     R1 -> A1   the entries of the loser and of whom it has beaten  happen before  the winner's next round
- *           R2 -> A2   all entries, as the champion, rank 0, has seen them  happen before  the exits
+ * Edges     R1 -> A1   the entries of the loser and of whom it has beaten  happen before  the
+ *                      winner's next round
+ *           R2 -> A2   all entries, as the champion, rank 0, has seen them  happen before  the
+ *                      exits
  */
 #include "alg/alg.h"
 

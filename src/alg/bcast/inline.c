@@ -2,28 +2,35 @@
 /*
  * bcast/inline.c - a small message travels in the line of the flag that announces it.
  *
- * Source    this project; ring and recycling by halves after paper 01's sets (q = 2), fan-out by paper 03's groups, or another tree.
- * Shape     p ranks, n <= 112 bytes, a tree.  The root writes one line; each rank reads its parent's line, re-publishes it if it has children, copies out.
- * Cost      T = sum over the path of l + o     ns; l one line transfer, o two copies of n bytes in the nearest cache
+ * Source    this project; ring and recycling by halves after paper 01's sets (q = 2), fan-out by
+ *           paper 03's groups, or another tree.
+ * Shape     p ranks, n <= 112 bytes, a tree.  The root writes one line; each rank reads its
+ *           parent's line, re-publishes it if it has children, copies out.
+ * Cost      T = sum over the path of l + o     ns; l one line transfer, o two copies of n bytes in
+ *           the nearest cache
  * Accepts   n <= 112.  Decided before any rank touches shared memory.
  *
- * Each rank has a ring of RING lines, used by operation number, in two halves.  Whoever is root of the first operation of a half
- * waits until all ranks have finished the half before last, whose lines these are; every later operation of the half happens after that.  So no
- * acknowledgement is on the path, and RING / 2 operations are in flight.
+ * Each rank has a ring of RING lines, used by operation number, in two halves.  Whoever is root of
+ * the first operation of a half waits until all ranks have finished the half before last, whose
+ * lines these are; every later operation of the half happens after that.  So no acknowledgement is
+ * on the path, and RING / 2 operations are in flight.
  *
  * Line                        written by   read by       value k means
- *   slot[r].ring[k % RING]      r            r's children  the message of operation k is in this line: bytes, then data
+ *   slot[r].ring[k % RING]      r            r's children  the message of operation k is in this
+ *                                                          line: bytes, then data
  *   slot[r].done                r            any root      r has finished all operations up to k
  *
  * Edges     R1 -> A1   the copy into a line        happens before  a child's copy out of it
- *           R2 -> A2   a rank's last copy of a half  happens before  any rank's write to that half's lines again
+ *           R2 -> A2   a rank's last copy of a half  happens before  any rank's write to that
+ *                      half's lines again
  */
 #include "alg/alg.h"
 
 enum param { KIND, DEGREE };
 
 static const struct alg_param params[] = {
-    [KIND] = { "tree", "", "who reads whose line", 0, SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names, .tune = "leaders,flat" },
+    [KIND] = { "tree", "", "who reads whose line", 0, SHAPE_KINDS - 1, SHAPE_GROUPED,
+               hud_shape_names, .tune = "leaders,flat" },
     [DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 8, NULL, .tune = "32" },
     { .name = NULL },
 };
@@ -98,7 +105,8 @@ static void receive(struct mem *m, const struct coll *c, const struct shape_tree
 
 static void run(struct mem *m, const struct coll *c)
 {
-    const struct shape_tree t = { (enum shape_kind)c->param[KIND], (int)c->param[DEGREE], mem_size(m), c->root, c->groups };
+    const struct shape_tree t = { (enum shape_kind)c->param[KIND], (int)c->param[DEGREE],
+                                  mem_size(m), c->root, c->groups };
 
     if (mem_rank(m) == c->root)
         send(m, c);

@@ -1,28 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bcast/levels.c - leaders copy each fragment once for their NUMA node or socket and publish it again there, pipelined.
+ * bcast/levels.c - leaders copy each fragment once for their NUMA node or socket and publish it
+ * again there, pipelined.
  *
- * Source    this project: paper 01's queue in each leader's slice, on its node, over paper 03's groups.
- * Shape     p ranks in L levels of groups; the tree is SHAPE_GROUPED: in each group the member that leads the way to the root tells the others.
- *           A rank that was told at a high level and tells others below it copies the fragment into its own queue, from which all that it
- *           tells read; any other reads, and lets those it tells read, where the one that told it reads.  So a fragment crosses the
- *           link to a unit once, and the ranks of the root's own unit read the root's queue.
- * Cost      T = (ceil(n/f) + d) t_w + (n + d f) 2 t     ns; d copying ranks on the longest way, f bytes of a fragment, t ns per byte copied,
- *           t_w a notification; a copying rank copies twice, which is the pace of the pipeline
+ * Source    this project: paper 01's queue in each leader's slice, on its node, over paper 03's
+ *           groups.
+ * Shape     p ranks in L levels of groups; the tree is SHAPE_GROUPED: in each group the member that
+ *           leads the way to the root tells the others.  A rank that was told at a high level and
+ *           tells others below it copies the fragment into its own queue, from which all that it
+ *           tells read; any other reads, and lets those it tells read, where the one that told it
+ *           reads.  So a fragment crosses the link to a unit once, and the ranks of the root's own
+ *           unit read the root's queue.
+ * Cost      T = (ceil(n/f) + d) t_w + (n + d f) 2 t     ns; d copying ranks on the longest way, f
+ *           bytes of a fragment, t ns per byte copied, t_w a notification; a copying rank copies
+ *           twice, which is the pace of the pipeline
  * Accepts   any n, if the lease has a window.
  *
- * Positions (shape/ring.h) count over all roots, and a fragment has the same position in every queue.  A rank that announces first makes
- * sure, once a set, that all that may read its slice have left what the set held; under any root these are the ranks below the
- * same member of level `from`, and those that meet it, or the leaders above it, at `from` or higher (`may_read`).
+ * Positions (shape/ring.h) count over all roots, and a fragment has the same position in every
+ * queue.  A rank that announces first makes sure, once a set, that all that may read its slice have
+ * left what the set held; under any root these are the ranks below the same member of level `from`,
+ * and those that meet it, or the leaders above it, at `from` or higher (`may_read`).
  *
  * Line                      written by   read by            value k means
- *   slot[r].word[k % units]   r            those r tells      the fragment at position k - 1 is in the queue they read; with it, a notice
- *   slot[r].left              r            whom r may read    r reads nothing before position k any more
- *   slot[r].at, .entered      r            r                  (plain) r's position; r may announce at any position before `entered`
- *   data                      r            may_read           fragments, from the announcement to the last `left`
+ *   slot[r].word[k % units]   r            those r tells      the fragment at position k - 1 is in
+ *                                                             the queue they read; with it, a
+ *                                                             notice
+ *   slot[r].left              r            whom r may read    r reads nothing before position k any
+ *                                                             more
+ *   slot[r].at, .entered      r            r                  (plain) r's position; r may announce
+ *                                                             at any position before `entered`
+ *   data                      r            may_read           fragments, from the announcement to
+ *                                                             the last `left`
  *
- * Edges     R1 -> A1   a copy into a queue  happens before  the copies out of it; the announcement passes down the tree before each copy out
- *           R2 -> A2   a rank's last read of a set  happens before  the next write to it by any rank that it may read
+ * Edges     R1 -> A1   a copy into a queue  happens before  the copies out of it; the announcement
+ *                      passes down the tree before each copy out
+ *           R2 -> A2   a rank's last read of a set  happens before  the next write to it by any
+ *                      rank that it may read
  */
 #include "alg/queue.h"
 #include "shape/relay.h"
@@ -30,21 +43,24 @@
 enum param { FRAGMENT, SETS, BUDGET, DEPTH };
 
 static const struct alg_param params[] = {
-    [FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once; 0: sqrt(min(n, b) t_w / (t levels))", 0, 1 << 24, 0, NULL,
-                   .per_call = true, .tune = "4K,8K,16K,32K" },
+    [FRAGMENT] = { "fragment", "B",
+                   "f, bytes copied and announced at once; 0: sqrt(min(n, b) t_w / (t levels))", 0,
+                   1 << 24, 0, NULL, .per_call = true, .tune = "4K,8K,16K,32K" },
     [SETS] = { "sets", "1", "q, sets of buffers that are refilled as a whole", 1, 8, 3, NULL },
-    [BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24, 0, NULL },
-    [DEPTH] = { "depth", "1", "levels of groups, from the top down, whose members copy for those below them", 0, SHAPE_LEVELS, SHAPE_LEVELS,
-                NULL, .tune = "1" },
+    [BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24, 0,
+                 NULL },
+    [DEPTH] = { "depth", "1",
+                "levels of groups, from the top down, whose members copy for those below them", 0,
+                SHAPE_LEVELS, SHAPE_LEVELS, NULL, .tune = "1" },
     { .name = NULL },
 };
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     struct ring_wish wish = { .budget = (uint64_t)param[BUDGET] };
 
     (void)ranks;
-    return queue_bytes(&wish, param[SETS], most_bytes);
+    return queue_bytes(&wish, param[SETS], max_bytes);
 }
 
 /* The lowest level at which being told makes a rank copy; no level: the number of levels. */
@@ -55,8 +71,10 @@ static int from_level(const struct coll *c)
     return from > 1 ? from : 1;
 }
 
-/* Before the first announcement in a set: all that may read this slice have left what the set held.  Returns where the set ends. */
-static uint64_t enter(struct mem *m, const struct coll *c, const struct shape_ring *ring, const struct ring_place *at)
+/* Before the first announcement in a set: all that may read this slice have left what the set held.
+ * Returns where the set ends. */
+static uint64_t enter(struct mem *m, const struct coll *c, const struct shape_ring *ring,
+                      const struct ring_place *at)
 {
     uint64_t end = at->at + at->set_left, left = ring_must_have_left(ring, end - ring->set_units);
 
@@ -68,19 +86,27 @@ static uint64_t enter(struct mem *m, const struct coll *c, const struct shape_ri
     return end;
 }
 
-/* Fragments come from the view, or from the queue that the parent's notices are of; they are copied near, announced, copied out. */
+/* Fragments come from the view, or from the queue that the parent's notices are of; they are copied
+ * near, announced, copied out. */
 static void run(struct mem *m, const struct coll *c)
 {
-    struct shape_tree t = { .kind = SHAPE_GROUPED, .ranks = mem_size(m), .root = c->root, .groups = c->groups };
+    struct shape_tree t = {
+        .kind = SHAPE_GROUPED, .ranks = mem_size(m), .root = c->root, .groups = c->groups
+    };
     struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SETS]);
-    struct ring_wish wish = { .fragment = (uint64_t)c->param[FRAGMENT], .budget = (uint64_t)c->param[BUDGET] };
+    struct ring_wish wish = { .fragment = (uint64_t)c->param[FRAGMENT],
+                              .budget = (uint64_t)c->param[BUDGET] };
     int me = mem_rank(m), above = hud_shape_parent(&t, me), from = above;
-    uint64_t f = above >= 0 ? 0 : ring_fragment_of(&wish, &ring, c->buf.bytes, QUEUE_RATIO / (uint64_t)c->groups->levels);
-    bool root = above < 0, near = relay_copies(&t, me, from_level(c)), leaf = hud_shape_child(&t, me, 0) < 0;
+    uint64_t f = above >= 0 ? 0
+                            : ring_fragment_of(&wish, &ring, c->buf.bytes,
+                                               QUEUE_RATIO / (uint64_t)c->groups->levels);
+    bool root = above < 0, near = relay_copies(&t, me, from_level(c)),
+         leaf = hud_shape_child(&t, me, 0) < 0;
 
     while (from >= 0 && !relay_copies(&t, from, from_level(c)))
         from = hud_shape_parent(&t, from);
-    struct queue_slot *mine = mem_slot(m, me), *parent = mem_slot(m, root ? me : above), *origin = mem_slot(m, root ? me : from);
+    struct queue_slot *mine = mem_slot(m, me), *parent = mem_slot(m, root ? me : above),
+                      *origin = mem_slot(m, root ? me : from);
     struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
     uint64_t entered = mem_get(m, &mine->entered), notice = FRAGMENT_MORE;
 
@@ -96,13 +122,15 @@ static void run(struct mem *m, const struct coll *c)
             notice = mem_get(m, told->payload);
         }
         if (near && !root)
-            mem_copy(m, queue_data(mine, &ring, &at), queue_data(origin, &ring, &at), fragment_bytes(notice));
+            mem_copy(m, queue_data(mine, &ring, &at), queue_data(origin, &ring, &at),
+                     fragment_bytes(notice));
         if (!leaf) {
             mem_put(m, word->payload, notice);
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (!root)
-            mem_out(m, &c->buf, queue_data(near ? mine : origin, &ring, &at), done, fragment_bytes(notice));
+            mem_out(m, &c->buf, queue_data(near ? mine : origin, &ring, &at), done,
+                    fragment_bytes(notice));
         ring_move(&ring, &at, ring_units_of(fragment_bytes(notice)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->left, at.at); /* R2 */
@@ -114,7 +142,8 @@ static void run(struct mem *m, const struct coll *c)
 ALG_DEFINE(bcast, levels) = {
     .coll = "bcast",
     .name = "levels",
-    .doc = "leaders copy each fragment once for their NUMA node or socket and publish it again there",
+    .doc =
+        "leaders copy each fragment once for their NUMA node or socket and publish it again there",
     .source = "this project, after papers 01 (queue) and 03 (groups)",
     .params = params,
     .slot_bytes = slot_bytes,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bcast/messages.c - baseline: messages down a tree, each copied into a queue of its pair of ranks and out of it.
+ * bcast/messages.c - baseline: messages down a tree, each copied into a queue of its pair of ranks
+ * and out of it.
  *
- * Source    Open MPI, coll/base, the trees that coll/tuned chooses from (binomial, binary, chain), over send and receive through shared queues; papers 04
- *           and 05 are compared with such.
+ * Source    Open MPI, coll/base, the trees that coll/tuned chooses from (binomial, binary, chain),
+ *           over send and receive through shared queues; papers 04 and 05 are compared with such.
  * Shape     p ranks, n bytes, by messages of f; a rank of k children copies n out and k n in.
- * Cost      T = d (l + (k + 1) f t) + (n - f) (k + 1) t    ns; d the depth of the tree, k its degree, l one line transfer, t ns per byte copied
+ * Cost      T = d (l + (k + 1) f t) + (n - f) (k + 1) t    ns; d the depth of the tree, k its
+ *           degree, l one line transfer, t ns per byte copied
  * Accepts   any n, if the lease has room for a cell between each two ranks.
  *
  * Lines and edges are messages.h's.

@@ -1,28 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bcast/segments.c - the buffer is cut into a segment per NUMA node; groups read them in rotation, at most k ranks one at a time.
+ * bcast/segments.c - the buffer is cut into a segment per NUMA node; groups read them in rotation,
+ * at most k ranks one at a time.
  *
- * Source    paper 02 (Zhang, Meng, Huo, Multi-core aware Barrier, Bcast and Alltoall), "Broadcast: limited concurrency, NUMA-placed segments".
- *           Ours: a message that the segments do not hold goes by rounds, through two halves of each segment; and k is kept by waiting,
- *           at each segment, for the rank that reads it k places before, so only the last k need to acknowledge it.
- * Shape     p ranks in G groups, those of the level below the top: a group is a member of the top group and all ranks below it, and its
- *           segment lies in that member's slice.  Nothing but the top: one group, one segment, in rank 0's slice.  In step i of a round
- *           group g reads segment (g + i) mod G.
- * Cost      T = n t + max over segments of the reads of n/G in turns of k     ns; t ns per byte copied; of more rounds the two overlap
+ * Source    paper 02 (Zhang, Meng, Huo, Multi-core aware Barrier, Bcast and Alltoall), "Broadcast:
+ *           limited concurrency, NUMA-placed segments".  Ours: a message that the segments do not
+ *           hold goes by rounds, through two halves of each segment; and k is kept by waiting, at
+ *           each segment, for the rank that reads it k places before, so only the last k need to
+ *           acknowledge it.
+ * Shape     p ranks in G groups, those of the level below the top: a group is a member of the top
+ *           group and all ranks below it, and its segment lies in that member's slice.  Nothing but
+ *           the top: one group, one segment, in rank 0's slice.  In step i of a round group g reads
+ *           segment (g + i) mod G.
+ * Cost      T = n t + max over segments of the reads of n/G in turns of k     ns; t ns per byte
+ *           copied; of more rounds the two overlap
  * Accepts   any n, if the lease has a window.
  *
- * All ranks but the root read every segment in the same order (shape/circle.h).  Rounds count over all roots; each rank remembers who was root of the
- * last round in each half, for the order without that root tells who were the last k to read it.
+ * All ranks but the root read every segment in the same order (shape/circle.h).  Rounds count over
+ * all roots; each rank remembers who was root of the last round in each half, for the order without
+ * that root tells who were the last k to read it.
  *
  * Line                    written by   read by                    value k means
- *   slot[r].full[half]    r            all others                 round k - 1 is in that half of all segments, r its root; with it, a notice
- *   slot[r].read          r            k places on; any root      r has done the first k steps, of G a round
- *   slot[r].rounds,.root  r            r                          (plain) rounds so far; root of the last round in each half
- *   data                  any root     all others                 two halves of a segment, used if r heads a group
+ *   slot[r].full[half]    r            all others                 round k - 1 is in that half of
+ *                                                                 all segments, r its root; with
+ *                                                                 it, a notice
+ *   slot[r].read          r            k places on; any root      r has done the first k steps, of
+ *                                                                 G a round
+ *   slot[r].rounds,.root  r            r                          (plain) rounds so far; root of
+ *                                                                 the last round in each half
+ *   data                  any root     all others                 two halves of a segment, used if
+ *                                                                 r heads a group
  *
  * Edges     R1 -> A1   the root's copies in                  happen before   the copies out
- *           R2 -> A2   the last k copies out of a half       happen before   any root's next copy into it
- *           R2 -> A3   a copy out of a half of a segment     happens before  the one k places on: so before one of the last k
+ *           R2 -> A2   the last k copies out of a half       happen before   any root's next copy
+ *                      into it
+ *           R2 -> A3   a copy out of a half of a segment     happens before  the one k places on:
+ *                      so before one of the last k
  */
 #include "alg/fragment.h"
 #include "shape/circle.h"
@@ -31,9 +44,12 @@
 enum param { LIMIT, SEGMENT };
 
 static const struct alg_param params[] = {
-    [LIMIT] = { "limit", "1", "k, ranks that read one segment at a time; 0: ranks / groups", 0, 4096, 0, NULL, .tune = "1,2,4" },
-    [SEGMENT] = { "segment", "B", "half a segment, of which a round fills one per NUMA node; 0: what the lease holds", 0, 1 << 24, 0, NULL,
-                  .tune = "8K,32K" },
+    [LIMIT] = { "limit", "1", "k, ranks that read one segment at a time; 0: ranks / groups", 0,
+                4096, 0, NULL, .tune = "1,2,4" },
+    [SEGMENT] = { "segment", "B",
+                  "half a segment, of which a round fills one per NUMA node; 0: what the lease "
+                  "holds",
+                  0, 1 << 24, 0, NULL, .tune = "8K,32K" },
     { .name = NULL },
 };
 
@@ -49,9 +65,9 @@ static size_t half_bytes(const long *param, size_t slot_bytes)
     return fragment_half(slot_bytes, sizeof(struct slot), param[SEGMENT]);
 }
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    size_t half = half_bytes(param, most_bytes);
+    size_t half = half_bytes(param, max_bytes);
 
     (void)ranks;
     return half == 0 ? 0 : sizeof(struct slot) + 2 * half;
@@ -67,14 +83,17 @@ static void reclaim(struct mem *m, const struct coll *c, uint64_t round, int seg
     for (int k = circle_limit(&o, c->param[LIMIT]); round >= 2 && k > 0; k--) {
         circle_back(&o, &at);
         struct slot *reader = mem_slot(m, at.rank);
-        mem_await(m, &reader->read, (round - 2) * (uint64_t)o.count + (uint64_t)(o.count - at.behind) + 1); /* A2 */
+        uint64_t before = (round - 2) * (uint64_t)o.count;
+        mem_await(m, &reader->read, before + (uint64_t)(o.count - at.behind) + 1); /* A2 */
     }
 }
 
 /* The root copies a round in.  Returns its notice. */
-static uint64_t fill(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, size_t sent)
+static uint64_t fill(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round,
+                     size_t sent)
 {
-    size_t half = half_bytes(c->param, c->slot_bytes), left = c->buf.bytes - sent, bytes = rounds_next(left, half * (size_t)o->count);
+    size_t half = half_bytes(c->param, c->slot_bytes), left = c->buf.bytes - sent,
+           bytes = rounds_next(left, half * (size_t)o->count);
 
     for (int s = 0; s < o->count; s++) {
         struct rounds_segment part = rounds_segment_of(bytes, o->count, HUD_LINE, s);
@@ -86,7 +105,8 @@ static uint64_t fill(struct mem *m, const struct coll *c, const struct circle *o
 }
 
 /* Another copies it out, in G steps. */
-static void drain(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round, size_t bytes, size_t done)
+static void drain(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round,
+                  size_t bytes, size_t done)
 {
     int me = mem_rank(m), group = circle_group(o, me);
     size_t half = half_bytes(c->param, c->slot_bytes);

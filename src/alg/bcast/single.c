@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bcast/single.c - single copy: receivers read the root's buffer itself, while the root writes the end of the message into theirs.
+ * bcast/single.c - single copy: receivers read the root's buffer itself, while the root writes the
+ * end of the message into theirs.
  *
- * Source    this project: the kernel copies from one process to another, as the MPIs let it for messages (CMA), here called by both sides at once.
- * Shape     p ranks, n bytes.  A receiver pulls n - n/p bytes, the root pushes n/p to each in turn, so that all copy for about the same time.
- * Cost      T = 3 l + (1 - 1/p) n t     ns; l one line transfer, t ns per byte that the kernel copies, and maps to do so
- *           traffic: none beyond the bytes read and written; what cannot be reached is copied twice, through the root's box, to one receiver after the other
+ * Source    this project: the kernel copies from one process to another, as the MPIs let it for
+ *           messages (CMA), here called by both sides at once.
+ * Shape     p ranks, n bytes.  A receiver pulls n - n/p bytes, the root pushes n/p to each in turn,
+ *           so that all copy for about the same time.
+ * Cost      T = 3 l + (1 - 1/p) n t     ns; l one line transfer, t ns per byte that the kernel
+ *           copies, and maps to do so traffic: none beyond the bytes read and written; what cannot
+ *           be reached is copied twice, through the root's box, to one receiver after the other
  * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
  *
- * A view that holds less than the message gets no push, and pulls what it holds.  Lines and edges are single.h's and single_box.h's.
+ * A view that holds less than the message gets no push, and pulls what it holds.  Lines and edges
+ * are single.h's and single_box.h's.
  */
 #include "alg/single_box.h"
 
 /* Bytes that the root pushes: the end of the message, into a view that can hold all of it. */
-static size_t pushed(const struct mem *m, const struct single_place *root, const struct single_place *to)
+static size_t pushed(const struct mem *m, const struct single_place *root,
+                     const struct single_place *to)
 {
-    return root->in != 0 && to->out != 0 && to->bytes == root->bytes ? root->bytes / (size_t)mem_size(m) : 0;
+    return root->in != 0 && to->out != 0 && to->bytes == root->bytes
+               ? root->bytes / (size_t)mem_size(m)
+               : 0;
 }
 
 static void push(struct mem *m, const struct coll *c, const struct single_place *mine, int rank)
@@ -23,7 +31,8 @@ static void push(struct mem *m, const struct coll *c, const struct single_place 
     const struct single_place to = single_meet(m, c, rank);
     size_t bytes = pushed(m, mine, &to), at = mine->bytes - bytes;
 
-    at += mem_push(m, &(struct mem_span){ .view = &c->buf, .offset_bytes = at }, rank, to.out, at, bytes);
+    at += mem_push(m, &(struct mem_span){ .view = &c->buf, .offset_bytes = at }, rank, to.out, at,
+                   bytes);
     single_tell(m, c, rank, at, mine->bytes);
 }
 
@@ -49,14 +58,15 @@ static void receive(struct mem *m, const struct coll *c, const struct single_pla
 
     single_enter(m, c, c->root, mine);
     const struct single_place root = single_meet(m, c, c->root);
-    size_t most = root.bytes - pushed(m, &root, mine), got = 0;
+    size_t max = root.bytes - pushed(m, &root, mine), got = 0;
     if (root.in != 0 && mine->out != 0)
-        got = mem_pull(m, &to, c->root, root.in, 0, most);
+        got = mem_pull(m, &to, c->root, root.in, 0, max);
     struct single_lack lack = single_hear(m, c, c->root);
-    if (got < most)
+    if (got < max)
         lack.from = got;
     single_tell(m, c, c->root, lack.from, lack.end);
-    const struct single_part whole = { to, root.bytes }, none = { .bytes = 0 }, rest = single_cut(&whole, lack.from, lack.end);
+    const struct single_part whole = { to, root.bytes }, none = { .bytes = 0 },
+                             rest = single_cut(&whole, lack.from, lack.end);
     single_swap(m, c, c->root, &none, &rest);
 }
 

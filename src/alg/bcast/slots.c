@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bcast/slots.c - baseline: a ring of slots for each rank, all others poll the root's, a barrier when all slots are used.
+ * bcast/slots.c - baseline: a ring of slots for each rank, all others poll the root's, a barrier
+ * when all slots are used.
  *
- * Source    MVAPICH's scheme, as paper 01, "Problem", describes it; here to compare with.  Its 4-byte psn, reset by nobody, is a counter of 8 bytes; the
- *           length travels beside it, since a fragment may be shorter than f; its barrier is a flat one by counters.
- * Shape     p ranks, n bytes, slots of f bytes, w of them a rank.  The root copies in, p - 1 ranks copy out of the root's slots.
- * Cost      T = ceil(n/f) p l + ceil(n/(w f)) 2 p l + (n + f) t     ns; l one line transfer, t ns per byte copied in and out
+ * Source    MVAPICH's scheme, as paper 01, "Problem", describes it; here to compare with.  Its
+ *           4-byte psn, reset by nobody, is a counter of 8 bytes; the length travels beside it,
+ *           since a fragment may be shorter than f; its barrier is a flat one by counters.
+ * Shape     p ranks, n bytes, slots of f bytes, w of them a rank.  The root copies in, p - 1 ranks
+ *           copy out of the root's slots.
+ * Cost      T = ceil(n/f) p l + ceil(n/(w f)) 2 p l + (n + f) t     ns; l one line transfer, t ns
+ *           per byte copied in and out
  * Accepts   any n, if the lease has a window.
  *
- * Positions (shape/ring.h, one set, a slot is a unit) count over all roots; every rank keeps its own, and they agree between operations.  The paper's
- * `write` and `read` are one.
+ * Positions (shape/ring.h, one set, a slot is a unit) count over all roots; every rank keeps its
+ * own, and they agree between operations.  The paper's `write` and `read` are one.
  *
  * Line                        written by   read by       value k means
- *   slot[r].cell[i].psn       r            all others    the fragment at position k - 1 is in this cell; with it, a notice
+ *   slot[r].cell[i].psn       r            all others    the fragment at position k - 1 is in this
+ *                                                        cell; with it, a notice
  *   slot[r].here              r            rank 0        r reads nothing before position k any more
- *   slot[0].leave             rank 0       all others    nobody reads anything before position k any more
+ *   slot[0].leave             rank 0       all others    nobody reads anything before position k
+ *                                                        any more
  *   slot[r].at                r            r             (plain) r's position
- *   slot[r].cell[i].data      r            all others    a fragment, from its announcement to `here`
+ *   slot[r].cell[i].data      r            all others    a fragment, from its announcement to
+ *                                                        `here`
  *
  * Edges     R1 -> A1   the root's copy-in                    happens before  the copies out
  *           R2 -> A2   a rank's last read of the ring        happens before  rank 0's leave
@@ -28,7 +35,8 @@ enum param { FRAGMENT, SLOTS };
 
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes of a slot", 512, 1 << 16, 8192, NULL },
-    [SLOTS] = { "slots", "1", "w, slots of a rank; fewer where the lease holds fewer", 1, RING_UNITS_MOST, 128, NULL },
+    [SLOTS] = { "slots", "1", "w, slots of a rank; fewer where the lease holds fewer", 1,
+                RING_UNITS_MAX, 128, NULL },
     { .name = NULL },
 };
 
@@ -53,9 +61,9 @@ static struct shape_ring ring_of(const long *param, size_t slot_bytes)
     return fragment_ring(slot_bytes, sizeof(struct slot), cell_bytes(param), param[SLOTS], 1);
 }
 
-static size_t slot_bytes(const long *param, int ranks, size_t most_bytes)
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    struct shape_ring ring = ring_of(param, most_bytes);
+    struct shape_ring ring = ring_of(param, max_bytes);
 
     (void)ranks;
     return fragment_slot_bytes(&ring, sizeof(struct slot), cell_bytes(param));
@@ -78,7 +86,8 @@ static void meet(struct mem *m, uint64_t at)
     mem_post(m, &first->leave, at); /* R3 */
 }
 
-static uint64_t copy_in(struct mem *m, const struct coll *c, struct cell *cell, uint64_t at, size_t done)
+static uint64_t copy_in(struct mem *m, const struct coll *c, struct cell *cell, uint64_t at,
+                        size_t done)
 {
     uint64_t notice = fragment_in(m, c, cell->data, done, (size_t)c->param[FRAGMENT]);
 
@@ -87,7 +96,8 @@ static uint64_t copy_in(struct mem *m, const struct coll *c, struct cell *cell, 
     return notice;
 }
 
-static uint64_t copy_out(struct mem *m, const struct coll *c, struct cell *cell, uint64_t at, size_t done)
+static uint64_t copy_out(struct mem *m, const struct coll *c, struct cell *cell, uint64_t at,
+                         size_t done)
 {
     mem_await(m, &cell->psn, at + 1); /* A1 */
     uint64_t notice = mem_get(m, cell->psn.payload);
@@ -106,7 +116,8 @@ static void run(struct mem *m, const struct coll *c)
 
         if (at != 0 && ring_at_set(&ring, at))
             meet(m, at);
-        notice = mem_rank(m) == c->root ? copy_in(m, c, cell, at, done) : copy_out(m, c, cell, at, done);
+        notice =
+            mem_rank(m) == c->root ? copy_in(m, c, cell, at, done) : copy_out(m, c, cell, at, done);
     }
     mem_put(m, &mine->at, at);
 }

@@ -2,23 +2,29 @@
 /*
  * reduce/inline.c - contributions travel in flag lines, and the root reduces all of them.
  *
- * Source    this project; ring and recycling by halves as in bcast/inline, after paper 01's sets (q = 2).
- * Shape     p ranks, n <= 112 bytes.  All but the root write a line and are done; the root reads p - 1 lines, from rank 0 on.
- * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a copy or reduction of n bytes in the nearest cache
- *           traffic: one line written; at the root p - 1 read
+ * Source    this project; ring and recycling by halves as in bcast/inline, after paper 01's sets (q
+ *           = 2).
+ * Shape     p ranks, n <= 112 bytes.  All but the root write a line and are done; the root reads p
+ *           - 1 lines, from rank 0 on.
+ * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
+ *           copy or reduction of n bytes in the nearest cache traffic: one line written; at the
+ *           root p - 1 read
  * Accepts   n <= 112.
  *
- * A rank that is not the root hears of nobody.  So it has a ring of RING lines, used by operation number, in two halves; before a half begins, it
- * makes sure that those who were roots in the half before last, whose lines these are, have finished that.  It knows them: it has noted the root of
+ * A rank that is not the root hears of nobody.  So it has a ring of RING lines, used by operation
+ * number, in two halves; before a half begins, it makes sure that those who were roots in the half
+ * before last, whose lines these are, have finished that.  It knows them: it has noted the root of
  * each operation.
  *
  * Line                        written by   read by       value k means
- *   slot[r].ring[k % RING]      r            the root      r's contribution to operation k is in this line
+ *   slot[r].ring[k % RING]      r            the root      r's contribution to operation k is in
+ *                                                          this line
  *   slot[r].done                r            all others    r has finished all operations up to k
  *   slot[r].root[k % RING]      r            r             (plain) who was the root of operation k
  *
  * Edges     R1 -> A1   a rank's contribution     happens before  the root's reading it
- *           R2 -> A2   a root's reads of a half  happen before   the others' next write to its lines
+ *           R2 -> A2   a root's reads of a half  happen before   the others' next write to its
+ *                      lines
  */
 #include "alg/contribution.h"
 

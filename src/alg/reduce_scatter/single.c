@@ -3,10 +3,14 @@
  * reduce_scatter/single.c - single copy: every rank reduces its block of the others' own buffers.
  *
  * Source    this project, after allreduce/single
- * Shape     p ranks, n bytes in blocks.  Who gets k bytes pulls (p - 1) k and reduces k of p sources.
- * Cost      T = 2 l + k ((p - 1) t + p r)     ns, k the largest block; l one line transfer, t ns per byte that the kernel copies, r ns per byte that is reduced
- *           traffic: the (p - 1) k bytes that each pulls are written to its box and read again, in caches of its own; box of 128 KB
- * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.  In place all goes through the boxes.
+ * Shape     p ranks, n bytes in blocks.  Who gets k bytes pulls (p - 1) k and reduces k of p
+ *           sources.
+ * Cost      T = 2 l + k ((p - 1) t + p r)     ns, k the largest block; l one line transfer, t ns
+ *           per byte that the kernel copies, r ns per byte that is reduced traffic: the (p - 1) k
+ *           bytes that each pulls are written to its box and read again, in caches of its own; box
+ *           of 128 KB
+ * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has a box.
+ *           In place all goes through the boxes.
  *
  * Lines and edges are single.h's and single_box.h's.
  */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * front.h - what the loader and the front ends know of each other.  No front end is linked to the loader: it is found by file name and
- * asked for one exported function.
+ * front.h - what the loader and the front ends know of each other.  No front end is linked to the
+ * loader: it is found by file name and asked for one exported function.
  *
  * Open MPI's component:  int huddle_openmpi_inject(void);
  *     Returns 0 when done, anything else when it has said why not.
- * Wrappers over PMPI_*:  const char *huddle_mpich_attach(void *mpi, const char *version, const struct hud_front **front);
- *     mpi is dlopen's handle of the MPI's library, version what MPI_Get_library_version says.  Returns NULL when done, else why not.
+ * Wrappers over PMPI_*:  const char *huddle_mpich_attach(void *mpi, const char *version, const
+ * struct hud_front **front);
+ *     mpi is dlopen's handle of the MPI's library, version what MPI_Get_library_version says.
+ *     Returns NULL when done, else why not.
  *
  * They are called at most once, before the MPI initialises.
  */
@@ -21,9 +23,10 @@ struct hud_wrapper {
 
 /* A front end made of wrappers.  Lives as long as the process. */
 struct hud_front {
-    const struct hud_wrapper *wrappers; /* ends with a NULL name; the loader forwards only names that it exports itself */
-    const struct hud_wrapper *more;     /* likewise; NULL: none */
-    void (*initialised)(void);          /* the MPI's own initialisation has returned, well or not */
+    const struct hud_wrapper *
+        wrappers; /* ends with a NULL name; the loader forwards only names that it exports itself */
+    const struct hud_wrapper *more; /* likewise; NULL: none */
+    void (*initialised)(void);      /* the MPI's own initialisation has returned, well or not */
 };
 
 #define HUD_OPENMPI_ENTRY "huddle_openmpi_inject"

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loader.c - the one library to preload: finds the MPI in the process and loads the front end that was built for it.
+ * loader.c - the one library to preload: finds the MPI in the process and loads the front end that
+ * was built for it.
  *
- * It depends on no MPI, so it is harmless in every process of a job: shells, launchers, interpreters.  It looks when it is loaded (an MPI
- * that the program links is already mapped, whatever the order of constructors), and again when MPI_Init is called (an MPI that came
- * later, by dlopen, as mpi4py's does).  An MPI without a front end is left alone, and rank 0 says so in one line.  HUDDLE=off: nothing
- * is looked for and nothing loaded; the names in trampolines.c pass calls on.  The same holds in a process with elevated privileges, into which
- * /etc/ld.so.preload or a trusted directory brings this library: there not even that variable is read.
+ * It depends on no MPI, so it is harmless in every process of a job: shells, launchers,
+ * interpreters.  It looks when it is loaded (an MPI that the program links is already mapped,
+ * whatever the order of constructors), and again when MPI_Init is called (an MPI that came later,
+ * by dlopen, as mpi4py's does).  An MPI without a front end is left alone, and rank 0 says so in
+ * one line.  HUDDLE=off: nothing is looked for and nothing loaded; the names in trampolines.c pass
+ * calls on.  The same holds in a process with elevated privileges, into which /etc/ld.so.preload or
+ * a trusted directory brings this library: there not even that variable is read.
  */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"
@@ -29,7 +32,8 @@ enum { VERSION_BYTES = 8192 }; /* MPICH's MPI_MAX_LIBRARY_VERSION_STRING, the la
 static const char *plug_component(void *end, void *mpi, const char *version);
 static const char *plug_wrappers(void *end, void *mpi, const char *version);
 
-/* The MPIs that have a front end: library, how its version begins, the front end's file beside this library, how it is plugged in. */
+/* The MPIs that have a front end: library, how its version begins, the front end's file beside this
+ * library, how it is plugged in. */
 static const struct front_end {
     const char *soname, *version, *file;
     const char *(*plug)(void *end, void *mpi, const char *version); /* NULL, or why not */
@@ -43,10 +47,13 @@ static const struct front_end {
 };
 enum { FRONT_ENDS = sizeof front_ends / sizeof front_ends[0] };
 
-/* Libraries an MPI may be in; the last has handles of its own (MPI 5's standard ABI), so no front end. */
-static const char *const sonames[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.1" };
+/* Libraries an MPI may be in; the last has handles of its own (MPI 5's standard ABI), so no front
+ * end. */
+static const char *const sonames[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12",
+                                       "libmpi_abi.so.1" };
 /* Where launchers tell a process its rank, before its MPI knows. */
-static const char *const rank_names[] = { "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID" };
+static const char *const rank_names[] = { "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+                                          "SLURM_PROCID" };
 
 static atomic_flag attached = ATOMIC_FLAG_INIT;
 static _Atomic(void *) mpi_found;  /* dlopen's handle; kept for the life of the process */
@@ -75,14 +82,17 @@ static void left_alone(const char *version, const char *why)
     char name[80], line[512];
     size_t used = 0;
 
-    if (setting_is("HUDDLE_LOG", "quiet") || setting_is("HUDDLE_LOG", "error") || !speaks_for_the_job())
+    if (setting_is("HUDDLE_LOG", "quiet") || setting_is("HUDDLE_LOG", "error") ||
+        !speaks_for_the_job())
         return;
     for (const char *c = version; *c && !strchr("\n,", *c) && used < sizeof name - 1; c++)
         if (!strchr(" \t", *c) || (used > 0 && name[used - 1] != ' '))
             name[used++] = *c == '\t' ? ' ' : *c;
     name[used] = '\0';
-    int bytes = snprintf(line, sizeof line, "huddle: %s: %s; its own collectives are used\n", name, why);
-    ssize_t written = write(STDERR_FILENO, line, (size_t)(bytes < (int)sizeof line ? bytes : (int)sizeof line - 1));
+    int bytes =
+        snprintf(line, sizeof line, "huddle: %s: %s; its own collectives are used\n", name, why);
+    ssize_t written = write(STDERR_FILENO, line,
+                            (size_t)(bytes < (int)sizeof line ? bytes : (int)sizeof line - 1));
     (void)written;
 }
 
@@ -123,7 +133,8 @@ static void load(const struct front_end *row, void *mpi, const char *version)
         return;
     const char *slash = strrchr(self.dli_fname, '/');
     int folder = slash ? (int)(slash - self.dli_fname) + 1 : 0;
-    if (snprintf(path, sizeof path, "%.*s%s", folder, self.dli_fname, row->file) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%.*s%s", folder, self.dli_fname, row->file) >=
+        (int)sizeof path)
         return;
     if (access(path, R_OK) != 0) {
         left_alone(version, "huddle was built without a front end for it");
@@ -144,7 +155,8 @@ static int is_mpi(struct dl_phdr_info *object, size_t bytes, void *arg)
     return slash && strncmp(slash + 1, "libmpi", 6) == 0;
 }
 
-/* Most processes have none, and are told so without a look at the file system, which dlopen takes even with RTLD_NOLOAD. */
+/* Most processes have none, and are told so without a look at the file system, which dlopen takes
+ * even with RTLD_NOLOAD. */
 static void *find_mpi(const char **soname)
 {
     if (!dl_iterate_phdr(is_mpi, NULL))
@@ -164,21 +176,26 @@ void hud_loader_attach(void)
     const char *soname;
     int bytes = 0;
 
-    if (process_is_elevated() || local_get(&mpi_found) || setting_is("HUDDLE", "off") || setting_is("HUDDLE", "0"))
+    if (process_is_elevated() || local_get(&mpi_found) || setting_is("HUDDLE", "off") ||
+        setting_is("HUDDLE", "0"))
         return;
     void *mpi = find_mpi(&soname);
     if (!mpi || !local_claim(&attached))
         return;
     local_set(&mpi_found, mpi);
-    int (*get_version)(char *, int *) = (int (*)(char *, int *))dlsym(mpi, "PMPI_Get_library_version");
+    int (*get_version)(char *, int *) =
+        (int (*)(char *, int *))dlsym(mpi, "PMPI_Get_library_version");
     if (!get_version || get_version(version, &bytes) != 0)
         snprintf(version, sizeof version, "%s, which does not tell its version", soname);
     for (int i = 0; i < FRONT_ENDS; i++)
-        if (strcmp(soname, front_ends[i].soname) == 0 && strncmp(version, front_ends[i].version, strlen(front_ends[i].version)) == 0) {
+        if (strcmp(soname, front_ends[i].soname) == 0 &&
+            strncmp(version, front_ends[i].version, strlen(front_ends[i].version)) == 0) {
             load(&front_ends[i], mpi, version);
             return;
         }
-    left_alone(version, strcmp(soname, "libmpi_abi.so.1") == 0 ? "no front end for MPI's standard ABI" : "no front end for it");
+    left_alone(version, strcmp(soname, "libmpi_abi.so.1") == 0
+                            ? "no front end for MPI's standard ABI"
+                            : "no front end for it");
 }
 
 void hud_loader_initialised(void)
@@ -195,15 +212,16 @@ static void *next_of_caller(const char *name, void *address)
     void *map = NULL;
     Dl_info caller, self;
 
-    if (!dladdr1(address, &caller, &map, RTLD_DL_LINKMAP) || !map || !dladdr((const void *)front_ends, &self) ||
-        caller.dli_fbase == self.dli_fbase)
+    if (!dladdr1(address, &caller, &map, RTLD_DL_LINKMAP) || !map ||
+        !dladdr((const void *)front_ends, &self) || caller.dli_fbase == self.dli_fbase)
         return NULL;
     const char *path = ((struct link_map *)map)->l_name;
     void *own = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     return own ? dlsym(own, name) : NULL;
 }
 
-/* The next in the order of libraries; else of the MPI found (its names may be local, as under Python); else of the caller's own libraries. */
+/* The next in the order of libraries; else of the MPI found (its names may be local, as under
+ * Python); else of the caller's own libraries. */
 void *hud_loader_next(const char *name, void *address)
 {
     void *mpi = local_get(&mpi_found), *next = dlsym(RTLD_NEXT, name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* loader.h - between the two halves of the loader: finding the MPI (loader.c) and the names it wraps (trampolines.c). */
+/* loader.h - between the two halves of the loader: finding the MPI (loader.c) and the names it
+ * wraps (trampolines.c). */
 #ifndef HUD_LOADER_H
 #define HUD_LOADER_H
 
@@ -7,24 +8,32 @@
 
 #include <stdint.h>
 
-/* Looks for an MPI in the process and plugs its front end in.  Does so once: later calls, and calls that find no MPI, cost little. */
+/* Looks for an MPI in the process and plugs its front end in.  Does so once: later calls, and calls
+ * that find no MPI, cost little. */
 void hud_loader_attach(void);
 /* The MPI has been initialised. */
 void hud_loader_initialised(void);
-/* The next definition of an MPI function after the loader's own, as its caller at `address` would have found it; NULL: none. */
+/* The next definition of an MPI function after the loader's own, as its caller at `address` would
+ * have found it; NULL: none. */
 void *hud_loader_next(const char *name, void *address);
 
 /*
- * narrow.c: a function whose arrays hold large counts, by the one of arrays of ints.  The first: MPI_Alltoallv or MPI_Alltoallw; the second:
- * MPI_Reduce_scatter.
+ * narrow.c: a function whose arrays hold large counts, by the one of arrays of ints.  The first:
+ * MPI_Alltoallv or MPI_Alltoallw; the second:  MPI_Reduce_scatter.
  */
-enum { HUD_ERR_COUNT_OF_ALL = 2 }; /* MPI_ERR_COUNT; the same number in Open MPI, MPICH and MPI 5's standard ABI */
-typedef uintptr_t hud_exchange_by_int(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g,
-                                      uintptr_t h, uintptr_t i);
-typedef uintptr_t hud_reduction_by_int(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f);
-uintptr_t hud_narrow_exchange(hud_exchange_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f,
-                              uintptr_t g, uintptr_t h, uintptr_t i);
-uintptr_t hud_narrow_reduction(hud_reduction_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f);
+enum {
+    HUD_ERR_COUNT_OF_ALL = 2
+}; /* MPI_ERR_COUNT; the same number in Open MPI, MPICH and MPI 5's standard ABI */
+typedef uintptr_t hud_exchange_by_int(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                                      uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h,
+                                      uintptr_t i);
+typedef uintptr_t hud_reduction_by_int(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                                       uintptr_t e, uintptr_t f);
+uintptr_t hud_narrow_exchange(hud_exchange_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c,
+                              uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h,
+                              uintptr_t i);
+uintptr_t hud_narrow_reduction(hud_reduction_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c,
+                               uintptr_t d, uintptr_t e, uintptr_t f);
 
 /* From now on the trampolines of these names lead to the wrappers. */
 void hud_trampolines_divert(const struct hud_wrapper *wrappers);

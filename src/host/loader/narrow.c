@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * narrow.c - MPI_Alltoallv_c and its kin, of an MPI that has none (Open MPI 4 and 5): arrays of large counts as arrays of ints.
+ * narrow.c - MPI_Alltoallv_c and its kin, of an MPI that has none (Open MPI 4 and 5): arrays of
+ * large counts as arrays of ints.
  *
  * Counts and places that no int holds are an error, as is no memory for the arrays.
  */
@@ -14,7 +15,8 @@
 /* A call of an int: of the MPI, or of the front end that wraps it. */
 typedef int one_of_comm(uintptr_t comm, int *answer);
 
-/* Whether a buffer is MPI_IN_PLACE, in an MPI without the large functions: its counts mean nothing then. */
+/* Whether a buffer is MPI_IN_PLACE, in an MPI without the large functions: its counts mean nothing
+ * then. */
 static bool in_place(uintptr_t buffer)
 {
     return buffer == 1 || buffer == (uintptr_t)-1;
@@ -34,7 +36,8 @@ static int members(uintptr_t comm, bool other_group)
     return size;
 }
 
-/* An array of `count` large integers as ints into *ints, to be freed.  False: one does not fit, or no memory. */
+/* An array of `count` large integers as ints into *ints, to be freed.  False: one does not fit, or
+ * no memory. */
 static bool narrow(uintptr_t array, int count, int **ints)
 {
     const int64_t *large = (const int64_t *)array;
@@ -48,23 +51,26 @@ static bool narrow(uintptr_t array, int count, int **ints)
     return *ints || !large;
 }
 
-uintptr_t hud_narrow_exchange(hud_exchange_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f,
-                              uintptr_t g, uintptr_t h, uintptr_t i)
+uintptr_t hud_narrow_exchange(hud_exchange_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c,
+                              uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h,
+                              uintptr_t i)
 {
     int *ints[4] = { NULL, NULL, NULL, NULL }, count = members(i, true);
     bool alike = in_place(a);
 
-    bool fits =
-        (alike || (narrow(b, count, &ints[0]) && narrow(c, count, &ints[1]))) && narrow(f, count, &ints[2]) && narrow(g, count, &ints[3]);
+    bool fits = (alike || (narrow(b, count, &ints[0]) && narrow(c, count, &ints[1]))) &&
+                narrow(f, count, &ints[2]) && narrow(g, count, &ints[3]);
     uintptr_t code = HUD_ERR_COUNT_OF_ALL;
     if (fits)
-        code = by_int(a, (uintptr_t)ints[0], (uintptr_t)ints[1], d, e, (uintptr_t)ints[2], (uintptr_t)ints[3], h, i);
+        code = by_int(a, (uintptr_t)ints[0], (uintptr_t)ints[1], d, e, (uintptr_t)ints[2],
+                      (uintptr_t)ints[3], h, i);
     for (int k = 0; k < 4; k++)
         free(ints[k]);
     return code;
 }
 
-uintptr_t hud_narrow_reduction(hud_reduction_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)
+uintptr_t hud_narrow_reduction(hud_reduction_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c,
+                               uintptr_t d, uintptr_t e, uintptr_t f)
 {
     uintptr_t code = HUD_ERR_COUNT_OF_ALL;
     int *ints = NULL;

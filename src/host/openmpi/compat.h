@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * compat.h - all that differs between the series of Open MPI for which this component is built: 4.1 (coll API 2.0.0) and 5.0 (2.4.0).
- * The headers are Open MPI's internal ones.
+ * compat.h - all that differs between the series of Open MPI for which this component is built: 4.1
+ * (coll API 2.0.0) and 5.0 (2.4.0).  The headers are Open MPI's internal ones.
  */
 #ifndef HUD_OPENMPI_COMPAT_H
 #define HUD_OPENMPI_COMPAT_H
 
 #if defined(__clang__) && __clang_major__ < 15 && defined(__x86_64__)
-#define _Float16 short /* this compiler has no such type here; the component touches none of Open MPI's short floats */
+#define _Float16                                                                                   \
+    short /* this compiler has no such type here; the component touches none of Open MPI's short   \
+             floats */
 #endif
 
 #include "ompi_config.h"
@@ -37,7 +39,8 @@ extern bool opal_cuda_check_bufs(char *one, char *other) __attribute__((weak));
 
 static inline bool compat_on_device(const void *buffer)
 {
-    return opal_cuda_check_bufs != NULL && opal_cuda_check_bufs((char *)(uintptr_t)buffer, (char *)(uintptr_t)buffer);
+    return opal_cuda_check_bufs != NULL &&
+           opal_cuda_check_bufs((char *)(uintptr_t)buffer, (char *)(uintptr_t)buffer);
 }
 
 /* 4.1 knows no fault tolerance that goes on without a rank: no call fails for it. */
@@ -61,7 +64,8 @@ static inline bool compat_has_failed(ompi_communicator_t *comm)
     return false;
 }
 
-/* The launcher's key-value exchange, for ranks of this job on this node.  Sent with the modex; true: it will be there. */
+/* The launcher's key-value exchange, for ranks of this job on this node.  Sent with the modex;
+ * true: it will be there. */
 static inline bool compat_publish(const char *key, uint32_t value)
 {
     opal_value_t kv;
@@ -76,7 +80,8 @@ static inline bool compat_publish(const char *key, uint32_t value)
     return done;
 }
 
-/* Asks the node's server, and nobody further: a rank has sent by the time anybody may ask for it.  0: *value is there; 1: it is not; -1: no answer. */
+/* Asks the node's server, and nobody further: a rank has sent by the time anybody may ask for it.
+ * 0: *value is there; 1: it is not; -1: no answer. */
 static inline int compat_look(int rank, const char *key, uint32_t *value)
 {
     opal_process_name_t name = { .jobid = OMPI_PROC_MY_NAME->jobid, .vpid = (opal_vpid_t)rank };
@@ -97,8 +102,8 @@ static inline int compat_look(int rank, const char *key, uint32_t *value)
         *value = kv->data.uint32;
     if (kv != NULL)
         OBJ_RELEASE(kv);
-    bool none =
-        rc == OPAL_SUCCESS || rc == OPAL_ERR_NOT_FOUND || rc == OPAL_ERR_DATA_VALUE_NOT_FOUND || rc == OPAL_ERR_PROC_ENTRY_NOT_FOUND;
+    bool none = rc == OPAL_SUCCESS || rc == OPAL_ERR_NOT_FOUND ||
+                rc == OPAL_ERR_DATA_VALUE_NOT_FOUND || rc == OPAL_ERR_PROC_ENTRY_NOT_FOUND;
     return there ? 0 : none ? 1 : -1;
 }
 
@@ -118,12 +123,14 @@ static inline bool compat_on_device(const void *buffer)
 {
     int device;
     uint64_t flags;
-    return opal_accelerator.check_addr != NULL && opal_accelerator.check_addr(buffer, &device, &flags) > 0;
+    return opal_accelerator.check_addr != NULL &&
+           opal_accelerator.check_addr(buffer, &device, &flags) > 0;
 }
 
 /* Absent where Open MPI was built without ULFM. */
 extern bool ompi_ftmpi_enabled __attribute__((weak));
-extern bool ompi_comm_is_proc_active(ompi_communicator_t *comm, int rank, bool remote) __attribute__((weak));
+extern bool ompi_comm_is_proc_active(ompi_communicator_t *comm, int rank, bool remote)
+    __attribute__((weak));
 extern int PMPIX_Comm_is_revoked(MPI_Comm comm, int *revoked) __attribute__((weak));
 
 static inline bool compat_fault_tolerant(void)
@@ -134,7 +141,8 @@ static inline bool compat_fault_tolerant(void)
 static inline bool compat_revoked(ompi_communicator_t *comm)
 {
     int revoked = 0;
-    return PMPIX_Comm_is_revoked != NULL && PMPIX_Comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked;
+    return PMPIX_Comm_is_revoked != NULL && PMPIX_Comm_is_revoked(comm, &revoked) == MPI_SUCCESS &&
+           revoked;
 }
 
 /* Open MPI knows of a process that has failed, wherever it was. */
@@ -147,7 +155,8 @@ static inline bool compat_has_failed(ompi_communicator_t *comm)
     return failed;
 }
 
-/* Open MPI's libraries bring PMIx's into the process; nothing is linked for it, as builds differ in which one. */
+/* Open MPI's libraries bring PMIx's into the process; nothing is linked for it, as builds differ in
+ * which one. */
 static inline void *compat_pmix(const char *name)
 {
     void *mpi = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD); /* stays: it is loaded once more */
@@ -155,19 +164,22 @@ static inline void *compat_pmix(const char *name)
     return mpi != NULL ? dlsym(mpi, name) : NULL;
 }
 
-/* As above, of 4.1.  Not with the macros of Open MPI, which take every failure for a key that is not there. */
+/* As above, of 4.1.  Not with the macros of Open MPI, which take every failure for a key that is
+ * not there. */
 static inline bool compat_publish(const char *key, uint32_t value)
 {
     __typeof__(&PMIx_Put) put = (__typeof__(put))compat_pmix("PMIx_Put");
     pmix_value_t kv = { .type = PMIX_UINT32, .data.uint32 = value };
 
-    return put != NULL && compat_pmix("PMIx_Get") != NULL && put(PMIX_LOCAL, key, &kv) == PMIX_SUCCESS;
+    return put != NULL && compat_pmix("PMIx_Get") != NULL &&
+           put(PMIX_LOCAL, key, &kv) == PMIX_SUCCESS;
 }
 
 static inline int compat_look(int rank, const char *key, uint32_t *value)
 {
     __typeof__(&PMIx_Get) get = (__typeof__(get))compat_pmix("PMIx_Get");
-    __typeof__(&PMIx_Value_free) release = (__typeof__(release))compat_pmix("PMIx_Value_free"); /* some older ones have none */
+    __typeof__(&PMIx_Value_free) release =
+        (__typeof__(release))compat_pmix("PMIx_Value_free"); /* some older ones have none */
     pmix_proc_t proc = opal_process_info.myprocid;
     pmix_info_t now = { .key = PMIX_IMMEDIATE, .value = { .type = PMIX_BOOL, .data.flag = true } };
     pmix_value_t *kv = NULL;
@@ -179,8 +191,9 @@ static inline int compat_look(int rank, const char *key, uint32_t *value)
         *value = kv->data.uint32;
     if (kv != NULL && release != NULL)
         release(kv, 1);
-    bool none = rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_DATA_VALUE_NOT_FOUND ||
-                rc == PMIX_ERR_PROC_ENTRY_NOT_FOUND || rc == PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
+    bool none = rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND ||
+                rc == PMIX_ERR_DATA_VALUE_NOT_FOUND || rc == PMIX_ERR_PROC_ENTRY_NOT_FOUND ||
+                rc == PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
     return there ? 0 : none ? 1 : -1;
 }
 

@@ -2,22 +2,26 @@
 /*
  * component.c - `coll` component "huddle" of Open MPI.
  *
- * When        In MPI_Init the framework registers and opens the component before the modex, so a rank publishes that it uses huddle
- *             before any other can ask for it (published.c).  A communicator asks it (comm_query) when it is made.  MPI_Finalize first waits for all ranks of the job
- *             (a PMIx fence), then frees every communicator, then closes the component: the context prints the statistics after all
- *             ranks have stopped counting.
+ * When        In MPI_Init the framework registers and opens the component before the modex, so a
+ *             rank publishes that it uses huddle before any other can ask for it (published.c).  A
+ *             communicator asks it (comm_query) when it is made.  MPI_Finalize first waits for all
+ *             ranks of the job (a PMIx fence), then frees every communicator, then closes the
+ *             component: the context prints the statistics after all ranks have stopped counting.
  * Collective  Nothing here: a team is set up in the first collective that uses it.
  * Stepping aside
- *             Inter-communicators and single ranks fall back.  Everything does where MPI_Init does not wait for all ranks, or where Open MPI's
- *             objects are not laid out as in the headers (living.c).  All of this is the same on every rank of a job.  A process
- *             with elevated privileges (core/elevated.h) does not publish itself: the other ranks see it as absent.
+ *             Inter-communicators and single ranks fall back.  Everything does where MPI_Init does
+ *             not wait for all ranks, or where Open MPI's objects are not laid out as in the
+ *             headers (living.c).  All of this is the same on every rank of a job.  A process with
+ *             elevated privileges (core/elevated.h) does not publish itself: the other ranks see it
+ *             as absent.
  * Fault tolerance
- *             Where it is on (ULFM), a collective during which a process ends fails with MPI_ERR_PROC_FAILED, on a revoked communicator with
- *             MPI_ERR_REVOKED; later ones of that communicator are Open MPI's own.
+ *             Where it is on (ULFM), a collective during which a process ends fails with
+ *             MPI_ERR_PROC_FAILED, on a revoked communicator with MPI_ERR_REVOKED; later ones of
+ *             that communicator are Open MPI's own.
  */
 #include "component.h"
 
-#include "core/config.h"
+#include "core/config/config.h"
 #include "core/elevated.h"
 
 #include <pthread.h>
@@ -26,21 +30,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above tuned (30), sync (50) and what others switch on; below vendors' libraries that a site has installed on purpose (hcoll, 90). */
+/* Above tuned (30), sync (50) and what others switch on; below vendors' libraries that a site has
+ * installed on purpose (hcoll, 90). */
 static int priority = 70;
 
 #define MISFIT_TEXT "this Open MPI differs from the one the component was built for (%s); not used"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest: sessions make communicators in several threads */
-static enum { UNKNOWN, FITS, MISFIT } layout;            /* by the first communicator */
-static hud_context *context;                             /* made for the first communicator that is taken */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* guards the rest: sessions make communicators in several threads */
+static enum { UNKNOWN, FITS, MISFIT } layout; /* by the first communicator */
+static hud_context *context;                  /* made for the first communicator that is handled */
 
 void hud_openmpi_warn(const char *format, ...)
 {
     const char *level = getenv("HUDDLE_LOG"), *rank = getenv("PMIX_RANK");
     va_list args;
 
-    if ((level != NULL && (strcmp(level, "quiet") == 0 || strcmp(level, "error") == 0)) || (rank != NULL && strcmp(rank, "0") != 0))
+    if ((level != NULL && (strcmp(level, "quiet") == 0 || strcmp(level, "error") == 0)) ||
+        (rank != NULL && strcmp(rank, "0") != 0))
         return;
     char line[256];
     va_start(args, format);
@@ -53,16 +60,19 @@ static int component_register(void)
 {
     const mca_base_component_t *self = &mca_coll_huddle_component.collm_version;
 
-    mca_base_component_var_register(self, "priority", "Priority of the component, 0 to 100", MCA_BASE_VAR_TYPE_INT, NULL, 0, 0,
-                                    OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY, &priority);
+    mca_base_component_var_register(self, "priority", "Priority of the component, 0 to 100",
+                                    MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_6,
+                                    MCA_BASE_VAR_SCOPE_READONLY, &priority);
     return hud_openmpi_settings_register(self);
 }
 
-/* Why no communicator of this process is taken, the same on every rank of the job; NULL: they may be. */
+/* Why no communicator of this process is handled, the same on every rank of the job; NULL: they may
+ * be. */
 static const char *reason_to_stay_out(void)
 {
     if (ompi_async_mpi_init)
-        return "MPI_Init does not wait for all ranks (async_mpi_init)"; /* some may not have announced themselves */
+        return "MPI_Init does not wait for all ranks (async_mpi_init)"; /* some may not have
+                                                                           announced themselves */
     return NULL;
 }
 
@@ -71,7 +81,8 @@ static int component_open(void)
     const char *misfit = hud_openmpi_misfit(), *reason = reason_to_stay_out();
 
     if (process_is_elevated())
-        return OPAL_ERR_NOT_AVAILABLE; /* a line would depend on variables of a user with fewer rights */
+        return OPAL_ERR_NOT_AVAILABLE; /* a line would depend on variables of a user with fewer
+                                          rights */
     if (misfit != NULL)
         hud_openmpi_warn(MISFIT_TEXT, misfit);
     else if (reason != NULL)
@@ -117,7 +128,8 @@ static void name_library(char name[64])
     char text[MPI_MAX_LIBRARY_VERSION_STRING], version[32];
     int length;
 
-    if (MPI_Get_library_version(text, &length) == MPI_SUCCESS && sscanf(text, "Open MPI v%31[^, ]", version) == 1)
+    if (MPI_Get_library_version(text, &length) == MPI_SUCCESS &&
+        sscanf(text, "Open MPI v%31[^, ]", version) == 1)
         snprintf(name, 64, "Open MPI %s", version);
     else
         snprintf(name, 64, "Open MPI");
@@ -143,7 +155,8 @@ static void create_context(void)
     hud_context_create(&host, &context);
 }
 
-/* The context, if huddle takes this communicator.  A job of one rank has one, too: a bad setting is said there, and its statistics are written. */
+/* The context, if huddle takes this communicator.  A job of one rank has one, too: a bad setting is
+ * said there, and its statistics are written. */
 static hud_context *context_for(ompi_communicator_t *comm)
 {
     if (layout == UNKNOWN) {

@@ -2,9 +2,10 @@
 /*
  * component.h - what the files of the Open MPI component share.
  *
- *   component.c   the component: opened once per process, asked once per communicator, closed in MPI_Finalize
+ *   component.c   the component: opened once per process, asked once per communicator, closed in
+ *                 MPI_Finalize
  *   module.c      one communicator: the team, and whose collectives they were before
- *   taken.c       the collectives that huddle serves
+ *   handled.c       the collectives that huddle serves
  *   checked.c     with HUDDLE_CHECK, the other collectives
  *   view.c        a user's buffer of any datatype as a hud_view
  *   reduction.c   an operation on a datatype as a hud_op
@@ -34,7 +35,8 @@ size_t hud_module_room(void);
 enum { VIEW_CONVERTOR_ROOM = 1024, VIEW_SPILL = 64 };
 enum view_use { VIEW_PACKS, VIEW_UNPACKS };
 
-/* One of Open MPI's convertors.  Any number of views may share it, at the price of setting it up anew when another's turn comes. */
+/* One of Open MPI's convertors.  Any number of views may share it, at the price of setting it up
+ * anew when another's turn comes. */
 struct view_convertor {
     const struct view_state *serves; /* NULL: it is not set up */
     enum view_use use;
@@ -42,7 +44,8 @@ struct view_convertor {
         opal_convertor_t convertor;
         char room[VIEW_CONVERTOR_ROOM]; /* a build of Open MPI for CUDA has a longer one */
     };
-    unsigned char spill[VIEW_SPILL]; /* packed bytes [spill_from, spill_from + spill_bytes): an element that did not fit */
+    unsigned char spill[VIEW_SPILL]; /* packed bytes [spill_from, spill_from + spill_bytes): an
+                                        element that did not fit */
     size_t spill_from, spill_bytes;
 };
 
@@ -52,7 +55,8 @@ struct view_state {
     size_t count;
     const opal_datatype_t *type;
     struct view_convertor *convertor;
-    char *stage; /* packed bytes [0, staged_bytes) that wait to be unpacked; NULL: they do not wait */
+    char *
+        stage; /* packed bytes [0, staged_bytes) that wait to be unpacked; NULL: they do not wait */
     size_t staged_bytes;
     bool filled; /* something has arrived */
     bool failed; /* no memory for a stage: what arrived was dropped */
@@ -63,7 +67,8 @@ void hud_convertor_open(struct view_convertor *convertor);
 void hud_convertor_close(struct view_convertor *convertor);
 
 /* The view of a buffer; state and convertor must outlive it. */
-void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type, struct view_state *state, struct view_convertor *convertor,
+void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type,
+                   struct view_state *state, struct view_convertor *convertor,
                    struct hud_view *view);
 /* Afterwards.  False: out of memory, and the buffer lacks what arrived. */
 bool hud_view_close(struct hud_view *view);
@@ -80,30 +85,35 @@ struct hud_reduction {
     bool one_run;   /* elements lie in memory as they are packed */
     ptrdiff_t base; /* where the first element is laid out, and */
     size_t piece;   /* how many at a time */
-    char *wide;     /* room for two elements, wide_bytes each, that the stack has none for; NULL: it has */
+    char *wide; /* room for two elements, wide_bytes each, that the stack has none for; NULL: it has
+                 */
     size_t wide_bytes;
 };
 
 void hud_reduction_prepare(void); /* once, when Open MPI's predefined datatypes are */
 /*
- * The operation on that type, to be closed after HUD_OK; may point into own.  HUD_PASS: Open MPI's own collective must serve it, on all ranks alike;
- * HUD_ERR_MEMORY: this rank has no memory to apply it in, which is an error of the call.
+ * The operation on that type, to be closed after HUD_OK; may point into own.  HUD_PASS: Open MPI's
+ * own collective must serve it, on all ranks alike; HUD_ERR_MEMORY: this rank has no memory to
+ * apply it in, which is an error of the call.
  */
-int hud_reduction_open(struct ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own, const struct hud_op **found);
+int hud_reduction_open(struct ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own,
+                       const struct hud_op **found);
 void hud_reduction_close(struct hud_reduction *own);
 const char *hud_reduction_name(struct ompi_op_t *op);
 
-/* settings.c: registers coll_huddle_*; those given explicitly as "NAME=VALUE", NULL-terminated, valid until hud_openmpi_settings_drop. */
+/* settings.c: registers coll_huddle_*; those given explicitly as "NAME=VALUE", NULL-terminated,
+ * valid until hud_openmpi_settings_drop. */
 int hud_openmpi_settings_register(const mca_base_component_t *component);
 const char *const *hud_openmpi_settings_given(void);
 void hud_openmpi_settings_drop(void);
 
-/* published.c: tells the other ranks that this one uses huddle, before the modex; whether a rank of the job on this node has told so (hud_host.present). */
+/* published.c: tells the other ranks that this one uses huddle, before the modex; whether a rank of
+ * the job on this node has told so (hud_host.present). */
 void hud_openmpi_publish(bool checked);
 int hud_openmpi_published(void *arg, int world_rank);
 
 /* living.c: NULL if the process's Open MPI has the layout of the headers, else what differs. */
-const char *hud_openmpi_misfit(void);                               /* before any communicator exists */
+const char *hud_openmpi_misfit(void); /* before any communicator exists */
 const char *hud_openmpi_misfit_of(const ompi_communicator_t *comm); /* of an intra-communicator */
 
 /* "huddle: ..." on rank 0's standard error, unless HUDDLE_LOG says quiet or error. */

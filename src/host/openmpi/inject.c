@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inject.c - how the component enters an Open MPI without being found as a file: before MPI_Init, as one more of the components that are
- * compiled in.  It works for every build, also one without dlopen, and is what `huddle run` does.
+ * inject.c - how the component enters an Open MPI without being found as a file: before MPI_Init,
+ * as one more of the components that are compiled in.  It works for every build, also one without
+ * dlopen, and is what `huddle run` does.
  *
- * Open MPI ignores a component file whose name is already there, so a site's installed copy and this one do not meet in one process.
+ * Open MPI ignores a component file whose name is already there, so a site's installed copy and
+ * this one do not meet in one process.
  */
 #include "component.h"
 
@@ -12,8 +14,9 @@
 #include <string.h>
 
 /*
- * Called by the loader.  0: the component will be used by MPI_Init; 1: one of this name is there already; -1: it cannot be, said in one line.
- * Nothing but the list of components has changed; a second call is harmless.
+ * Called by the loader.  0: the component will be used by MPI_Init; 1: one of this name is there
+ * already; -1: it cannot be, said in one line.  Nothing but the list of components has changed; a
+ * second call is harmless.
  */
 HUD_API int huddle_openmpi_inject(void);
 
@@ -22,8 +25,9 @@ static bool same_series(void)
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length, major, minor;
 
-    return MPI_Get_library_version(text, &length) == MPI_SUCCESS && sscanf(text, "Open MPI v%d.%d.", &major, &minor) == 2 &&
-           major == OMPI_MAJOR_VERSION && minor == OMPI_MINOR_VERSION;
+    return MPI_Get_library_version(text, &length) == MPI_SUCCESS &&
+           sscanf(text, "Open MPI v%d.%d.", &major, &minor) == 2 && major == OMPI_MAJOR_VERSION &&
+           minor == OMPI_MINOR_VERSION;
 }
 
 static int refuse(const char *why)
@@ -40,7 +44,8 @@ int huddle_openmpi_inject(void)
 
     if (!same_series())
         return refuse("it was built for another series");
-    if (strcmp(coll->framework_name, "coll") != 0 || old == NULL || (old[0] != NULL && strcmp(old[0]->mca_type_name, "coll") != 0))
+    if (strcmp(coll->framework_name, "coll") != 0 || old == NULL ||
+        (old[0] != NULL && strcmp(old[0]->mca_type_name, "coll") != 0))
         return refuse("its list of components is not where the headers say");
     for (; old[n] != NULL; n++) {
         if (strcmp(old[n]->mca_component_name, "huddle") == 0)

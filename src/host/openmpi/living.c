@@ -2,8 +2,9 @@
 /*
  * living.c - is the Open MPI in this process laid out as the headers we were compiled with?
  *
- * Sites build Open MPI with other options (CUDA, debugging, PERUSE, fault tolerance), and those move fields.  Every field that the
- * component reads is checked against an object whose value is known, or stands between two such fields.
+ * Sites build Open MPI with other options (CUDA, debugging, PERUSE, fault tolerance), and those
+ * move fields.  Every field that the component reads is checked against an object whose value is
+ * known, or stands between two such fields.
  */
 #include "component.h"
 
@@ -15,30 +16,37 @@
 static bool type_fits(const ompi_datatype_t *type, const char *name, size_t bytes)
 {
     const opal_datatype_t *t = &type->super;
-    return strcmp(type->name, name) == 0 && t->size == bytes && t->true_lb == 0 && t->true_ub == (ptrdiff_t)bytes && t->lb == 0 &&
-           t->ub == (ptrdiff_t)bytes && opal_datatype_is_contiguous_memory_layout(t, 2);
+    return strcmp(type->name, name) == 0 && t->size == bytes && t->true_lb == 0 &&
+           t->true_ub == (ptrdiff_t)bytes && t->lb == 0 && t->ub == (ptrdiff_t)bytes &&
+           opal_datatype_is_contiguous_memory_layout(t, 2);
 }
 
 /* Types that are alike have one number; it stands between a type's sizes and its name. */
 static bool numbers_fit(void)
 {
-    const ompi_datatype_t *a = &ompi_mpi_int.dt, *b = &ompi_mpi_int32_t.dt, *other = &ompi_mpi_double.dt;
-    return a->id == b->id && a->id != other->id && ompi_datatype_is_predefined(a) && ompi_datatype_is_predefined(other);
+    const ompi_datatype_t *a = &ompi_mpi_int.dt, *b = &ompi_mpi_int32_t.dt,
+                          *other = &ompi_mpi_double.dt;
+    return a->id == b->id && a->id != other->id && ompi_datatype_is_predefined(a) &&
+           ompi_datatype_is_predefined(other);
 }
 
 static bool op_fits(const ompi_op_t *op, const char *name, enum ompi_op_type type, bool commutes)
 {
     bool intrinsic = (op->o_flags & OMPI_OP_FLAGS_INTRINSIC) != 0;
-    return strcmp(op->o_name, name) == 0 && op->op_type == type && intrinsic && commutes == ((op->o_flags & OMPI_OP_FLAGS_COMMUTE) != 0);
+    return strcmp(op->o_name, name) == 0 && op->op_type == type && intrinsic &&
+           commutes == ((op->o_flags & OMPI_OP_FLAGS_COMMUTE) != 0);
 }
 
 const char *hud_openmpi_misfit(void)
 {
-    if (!type_fits(&ompi_mpi_int.dt, "MPI_INT", sizeof(int)) || !type_fits(&ompi_mpi_double.dt, "MPI_DOUBLE", sizeof(double)))
+    if (!type_fits(&ompi_mpi_int.dt, "MPI_INT", sizeof(int)) ||
+        !type_fits(&ompi_mpi_double.dt, "MPI_DOUBLE", sizeof(double)))
         return "datatypes";
-    if (mca_coll_base_module_t_class.cls_sizeof < sizeof(opal_object_t) || mca_coll_base_module_t_class.cls_sizeof > hud_module_room())
+    if (mca_coll_base_module_t_class.cls_sizeof < sizeof(opal_object_t) ||
+        mca_coll_base_module_t_class.cls_sizeof > hud_module_room())
         return "coll module";
-    if (opal_convertor_t_class.cls_sizeof < sizeof(opal_object_t) || opal_convertor_t_class.cls_sizeof > VIEW_CONVERTOR_ROOM)
+    if (opal_convertor_t_class.cls_sizeof < sizeof(opal_object_t) ||
+        opal_convertor_t_class.cls_sizeof > VIEW_CONVERTOR_ROOM)
         return "convertor";
     return NULL;
 }
@@ -57,8 +65,9 @@ const char *hud_openmpi_misfit_of(const ompi_communicator_t *comm)
         return "operations";
     if (!numbers_fit())
         return "datatypes' numbers";
-    if (group == NULL || group != comm->c_remote_group || group->grp_my_rank != comm->c_my_rank || comm->c_my_rank < 0 ||
-        comm->c_my_rank >= group->grp_proc_count || (world && group->grp_proc_count != (int)ompi_process_info.num_procs))
+    if (group == NULL || group != comm->c_remote_group || group->grp_my_rank != comm->c_my_rank ||
+        comm->c_my_rank < 0 || comm->c_my_rank >= group->grp_proc_count ||
+        (world && group->grp_proc_count != (int)ompi_process_info.num_procs))
         return "communicator's group";
     if (world && strcmp(comm->c_name, "MPI_COMM_WORLD") != 0)
         return "communicator's name";

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * module.c - one communicator under huddle: its team, and the modules that it takes the collectives from.
+ * module.c - one communicator under huddle: its team, and the modules that it takes the collectives
+ * from.
  *
- * Modules are enabled in ascending priority, so what stands in the communicator's table when we are enabled is what would have served
- * without us.  It is kept (and retained) as the module below: whatever huddle answers HUD_PASS to goes there, and that answer is the
- * same on every rank.
+ * Modules are enabled in ascending priority, so what stands in the communicator's table when we are
+ * enabled is what would have served without us.  It is kept (and retained) as the module below:
+ * whatever huddle answers HUD_PASS to goes there, and that answer is the same on every rank.
  */
 #include "module.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the team's way to its members while it is set up --------------------------------------------------------------- */
+/* ---- the team's way to its members while it is set up ---------------------------------------- */
 
 static int exchange_rank(void *arg)
 {
@@ -31,7 +32,8 @@ static int exchange_allgather(void *arg, const void *mine, size_t bytes, void *a
     ompi_datatype_t *byte = &ompi_mpi_byte.dt;
 
     m->setting_up = true;
-    int rc = table->coll_allgather(mine, (int)bytes, byte, all, (int)bytes, byte, m->comm, table->coll_allgather_module);
+    int rc = table->coll_allgather(mine, (int)bytes, byte, all, (int)bytes, byte, m->comm,
+                                   table->coll_allgather_module);
     m->setting_up = false;
     return rc;
 }
@@ -41,7 +43,8 @@ static void exchange_name(void *arg, char *name, size_t bytes)
     snprintf(name, bytes, "%s", ((hud_module *)arg)->comm->c_name);
 }
 
-/* To a collective of a communicator that was revoked, or has a process that has failed, not all ranks come any more. */
+/* To a collective of a communicator that was revoked, or has a process that has failed, not all
+ * ranks come any more. */
 static int exchange_interrupted(void *arg)
 {
     ompi_communicator_t *comm = ((hud_module *)arg)->comm;
@@ -52,16 +55,18 @@ static int exchange_interrupted(void *arg)
 /* From the group alone: names no process that Open MPI has not met yet. */
 static int exchange_world_rank(void *arg, int rank)
 {
-    opal_process_name_t name = ompi_group_get_proc_name(((hud_module *)arg)->comm->c_local_group, rank);
+    opal_process_name_t name =
+        ompi_group_get_proc_name(((hud_module *)arg)->comm->c_local_group, rank);
     return name.jobid == OMPI_PROC_MY_NAME->jobid ? (int)name.vpid : -1;
 }
 
-/* ---- calls that go below -------------------------------------------------------------------------------------------- */
+/* ---- calls that go below --------------------------------------------------------------------- */
 
 void hud_module_enter(hud_module *m, const char *name, int root, size_t bytes, const char *detail)
 {
     if (!m->setting_up)
-        hud_team_enter(m->team, &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = detail });
+        hud_team_enter(m->team, &(struct hud_call){
+                                    .name = name, .root = root, .bytes = bytes, .detail = detail });
 }
 
 int hud_module_leave(hud_module *m, int code)
@@ -73,28 +78,28 @@ int hud_module_leave(hud_module *m, int code)
 
 static void keep_below(hud_module *m, const mca_coll_base_comm_coll_t *table, bool checks)
 {
-#define TAKEN(name, ...)                                                                                                                   \
-    if (table->coll_##name != NULL) {                                                                                                      \
-        m->below.name = table->coll_##name;                                                                                                \
-        m->below.name##_module = table->coll_##name##_module;                                                                              \
-        OBJ_RETAIN(m->below.name##_module);                                                                                                \
+#define TAKEN(name, ...)                                                                           \
+    if (table->coll_##name != NULL) {                                                              \
+        m->below.name = table->coll_##name;                                                        \
+        m->below.name##_module = table->coll_##name##_module;                                      \
+        OBJ_RETAIN(m->below.name##_module);                                                        \
     }
-#define CHECKED(name, ...)                                                                                                                 \
-    if (checks)                                                                                                                            \
+#define CHECKED(name, ...)                                                                         \
+    if (checks)                                                                                    \
     TAKEN(name)
 #include "collectives.def"
 }
 
 static void release_below(hud_module *m)
 {
-#define TAKEN(name, ...)                                                                                                                   \
-    if (m->below.name##_module != NULL)                                                                                                    \
+#define TAKEN(name, ...)                                                                           \
+    if (m->below.name##_module != NULL)                                                            \
         OBJ_RELEASE(m->below.name##_module);
 #define CHECKED TAKEN
 #include "collectives.def"
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 bool hud_module_make_room(hud_module *m)
 {
@@ -102,7 +107,8 @@ bool hud_module_make_room(hud_module *m)
 
     if (m->in_states != NULL)
         return true;
-    m->in_states = calloc(ranks, 2 * sizeof *m->in_states + 2 * sizeof *m->in_views + sizeof *m->block_bytes);
+    m->in_states =
+        calloc(ranks, 2 * sizeof *m->in_states + 2 * sizeof *m->in_views + sizeof *m->block_bytes);
     if (m->in_states == NULL)
         return false;
     m->out_states = m->in_states + ranks;
@@ -112,7 +118,8 @@ bool hud_module_make_room(hud_module *m)
     return true;
 }
 
-/* The team may have a lease: then its calls must find room on all ranks.  Where ranks are on other nodes it has none, and they may be very many. */
+/* The team may have a lease: then its calls must find room on all ranks.  Where ranks are on other
+ * nodes it has none, and they may be very many. */
 static bool may_be_near(ompi_communicator_t *comm)
 {
     return (int64_t)ompi_comm_size(comm) <= (int64_t)ompi_process_info.num_local_peers + 1;
@@ -139,9 +146,10 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     if (hud_team_create(m->context, &exchange, &m->team) != HUD_OK)
         return OMPI_ERR_OUT_OF_RESOURCE;
     if (may_be_near(comm) && !hud_module_make_room(m))
-        hud_team_decline(m->team); /* a module that is missing on one rank only would leave the others waiting */
+        hud_team_decline(
+            m->team); /* a module that is missing on one rank only would leave the others waiting */
     keep_below(m, table, checks);
-    hud_taken_install(m);
+    hud_handled_install(m);
     if (checks)
         hud_checked_install(m);
     return OMPI_SUCCESS;
@@ -163,7 +171,8 @@ static void destruct(hud_module *m)
 
 static OBJ_CLASS_INSTANCE(hud_module, mca_coll_base_module_t, construct, destruct);
 
-static hud_module *spare; /* for when there is no memory for one, which is when its team has to say so */
+static hud_module
+    *spare; /* for when there is no memory for one, which is when its team has to say so */
 
 void hud_module_prepare(void)
 {

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * published.c - which ranks use huddle: a key that each of them publishes in the launcher's exchange (PMIx), and the others look up.
+ * published.c - which ranks use huddle: a key that each of them publishes in the launcher's
+ * exchange (PMIx), and the others look up.
  *
- * Only ranks of the job can write there, and only for themselves.  A rank publishes in component_open, before Open MPI sends what is published and waits for
- * the others: so whoever is in a communicator has sent its key, or never will, and the node's own server has the final answer.  A rank whose
- * key could not be published knows it, and the others find nothing.  Keys are for the ranks of a node: a rank of another one is absent.
+ * Only ranks of the job can write there, and only for themselves.  A rank publishes in
+ * component_open, before Open MPI sends what is published and waits for the others: so whoever is
+ * in a communicator has sent its key, or never will, and the node's own server has the final
+ * answer.  A rank whose key could not be published knows it, and the others find nothing.  Keys are
+ * for the ranks of a node: a rank of another one is absent.
  *
- * An answer that does not come is waited for: only "there is no such key" means that a rank is absent.
+ * An answer that does not come is waited for: only "there is no such key" means that a rank is
+ * absent.
  */
 #include "component.h"
 
@@ -16,13 +20,17 @@
 #include <string.h>
 #include <time.h>
 
-enum { RANKS_MOST = 1 << 20, FORM = 1, TRIES_MOST = 30000 /* of a millisecond and more */ }; /* a higher rank is absent; of the value */
+enum {
+    RANKS_MAX = 1 << 20,
+    FORM = 1,
+    TRIES_MAX = 30000 /* of a millisecond and more */
+};                    /* a higher rank is absent; of the value */
 
 static const char key[] = "huddle.present";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t own;                                               /* what this rank has published; 0: nothing */
-static unsigned char asked[RANKS_MOST / 8], there[RANKS_MOST / 8]; /* a bit per rank */
+static uint32_t own; /* what this rank has published; 0: nothing */
+static unsigned char asked[RANKS_MAX / 8], there[RANKS_MAX / 8]; /* a bit per rank */
 
 void hud_openmpi_publish(bool checked)
 {
@@ -44,8 +52,9 @@ static bool look(int rank)
     int rc = compat_look(rank, key, &value);
 
     for (long tries = 1; rc < 0; tries++) {
-        if (tries == TRIES_MOST) { /* it cannot know what the others do, so it cannot go on */
-            hud_openmpi_warn("the launcher does not answer whether rank %d uses huddle; aborting", rank);
+        if (tries == TRIES_MAX) { /* it cannot know what the others do, so it cannot go on */
+            hud_openmpi_warn("the launcher does not answer whether rank %d uses huddle; aborting",
+                             rank);
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
         nanosleep(&pause, NULL);
@@ -57,7 +66,7 @@ static bool look(int rank)
 int hud_openmpi_published(void *arg, int rank)
 {
     (void)arg;
-    if (rank < 0 || rank >= RANKS_MOST || own == 0)
+    if (rank < 0 || rank >= RANKS_MAX || own == 0)
         return 0;
     if (rank == (int)OMPI_PROC_MY_NAME->vpid)
         return 1;

@@ -2,10 +2,12 @@
 /*
  * reduction.c - an operation of Open MPI, on a datatype, as a hud_op.
  *
- * Predefined operations on predefined types are huddle's own, found by Open MPI's numbers of both.  What huddle has no kernel for (LOGICAL, users'
- * operations) Open MPI applies itself, with MPI_Reduce_local, to pieces in private memory: an operation finds its elements as its datatype lays
- * them out, in memory as aligned as malloc's or better, and never packed bytes.  The pieces are on the stack, or, of elements too wide for it, one
- * element each in memory obtained beforehand: the width is a rank's own affair, the signature being all that ranks share.
+ * Predefined operations on predefined types are huddle's own, found by Open MPI's numbers of both.
+ * What huddle has no kernel for (LOGICAL, users' operations) Open MPI applies itself, with
+ * MPI_Reduce_local, to pieces in private memory: an operation finds its elements as its datatype
+ * lays them out, in memory as aligned as malloc's or better, and never packed bytes.  The pieces
+ * are on the stack, or, of elements too wide for it, one element each in memory obtained
+ * beforehand: the width is a rank's own affair, the signature being all that ranks share.
  */
 #include "module.h"
 
@@ -15,14 +17,16 @@
 enum { OPERATIONS = OMPI_OP_REPLACE, TYPES = OMPI_DATATYPE_MAX_PREDEFINED };
 
 static const enum hud_operation operations[OPERATIONS] = {
-    [OMPI_OP_MAX] = HUD_MAX,   [OMPI_OP_MIN] = HUD_MIN,   [OMPI_OP_SUM] = HUD_SUM,       [OMPI_OP_PROD] = HUD_PROD,
-    [OMPI_OP_LAND] = HUD_LAND, [OMPI_OP_BAND] = HUD_BAND, [OMPI_OP_LOR] = HUD_LOR,       [OMPI_OP_BOR] = HUD_BOR,
-    [OMPI_OP_LXOR] = HUD_LXOR, [OMPI_OP_BXOR] = HUD_BXOR, [OMPI_OP_MAXLOC] = HUD_MAXLOC, [OMPI_OP_MINLOC] = HUD_MINLOC,
+    [OMPI_OP_MAX] = HUD_MAX,   [OMPI_OP_MIN] = HUD_MIN,       [OMPI_OP_SUM] = HUD_SUM,
+    [OMPI_OP_PROD] = HUD_PROD, [OMPI_OP_LAND] = HUD_LAND,     [OMPI_OP_BAND] = HUD_BAND,
+    [OMPI_OP_LOR] = HUD_LOR,   [OMPI_OP_BOR] = HUD_BOR,       [OMPI_OP_LXOR] = HUD_LXOR,
+    [OMPI_OP_BXOR] = HUD_BXOR, [OMPI_OP_MAXLOC] = HUD_MAXLOC, [OMPI_OP_MINLOC] = HUD_MINLOC,
 };
 
 /*
- * Of several rows for a datatype the one of its size holds: Fortran's sizes, and those of the C types whose names do not tell, are the compiler's
- * choice.  Others, LONG LONG or INTEGER*4, share the number of one of these.
+ * Of several rows for a datatype the one of its size holds: Fortran's sizes, and those of the C
+ * types whose names do not tell, are the compiler's choice.  Others, LONG LONG or INTEGER*4, share
+ * the number of one of these.
  */
 static const struct {
     const ompi_predefined_datatype_t *type;
@@ -87,7 +91,8 @@ void hud_reduction_prepare(void)
         const ompi_datatype_t *type = &types[t].type->dt;
         for (int o = OMPI_OP_MAX; o < OPERATIONS; o++) {
             struct hud_op found;
-            if (hud_op_find(operations[o], types[t].is, &found) == HUD_OK && found.element_bytes == type->super.size)
+            if (hud_op_find(operations[o], types[t].is, &found) == HUD_OK &&
+                found.element_bytes == type->super.size)
                 kernels[o][type->id] = found;
         }
     }
@@ -98,7 +103,7 @@ const char *hud_reduction_name(ompi_op_t *op)
     return ompi_op_is_intrinsic(op) ? op->o_name : "an operation of the user's";
 }
 
-/* ---- what Open MPI applies ------------------------------------------------------------------------------------------ */
+/* ---- what Open MPI applies ------------------------------------------------------------------- */
 
 enum { ROOM = 16384, ALIGNMENT = 128 };
 
@@ -118,8 +123,10 @@ static void gather_up(const struct hud_reduction *r, const char *base, size_t co
         hud_elements_pack(&r->type->super, count, base, packed);
 }
 
-/* MPI_Reduce_local(a, b) makes b = a op b: so each source is laid out, in turn, where its result may replace it. */
-static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+/* MPI_Reduce_local(a, b) makes b = a op b: so each source is laid out, in turn, where its result
+ * may replace it. */
+static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                    size_t elements)
 {
     const struct hud_reduction *r = op->host;
     _Alignas(ALIGNMENT) char room[2][ROOM];
@@ -147,7 +154,7 @@ static int fit(struct hud_reduction *r)
     r->base = 0;
     r->one_run = opal_datatype_is_contiguous_memory_layout(t, 2) && t->true_lb == 0;
     r->piece = ROOM / r->op.element_bytes;
-    if (r->one_run || t->size == 0 || t->size > HUD_ELEMENT_MOST)
+    if (r->one_run || t->size == 0 || t->size > HUD_ELEMENT_MAX)
         return HUD_OK; /* the core asks for none that are larger */
     r->base = -(t->true_lb & -(ptrdiff_t)ALIGNMENT);
     ptrdiff_t room = ROOM - (r->base + t->true_lb) - span;
@@ -171,13 +178,15 @@ static int applied(ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *o
     return fit(own);
 }
 
-int hud_reduction_open(ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own, const struct hud_op **found)
+int hud_reduction_open(ompi_op_t *op, ompi_datatype_t *type, struct hud_reduction *own,
+                       const struct hud_op **found)
 {
     own->wide = NULL;
     *found = &own->op;
     if (ompi_op_is_intrinsic(op)) {
         unsigned o = (unsigned)op->op_type, t = (unsigned)type->id;
-        if (ompi_datatype_is_predefined(type) ? o >= OPERATIONS || t >= TYPES : type->super.size != 0)
+        if (ompi_datatype_is_predefined(type) ? o >= OPERATIONS || t >= TYPES
+                                              : type->super.size != 0)
             return HUD_PASS;
         if (ompi_datatype_is_predefined(type) && kernels[o][t].combine != NULL) {
             *found = &kernels[o][t];

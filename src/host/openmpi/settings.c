@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * settings.c - huddle's settings as MCA parameters coll_huddle_*, from the one table of core/config.h.
- * A parameter that was given (command line, OMPI_MCA_*, a file) wins over the environment variable of the same setting; one that was not says nothing.
+ * settings.c - huddle's settings as MCA parameters coll_huddle_*, from the one table of
+ * core/config/config.h.  A parameter that was given (command line, OMPI_MCA_*, a file) wins over
+ * the environment variable of the same setting; one that was not says nothing.
  */
-#include "core/config.h"
+#include "core/config/config.h"
 
 #include "component.h"
 
@@ -15,16 +16,19 @@ static char **values; /* where Open MPI keeps the parameters' values, in the ord
 static int *handles;  /* its names for the parameters */
 static char **given;
 
-static int register_one(const mca_base_component_t *component, const struct setting *s, char **value)
+static int register_one(const mca_base_component_t *component, const struct setting *s,
+                        char **value)
 {
     char doc[1024];
     size_t length = strlen(s->doc);
     const char *stop = length > 0 && s->doc[length - 1] == '.' ? "" : ".";
 
-    snprintf(doc, sizeof doc, "%s%s  Accepted: %s.  As the environment variable %s.", s->doc, stop, s->accepted, s->name);
+    snprintf(doc, sizeof doc, "%s%s  Accepted: %s.  As the environment variable %s.", s->doc, stop,
+             s->accepted, s->name);
     *value = (char *)(uintptr_t)s->preset;
-    return mca_base_component_var_register(component, s->mca, doc, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_5,
-                                           MCA_BASE_VAR_SCOPE_READONLY, value);
+    return mca_base_component_var_register(component, s->mca, doc, MCA_BASE_VAR_TYPE_STRING, NULL,
+                                           0, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY,
+                                           value);
 }
 
 int hud_openmpi_settings_register(const mca_base_component_t *component)
@@ -46,7 +50,8 @@ int hud_openmpi_settings_register(const mca_base_component_t *component)
 static bool was_given(int handle)
 {
     mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
-    return handle >= 0 && mca_base_var_get_value(handle, NULL, &source, NULL) == OPAL_SUCCESS && source != MCA_BASE_VAR_SOURCE_DEFAULT;
+    return handle >= 0 && mca_base_var_get_value(handle, NULL, &source, NULL) == OPAL_SUCCESS &&
+           source != MCA_BASE_VAR_SOURCE_DEFAULT;
 }
 
 const char *const *hud_openmpi_settings_given(void)
@@ -57,7 +62,8 @@ const char *const *hud_openmpi_settings_given(void)
     hud_openmpi_settings_drop();
     given = calloc((size_t)count + 1, sizeof *given);
     for (int i = 0; given != NULL && i < count; i++) {
-        if (was_given(handles[i]) && values[i] != NULL && asprintf(&given[used], "%s=%s", table[i].name, values[i]) >= 0)
+        if (was_given(handles[i]) && values[i] != NULL &&
+            asprintf(&given[used], "%s=%s", table[i].name, values[i]) >= 0)
             used++;
     }
     if (given != NULL)

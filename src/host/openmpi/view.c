@@ -2,25 +2,31 @@
 /*
  * view.c - a user's buffer of any datatype as a hud_view.
  *
- * Contiguous in memory and on the host: the view is the memory.  Otherwise Open MPI's convertor packs and unpacks it: gaps, permuted
- * structures, and device memory (CUDA; ROCm in 5.0), which the convertor copies with the device's own means.  So a rank with a device
- * buffer and one with a host buffer take part in the same collective and no agreement is needed: how bytes leave or enter a buffer is
- * its owner's affair.  What Open MPI does not recognise as device memory we do not either.
+ * Contiguous in memory and on the host: the view is the memory.  Otherwise Open MPI's convertor
+ * packs and unpacks it: gaps, permuted structures, and device memory (CUDA; ROCm in 5.0), which the
+ * convertor copies with the device's own means.  So a rank with a device buffer and one with a host
+ * buffer take part in the same collective and no agreement is needed: how bytes leave or enter a
+ * buffer is its owner's affair.  What Open MPI does not recognise as device memory we do not
+ * either.
  *
- * Views may share a convertor: it serves one of them at a time.  Its position is set each time, which costs nothing while bytes come in order.
+ * Views may share a convertor: it serves one of them at a time.  Its position is set each time,
+ * which costs nothing while bytes come in order.
  */
 #include "component.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void prepare(opal_convertor_t *c, enum view_use use, const opal_datatype_t *type, size_t count, const void *buffer)
+static void prepare(opal_convertor_t *c, enum view_use use, const opal_datatype_t *type,
+                    size_t count, const void *buffer)
 {
     OBJ_CONSTRUCT(c, opal_convertor_t);
     if (use == VIEW_PACKS)
-        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, type, count, buffer, 0, c);
+        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, type, count, buffer, 0,
+                                                 c);
     else
-        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, type, count, buffer, 0, c);
+        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, type, count, buffer, 0,
+                                                 c);
 }
 
 void hud_convertor_open(struct view_convertor *c)
@@ -51,8 +57,9 @@ static struct view_convertor *turn_to(struct view_state *s, enum view_use use)
 }
 
 /*
- * Goes there, or to the beginning of an element that is being packed; returns where.  Open MPI's convertor goes astray where it skips bytes from
- * the middle on (arrays of structures with gaps), not from the beginning.
+ * Goes there, or to the beginning of an element that is being packed; returns where.  Open MPI's
+ * convertor goes astray where it skips bytes from the middle on (arrays of structures with gaps),
+ * not from the beginning.
  */
 static size_t position(struct view_convertor *c, size_t offset_bytes)
 {
@@ -64,11 +71,11 @@ static size_t position(struct view_convertor *c, size_t offset_bytes)
     return offset_bytes;
 }
 
-static size_t pack_here(struct view_convertor *c, void *dst, size_t most_bytes)
+static size_t pack_here(struct view_convertor *c, void *dst, size_t max_bytes)
 {
-    struct iovec to = { .iov_base = dst, .iov_len = most_bytes };
+    struct iovec to = { .iov_base = dst, .iov_len = max_bytes };
     uint32_t pieces = 1;
-    size_t packed = most_bytes;
+    size_t packed = max_bytes;
 
     opal_convertor_pack(&c->convertor, &to, &pieces, &packed);
     return packed;
@@ -83,15 +90,17 @@ static void unpack_at(struct view_convertor *c, const void *src, size_t offset_b
     opal_convertor_unpack(&c->convertor, &from, &pieces, &bytes);
 }
 
-/* What waits to be unpacked goes to the user's buffer, and stays in the stage for what may come beside it. */
+/* What waits to be unpacked goes to the user's buffer, and stays in the stage for what may come
+ * beside it. */
 static void flush(struct view_state *s)
 {
     if (s->stage != NULL)
         unpack_at(turn_to(s, VIEW_UNPACKS), s->stage, 0, s->staged_bytes);
 }
 
-/* The convertor packs whole elements: one that does not fit, or that is wanted from its middle on, is packed aside and given out in parts. */
-static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t most_bytes)
+/* The convertor packs whole elements: one that does not fit, or that is wanted from its middle on,
+ * is packed aside and given out in parts. */
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
     struct view_state *s = view->host;
 
@@ -99,19 +108,21 @@ static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, 
         flush(s);
     struct view_convertor *c = turn_to(s, VIEW_PACKS);
     if (offset_bytes < c->spill_from || offset_bytes - c->spill_from >= c->spill_bytes) {
-        size_t packed = position(c, offset_bytes) == offset_bytes ? pack_here(c, dst, most_bytes) : 0;
+        size_t packed =
+            position(c, offset_bytes) == offset_bytes ? pack_here(c, dst, max_bytes) : 0;
         if (packed > 0)
             return packed;
         c->spill_from = position(c, offset_bytes);
         c->spill_bytes = pack_here(c, c->spill, sizeof c->spill);
     }
     size_t skip = offset_bytes - c->spill_from, left = c->spill_bytes - skip;
-    size_t bytes = left < most_bytes ? left : most_bytes;
+    size_t bytes = left < max_bytes ? left : max_bytes;
     memcpy(dst, c->spill + skip, bytes);
     return bytes;
 }
 
-/* Open MPI's convertor overruns a buffer of its own when a piece ends within an element longer than this (MPI_C_LONG_DOUBLE_COMPLEX). */
+/* Open MPI's convertor overruns a buffer of its own when a piece ends within an element longer than
+ * this (MPI_C_LONG_DOUBLE_COMPLEX). */
 enum { SAFE_TO_CUT = 16 };
 
 static bool has_long_elements(const opal_datatype_t *type)
@@ -144,7 +155,8 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
         s->staged_bytes = offset_bytes + bytes;
 }
 
-void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type, struct view_state *state, struct view_convertor *convertor,
+void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type,
+                   struct view_state *state, struct view_convertor *convertor,
                    struct hud_view *view)
 {
     const opal_datatype_t *t = &type->super;
@@ -153,9 +165,11 @@ void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type, stru
     if (view->bytes == 0)
         return; /* at no address: it may be that of other bytes, as if in place */
     view->base = (char *)buffer + t->true_lb;
-    if (opal_datatype_is_contiguous_memory_layout(t, count == 1 ? 1 : 2) && !compat_on_device(buffer))
+    if (opal_datatype_is_contiguous_memory_layout(t, count == 1 ? 1 : 2) &&
+        !compat_on_device(buffer))
         return;
-    *state = (struct view_state){ .buffer = buffer, .count = count, .type = t, .convertor = convertor };
+    *state =
+        (struct view_state){ .buffer = buffer, .count = count, .type = t, .convertor = convertor };
     view->pack = pack;
     view->unpack = unpack;
     view->host = state;

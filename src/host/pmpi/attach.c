@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attach.c - meeting the MPI: its functions by name. */
-#include "core/config.h"
-#include "core/presence.h"
+#include "core/config/config.h"
+#include "core/team/presence.h"
 #include "host/loader/front.h"
 #include "host/pmpi/pmpi.h"
 
@@ -20,7 +20,8 @@ static const struct call {
 #undef CALL
 };
 
-/* MPI_Init has returned: the context is created now, so that its attribute of COMM_SELF is the first and goes last (life.c). */
+/* MPI_Init has returned: the context is created now, so that its attribute of COMM_SELF is the
+ * first and goes last (life.c). */
 static void initialised(void)
 {
     hud_life_context();
@@ -36,7 +37,8 @@ static bool fault_tolerant(void)
 
 HUD_API hud_mpich_entry huddle_mpich_attach;
 
-HUD_API const char *huddle_mpich_attach(void *mpi, const char *version, const struct hud_front **front)
+HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
+                                        const struct hud_front **front)
 {
     static struct hud_front ours = { hud_wrappers, NULL, initialised };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checked.c - with HUDDLE_CHECK: wrappers of the collectives that huddle does not take.  Each says what it is about to do, calls the MPI's own,
- * and says that it is back.  What the MPI will find wrong with the arguments counts as nothing to do, and is left to it.
+ * checked.c - with HUDDLE_CHECK: wrappers of the collectives that huddle does not take.  Each says
+ * what it is about to do, calls the MPI's own, and says that it is back.  What the MPI will find
+ * wrong with the arguments counts as nothing to do, and is left to it.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -31,7 +32,8 @@ static MPI_Count sum_int(const int counts[], MPI_Comm handle)
 
 static void enter(hud_team *team, const char *name, int root, size_t bytes, const char *detail)
 {
-    hud_team_enter(team, &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = detail });
+    hud_team_enter(
+        team, &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = detail });
 }
 
 void hud_checked_enter(const struct comm *comm, const char *name, size_t bytes, const char *detail)
@@ -47,14 +49,15 @@ static int leave(struct comm *comm, int code)
     return code;
 }
 
-/* The arguments are looked at only where there is a team: those of an intercommunicator's call are counted by the other group. */
-#define WRAPPER(name, text, parameters, arguments, root, bytes, detail)                                                                    \
-    static int checked_##name parameters                                                                                                   \
-    {                                                                                                                                      \
-        struct comm *ours = hud_comm_find(comm);                                                                                           \
-        if (ours && ours->team)                                                                                                            \
-            enter(ours->team, text, root, bytes, detail);                                                                                  \
-        return leave(ours, real.name arguments);                                                                                           \
+/* The arguments are looked at only where there is a team: those of an intercommunicator's call are
+ * counted by the other group. */
+#define WRAPPER(name, text, parameters, arguments, root, bytes, detail)                            \
+    static int checked_##name parameters                                                           \
+    {                                                                                              \
+        struct comm *ours = hud_comm_find(comm);                                                   \
+        if (ours && ours->team)                                                                    \
+            enter(ours->team, text, root, bytes, detail);                                          \
+        return leave(ours, real.name arguments);                                                   \
     }
 
 #define COUNT int

@@ -2,12 +2,14 @@
 /*
  * comm.c - what is known of a communicator: an attribute of it, found through a cache of one entry.
  *
- * The cache is a thread's own (where several call at a time) and stamped with a generation that every delete callback raises: handles are reused, and another thread's
- * callback cannot clear this thread's entry.  Only communicators that carry the attribute are cached, so whatever ends one ends its entries.
- * Creating it is local.  Whether huddle takes a communicator's collectives is decided by the core, alike on all ranks, in its first one.
+ * The cache is a thread's own (where several call at a time) and stamped with a generation that
+ * every delete callback raises: handles are reused, and another thread's callback cannot clear this
+ * thread's entry.  Only communicators that carry the attribute are cached, so whatever ends one
+ * ends its entries.  Creating it is local.  Whether huddle takes a communicator's collectives is
+ * decided by the core, alike on all ranks, in its first one.
  *
- * One communicator is in one collective at a time (MPI's rule), so its own state needs no lock; the list of all does, and no MPI function is
- * called with that lock held.
+ * One communicator is in one collective at a time (MPI's rule), so its own state needs no lock; the
+ * list of all does, and no MPI function is called with that lock held.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -62,19 +64,22 @@ static int exchange_allgather(void *arg, const void *mine, size_t bytes, void *a
 
     if (bytes > INT_MAX)
         return 1;
-    return real.Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->handle) != MPI_SUCCESS;
+    return real.Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->handle) !=
+           MPI_SUCCESS;
 }
 
 /* All at once, to be kept. */
 static void translate(struct comm *c)
 {
-    int *own = malloc((size_t)c->size * sizeof *own), *world = malloc((size_t)c->size * sizeof *world);
+    int *own = malloc((size_t)c->size * sizeof *own),
+        *world = malloc((size_t)c->size * sizeof *world);
     MPI_Group group;
 
     if (own && world && real.Comm_group(c->handle, &group) == MPI_SUCCESS) {
         for (int i = 0; i < c->size; i++)
             own[i] = i;
-        if (real.Group_translate_ranks(group, c->size, own, hud_life_world(), world) == MPI_SUCCESS) {
+        if (real.Group_translate_ranks(group, c->size, own, hud_life_world(), world) ==
+            MPI_SUCCESS) {
             c->world = world;
             world = NULL;
         }
@@ -84,7 +89,8 @@ static void translate(struct comm *c)
     free(world);
 }
 
-/* Where there is no memory to keep them in.  A rank that took its members for strangers would leave them waiting. */
+/* Where there is no memory to keep them in.  A rank that took its members for strangers would leave
+ * them waiting. */
 static int translate_one(const struct comm *c, int rank)
 {
     MPI_Group group;
@@ -131,10 +137,13 @@ static int forget(MPI_Comm handle, int key, void *attribute, void *extra)
 
 static bool describe(struct comm *c, hud_context *context)
 {
-    struct hud_exchange exchange = { exchange_rank, exchange_size, exchange_allgather, exchange_world_rank, c, exchange_name };
+    struct hud_exchange exchange = {
+        exchange_rank, exchange_size, exchange_allgather, exchange_world_rank, c, exchange_name
+    };
     int inter;
 
-    if (real.Comm_test_inter(c->handle, &inter) != MPI_SUCCESS || real.Comm_rank(c->handle, &c->rank) != MPI_SUCCESS ||
+    if (real.Comm_test_inter(c->handle, &inter) != MPI_SUCCESS ||
+        real.Comm_rank(c->handle, &c->rank) != MPI_SUCCESS ||
         real.Comm_size(c->handle, &c->size) != MPI_SUCCESS)
         return false;
     if (inter || c->size < 2)
@@ -171,7 +180,8 @@ static struct comm *create(MPI_Comm handle, hud_context *context)
 
 static struct comm *look_up(MPI_Comm handle, struct entry *last)
 {
-    unsigned now = local_read(&generation); /* before the look, so that a change after it is noticed */
+    unsigned now =
+        local_read(&generation); /* before the look, so that a change after it is noticed */
     hud_context *context = handle_is_comm(handle) ? hud_life_context() : NULL;
     void *attribute;
     int found;
@@ -191,7 +201,9 @@ struct comm *hud_comm_find(MPI_Comm handle)
 {
     struct entry *last = hud_life_threaded ? &last_of_thread : &last_of_all;
 
-    return last->handle == handle && last->generation == local_read(&generation) ? last->comm : look_up(handle, last);
+    return last->handle == handle && last->generation == local_read(&generation)
+               ? last->comm
+               : look_up(handle, last);
 }
 
 void *hud_comm_scratch(struct comm *c, size_t bytes)
@@ -204,7 +216,8 @@ void *hud_comm_scratch(struct comm *c, size_t bytes)
     return c->scratch;
 }
 
-/* The team was declined for that when it was made, and has no lease.  It may yet have to be told. */
+/* The team was declined for that when it was made, and has no lease.  It may yet have to be told.
+ * */
 int hud_comm_without_scratch(const struct comm *c)
 {
     return hud_barrier(c->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;
@@ -215,7 +228,8 @@ int hud_comm_start(void)
     return real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
 }
 
-/* Communicators that are still alive, COMM_WORLD among them, outlive the context: they keep their attribute, without a team. */
+/* Communicators that are still alive, COMM_WORLD among them, outlive the context: they keep their
+ * attribute, without a team. */
 void hud_comm_finish(void)
 {
     local_raise(&generation);

@@ -2,8 +2,8 @@
 /*
  * exchange.c - alltoall, alltoallv and alltoallw: MPI's arguments as views of huddle's.
  *
- * Of alltoall all blocks are one message, in either direction.  The others have a message for each member and direction, and alltoallv is an alltoallw
- * whose types are all the same.
+ * Of alltoall all blocks are one message, in either direction.  The others have a message for each
+ * member and direction, and alltoallv is an alltoallw whose types are all the same.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -16,7 +16,8 @@ static int in_place(struct comm *c, struct message *m)
     return status;
 }
 
-int hud_take_alltoall(struct comm *c, const void *in, MPI_Count ins, MPI_Datatype in_type, void *out, MPI_Count outs, MPI_Datatype out_type)
+int hud_take_alltoall(struct comm *c, const void *in, MPI_Count ins, MPI_Datatype in_type,
+                      void *out, MPI_Count outs, MPI_Datatype out_type)
 {
     struct message from, to;
     MPI_Count sent, received;
@@ -28,9 +29,12 @@ int hud_take_alltoall(struct comm *c, const void *in, MPI_Count ins, MPI_Datatyp
         return status;
     if (in == MPI_IN_PLACE)
         return in_place(c, &to);
-    status = __builtin_mul_overflow(ins, c->size, &sent) ? HUD_PASS : message_open(in, sent, in_type, c->handle, &from);
+    status = __builtin_mul_overflow(ins, c->size, &sent)
+                 ? HUD_PASS
+                 : message_open(in, sent, in_type, c->handle, &from);
     if (status == HUD_OK) {
-        bool same = from.view.base == to.view.base && to.view.bytes > 0; /* an error for the MPI to name */
+        bool same =
+            from.view.base == to.view.base && to.view.bytes > 0; /* an error for the MPI to name */
         status = same ? HUD_PASS : hud_alltoall(c->team, &from.view, &to.view);
         hud_message_close(&from);
     }
@@ -47,10 +51,11 @@ struct side {
 };
 
 /*
- * A block of no elements is one of no bytes, whatever else is said of it: an MPI does not look at its type, place and buffer, and other members cannot
- * know of these.
+ * A block of no elements is one of no bytes, whatever else is said of it: an MPI does not look at
+ * its type, place and buffer, and other members cannot know of these.
  */
-static int open_block(const struct comm *c, const struct blocks *b, int r, MPI_Count extent, struct message *message)
+static int open_block(const struct comm *c, const struct blocks *b, int r, MPI_Count extent,
+                      struct message *message)
 {
     MPI_Count count = many_at(b->counts, r);
 
@@ -61,8 +66,8 @@ static int open_block(const struct comm *c, const struct blocks *b, int r, MPI_C
     }
     if (!b->places.at)
         return HUD_PASS;
-    return message_open((const char *)b->buffer + many_at(b->places, r) * extent, count, b->types ? b->types[r] : b->type, c->handle,
-                        message);
+    return message_open((const char *)b->buffer + many_at(b->places, r) * extent, count,
+                        b->types ? b->types[r] : b->type, c->handle, message);
 }
 
 static void close_side(const struct side *side, int count)
@@ -92,7 +97,8 @@ static int open_side(const struct comm *c, const struct blocks *b, struct side *
 }
 
 /* HUDDLE_CHECK knows an alltoallw by its own name. */
-static int run(struct comm *c, const struct blocks *out, const struct hud_view *sent, const struct hud_view *received)
+static int run(struct comm *c, const struct blocks *out, const struct hud_view *sent,
+               const struct hud_view *received)
 {
     if (out->types)
         hud_checked_enter(c, "alltoallw", HUD_ANY_BYTES, NULL);
@@ -110,13 +116,17 @@ static int exchange_in_place(struct comm *c, const struct blocks *out, const str
 }
 
 /*
- * An error that the MPI will name: some block is received where it is sent from, or at no place.  Never so of a correct call, whose arguments may well be
- * the same twice: a member that has nothing to exchange gives arrays of zeros and no buffer, and types of absolute addresses tell two messages apart.
+ * An error that the MPI will name: some block is received where it is sent from, or at no place.
+ * Never so of a correct call, whose arguments may well be the same twice: a member that has nothing
+ * to exchange gives arrays of zeros and no buffer, and types of absolute addresses tell two
+ * messages apart.
  */
-static bool wrong(const struct comm *c, const struct blocks *in, const struct blocks *out, const struct hud_view *received)
+static bool wrong(const struct comm *c, const struct blocks *in, const struct blocks *out,
+                  const struct hud_view *received)
 {
-    bool twice = in->buffer == out->buffer && in->counts.at == out->counts.at && in->places.at == out->places.at &&
-                 in->types == out->types && in->type == out->type;
+    bool twice = in->buffer == out->buffer && in->counts.at == out->counts.at &&
+                 in->places.at == out->places.at && in->types == out->types &&
+                 in->type == out->type;
     bool some = false;
 
     if (!twice && out->buffer != MPI_IN_PLACE)

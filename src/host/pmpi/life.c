@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * life.c - the process's context: created when MPI_Init returns, or by the first collective where that was not seen (mpi_f08's bypasses
- * C); its teams end in the delete callback of an attribute of COMM_SELF, which MPI_Finalize calls first of all, bypassed or not.  Attributes go in
- * reverse order, so callbacks of the program that still communicate come before ours.  The context itself ends with the process: other ranks
- * may still count when rank 0 enters MPI_Finalize, and its statistics are theirs too.
+ * life.c - the process's context: created when MPI_Init returns, or by the first collective where
+ * that was not seen (mpi_f08's bypasses C); its teams end in the delete callback of an attribute of
+ * COMM_SELF, which MPI_Finalize calls first of all, bypassed or not.  Attributes go in reverse
+ * order, so callbacks of the program that still communicate come before ours.  The context itself
+ * ends with the process: other ranks may still count when rank 0 enters MPI_Finalize, and its
+ * statistics are theirs too.
  *
- * Not for every process: without MPI_Init (sessions) there is no COMM_WORLD to name ranks by, and ranks that were spawned
- * are no part of the job that the launcher named.  Both are the same on all ranks of a COMM_WORLD, and the MPI's own collectives serve them.
+ * Not for every process: without MPI_Init (sessions) there is no COMM_WORLD to name ranks by, and
+ * ranks that were spawned are no part of the job that the launcher named.  Both are the same on all
+ * ranks of a COMM_WORLD, and the MPI's own collectives serve them.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -26,7 +29,8 @@ static MPI_Group world = MPI_GROUP_NULL;
 static int local_ranks;
 static int self_keyval = MPI_KEYVAL_INVALID;
 
-static MPI_Request never; /* a request that is completed by nothing but us: testing it moves the MPI's pending messages */
+static MPI_Request never; /* a request that is completed by nothing but us: testing it moves the
+                             MPI's pending messages */
 bool hud_life_threaded = true;
 static atomic_flag progressing = ATOMIC_FLAG_INIT;
 
@@ -72,7 +76,8 @@ static int never_cancel(void *extra, int complete)
     return MPI_SUCCESS;
 }
 
-/* MPI forbids two threads to test one request at a time; one at a time moves the messages of all. */
+/* MPI forbids two threads to test one request at a time; one at a time moves the messages of all.
+ * */
 static void progress(void *arg)
 {
     MPI_Request request = never;
@@ -132,8 +137,9 @@ static bool packs_bare_bytes(void)
     MPI_Count position = 0;
     char packed[64] = "";
 
-    return real.Pack_c(given, 2, MPI_INT, packed, sizeof packed, &position, MPI_COMM_SELF) == MPI_SUCCESS && position == sizeof given &&
-           memcmp(packed, given, sizeof given) == 0;
+    return real.Pack_c(given, 2, MPI_INT, packed, sizeof packed, &position, MPI_COMM_SELF) ==
+               MPI_SUCCESS &&
+           position == sizeof given && memcmp(packed, given, sizeof given) == 0;
 }
 
 static bool is_spawned(void)
@@ -152,7 +158,10 @@ static int number_of(const char *variable)
 
 static hud_context *create(void)
 {
-    struct hud_host host = { .name = mpi_name, .progress = progress, .abort = abort_job, .local_ranks = number_of("MPI_LOCALNRANKS") };
+    struct hud_host host = { .name = mpi_name,
+                             .progress = progress,
+                             .abort = abort_job,
+                             .local_ranks = number_of("MPI_LOCALNRANKS") };
     hud_context *created = NULL;
     int level;
 
@@ -165,7 +174,8 @@ static hud_context *create(void)
     if (hud_comm_start() || hud_type_start() || real.Comm_group(MPI_COMM_WORLD, &world) ||
         real.Grequest_start(never_query, never_free, never_cancel, NULL, &never))
         return NULL;
-    if (real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &self_keyval, NULL) || real.Comm_set_attr(MPI_COMM_SELF, self_keyval, NULL))
+    if (real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &self_keyval, NULL) ||
+        real.Comm_set_attr(MPI_COMM_SELF, self_keyval, NULL))
         return NULL;
     hud_op_start();
     hud_context_create(&host, &created);
@@ -179,7 +189,8 @@ static hud_context *start(void)
 
     if (over || real.Initialized(&initialised) != MPI_SUCCESS || !initialised)
         return NULL;
-    if (real.Finalized(&finalised) != MPI_SUCCESS || finalised || is_spawned() || !packs_bare_bytes()) {
+    if (real.Finalized(&finalised) != MPI_SUCCESS || finalised || is_spawned() ||
+        !packs_bare_bytes()) {
         over = true;
         return NULL;
     }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * local.c - operations that the MPI carries out, by MPI_Reduce_local: those of users, and predefined ones without a kernel of huddle's.
+ * local.c - operations that the MPI carries out, by MPI_Reduce_local: those of users, and
+ * predefined ones without a kernel of huddle's.
  *
- * Elements are taken from left to right, whether the operation commutes or not, by pieces that fit scratch on the stack, or one by one in memory obtained
- * beforehand where they are wider than that: nothing can fail in the middle.  How wide they are is a rank's own affair, the signature being all that ranks
- * share.  A user's function sees elements as they lie in the user's own buffers.  Where these are runs of memory, one after the other, so are the
- * packed bytes that huddle carries; otherwise elements are unpacked into the scratch for it, at the datatype's own bounds and extent, and packed again.
+ * Elements are handled from left to right, whether the operation commutes or not, by pieces that
+ * fit scratch on the stack, or one by one in memory obtained beforehand where they are wider than
+ * that: nothing can fail in the middle.  How wide they are is a rank's own affair, the signature
+ * being all that ranks share.  A user's function sees elements as they lie in the user's own
+ * buffers.  Where these are runs of memory, one after the other, so are the packed bytes that
+ * huddle carries; otherwise elements are unpacked into the scratch for it, at the datatype's own
+ * bounds and extent, and packed again.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -13,7 +17,8 @@
 #include <string.h>
 
 enum {
-    ALIGNED = 64,   /* an element begins in the scratch as well aligned as in any buffer of a user's */
+    ALIGNED =
+        64, /* an element begins in the scratch as well aligned as in any buffer of a user's */
     SCRATCH = 8192, /* bytes of one operand */
     ROOM = SCRATCH - 2 * ALIGNED
 };
@@ -41,16 +46,19 @@ static void store(const struct local_op *l, const char *first, size_t count, voi
         hud_elements_pack(first, count, l->handle, MPI_COMM_SELF, bytes, packed);
 }
 
-/* MPI_Reduce_local leaves the result in its right operand: the next one's left.  dst may be a source, and is written when all have been read. */
-static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+/* MPI_Reduce_local leaves the result in its right operand: the next one's left.  dst may be a
+ * source, and is written when all have been read. */
+static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                    size_t elements)
 {
     const struct local_op *l = op->host;
     _Alignas(ALIGNED) char room[2][SCRATCH];
-    char *const scratch[2] = { l->wide ? l->wide : room[0], l->wide ? l->wide + l->wide_bytes : room[1] };
+    char *const scratch[2] = { l->wide ? l->wide : room[0],
+                               l->wide ? l->wide + l->wide_bytes : room[1] };
 
     for (size_t done = 0, n; done < elements; done += n) {
         size_t at = done * op->element_bytes;
-        n = elements - done < l->most ? elements - done : l->most;
+        n = elements - done < l->max ? elements - done : l->max;
         const char *left = (const char *)src[0] + at;
         left = l->direct ? left - l->type.begin : load(l, left, n, scratch[0]);
         for (int s = 1; s < sources; s++) {
@@ -75,8 +83,8 @@ static int place(struct local_op *l)
         if (!l->wide)
             return HUD_ERR_MEMORY;
     }
-    l->most = step > 0 && !l->wide ? (size_t)((ROOM - bytes) / step) + 1 : 1;
-    MPI_Count lowest = begin + (l->type.extent < 0 ? (MPI_Count)(l->most - 1) * l->type.extent : 0);
+    l->max = step > 0 && !l->wide ? (size_t)((ROOM - bytes) / step) + 1 : 1;
+    MPI_Count lowest = begin + (l->type.extent < 0 ? (MPI_Count)(l->max - 1) * l->type.extent : 0);
     l->first = -lowest / ALIGNED * ALIGNED + (lowest < 0 ? ALIGNED : 0);
     return HUD_OK;
 }
@@ -85,13 +93,15 @@ int hud_local_open(MPI_Op operation, MPI_Datatype handle, struct local_op *l)
 {
     int commutes;
 
-    if (!hud_type_find(handle, &l->type) || l->type.staged || real.Op_commutative(operation, &commutes))
+    if (!hud_type_find(handle, &l->type) || l->type.staged ||
+        real.Op_commutative(operation, &commutes))
         return HUD_PASS;
     l->handle = handle;
     l->operation = operation;
     l->direct = l->type.run && l->type.extent == l->type.bytes;
     /* of elements of no bytes there are none to apply it to */
-    l->op = (struct hud_op){ l->type.bytes ? (size_t)l->type.bytes : 1, commutes, combine, l, hud_op_name(operation) };
+    l->op = (struct hud_op){ l->type.bytes ? (size_t)l->type.bytes : 1, commutes, combine, l,
+                             hud_op_name(operation) };
     return place(l);
 }
 

@@ -2,10 +2,12 @@
 /*
  * message.c - a user's buffer as a view of huddle.
  *
- * Contiguous: the bytes themselves.  Otherwise whole elements are packed and unpacked by the MPI, whose packed form is the bare bytes in
- * the order of the signature (life.c checks that).  MPI has no partial pack, and the cuts are the sender's: so a piece of an element is cut from a
- * packed copy of it, and put by packing what is there, replacing the piece, and unpacking.  Elements too large for that are staged: the
- * whole message is packed in private memory, obtained before shared memory is touched.
+ * Contiguous: the bytes themselves.  Otherwise whole elements are packed and unpacked by the MPI,
+ * whose packed form is the bare bytes in the order of the signature (life.c checks that).  MPI has
+ * no partial pack, and the cuts are the sender's: so a piece of an element is cut from a packed
+ * copy of it, and put by packing what is there, replacing the piece, and unpacking.  Elements too
+ * large for that are staged: the whole message is packed in private memory, obtained before shared
+ * memory is touched.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -19,8 +21,9 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * The same elements of absolute addresses (MPI_BOTTOM), said of an address that is not null: some MPICHs refuse that to pack and unpack.  The type is made
- * for the moment: kept with the other as an attribute it would keep that alive.
+ * The same elements of absolute addresses (MPI_BOTTOM), said of an address that is not null: some
+ * MPICHs refuse that to pack and unpack.  The type is made for the moment: kept with the other as
+ * an attribute it would keep that alive.
  */
 enum { NOT_NULL = 64 };
 
@@ -33,7 +36,8 @@ static char *begin_bottom(MPI_Datatype *handle)
     return (char *)(uintptr_t)NOT_NULL;
 }
 
-void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI_Comm comm, size_t bytes, void *packed)
+void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI_Comm comm,
+                       size_t bytes, void *packed)
 {
     bool bottom = first == NULL;
     MPI_Count position = 0;
@@ -45,7 +49,8 @@ void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI
         real.Type_free(&handle);
 }
 
-void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Datatype handle, MPI_Comm comm, char *first)
+void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Datatype handle,
+                         MPI_Comm comm, char *first)
 {
     bool bottom = first == NULL;
     MPI_Count position = 0;
@@ -59,46 +64,49 @@ void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Dat
 
 static void pack_elements(const struct message *m, size_t element, size_t count, void *packed)
 {
-    hud_elements_pack(m->first + (MPI_Count)element * m->type.extent, count, m->handle, m->comm, count * (size_t)m->type.bytes, packed);
+    hud_elements_pack(m->first + (MPI_Count)element * m->type.extent, count, m->handle, m->comm,
+                      count * (size_t)m->type.bytes, packed);
 }
 
-static void unpack_elements(const struct message *m, size_t element, size_t count, const void *packed)
+static void unpack_elements(const struct message *m, size_t element, size_t count,
+                            const void *packed)
 {
-    hud_elements_unpack(packed, count * (size_t)m->type.bytes, count, m->handle, m->comm, m->first + (MPI_Count)element * m->type.extent);
+    hud_elements_unpack(packed, count * (size_t)m->type.bytes, count, m->handle, m->comm,
+                        m->first + (MPI_Count)element * m->type.extent);
 }
 
-static size_t pack(const struct hud_view *view, void *dst, size_t offset, size_t most)
+static size_t pack(const struct hud_view *view, void *dst, size_t offset, size_t max)
 {
     const struct message *m = view->host;
     size_t bytes = (size_t)m->type.bytes, element = offset / bytes, inside = offset % bytes;
-    size_t whole = smaller(most, view->bytes - offset) / bytes;
-    char one[ELEMENT_MOST];
+    size_t whole = smaller(max, view->bytes - offset) / bytes;
+    char one[ELEMENT_MAX];
 
     if (inside == 0 && whole > 0) {
         pack_elements(m, element, whole, dst);
         return whole * bytes;
     }
-    size_t piece = smaller(most, bytes - inside);
+    size_t piece = smaller(max, bytes - inside);
     pack_elements(m, element, 1, one);
     memcpy(dst, one + inside, piece);
     return piece;
 }
 
-static void unpack(const struct hud_view *view, const void *src, size_t offset, size_t most)
+static void unpack(const struct hud_view *view, const void *src, size_t offset, size_t max)
 {
     const struct message *m = view->host;
     size_t bytes = (size_t)m->type.bytes;
     const char *from = src;
-    char one[ELEMENT_MOST];
+    char one[ELEMENT_MAX];
 
-    for (size_t done; most > 0; from += done, offset += done, most -= done) {
+    for (size_t done; max > 0; from += done, offset += done, max -= done) {
         size_t element = offset / bytes, inside = offset % bytes;
-        done = inside == 0 ? most / bytes * bytes : 0;
+        done = inside == 0 ? max / bytes * bytes : 0;
         if (done > 0) {
             unpack_elements(m, element, done / bytes, from);
             continue;
         }
-        done = smaller(most, bytes - inside);
+        done = smaller(max, bytes - inside);
         pack_elements(m, element, 1, one);
         memcpy(one + inside, from, done);
         unpack_elements(m, element, 1, one);
@@ -113,10 +121,10 @@ void hud_message_fill(struct message *m)
     }
 }
 
-static size_t pack_staged(const struct hud_view *view, void *dst, size_t offset, size_t most)
+static size_t pack_staged(const struct hud_view *view, void *dst, size_t offset, size_t max)
 {
     struct message *m = view->host;
-    size_t piece = smaller(most, view->bytes - offset);
+    size_t piece = smaller(max, view->bytes - offset);
 
     hud_message_fill(m);
     memcpy(dst, m->stage + offset, piece);
@@ -133,7 +141,8 @@ static void unpack_staged(const struct hud_view *view, const void *src, size_t o
 }
 
 /* The view of what is not one run of memory. */
-static int open_packed(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, size_t bytes, struct message *m)
+static int open_packed(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm,
+                       size_t bytes, struct message *m)
 {
     m->first = buffer;
     m->count = count;
@@ -143,12 +152,14 @@ static int open_packed(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_C
     m->filled = 0;
     m->packed = false;
     /* the address of its first byte, by which huddle tells whether a call is in place */
-    m->view = (struct hud_view){ m->first + m->type.begin, bytes, m->type.staged ? pack_staged : pack,
-                                 m->type.staged ? unpack_staged : unpack, m };
+    m->view =
+        (struct hud_view){ m->first + m->type.begin, bytes, m->type.staged ? pack_staged : pack,
+                           m->type.staged ? unpack_staged : unpack, m };
     return !m->type.staged || m->stage ? HUD_OK : HUD_ERR_MEMORY;
 }
 
-int hud_message_open(const void *user, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *m)
+int hud_message_open(const void *user, MPI_Count count, MPI_Datatype handle, MPI_Comm comm,
+                     struct message *m)
 {
     void *buffer = (void *)(uintptr_t)user; /* read or written, as the collective says */
     MPI_Count bytes;
@@ -158,7 +169,9 @@ int hud_message_open(const void *user, MPI_Count count, MPI_Datatype handle, MPI
         return HUD_PASS;
     if (__builtin_mul_overflow(count, m->type.bytes, &bytes) || bytes < 0)
         return HUD_PASS;
-    m->view = (struct hud_view){ .bytes = 0 }; /* said as no element or as empty ones; at no address, which may be that of other bytes */
+    m->view = (struct hud_view){
+        .bytes = 0
+    }; /* said as no element or as empty ones; at no address, which may be that of other bytes */
     if (bytes == 0)
         return HUD_OK;
     char *first_byte = (char *)buffer + m->type.begin;

@@ -2,8 +2,10 @@
 /*
  * op.c - an operation of MPI on elements of a datatype, as an operation of huddle.
  *
- * Predefined ones that huddle has a kernel for are in a table, found by the low bits of both handles.  The rest the MPI carries out itself (local.c).
- * Left to the MPI as a whole, from what all ranks share: what MPI does not define (it will say so), and predefined operations on derived types.
+ * Predefined ones that huddle has a kernel for are in a table, found by the low bits of both
+ * handles.  The rest the MPI carries out itself (local.c).  Left to the MPI as a whole, from what
+ * all ranks share: what MPI does not define (it will say so), and predefined operations on derived
+ * types.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -15,7 +17,9 @@ enum {
     RING = BIT(SUM) | BIT(PROD),
     TRUTH = BIT(LAND) | BIT(LOR) | BIT(LXOR),
     BITS = BIT(BAND) | BIT(BOR) | BIT(BXOR),
-    INTEGER = ORDER | RING | TRUTH | BITS, /* MPI knows no truth of Fortran's integers and of addresses, but these MPIs do */
+    INTEGER =
+        ORDER | RING | TRUTH |
+        BITS, /* MPI knows no truth of Fortran's integers and of addresses, but these MPIs do */
     REAL = ORDER | RING,
     PAIR = BIT(MINLOC) | BIT(MAXLOC),
 };
@@ -94,8 +98,11 @@ static const struct kind kinds[256] = {
 /* The pairs of C, whose elements may have gaps; their handles are of another sort. */
 #define T(name, type) [(MPI_##name) & 0x7] = { MPI_##name, PAIR, type }
 static const struct kind pairs[8] = {
-    T(FLOAT_INT, HUD_FLOAT_INT), T(DOUBLE_INT, HUD_DOUBLE_INT), T(LONG_DOUBLE_INT, HUD_LONG_DOUBLE_INT),
-    T(SHORT_INT, HUD_SHORT_INT), T(LONG_INT, HUD_LONG_INT),
+    T(FLOAT_INT, HUD_FLOAT_INT),
+    T(DOUBLE_INT, HUD_DOUBLE_INT),
+    T(LONG_DOUBLE_INT, HUD_LONG_DOUBLE_INT),
+    T(SHORT_INT, HUD_SHORT_INT),
+    T(LONG_INT, HUD_LONG_INT),
 };
 #undef T
 
@@ -105,7 +112,8 @@ static const struct operation {
     int operation;
     const char *name;
 } operations[16] = {
-    OP(MAX), OP(MIN), OP(SUM), OP(PROD), OP(LAND), OP(BAND), OP(LOR), OP(BOR), OP(LXOR), OP(BXOR), OP(MINLOC), OP(MAXLOC),
+    OP(MAX), OP(MIN), OP(SUM),  OP(PROD), OP(LAND),   OP(BAND),
+    OP(LOR), OP(BOR), OP(LXOR), OP(BXOR), OP(MINLOC), OP(MAXLOC),
 };
 #undef OP
 
@@ -131,7 +139,8 @@ void hud_op_start(void)
 {
     for (int operation = 0; operation < HUD_OPERATIONS; operation++)
         for (int type = 0; type < HUD_TYPES; type++)
-            if (hud_op_find((enum hud_operation)operation, (enum hud_type)type, &kernels[operation][type]) != HUD_OK)
+            if (hud_op_find((enum hud_operation)operation, (enum hud_type)type,
+                            &kernels[operation][type]) != HUD_OK)
                 kernels[operation][type].combine = NULL;
 }
 

@@ -3,10 +3,11 @@
  * pmpi.h - what the files of the MPICH-family front end share.
  *
  * attach.c    the calls of the MPI, found by name
- * wrap.c      the wrappers, from taken.def
+ * wrap.c      the wrappers, from handled.def
  * reduce.c    reductions, from MPI's arguments to huddle's
  * exchange.c  the same of alltoall, alltoallv, alltoallw
- * life.c      the process's context, from the first collective (or the return of MPI_Init) to MPI_Finalize
+ * life.c      the process's context, from the first collective (or the return of MPI_Init) to
+ *             MPI_Finalize
  * checked.c   more wrappers, with HUDDLE_CHECK
  * comm.c      what is known of a communicator
  * type.c      what is known of a datatype
@@ -14,7 +15,8 @@
  * op.c        an operation of MPI as one of huddle
  * local.c     operations that the MPI carries out
  *
- * One build against MPICH's headers serves all MPIs of its ABI: handles are ints whose bits tell the kind of object.
+ * One build against MPICH's headers serves all MPIs of its ABI: handles are ints whose bits tell
+ * the kind of object.
  */
 #ifndef HUD_PMPI_H
 #define HUD_PMPI_H
@@ -34,7 +36,8 @@ struct calls {
 };
 extern struct calls real;
 
-/* The bits of a handle that tell its kind; a handle with others is not worth a look.  True of the null handles' kinds too, not of null handles. */
+/* The bits of a handle that tell its kind; a handle with others is not worth a look.  True of the
+ * null handles' kinds too, not of null handles. */
 static inline bool handle_is_comm(MPI_Comm comm)
 {
     return ((unsigned)comm >> 26 & 0xf) == 1 && (unsigned)comm >> 30 != 0;
@@ -54,7 +57,8 @@ extern const struct hud_wrapper hud_checked_wrappers[];
 /* ---- life.c ---- */
 /* Remembers the MPI's version, for messages. */
 void hud_life_name(const char *version);
-/* The process's context, created by the first call between MPI_Init and MPI_Finalize.  NULL: outside these, or not for this process. */
+/* The process's context, created by the first call between MPI_Init and MPI_Finalize.  NULL:
+ * outside these, or not for this process. */
 hud_context *hud_life_context(void);
 /* Several threads may call at a time.  Settled when the context is created. */
 extern bool hud_life_threaded;
@@ -74,10 +78,12 @@ struct comm {
     struct comm *prev, *next; /* all of the process */
 };
 
-/* With HUDDLE_CHECK: what huddle serves as another collective is announced by its own name, around it.  hud_team_exit is to follow. */
+/* With HUDDLE_CHECK: what huddle serves as another collective is announced by its own name, around
+ * it.  hud_team_exit is to follow. */
 void hud_checked_enter(const struct comm *comm, const char *name, size_t bytes, const char *detail);
 
-/* NULL: not a communicator, or huddle is not on.  Valid until the communicator is freed; the usual case costs a few ns. */
+/* NULL: not a communicator, or huddle is not on.  Valid until the communicator is freed; the usual
+ * case costs a few ns. */
 struct comm *hud_comm_find(MPI_Comm handle);
 /* At least so many bytes until the collective returns, contents undefined; NULL: no memory. */
 void *hud_comm_scratch(struct comm *comm, size_t bytes);
@@ -95,7 +101,7 @@ struct type {
     bool staged;             /* an element is so large that messages are packed as a whole */
 };
 
-enum { ELEMENT_MOST = 4096 }; /* bytes of an element that is packed by itself */
+enum { ELEMENT_MAX = 4096 }; /* bytes of an element that is packed by itself */
 
 /* The predefined types of one run, by the low byte of the handle; the next byte is the size. */
 extern const MPI_Datatype hud_type_predefined[256];
@@ -125,26 +131,34 @@ struct message {
 };
 
 /*
- * HUD_OK; HUD_PASS: huddle does not take it (erroneous or absurd); HUD_ERR_MEMORY: this rank has no memory to stage it in, which is an error of
- * the call, as other ranks take it.  Nothing to close but after HUD_OK.
+ * HUD_OK; HUD_PASS: huddle does not take it (erroneous or absurd); HUD_ERR_MEMORY: this rank has no
+ * memory to stage it in, which is an error of the call, as other ranks take it.  Nothing to close
+ * but after HUD_OK.
  */
-int hud_message_open(const void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *message);
-/* A message that is read and written in place: what is staged holds the user's bytes from now on. */
+int hud_message_open(const void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm,
+                     struct message *message);
+/* A message that is read and written in place: what is staged holds the user's bytes from now on.
+ * */
 void hud_message_fill(struct message *message);
 /* Moves what is staged into the user's buffer. */
 void hud_message_close(struct message *message);
-/* Elements from and to their packed form of so many bytes; the first may be at a null address (MPI_BOTTOM). */
-void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI_Comm comm, size_t bytes, void *packed);
-void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Datatype handle, MPI_Comm comm, char *first);
+/* Elements from and to their packed form of so many bytes; the first may be at a null address
+ * (MPI_BOTTOM). */
+void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI_Comm comm,
+                       size_t bytes, void *packed);
+void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Datatype handle,
+                         MPI_Comm comm, char *first);
 
 /* hud_message_open, quickly for what most messages are. */
-static inline int message_open(const void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm, struct message *message)
+static inline int message_open(const void *buffer, MPI_Count count, MPI_Datatype handle,
+                               MPI_Comm comm, struct message *message)
 {
     MPI_Count element = hud_type_plain(handle);
 
     if (element == 0 || count <= 0 || count >= 1 << 30 || !buffer || buffer == MPI_IN_PLACE)
         return hud_message_open(buffer, count, handle, comm, message);
-    message->view = (struct hud_view){ .base = (void *)(uintptr_t)buffer, .bytes = (size_t)count * (size_t)element };
+    message->view = (struct hud_view){ .base = (void *)(uintptr_t)buffer,
+                                       .bytes = (size_t)count * (size_t)element };
     message->stage = NULL;
     return HUD_OK;
 }
@@ -156,23 +170,26 @@ struct local_op {
     MPI_Op operation;
     MPI_Datatype handle;
     struct type type;
-    bool direct;     /* elements lie one after the other in runs of memory, as they do when packed */
-    size_t most;     /* elements that the scratch holds */
+    bool direct; /* elements lie one after the other in runs of memory, as they do when packed */
+    size_t max;  /* elements that the scratch holds */
     MPI_Count first; /* where MPI's element 0 begins in the scratch */
-    char *wide;      /* scratch of two elements, wide_bytes each, that are wider than the one on the stack; NULL: they are not */
+    char *wide;      /* scratch of two elements, wide_bytes each, that are wider than the one on the
+                        stack; NULL: they are not */
     size_t wide_bytes;
 };
 
 /*
- * HUD_OK; HUD_PASS: huddle does not take it, on no rank, as the signature of an element decides; HUD_ERR_MEMORY: see hud_message_open.  What is found may
- * be kept in *local, which hud_op_close is to be given after HUD_OK.
+ * HUD_OK; HUD_PASS: huddle does not take it, on no rank, as the signature of an element decides;
+ * HUD_ERR_MEMORY: see hud_message_open.  What is found may be kept in *local, which hud_op_close is
+ * to be given after HUD_OK.
  */
 int hud_op_open(MPI_Op op, MPI_Datatype type, struct local_op *local, const struct hud_op **found);
 const char *hud_op_name(MPI_Op op);
 void hud_op_start(void);
 
 /* ---- local.c ---- */
-int hud_local_open(MPI_Op operation, MPI_Datatype handle, struct local_op *local); /* as hud_op_open */
+int hud_local_open(MPI_Op operation, MPI_Datatype handle,
+                   struct local_op *local); /* as hud_op_open */
 void hud_local_close(const struct local_op *local);
 
 static inline void hud_op_close(const struct local_op *local)
@@ -186,7 +203,8 @@ static inline void hud_op_close(const struct local_op *local)
  * HUD_OK, HUD_PASS (nothing was touched), or an error of this rank's, as huddle.h says.
  */
 
-/* An array argument: of ints, or of the large integers of a function in _c; or one number for all members. */
+/* An array argument: of ints, or of the large integers of a function in _c; or one number for all
+ * members. */
 struct many {
     const void *at;
     bool large, same;
@@ -199,20 +217,25 @@ static inline MPI_Count many_at(struct many many, int member)
     return many.large ? ((const MPI_Count *)many.at)[index] : ((const int *)many.at)[index];
 }
 
-int hud_take_allreduce(struct comm *comm, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op);
-int hud_take_reduce(struct comm *comm, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op, int root);
-int hud_take_reduce_scatter(struct comm *comm, const void *in, void *out, struct many counts, MPI_Datatype type, MPI_Op op);
-int hud_take_reduce_scatter_block(struct comm *comm, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op);
+int hud_take_allreduce(struct comm *comm, const void *in, void *out, MPI_Count count,
+                       MPI_Datatype type, MPI_Op op);
+int hud_take_reduce(struct comm *comm, const void *in, void *out, MPI_Count count,
+                    MPI_Datatype type, MPI_Op op, int root);
+int hud_take_reduce_scatter(struct comm *comm, const void *in, void *out, struct many counts,
+                            MPI_Datatype type, MPI_Op op);
+int hud_take_reduce_scatter_block(struct comm *comm, const void *in, void *out, MPI_Count count,
+                                  MPI_Datatype type, MPI_Op op);
 
-int hud_take_alltoall(struct comm *comm, const void *in, MPI_Count ins, MPI_Datatype in_type, void *out, MPI_Count outs,
-                      MPI_Datatype out_type);
+int hud_take_alltoall(struct comm *comm, const void *in, MPI_Count ins, MPI_Datatype in_type,
+                      void *out, MPI_Count outs, MPI_Datatype out_type);
 
 /* One side of an alltoallv or alltoallw. */
 struct blocks {
     const void *buffer;
     struct many counts, places;
     MPI_Datatype type;
-    const MPI_Datatype *types; /* of each block, and places are in bytes; NULL: all are of `type`, and places in its extents */
+    const MPI_Datatype *types; /* of each block, and places are in bytes; NULL: all are of `type`,
+                                  and places in its extents */
 };
 /* Of scratch, in a communicator of so many ranks. */
 size_t hud_exchange_bytes(int ranks);

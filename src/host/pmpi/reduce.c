@@ -2,7 +2,8 @@
 /*
  * reduce.c - reductions: MPI's arguments as views and an operation of huddle's.
  *
- * Elements that huddle takes are never staged (hud_op_open refuses larger ones, on all ranks alike), so there is nothing to close.
+ * Elements that huddle takes are never staged (hud_op_open refuses larger ones, on all ranks
+ * alike), so there is nothing to close.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -13,7 +14,8 @@ struct operands {
 };
 
 /* Buffers that are one without MPI_IN_PLACE are an error, which the MPI will name. */
-static int open_both(const struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type, struct operands *o)
+static int open_both(const struct comm *c, const void *in, void *out, MPI_Count count,
+                     MPI_Datatype type, struct operands *o)
 {
     int status = message_open(out, count, type, c->handle, &o->to);
 
@@ -21,14 +23,18 @@ static int open_both(const struct comm *c, const void *in, void *out, MPI_Count 
     if (status != HUD_OK || in == MPI_IN_PLACE)
         return status;
     status = message_open(in, count, type, c->handle, &o->from);
-    return status == HUD_OK && o->from.view.base == o->to.view.base && o->in->bytes > 0 ? HUD_PASS : status;
+    return status == HUD_OK && o->from.view.base == o->to.view.base && o->in->bytes > 0 ? HUD_PASS
+                                                                                        : status;
 }
 
-/* The status of an operation that was not opened.  What huddle does not take on any rank is counted, and with HUDDLE_CHECK announced. */
-static int decline(const struct comm *c, int status, const char *name, const char *kind, int root, MPI_Count count, MPI_Datatype handle,
-                   MPI_Op op)
+/* The status of an operation that was not opened.  What huddle does not take on any rank is
+ * counted, and with HUDDLE_CHECK announced. */
+static int decline(const struct comm *c, int status, const char *name, const char *kind, int root,
+                   MPI_Count count, MPI_Datatype handle, MPI_Op op)
 {
-    struct hud_call call = { .name = name, .root = root, .detail = hud_op_name(op), .unasked = kind };
+    struct hud_call call = {
+        .name = name, .root = root, .detail = hud_op_name(op), .unasked = kind
+    };
     struct type type;
 
     if (status != HUD_PASS)
@@ -39,7 +45,8 @@ static int decline(const struct comm *c, int status, const char *name, const cha
     return status;
 }
 
-int hud_take_allreduce(struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op)
+int hud_take_allreduce(struct comm *c, const void *in, void *out, MPI_Count count,
+                       MPI_Datatype type, MPI_Op op)
 {
     const struct hud_op *found;
     struct local_op local;
@@ -55,7 +62,8 @@ int hud_take_allreduce(struct comm *c, const void *in, void *out, MPI_Count coun
     return status;
 }
 
-int hud_take_reduce(struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op, int root)
+int hud_take_reduce(struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type,
+                    MPI_Op op, int root)
 {
     bool receives = c->rank == root;
     const struct hud_op *found;
@@ -68,31 +76,36 @@ int hud_take_reduce(struct comm *c, const void *in, void *out, MPI_Count count, 
     if (status != HUD_OK)
         return decline(c, status, "reduce", NULL, root, count, type, op);
     o.in = &o.from.view;
-    status = receives ? open_both(c, in, out, count, type, &o) : message_open(in, count, type, c->handle, &o.from);
+    status = receives ? open_both(c, in, out, count, type, &o)
+                      : message_open(in, count, type, c->handle, &o.from);
     if (status == HUD_OK)
         status = hud_reduce(c->team, o.in, receives ? &o.to.view : NULL, found, root);
     hud_op_close(&local);
     return status;
 }
 
-/* The bytes of each member's block into c->scratch, and the elements of all.  False: they are not to be counted. */
-static bool size_blocks(const struct comm *c, struct many counts, MPI_Count element, size_t *block_bytes, MPI_Count *total)
+/* The bytes of each member's block into c->scratch, and the elements of all.  False: they are not
+ * to be counted. */
+static bool size_blocks(const struct comm *c, struct many counts, MPI_Count element,
+                        size_t *block_bytes, MPI_Count *total)
 {
     MPI_Count bytes;
 
     *total = 0;
     for (int r = 0; r < c->size; r++) {
         MPI_Count count = many_at(counts, r);
-        if (count < 0 || __builtin_add_overflow(*total, count, total) || __builtin_mul_overflow(*total, element, &bytes))
+        if (count < 0 || __builtin_add_overflow(*total, count, total) ||
+            __builtin_mul_overflow(*total, element, &bytes))
             return false;
         block_bytes[r] = (size_t)(count * element);
     }
     return true;
 }
 
-/* The views of a call whose blocks have been sized: in place, the own block goes to the beginning of what was read. */
-static int scatter(struct comm *c, const void *in, void *out, MPI_Count own, MPI_Count total, MPI_Datatype type, const size_t *block_bytes,
-                   const struct hud_op *op)
+/* The views of a call whose blocks have been sized: in place, the own block goes to the beginning
+ * of what was read. */
+static int scatter(struct comm *c, const void *in, void *out, MPI_Count own, MPI_Count total,
+                   MPI_Datatype type, const size_t *block_bytes, const struct hud_op *op)
 {
     struct message from, to;
     int status = message_open(in == MPI_IN_PLACE ? out : in, total, type, c->handle, &from);
@@ -112,7 +125,8 @@ static int scatter(struct comm *c, const void *in, void *out, MPI_Count own, MPI
 }
 
 /* Whose counts are an array, or all the same. */
-static int reduce_scatter(struct comm *c, const char *name, const void *in, void *out, struct many counts, MPI_Datatype type, MPI_Op op)
+static int reduce_scatter(struct comm *c, const char *name, const void *in, void *out,
+                          struct many counts, MPI_Datatype type, MPI_Op op)
 {
     size_t *block_bytes = hud_comm_scratch(c, (size_t)c->size * sizeof *block_bytes);
     const struct hud_op *found;
@@ -123,7 +137,9 @@ static int reduce_scatter(struct comm *c, const char *name, const void *in, void
         return hud_comm_without_scratch(c);
     int status = hud_op_open(op, type, &local, &found);
     if (status != HUD_OK)
-        return size_blocks(c, counts, 1, block_bytes, &total) ? decline(c, status, name, "reduce_scatter", -1, total, type, op) : status;
+        return size_blocks(c, counts, 1, block_bytes, &total)
+                   ? decline(c, status, name, "reduce_scatter", -1, total, type, op)
+                   : status;
     MPI_Count element = found == &local.op ? local.type.bytes : (MPI_Count)found->element_bytes;
     status = HUD_PASS;
     if (size_blocks(c, counts, element, block_bytes, &total)) {
@@ -137,12 +153,15 @@ static int reduce_scatter(struct comm *c, const char *name, const void *in, void
     return status;
 }
 
-int hud_take_reduce_scatter(struct comm *c, const void *in, void *out, struct many counts, MPI_Datatype type, MPI_Op op)
+int hud_take_reduce_scatter(struct comm *c, const void *in, void *out, struct many counts,
+                            MPI_Datatype type, MPI_Op op)
 {
     return counts.at ? reduce_scatter(c, "reduce_scatter", in, out, counts, type, op) : HUD_PASS;
 }
 
-int hud_take_reduce_scatter_block(struct comm *c, const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op)
+int hud_take_reduce_scatter_block(struct comm *c, const void *in, void *out, MPI_Count count,
+                                  MPI_Datatype type, MPI_Op op)
 {
-    return reduce_scatter(c, "reduce_scatter_block", in, out, (struct many){ &count, true, true }, type, op);
+    return reduce_scatter(c, "reduce_scatter_block", in, out, (struct many){ &count, true, true },
+                          type, op);
 }

@@ -2,9 +2,10 @@
 /*
  * type.c - what is known of a datatype: whether an element's bytes are one run of memory, in order.
  *
- * size == extent does not tell that (a structure may permute its members), so constructors are decoded.  Those that are not decoded count as
- * not contiguous and are packed, which is always right.  Predefined types are in a table; for others the answer is an attribute of the type,
- * set once and never replaced, so that threads may read it.
+ * size == extent does not tell that (a structure may permute its members), so constructors are
+ * decoded.  Those that are not decoded count as not contiguous and are packed, which is always
+ * right.  Predefined types are in a table; for others the answer is an attribute of the type, set
+ * once and never replaced, so that threads may read it.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -78,7 +79,7 @@ struct run {
     MPI_Count begin, bytes, extent;
 };
 
-/* A derived type taken apart. */
+/* A derived type handled apart. */
 struct parts {
     MPI_Count integers_count, addresses_count, large_count, types_count;
     int *integers;
@@ -96,7 +97,8 @@ static bool append(struct run *run, MPI_Count at, const struct run *element, MPI
 
     if (count == 0 || element->bytes == 0)
         return true;
-    if ((count > 1 && element->extent != element->bytes) || (run->bytes > 0 && begin != run->begin + run->bytes))
+    if ((count > 1 && element->extent != element->bytes) ||
+        (run->bytes > 0 && begin != run->begin + run->bytes))
         return false;
     if (run->bytes == 0)
         run->begin = begin;
@@ -118,7 +120,8 @@ static bool decode_contiguous(const struct parts *p, struct run *run)
     return run_of(p->types[0], &child) && append(run, 0, &child, p->integers[0]);
 }
 
-static bool blocks(const struct parts *p, const struct run *child, MPI_Count stride, struct run *run)
+static bool blocks(const struct parts *p, const struct run *child, MPI_Count stride,
+                   struct run *run)
 {
     MPI_Count count = p->integers[0], length = p->integers[1];
 
@@ -144,7 +147,8 @@ static bool decode_struct(const struct parts *p, struct run *run)
     struct run child;
 
     for (MPI_Count i = 0; i < p->types_count; i++)
-        if (!run_of(p->types[i], &child) || !append(run, p->addresses[i], &child, p->integers[1 + i]))
+        if (!run_of(p->types[i], &child) ||
+            !append(run, p->addresses[i], &child, p->integers[1 + i]))
             return false;
     return true;
 }
@@ -153,15 +157,20 @@ static const struct decoder {
     int combiner;
     bool (*decode)(const struct parts *parts, struct run *run);
 } decoders[] = {
-    { MPI_COMBINER_DUP, decode_same },      { MPI_COMBINER_RESIZED, decode_same },    { MPI_COMBINER_CONTIGUOUS, decode_contiguous },
-    { MPI_COMBINER_VECTOR, decode_vector }, { MPI_COMBINER_HVECTOR, decode_hvector }, { MPI_COMBINER_STRUCT, decode_struct },
+    { MPI_COMBINER_DUP, decode_same },
+    { MPI_COMBINER_RESIZED, decode_same },
+    { MPI_COMBINER_CONTIGUOUS, decode_contiguous },
+    { MPI_COMBINER_VECTOR, decode_vector },
+    { MPI_COMBINER_HVECTOR, decode_hvector },
+    { MPI_COMBINER_STRUCT, decode_struct },
 };
 
-/* Predefined, though not all of them have a name: their bytes are in order, but may hold gaps (MPI_DOUBLE_INT). */
+/* Predefined, though not all of them have a name: their bytes are in order, but may hold gaps
+ * (MPI_DOUBLE_INT). */
 static bool is_basic(int combiner)
 {
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-           combiner == MPI_COMBINER_F90_INTEGER;
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
 /* The types inside are new handles, to be freed unless predefined. */
@@ -176,7 +185,8 @@ static void release(const struct parts *p)
     }
 }
 
-static bool take_apart(MPI_Datatype type, const struct decoder *decoder, struct parts *p, struct run *run)
+static bool take_apart(MPI_Datatype type, const struct decoder *decoder, struct parts *p,
+                       struct run *run)
 {
     bool one = false;
 
@@ -184,8 +194,8 @@ static bool take_apart(MPI_Datatype type, const struct decoder *decoder, struct 
     p->addresses = calloc((size_t)p->addresses_count + 1, sizeof *p->addresses);
     p->types = calloc((size_t)p->types_count + 1, sizeof *p->types);
     if (p->integers && p->addresses && p->types &&
-        real.Type_get_contents_c(type, p->integers_count, p->addresses_count, 0, p->types_count, p->integers, p->addresses, NULL,
-                                 p->types) == MPI_SUCCESS) {
+        real.Type_get_contents_c(type, p->integers_count, p->addresses_count, 0, p->types_count,
+                                 p->integers, p->addresses, NULL, p->types) == MPI_SUCCESS) {
         one = decoder->decode(p, run);
         release(p);
     }
@@ -202,7 +212,8 @@ static bool run_of(MPI_Datatype type, struct run *run)
     MPI_Count lower, size;
     int combiner;
 
-    if (real.Type_get_envelope_c(type, &p.integers_count, &p.addresses_count, &p.large_count, &p.types_count, &combiner) ||
+    if (real.Type_get_envelope_c(type, &p.integers_count, &p.addresses_count, &p.large_count,
+                                 &p.types_count, &combiner) ||
         real.Type_get_extent_c(type, &lower, &run->extent) || real.Type_size_c(type, &size))
         return false;
     run->begin = run->bytes = 0;
@@ -233,22 +244,27 @@ static bool describe(MPI_Datatype handle, struct type *type)
     MPI_Count packed, lower, true_begin, true_bytes;
     struct run run;
 
-    if (real.Pack_size_c(1, handle, MPI_COMM_SELF, &packed) || real.Type_size_c(handle, &type->bytes) ||
-        real.Type_get_extent_c(handle, &lower, &type->extent) || real.Type_get_true_extent_c(handle, &true_begin, &true_bytes))
+    if (real.Pack_size_c(1, handle, MPI_COMM_SELF, &packed) ||
+        real.Type_size_c(handle, &type->bytes) ||
+        real.Type_get_extent_c(handle, &lower, &type->extent) ||
+        real.Type_get_true_extent_c(handle, &true_begin, &true_bytes))
         return false;
-    type->run = run_of(handle, &run) && run.bytes == type->bytes && run.begin == true_begin && run.bytes == true_bytes;
+    type->run = run_of(handle, &run) && run.bytes == type->bytes && run.begin == true_begin &&
+                run.bytes == true_bytes;
     type->begin = true_begin;
-    type->staged = type->bytes > ELEMENT_MOST;
+    type->staged = type->bytes > ELEMENT_MAX;
     return true;
 }
 
-/* Under the lock: looks again, for another thread may have been here.  Without memory to remember it in, it is found anew each time. */
+/* Under the lock: looks again, for another thread may have been here.  Without memory to remember
+ * it in, it is found anew each time. */
 static bool create(MPI_Datatype handle, struct type *type)
 {
     struct type *known = NULL;
     int found;
 
-    if (real.Type_get_attr(handle, keyval, &known, &found) != MPI_SUCCESS || (!found && !describe(handle, type)))
+    if (real.Type_get_attr(handle, keyval, &known, &found) != MPI_SUCCESS ||
+        (!found && !describe(handle, type)))
         return false;
     if (found) {
         *type = *known;
@@ -272,7 +288,8 @@ bool hud_type_find(MPI_Datatype handle, struct type *type)
         *type = (struct type){ .bytes = plain, .extent = plain, .run = true };
         return true;
     }
-    if (!handle_is_type(handle) || real.Type_get_attr(handle, keyval, &known, &found) != MPI_SUCCESS)
+    if (!handle_is_type(handle) ||
+        real.Type_get_attr(handle, keyval, &known, &found) != MPI_SUCCESS)
         return false;
     if (found) {
         *type = *known;

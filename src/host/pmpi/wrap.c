@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wrap.c - the wrapped MPI functions.  What huddle does not take goes to PMPI_* with the caller's own arguments, so that the MPI's own
- * checks answer for what is wrong with them.
+ * wrap.c - the wrapped MPI functions.  What huddle does not take goes to PMPI_* with the caller's
+ * own arguments, so that the MPI's own checks answer for what is wrong with them.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -65,9 +65,11 @@ static int take_bcast(struct comm *comm, void *buffer, MPI_Count count, MPI_Data
 }
 
 /*
- * A program that tests after a barrier whether an exposure epoch has ended finds it ended: the messages that say so lay before the barrier's in
- * MPICH's queue.  huddle's barrier moves no messages, and a look moves a few only after it has looked: so there are several looks (8 ranks
- * that exposed to, and put 64 integers to, each other needed 8 to see as many ended as after the MPI's own).
+ * A program that tests after a barrier whether an exposure epoch has ended finds it ended: the
+ * messages that say so lay before the barrier's in MPICH's queue.  huddle's barrier moves no
+ * messages, and a look moves a few only after it has looked: so there are several looks (8 ranks
+ * that exposed to, and put 64 integers to, each other needed 8 to see as many ended as after the
+ * MPI's own).
  */
 enum { LOOKS = 16 };
 
@@ -80,21 +82,21 @@ static int wrap_win_test(MPI_Win window, int *ended)
     return code;
 }
 
-#define WRAPPER(name, parameters, arguments, call)                                                                                         \
-    static int wrap_##name parameters                                                                                                      \
-    {                                                                                                                                      \
-        struct comm *ours = hud_comm_find(comm);                                                                                           \
-        int status = ours && ours->team ? call : HUD_PASS;                                                                                 \
-        if (status == HUD_PASS)                                                                                                            \
-            return came_back(comm, real.name arguments);                                                                                   \
-        return status == HUD_OK ? MPI_SUCCESS : fail(ours, status);                                                                        \
+#define WRAPPER(name, parameters, arguments, call)                                                 \
+    static int wrap_##name parameters                                                              \
+    {                                                                                              \
+        struct comm *ours = hud_comm_find(comm);                                                   \
+        int status = ours && ours->team ? call : HUD_PASS;                                         \
+        if (status == HUD_PASS)                                                                    \
+            return came_back(comm, real.name arguments);                                           \
+        return status == HUD_OK ? MPI_SUCCESS : fail(ours, status);                                \
     }
 
 #define COUNT int
 #define PLACE int
 #define MANY(array) ((struct many){ (array), false, false })
 #define TAKEN WRAPPER
-#include "host/pmpi/taken.def"
+#include "host/pmpi/handled.def"
 #undef COUNT
 #undef PLACE
 #undef MANY
@@ -104,7 +106,7 @@ static int wrap_win_test(MPI_Win window, int *ended)
 #define PLACE MPI_Aint
 #define MANY(array) ((struct many){ (array), true, false })
 #define TAKEN(name, ...) WRAPPER(name##_c, __VA_ARGS__)
-#include "host/pmpi/taken.def"
+#include "host/pmpi/handled.def"
 #undef TAKEN
 
 _Static_assert(sizeof(MPI_Aint) == sizeof(MPI_Count), "large places are read as large counts");
@@ -113,7 +115,9 @@ const struct hud_wrapper hud_wrappers[] = {
     { "MPI_Barrier", (void (*)(void))wrap_barrier },
     { "mpi_barrier_f08_", (void (*)(void))wrap_barrier_f08 },
     { "MPI_Win_test", (void (*)(void))wrap_win_test },
-#define TAKEN(name, ...) { "MPI_" #name, (void (*)(void))wrap_##name }, { "MPI_" #name "_c", (void (*)(void))wrap_##name##_c },
-#include "host/pmpi/taken.def"
+#define TAKEN(name, ...)                                                                           \
+    { "MPI_" #name, (void (*)(void))wrap_##name },                                                 \
+        { "MPI_" #name "_c", (void (*)(void))wrap_##name##_c },
+#include "host/pmpi/handled.def"
     { NULL, NULL },
 };

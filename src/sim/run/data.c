@@ -8,7 +8,8 @@
 
 typedef unsigned char byte;
 
-/* Byte i of a round without its rank, which adds 31 for each; and of a block for a rank, which adds 17 for each. */
+/* Byte i of a round without its rank, which adds 31 for each; and of a block for a rank, which adds
+ * 17 for each. */
 static byte common(size_t i, int round)
 {
     return (byte)(7 * i + 3 * (i >> 8) + 5 * (size_t)round);
@@ -33,7 +34,8 @@ static size_t element_bytes(const struct request *q)
     return element;
 }
 
-/* Bytes of the result of a reduce_scatter before a rank's block: blocks are as equal as they can be. */
+/* Bytes of the result of a reduce_scatter before a rank's block: blocks are as equal as they can
+ * be. */
 static size_t before(const struct request *q, int rank)
 {
     size_t element = element_bytes(q);
@@ -130,7 +132,8 @@ double data_bytes(const struct request *q)
     return (double)row_of(q)->in_bytes(q, q->root) + (double)row_of(q)->out_bytes(q, q->root);
 }
 
-static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources, size_t elements)
+static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                    size_t elements)
 {
     byte *to = dst;
 
@@ -155,7 +158,9 @@ void data_create(const struct request *q, int rank, struct data *d)
     *d = (struct data){ .in_bytes = row->in_bytes(q, rank), .out_bytes = row->out_bytes(q, rank) };
     d->out = hud_must(malloc(d->out_bytes + 1));
     d->in = has_one_buffer(q) ? d->out : hud_must(malloc(d->in_bytes + 1));
-    d->op = (struct hud_op){ .element_bytes = element_bytes(q), .commutative = 1, .combine = combine, .name = "sum" };
+    d->op = (struct hud_op){
+        .element_bytes = element_bytes(q), .commutative = 1, .combine = combine, .name = "sum"
+    };
     if (strcmp(row->coll, "reduce_scatter") == 0) {
         d->block_bytes = hud_must(calloc((size_t)q->ranks, sizeof *d->block_bytes));
         for (int r = 0; r < q->ranks; r++)
@@ -165,7 +170,8 @@ void data_create(const struct request *q, int rank, struct data *d)
         d->views = hud_must(calloc(2 * (size_t)q->ranks, sizeof *d->views));
         for (size_t r = 0; r < (size_t)q->ranks; r++) {
             d->views[r] = (struct hud_view){ .base = d->in + r * q->bytes, .bytes = q->bytes };
-            d->views[(size_t)q->ranks + r] = (struct hud_view){ .base = d->out + r * q->bytes, .bytes = q->bytes };
+            d->views[(size_t)q->ranks + r] =
+                (struct hud_view){ .base = d->out + r * q->bytes, .bytes = q->bytes };
         }
     }
 }

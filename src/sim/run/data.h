@@ -2,7 +2,8 @@
 /*
  * data.h - what the ranks of a simulated call send, and what each must have afterwards.
  *
- * An element of a reduction is so many bytes, each added to its like modulo 256, so sums are known in advance.
+ * An element of a reduction is so many bytes, each added to its like modulo 256, so sums are known
+ * in advance.
  */
 #ifndef HUD_SIM_DATA_H
 #define HUD_SIM_DATA_H

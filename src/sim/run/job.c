@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.c - sets a team up as the core does for a real one, but for the choice of its algorithm, and lets its ranks call. */
+/* job.c - sets a team up as the core does for a real one, but for the choice of its algorithm, and
+ * lets its ranks call. */
 #include "sim/run/job.h"
 
 #include "sim/grow.h"
@@ -8,7 +9,7 @@
 
 enum { PAGE = 4096 };
 
-static const double MOST_DATA = 8e9; /* bytes of all ranks' buffers */
+static const double MAX_DATA = 8e9; /* bytes of all ranks' buffers */
 
 static void bind_ranks(struct job *job, struct topo_cpus *cpus)
 {
@@ -30,7 +31,8 @@ static void place_ranks(struct job *job)
 
     job->core = hud_must(calloc((size_t)q->ranks, sizeof *job->core));
     bind_ranks(job, cpus);
-    if (hud_topo_place(q->machine->topo, cpus, q->ranks, q->levels_off, &place) != 0 || hud_shape_groups_build(&place, &job->groups) != 0)
+    if (hud_topo_place(q->machine->topo, cpus, q->ranks, q->levels_off, &place) != 0 ||
+        hud_shape_groups_build(&place, &job->groups) != 0)
         hud_must(NULL);
     job->call.cache_bytes = hud_topo_cache_share(q->machine->topo, cpus, q->ranks);
     free((void *)(uintptr_t)place.unit);
@@ -41,7 +43,8 @@ static void create_team(struct job *job)
 {
     const struct request *q = job->q;
     const struct sim_options options = { .ranks = q->ranks,
-                                         .arena_bytes = (job->call.slot_bytes + PAGE - 1) / PAGE * PAGE,
+                                         .arena_bytes =
+                                             (job->call.slot_bytes + PAGE - 1) / PAGE * PAGE,
                                          .seed = q->seed,
                                          .mutate_file = q->drop_file,
                                          .mutate_line = q->drop_line,
@@ -75,13 +78,16 @@ bool job_create(const struct request *q, struct job *job, char *error, size_t er
     if (!data_known(q))
         snprintf(error, error_bytes, "collective: %s cannot be simulated yet", a->coll);
     else if (job->call.slot_bytes == 0)
-        snprintf(error, error_bytes, "slot_bytes: %zu is too little for %s/%s with these parameters on %d ranks", q->slot_bytes, a->coll,
-                 a->name, q->ranks);
+        snprintf(error, error_bytes,
+                 "slot_bytes: %zu is too little for %s/%s with these parameters on %d ranks",
+                 q->slot_bytes, a->coll, a->name, q->ranks);
     else if (!alg_accepts(a, &job->call, q->ranks))
-        snprintf(error, error_bytes, "bytes: %s/%s does not take %zu bytes on %d ranks with these parameters", a->coll, a->name, q->bytes,
-                 q->ranks);
-    else if (data_bytes(q) * q->ranks > MOST_DATA)
-        snprintf(error, error_bytes, "bytes: %zu on %d ranks are more than %.0f GB of buffers", q->bytes, q->ranks, MOST_DATA / 1e9);
+        snprintf(error, error_bytes,
+                 "bytes: %s/%s does not take %zu bytes on %d ranks with these parameters", a->coll,
+                 a->name, q->bytes, q->ranks);
+    else if (data_bytes(q) * q->ranks > MAX_DATA)
+        snprintf(error, error_bytes, "bytes: %zu on %d ranks are more than %.0f GB of buffers",
+                 q->bytes, q->ranks, MAX_DATA / 1e9);
     if (error[0] != '\0')
         return false;
     place_ranks(job);
@@ -132,13 +138,18 @@ static void verify(struct job *job, int rank, int round)
     size_t wrong = data_wrong(job->q, rank, round, &job->data[rank]);
 
     if (wrong < job->data[rank].out_bytes)
-        hud_sim_fail(job->sim, "wrong result: byte %zu of %zu at rank %d, call %d\n", wrong, job->data[rank].out_bytes, rank, round);
+        hud_sim_fail(job->sim, "wrong result: byte %zu of %zu at rank %d, call %d\n", wrong,
+                     job->data[rank].out_bytes, rank, round);
 }
 
-/* All go on at once, in no order that the checker would know of; what is counted and traced from then on is this call's. */
+/* All go on at once, in no order that the checker would know of; what is counted and traced from
+ * then on is this call's. */
 static void start(struct job *job, int rank, int round)
 {
-    enum { PAUSE_NS = 10000 }; /* a program does something between two calls: stores and claims of the one before have ended */
+    enum {
+        PAUSE_NS = 10000
+    }; /* a program does something between two calls: stores and claims of the one before have ended
+        */
     struct mem *m = hud_sim_team_mem(job->team, rank);
 
     hud_sim_spend(m, PAUSE_NS);
@@ -152,7 +163,8 @@ static void start(struct job *job, int rank, int round)
 /* A part in 1024 of the skew, at random. */
 static double late_ns(struct job *job)
 {
-    return job->q->skew_ns > 0 ? job->q->skew_ns * (double)hud_sim_random(job->sim, 1024) / 1024 : 0;
+    return job->q->skew_ns > 0 ? job->q->skew_ns * (double)hud_sim_random(job->sim, 1024) / 1024
+                               : 0;
 }
 
 static void run_single(struct job *job, int rank)
@@ -177,7 +189,8 @@ static void run_loop(struct job *job, int rank)
 
 static void body(struct sim *sim, int rank, void *arg)
 {
-    static void (*const run[])(struct job * job, int rank) = { [METHOD_SINGLE] = run_single, [METHOD_LOOP] = run_loop };
+    static void (*const run[])(
+        struct job * job, int rank) = { [METHOD_SINGLE] = run_single, [METHOD_LOOP] = run_loop };
     struct job *job = arg;
 
     (void)sim;

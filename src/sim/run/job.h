@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.h - a request as a job: ranks on cores of the modelled machine, a team of all of them, its calls under the checker. */
+/* job.h - a request as a job: ranks on cores of the modelled machine, a team of all of them, its
+ * calls under the checker. */
 #ifndef HUD_SIM_JOB_H
 #define HUD_SIM_JOB_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request.c - reads a request; what is wrong in it is one line: what, the value, what is accepted. */
+/* request.c - reads a request; what is wrong in it is one line: what, the value, what is accepted.
+ * */
 #include "sim/run/request.h"
 
 #include "sim/plain.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 30, MOST_REPETITIONS = 1000000 };
+enum { MAX_BYTES = 1 << 30, MAX_REPETITIONS = 1000000 };
 
 const char *const request_methods[] = { "single", "loop", NULL };
 const char *const request_placements[] = { "on", "off", NULL };
@@ -20,7 +21,8 @@ struct reader {
     size_t error_bytes;
 };
 
-static __attribute__((format(printf, 2, 3))) bool complain(struct reader *r, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) bool complain(struct reader *r, const char *format,
+                                                           ...)
 {
     va_list list;
 
@@ -31,29 +33,32 @@ static __attribute__((format(printf, 2, 3))) bool complain(struct reader *r, con
     return false;
 }
 
-static bool read_whole(struct reader *r, const char *key, json_int_t least, json_int_t most, json_int_t preset, json_int_t *value)
+static bool read_whole(struct reader *r, const char *key, json_int_t min, json_int_t max,
+                       json_int_t preset, json_int_t *value)
 {
     const json_t *given = json_object_get(r->json, key);
 
     *value = given ? json_integer_value(given) : preset;
-    return (given && !json_is_integer(given)) || *value < least || *value > most
-               ? complain(r, "%s: %lld (accepted: %lld to %lld)", key, (long long)*value, (long long)least, (long long)most)
+    return (given && !json_is_integer(given)) || *value < min || *value > max
+               ? complain(r, "%s: %lld (accepted: %lld to %lld)", key, (long long)*value,
+                          (long long)min, (long long)max)
                : true;
 }
 
-static bool read_int(struct reader *r, const char *key, int least, int most, int preset, int *value)
+static bool read_int(struct reader *r, const char *key, int min, int max, int preset, int *value)
 {
     json_int_t whole;
-    bool good = read_whole(r, key, least, most, preset, &whole);
+    bool good = read_whole(r, key, min, max, preset, &whole);
 
     *value = (int)whole;
     return good;
 }
 
-static bool read_size(struct reader *r, const char *key, json_int_t least, json_int_t most, json_int_t preset, size_t *value)
+static bool read_size(struct reader *r, const char *key, json_int_t min, json_int_t max,
+                      json_int_t preset, size_t *value)
 {
     json_int_t whole;
-    bool good = read_whole(r, key, least, most, preset, &whole);
+    bool good = read_whole(r, key, min, max, preset, &whole);
 
     *value = (size_t)whole;
     return good;
@@ -69,23 +74,27 @@ static bool read_word(struct reader *r, const char *key, const char *const *word
     for (*at = 0; words[*at]; ++*at) {
         if (given ? word && strcmp(words[*at], word) == 0 : *at == 0)
             return true;
-        snprintf(accepted + strlen(accepted), sizeof accepted - strlen(accepted), "%s%s", *at ? ", " : "", words[*at]);
+        snprintf(accepted + strlen(accepted), sizeof accepted - strlen(accepted), "%s%s",
+                 *at ? ", " : "", words[*at]);
     }
     return complain(r, "%s: %s (accepted: %s)", key, word ? word : "no text", accepted);
 }
 
-static bool read_param(struct reader *r, const struct alg_param *p, const json_t *given, long *value)
+static bool read_param(struct reader *r, const struct alg_param *p, const json_t *given,
+                       long *value)
 {
     if (p->words && json_is_string(given)) {
-        for (*value = p->least; *value <= p->most; ++*value)
-            if (strcmp(p->words[*value - p->least], json_string_value(given)) == 0)
+        for (*value = p->min; *value <= p->max; ++*value)
+            if (strcmp(p->words[*value - p->min], json_string_value(given)) == 0)
                 return true;
-        return complain(r, "parameters.%s: %s is no word of its", p->name, json_string_value(given));
+        return complain(r, "parameters.%s: %s is no word of its", p->name,
+                        json_string_value(given));
     }
     *value = (long)json_integer_value(given);
-    return json_is_integer(given) && *value >= p->least && *value <= p->most
+    return json_is_integer(given) && *value >= p->min && *value <= p->max
                ? true
-               : complain(r, "parameters.%s: %ld (accepted: %ld to %ld)", p->name, *value, p->least, p->most);
+               : complain(r, "parameters.%s: %ld (accepted: %ld to %ld)", p->name, *value, p->min,
+                          p->max);
 }
 
 static bool read_params(struct reader *r, struct request *q)
@@ -102,7 +111,8 @@ static bool read_params(struct reader *r, struct request *q)
         good = !given || read_param(r, &params[p], given, &q->param[p]);
     }
     return good && known != json_object_size(table)
-               ? complain(r, "parameters: %s/%s does not have all of these", q->alg->coll, q->alg->name)
+               ? complain(r, "parameters: %s/%s does not have all of these", q->alg->coll,
+                          q->alg->name)
                : good;
 }
 
@@ -114,7 +124,9 @@ static bool find_algorithm(struct reader *r, struct request *q)
     for (int a = 0; coll && name && hud_sim_algs[a]; a++)
         if (strcmp(hud_sim_algs[a]->coll, coll) == 0 && strcmp(hud_sim_algs[a]->name, name) == 0)
             q->alg = hud_sim_algs[a];
-    return q->alg ? true : complain(r, "algorithm: huddle has no %s/%s", coll ? coll : "?", name ? name : "?");
+    return q->alg ? true
+                  : complain(r, "algorithm: huddle has no %s/%s", coll ? coll : "?",
+                             name ? name : "?");
 }
 
 static bool read_levels_off(struct reader *r, const char **list)
@@ -122,8 +134,10 @@ static bool read_levels_off(struct reader *r, const char **list)
     const json_t *given = json_object_get(r->json, "levels_off");
 
     *list = given ? json_string_value(given) : "";
-    return *list && hud_topo_names_valid(*list) ? true
-                                                : complain(r, "levels_off: %s (accepted: names of levels)", *list ? *list : "no text");
+    return *list && hud_topo_names_valid(*list)
+               ? true
+               : complain(r, "levels_off: %s (accepted: names of levels)",
+                          *list ? *list : "no text");
 }
 
 static bool read_skew(struct reader *r, double *skew_ns)
@@ -131,17 +145,21 @@ static bool read_skew(struct reader *r, double *skew_ns)
     const json_t *given = json_object_get(r->json, "skew_ns");
 
     *skew_ns = json_number_value(given);
-    return !given || (json_is_number(given) && *skew_ns >= 0) ? true : complain(r, "skew_ns: accepted is a number of 0 or more");
+    return !given || (json_is_number(given) && *skew_ns >= 0)
+               ? true
+               : complain(r, "skew_ns: accepted is a number of 0 or more");
 }
 
 static bool read_drop(struct reader *r, const char **file, int *line)
 {
-    const json_t *given = json_object_get(r->json, "drop"), *number = json_object_get(given, "line");
+    const json_t *given = json_object_get(r->json, "drop"),
+                 *number = json_object_get(given, "line");
 
     *file = json_string_value(json_object_get(given, "file"));
     *line = (int)json_integer_value(number);
     return !given || (*file && *line > 0) ? true
-                                          : complain(r, "drop: accepted is the end of a path and a line, {\"file\": .., \"line\": ..}");
+                                          : complain(r, "drop: accepted is the end of a path and a "
+                                                        "line, {\"file\": .., \"line\": ..}");
 }
 
 static bool read_call(struct reader *r, struct request *q)
@@ -152,14 +170,18 @@ static bool read_call(struct reader *r, struct request *q)
     if (!find_algorithm(r, q))
         return false;
     json_int_t sized = strcmp(q->alg->coll, "barrier") != 0;
-    bool good = read_params(r, q) && read_size(r, "slot_bytes", HUD_LINE, MOST_BYTES, 1 << 20, &q->slot_bytes) &&
-                read_size(r, "bytes", sized, sized * MOST_BYTES, sized, &q->bytes) &&
-                read_int(r, "ranks", 2, q->machine->cores, q->machine->cores, &q->ranks) &&
-                read_int(r, "root", 0, q->ranks - 1, 0, &q->root) && read_word(r, "map", maps, &map) &&
-                read_word(r, "method", request_methods, &q->method) && read_word(r, "placement", request_placements, &q->placement) &&
-                read_int(r, "repetitions", 1, MOST_REPETITIONS, 5, &q->repetitions) &&
-                read_int(r, "warmup", 0, MOST_REPETITIONS, 1, &q->warmup) && read_whole(r, "seed", 0, INT64_MAX, 1, &seed) &&
-                read_levels_off(r, &q->levels_off) && read_skew(r, &q->skew_ns) && read_drop(r, &q->drop_file, &q->drop_line);
+    bool good =
+        read_params(r, q) &&
+        read_size(r, "slot_bytes", HUD_LINE, MAX_BYTES, 1 << 20, &q->slot_bytes) &&
+        read_size(r, "bytes", sized, sized * MAX_BYTES, sized, &q->bytes) &&
+        read_int(r, "ranks", 2, q->machine->cores, q->machine->cores, &q->ranks) &&
+        read_int(r, "root", 0, q->ranks - 1, 0, &q->root) && read_word(r, "map", maps, &map) &&
+        read_word(r, "method", request_methods, &q->method) &&
+        read_word(r, "placement", request_placements, &q->placement) &&
+        read_int(r, "repetitions", 1, MAX_REPETITIONS, 5, &q->repetitions) &&
+        read_int(r, "warmup", 0, MAX_REPETITIONS, 1, &q->warmup) &&
+        read_whole(r, "seed", 0, INT64_MAX, 1, &seed) && read_levels_off(r, &q->levels_off) &&
+        read_skew(r, &q->skew_ns) && read_drop(r, &q->drop_file, &q->drop_line);
 
     if (good) {
         q->trace = json_is_true(json_object_get(r->json, "trace"));
@@ -174,7 +196,8 @@ bool request_read(const json_t *json, struct request *request, char *error, size
     struct reader r = { .json = json, .error = error, .error_bytes = error_bytes };
     size_t used = (size_t)snprintf(error, error_bytes, "machine: ");
 
-    *request = (struct request){ .machine = hud_machine_read(json_object_get(json, "machine"), error + used, error_bytes - used) };
+    *request = (struct request){ .machine = hud_machine_read(json_object_get(json, "machine"),
+                                                             error + used, error_bytes - used) };
     if (!request->machine || (json_object_get(json, "collective") && !read_call(&r, request))) {
         request_free(request);
         return false;

@@ -3,15 +3,21 @@
  * request.h - what to simulate, as `huddle simulate` asks it:
  *
  * {"machine": {...},                                   as in machines/NAME.toml, see sim/machine.h
- *  "collective": "bcast", "algorithm": "slots",        without a collective the machine is only described
+ *  "collective": "bcast", "algorithm": "slots",        without a collective the machine is only
+ *                                                      described
  *  "parameters": {"fragment": 8192, "tree": "chain"},  by name; presets serve for others
  *  "slot_bytes": 1048576,                              most that a rank's slot may take
- *  "bytes": 65536,                                     of the message; of a block of alltoall and alltoallv
- *  "ranks": 128, "map": "numa", "levels_off": "l2",    bound to cores in turn over the units of a level; groups ignore those levels
- *  "placement": "on",                                  off: all shared memory on rank 0's node, not each rank's on its own
+ *  "bytes": 65536,                                     of the message; of a block of alltoall and
+ *                                                      alltoallv
+ *  "ranks": 128, "map": "numa", "levels_off": "l2",    bound to cores in turn over the units of a
+ *                                                      level; groups ignore those levels
+ *  "placement": "on",                                  off: all shared memory on rank 0's node, not
+ *                                                      each rank's on its own
  *  "root": 0, "method": "single", "repetitions": 5, "warmup": 1, "skew_ns": 0, "seed": 1,
- *  "drop": {"file": "bcast/banks.c", "line": 83},      the post or await there orders nothing, for a test of the checker
- *  "trace": false}                                     what each rank does in the last single call, and the critical path
+ *  "drop": {"file": "bcast/banks.c", "line": 83},      the post or await there orders nothing, for
+ *                                                      a test of the checker
+ *  "trace": false}                                     what each rank does in the last single call,
+ *                                                      and the critical path
  */
 #ifndef HUD_SIM_REQUEST_H
 #define HUD_SIM_REQUEST_H
@@ -20,7 +26,8 @@
 #include "sim/machine.h"
 
 enum method {
-    METHOD_SINGLE, /* from a common start, each time with fresh data: when the slowest leaves, the median */
+    METHOD_SINGLE, /* from a common start, each time with fresh data: when the slowest leaves, the
+                      median */
     METHOD_LOOP    /* one call after the other: what one of them takes the slowest rank, the mean */
 };
 

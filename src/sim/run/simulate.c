@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * simulate.c - the program simulate: a request (request.h) on standard input, what came of it on standard output, both JSON.  `huddle simulate` runs it.
+ * simulate.c - the program simulate: a request (request.h) on standard input, what came of it on
+ * standard output, both JSON.  `huddle simulate` runs it.
  *
- * Exit status: 0, 1 the checker found something (it is in the answer), 2 the request is not understood (a line on standard error).
+ * Exit status: 0, 1 the checker found something (it is in the answer), 2 the request is not
+ * understood (a line on standard error).
  */
 #include "sim/run/times.h"
 
@@ -15,15 +17,15 @@ static json_t *list_levels(const struct sim_machine *m)
     json_t *list = json_array();
 
     for (int l = 0; l < m->levels; l++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:i}", "name", hud_topo_level_name(m->topo, l), "units", hud_topo_level_units(m->topo, l)));
+        json_array_append_new(list, json_pack("{s:s, s:i}", "name", hud_topo_level_name(m->topo, l),
+                                              "units", hud_topo_level_units(m->topo, l)));
     return list;
 }
 
 static json_t *describe(const struct sim_machine *m)
 {
-    return json_pack("{s:s, s:i, s:i, s:i, s:o}", "name", m->name, "cores", m->cores, "numa_nodes", m->nodes, "sockets", m->sockets,
-                     "levels", list_levels(m));
+    return json_pack("{s:s, s:i, s:i, s:i, s:o}", "name", m->name, "cores", m->cores, "numa_nodes",
+                     m->nodes, "sockets", m->sockets, "levels", list_levels(m));
 }
 
 static json_t *list_params(const struct request *q)
@@ -32,7 +34,9 @@ static json_t *list_params(const struct request *q)
 
     for (int p = 0; q->alg->params && q->alg->params[p].name; p++) {
         const struct alg_param *row = &q->alg->params[p];
-        json_object_set_new(params, row->name, row->words ? json_string(row->words[q->param[p] - row->least]) : json_integer(q->param[p]));
+        json_object_set_new(params, row->name,
+                            row->words ? json_string(row->words[q->param[p] - row->min])
+                                       : json_integer(q->param[p]));
     }
     return params;
 }
@@ -55,8 +59,9 @@ static json_t *list_groups(const struct job *job)
     hud_topo_kept(q->machine->topo, q->levels_off, names);
     for (int l = 0; l < job->groups.levels; l++) {
         const struct shape_level *level = &job->groups.level[l];
-        json_array_append_new(list,
-                              json_pack("{s:s, s:i}", "level", level->from >= 0 ? names[level->from] : "team", "groups", level->groups));
+        json_array_append_new(list, json_pack("{s:s, s:i}", "level",
+                                              level->from >= 0 ? names[level->from] : "team",
+                                              "groups", level->groups));
     }
     return list;
 }
@@ -66,14 +71,17 @@ static json_t *tell(const struct job *job, bool clean)
 {
     const struct request *q = job->q;
 
-    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:i, s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:I, s:o, s:o, s:{s:b, s:s, s:I, s:I, s:I}}",
-                     "collective", q->alg->coll, "algorithm", q->alg->name, "parameters", list_params(q), "slot_bytes",
-                     (json_int_t)job->call.slot_bytes, "bytes", (json_int_t)q->bytes, "ranks", q->ranks, "map", q->map, "levels_off",
-                     q->levels_off, "placement", request_placements[q->placement], "root", q->root, "method", request_methods[q->method],
-                     "repetitions", q->repetitions, "warmup", q->warmup, "seed", (json_int_t)q->seed, "core_of", list_cores(job), "groups",
-                     list_groups(job), "checker", "clean", clean, "report", hud_sim_report(job->sim), "events",
-                     (json_int_t)hud_sim_events(job->sim), "posts", (json_int_t)hud_sim_posts(job->sim), "hops",
-                     (json_int_t)hud_sim_hops(job->sim));
+    return json_pack(
+        "{s:s, s:s, s:o, s:I, s:I, s:i, s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:I, s:o, s:o, s:{s:b, "
+        "s:s, s:I, s:I, s:I}}",
+        "collective", q->alg->coll, "algorithm", q->alg->name, "parameters", list_params(q),
+        "slot_bytes", (json_int_t)job->call.slot_bytes, "bytes", (json_int_t)q->bytes, "ranks",
+        q->ranks, "map", q->map, "levels_off", q->levels_off, "placement",
+        request_placements[q->placement], "root", q->root, "method", request_methods[q->method],
+        "repetitions", q->repetitions, "warmup", q->warmup, "seed", (json_int_t)q->seed, "core_of",
+        list_cores(job), "groups", list_groups(job), "checker", "clean", clean, "report",
+        hud_sim_report(job->sim), "events", (json_int_t)hud_sim_events(job->sim), "posts",
+        (json_int_t)hud_sim_posts(job->sim), "hops", (json_int_t)hud_sim_hops(job->sim));
 }
 
 static int print(json_t *answer, int status)

@@ -43,10 +43,13 @@ static json_t *tell_times(const struct job *job)
 
     for (int i = 0; i < count; i++)
         ns[i] = single ? last_leave(job, q->warmup + i) - job->start[q->warmup + i]
-                       : (spans_of(job, job->rounds - 1)[i].leave_ns - spans_of(job, q->warmup)[i].enter_ns) / q->repetitions;
+                       : (spans_of(job, job->rounds - 1)[i].leave_ns -
+                          spans_of(job, q->warmup)[i].enter_ns) /
+                             q->repetitions;
     qsort(ns, (size_t)count, sizeof *ns, rising);
     double median = (ns[(count - 1) / 2] + ns[count / 2]) / 2;
-    json_t *times = json_pack("{s:f, s:f, s:f}", "time_ns", single ? median : ns[count - 1], "least_ns", ns[0], "most_ns", ns[count - 1]);
+    json_t *times = json_pack("{s:f, s:f, s:f}", "time_ns", single ? median : ns[count - 1],
+                              "min_ns", ns[0], "max_ns", ns[count - 1]);
     free(ns);
     return times;
 }
@@ -58,8 +61,9 @@ static json_t *tell_links(const struct job *job)
 
     for (int i = 0; i < hud_sim_resources(job->sim); i++) {
         struct sim_traffic t = hud_sim_traffic(job->sim, i);
-        json_array_append_new(
-            list, json_pack("{s:s, s:f, s:f}", "name", t.name, "bytes", t.bytes, "busy", duration > 0 ? t.bytes / t.gbps / duration : 0.0));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:f, s:f}", "name", t.name, "bytes", t.bytes, "busy",
+                                        duration > 0 ? t.bytes / t.gbps / duration : 0.0));
     }
     return list;
 }
@@ -70,8 +74,9 @@ static const char *kind_of(const struct sim_step *step)
 {
     static const struct {
         const char *what, *kind;
-    } kinds[] = { { "copies in", "copy" }, { "copies out", "copy" }, { "copies", "copy" },   { "moves", "copy" },
-                  { "pulls", "copy" },     { "pushes", "copy" },     { "reduces", "reduce" } };
+    } kinds[] = { { "copies in", "copy" }, { "copies out", "copy" }, { "copies", "copy" },
+                  { "moves", "copy" },     { "pulls", "copy" },      { "pushes", "copy" },
+                  { "reduces", "reduce" } };
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].what, step->what) == 0)
@@ -79,15 +84,17 @@ static const char *kind_of(const struct sim_step *step)
     return "line";
 }
 
-static void add_span(json_t *list, int rank, const struct sim_step *step, const char *what, double begin_ns, double end_ns)
+static void add_span(json_t *list, int rank, const struct sim_step *step, const char *what,
+                     double begin_ns, double end_ns)
 {
     char at[256];
 
     if (end_ns <= begin_ns)
         return;
     snprintf(at, sizeof at, "%s:%d", step->file, step->line);
-    json_t *span = json_pack("{s:i, s:f, s:f, s:s, s:s, s:s, s:I}", "rank", rank, "begin_ns", begin_ns, "end_ns", end_ns, "what", what,
-                             "call", step->what, "at", at, "bytes", (json_int_t)step->bytes);
+    json_t *span = json_pack("{s:i, s:f, s:f, s:s, s:s, s:s, s:I}", "rank", rank, "begin_ns",
+                             begin_ns, "end_ns", end_ns, "what", what, "call", step->what, "at", at,
+                             "bytes", (json_int_t)step->bytes);
     if (step->by >= 0)
         json_object_set_new(hud_must(span), "for", json_integer(step->by));
     json_array_append_new(list, hud_must(span));
@@ -126,7 +133,8 @@ static json_t *tell_path(const struct job *job, const struct sim_trace *trace)
     json_t *list = json_array();
 
     for (int i = 0; i < count; i++)
-        add_span(list, legs[i].rank, legs[i].step, kind_of(legs[i].step), legs[i].begin_ns - first, legs[i].end_ns - first);
+        add_span(list, legs[i].rank, legs[i].step, kind_of(legs[i].step), legs[i].begin_ns - first,
+                 legs[i].end_ns - first);
     free(legs);
     return list;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stands in for a header of Open MPI 5 that distributions leave out of their packages: the types inside opal_mutex_t and opal_condition_t, and
- * the functions that the inline ones of opal/mca/threads/mutex.h call.  The component itself takes no lock of Open MPI's.
+ * Stands in for a header of Open MPI 5 that distributions leave out of their packages: the types
+ * inside opal_mutex_t and opal_condition_t, and the functions that the inline ones of
+ * opal/mca/threads/mutex.h call.  The component itself takes no lock of Open MPI's.
  */
 #ifndef HUD_SHIM_THREADS_PTHREADS_MUTEX_H
 #define HUD_SHIM_THREADS_PTHREADS_MUTEX_H
@@ -12,13 +13,15 @@
 typedef pthread_mutex_t opal_thread_internal_mutex_t;
 typedef pthread_cond_t opal_thread_internal_cond_t;
 
-_Static_assert(_Alignof(pthread_mutex_t) <= sizeof(void *), "fields after a mutex lie where Open MPI has them");
+_Static_assert(_Alignof(pthread_mutex_t) <= sizeof(void *),
+               "fields after a mutex lie where Open MPI has them");
 
 #define OPAL_THREAD_INTERNAL_MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
 #define OPAL_THREAD_INTERNAL_RECURSIVE_MUTEX_INITIALIZER PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
 #define OPAL_THREAD_INTERNAL_COND_INITIALIZER PTHREAD_COND_INITIALIZER
 
-static inline int opal_thread_internal_mutex_init(opal_thread_internal_mutex_t *mutex, bool recursive)
+static inline int opal_thread_internal_mutex_init(opal_thread_internal_mutex_t *mutex,
+                                                  bool recursive)
 {
     pthread_mutexattr_t kind;
     pthread_mutexattr_init(&kind);
@@ -53,7 +56,8 @@ static inline int opal_thread_internal_cond_init(opal_thread_internal_cond_t *co
     return pthread_cond_init(cond, NULL) == 0 ? 0 : -1;
 }
 
-static inline void opal_thread_internal_cond_wait(opal_thread_internal_cond_t *cond, opal_thread_internal_mutex_t *mutex)
+static inline void opal_thread_internal_cond_wait(opal_thread_internal_cond_t *cond,
+                                                  opal_thread_internal_mutex_t *mutex)
 {
     pthread_cond_wait(cond, mutex);
 }

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* arena.c - making, placing and dividing a rank's shared memory. */
+#define _GNU_SOURCE
+#include "core/arena/arena.h"
+#include "core/arena/budget.h"
+#include "core/team/vacate.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <numaif.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+enum state { FREE, LEASED, LEFT };
+
+/* Extents cover the arena in order, without gaps; two neighbours are never both free. */
+struct extent {
+    size_t offset, bytes;
+    enum state state;
+    int ranks; /* LEFT: members that must have left */
+    struct extent *next;
+};
+
+size_t hud_arena_alignment(size_t bytes)
+{
+    size_t alignment = (size_t)16 << 20;
+
+    while (alignment < bytes)
+        alignment *= 2;
+    return alignment;
+}
+
+void *hud_arena_map(int fd, size_t bytes)
+{
+    size_t alignment = hud_arena_alignment(bytes);
+    char *space = mmap(NULL, bytes + alignment, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (space == MAP_FAILED)
+        return NULL;
+    char *base = (char *)(((uintptr_t)space + alignment - 1) & ~(uintptr_t)(alignment - 1));
+    void *got = mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    if (base > space)
+        munmap(space, (size_t)(base - space));
+    munmap(base + bytes, (size_t)(space + alignment - base));
+    if (got != MAP_FAILED)
+        return base;
+    munmap(base, bytes);
+    return NULL;
+}
+
+/* In pieces, each tried a few times: kernels before 6.2 undo the whole of one allocation at any
+ * signal. */
+enum { COMMIT_BYTES = 256 << 10, COMMIT_TRIES = 20 };
+
+static int allocate(int fd, size_t from, size_t bytes)
+{
+    for (int tries = 0; tries < COMMIT_TRIES; tries++) {
+        if (fallocate(fd, 0, (off_t)from, (off_t)bytes) == 0)
+            return 0;
+        if (errno != EINTR)
+            return -1;
+    }
+    return -1;
+}
+
+/* Commits [from, to) of the arena's file.  The owner's allocation is the first touch; the mapping's
+ * policy says where. */
+static int commit(struct arena *a, size_t from, size_t to)
+{
+    if (!descriptor_is_ours(&a->file))
+        return -1;
+    if (a->aim >= 0 && hud_topo_numa_nodes() > 1) {
+        enum { WORD = 8 * sizeof(unsigned long), NODES = 1024 };
+        unsigned long mask[NODES / WORD] = { 0 };
+        if (a->aim < NODES) {
+            mask[a->aim / WORD] |= 1UL << (a->aim % WORD);
+            /* refused in some containers: then the pages go where the owner runs, and
+             * hud_arena_pages tells */
+            (void)mbind((char *)a->head + from, to - from, MPOL_PREFERRED, mask, NODES, 0);
+        }
+    }
+    while (from < to) {
+        size_t piece = to - from < COMMIT_BYTES ? to - from : COMMIT_BYTES;
+        if (allocate(a->file.fd, from, piece) != 0)
+            return -1;
+        from += piece;
+    }
+    return 0;
+}
+
+static int fill_head(struct arena *a)
+{
+    unsigned char *nonce = a->head->nonce;
+
+    for (size_t got = 0; got < ARENA_NONCE;) {
+        ssize_t n = getrandom(nonce + got, ARENA_NONCE - got, 0);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        got += n > 0 ? (size_t)n : 0;
+    }
+    hud_arena_sign(a->head);
+    return 0;
+}
+
+/* A descriptor of `bytes` that can neither shrink nor grow; -1. */
+static int make_file(size_t bytes)
+{
+    struct rlimit max;
+    int fd = -1;
+
+    /* beyond RLIMIT_FSIZE ftruncate sends a signal */
+    if (getrlimit(RLIMIT_FSIZE, &max) == 0 && max.rlim_cur != RLIM_INFINITY && max.rlim_cur < bytes)
+        return -1;
+    fd = memfd_create("huddle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    if (ftruncate(fd, (off_t)bytes) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int hud_arena_create(struct arena *a, size_t bytes, const char **why)
+{
+    struct topo_cpus cpus;
+    size_t head_bytes;
+
+    *a = (struct arena){ .file.fd = -1, .page_bytes = (size_t)sysconf(_SC_PAGESIZE) };
+    head_bytes = (sizeof(struct arena_head) + a->page_bytes - 1) / a->page_bytes * a->page_bytes;
+    a->bytes = bytes / a->page_bytes * a->page_bytes;
+    *why = "the budget is smaller than two pages";
+    if (a->bytes < head_bytes + a->page_bytes)
+        return -1;
+    *why = "the memory limit leaves no room";
+    if (hud_budget_left() < head_bytes)
+        return -1;
+    *why = "memfd_create failed (not allowed here, or out of descriptors)";
+    a->file = descriptor_of(make_file(a->bytes));
+    if (a->file.fd < 0)
+        return -1;
+    hud_topo_allowed(&cpus);
+    a->node = a->aim = hud_topo_home_node(&cpus);
+    *why = "no address space or memory for an arena";
+    a->head = hud_arena_map(a->file.fd, a->bytes);
+    a->extents = calloc(1, sizeof *a->extents); /* an unfinished arena is destroyed too */
+    if (a->head && a->extents && commit(a, 0, head_bytes) == 0 && fill_head(a) == 0) {
+        mem_hold(&a->head->holders);
+        *a->extents =
+            (struct extent){ .offset = head_bytes, .bytes = a->bytes - head_bytes, .state = FREE };
+        a->committed_bytes = head_bytes;
+        mem_count(&a->head->stats.arena_bytes, a->bytes, true);
+        return 0;
+    }
+    if (a->head)
+        munmap(a->head, a->bytes); /* its pages may not be there: not to be touched */
+    a->head = NULL;
+    hud_arena_destroy(a);
+    return -1;
+}
+
+void hud_arena_drop(struct arena_head *head, size_t bytes)
+{
+    if (mem_drop(&head->holders))
+        munmap(head, bytes);
+}
+
+void hud_arena_destroy(struct arena *a)
+{
+    for (struct extent *e = a->extents, *next; e; e = next) {
+        next = e->next;
+        free(e);
+    }
+    if (a->head)
+        hud_arena_drop(a->head, a->bytes);
+    descriptor_close(&a->file);
+    *a = (struct arena){ .file.fd = -1 };
+}
+
+static void set_free(struct arena *a, struct extent *e)
+{
+    mem_count(&a->head->stats.leased_bytes, 0 - (uint64_t)e->bytes, true);
+    e->state = FREE;
+}
+
+/* Left extents that every member has left become free; free neighbours become one. */
+static void collect(struct arena *a)
+{
+    static const struct mem_policy no_wait = { .polls = 0 };
+
+    for (struct extent *e = a->extents; e; e = e->next) {
+        if (e->state != LEFT)
+            continue;
+        char *slice = (char *)a->head + e->offset;
+        struct mem m = { .rank = 0,
+                         .size = 1,
+                         .slices = &slice,
+                         .home_mask = ~(hud_arena_alignment(a->bytes) - 1),
+                         .policy = &no_wait };
+        if (hud_shm_vacate_done(&m, e->ranks))
+            set_free(a, e);
+    }
+    for (struct extent *e = a->extents; e; e = e->next)
+        while (e->state == FREE && e->next && e->next->state == FREE) {
+            struct extent *gone = e->next;
+            e->bytes += gone->bytes;
+            e->next = gone->next;
+            free(gone);
+        }
+}
+
+size_t hud_arena_free_bytes(struct arena *a)
+{
+    size_t max = 0;
+
+    if (!a->head)
+        return 0;
+    collect(a);
+    for (struct extent *e = a->extents; e; e = e->next)
+        if (e->state == FREE && e->bytes > max)
+            max = e->bytes;
+    return max;
+}
+
+/* Counts where new pages lie. */
+static void verify(struct arena *a, size_t offset, size_t bytes)
+{
+    size_t pages = bytes / a->page_bytes;
+    int *nodes = malloc(pages * sizeof *nodes);
+
+    if (nodes && a->node >= 0 && hud_arena_pages(a, offset, bytes, nodes) == 0)
+        for (size_t i = 0; i < pages; i++)
+            if (nodes[i] >= 0)
+                mem_count(nodes[i] == a->node ? &a->head->stats.pages_home
+                                              : &a->head->stats.pages_elsewhere,
+                          1, true);
+    free(nodes);
+}
+
+static struct extent *find_free(struct arena *a, size_t bytes)
+{
+    for (struct extent *e = a->extents; e; e = e->next)
+        if (e->state == FREE && e->bytes >= bytes)
+            return e;
+    return NULL;
+}
+
+/* Leaves the first `bytes` of a free extent and makes a free one of the rest. */
+static int split(struct extent *e, size_t bytes)
+{
+    struct extent *rest;
+
+    if (e->bytes == bytes)
+        return 0;
+    rest = malloc(sizeof *rest);
+    if (!rest)
+        return -1;
+    *rest = (struct extent){
+        .offset = e->offset + bytes, .bytes = e->bytes - bytes, .state = FREE, .next = e->next
+    };
+    e->bytes = bytes;
+    e->next = rest;
+    return 0;
+}
+
+void hud_arena_aim(struct arena *a, int node)
+{
+    a->aim = node;
+    a->aimed = true;
+}
+
+/* Gives the pages of a free extent back, so that they can come from another node. */
+static int discard(struct arena *a, size_t from, size_t to)
+{
+    if (from < to && !descriptor_is_ours(&a->file))
+        return -1;
+    return from < to ? fallocate(a->file.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                 (off_t)from, (off_t)(to - from))
+                     : 0;
+}
+
+/* Commits what of [start, end) is not yet there, or not where it shall lie, if the memory limits of
+ * all committers allow. */
+static int grow(struct arena *a, size_t start, size_t end, int committers)
+{
+    size_t had = a->committed_bytes, from = a->aimed ? start : had;
+
+    if (end <= from)
+        return 0;
+    if (discard(a, from, end < had ? end : had) != 0)
+        return -1;
+    if (hud_budget_room() / (size_t)(committers > 0 ? committers : 1) < end - from ||
+        commit(a, from, end) != 0)
+        return -1;
+    a->committed_bytes = end > had ? end : had;
+    /* new pages are zero, but the kernel tells where a page lies only once it is mapped here */
+    if (madvise((char *)a->head + from, end - from, MADV_POPULATE_WRITE) != 0)
+        memset((char *)a->head + from, 0, end - from);
+    verify(a, from, end - from);
+    return 0;
+}
+
+void hud_arena_warm(struct arena *a, size_t bytes, int committers)
+{
+    size_t from = a->committed_bytes, left = a->bytes - from;
+
+    (void)grow(a, from, from + (bytes < left ? bytes / a->page_bytes * a->page_bytes : left),
+               committers);
+}
+
+/* A slice is zero when it is leased. */
+static void clear(struct arena *a, size_t offset, size_t bytes)
+{
+    if (offset < a->used_bytes)
+        memset((char *)a->head + offset, 0,
+               offset + bytes < a->used_bytes ? bytes : a->used_bytes - offset);
+    if (offset + bytes > a->used_bytes)
+        a->used_bytes = offset + bytes;
+}
+
+static void enter_ledger(struct stats *ledger, size_t bytes)
+{
+    uint64_t peak = mem_count_read(&ledger->leased_peak_bytes);
+
+    mem_count(&ledger->leases, 1, true);
+    mem_count(&ledger->leased_bytes, bytes, true);
+    if (mem_count_read(&ledger->leased_bytes) > peak)
+        mem_count(&ledger->leased_peak_bytes, mem_count_read(&ledger->leased_bytes) - peak, true);
+}
+
+size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const char **why)
+{
+    struct extent *e;
+
+    bytes = (bytes + a->page_bytes - 1) / a->page_bytes * a->page_bytes;
+    *why = "the arena is full";
+    if (!a->head)
+        return 0;
+    collect(a);
+    if ((e = find_free(a, bytes)) == NULL)
+        return 0;
+    *why = "out of memory";
+    if (grow(a, e->offset, e->offset + bytes, committers) != 0 || split(e, bytes) != 0)
+        return 0;
+    e->state = LEASED;
+    clear(a, e->offset, bytes);
+    enter_ledger(&a->head->stats, bytes);
+    return e->offset;
+}
+
+static struct extent *at(struct arena *a, size_t offset)
+{
+    struct extent *e = a->extents;
+
+    while (e && e->offset != offset)
+        e = e->next;
+    return e;
+}
+
+void hud_arena_release(struct arena *a, size_t offset)
+{
+    struct extent *e = at(a, offset);
+
+    if (e)
+        set_free(a, e);
+}
+
+void hud_arena_leave(struct arena *a, size_t offset, int ranks)
+{
+    struct extent *e = at(a, offset);
+
+    if (e) {
+        e->state = LEFT;
+        e->ranks = ranks;
+    }
+}
+
+int hud_arena_pages(const struct arena *a, size_t offset, size_t bytes, int *nodes)
+{
+    size_t pages = bytes / a->page_bytes;
+    void **where = malloc(pages * sizeof *where);
+    int rc = -1;
+
+    for (size_t i = 0; where && i < pages; i++)
+        where[i] = (char *)a->head + offset + i * a->page_bytes;
+    if (where)
+        rc = move_pages(0, pages, where, NULL, nodes, 0) == 0 ? 0 : -1;
+    free(where);
+    return rc;
+}

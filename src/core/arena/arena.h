@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * arena.h - one rank's shared memory: an anonymous memfd, its pages on the rank's own NUMA node,
+ * handed out in slices.
+ *
+ * Placement (paper 01, "Segment"; the paper lets each process touch its pages first, after
+ * switching readahead off): mbind MPOL_PREFERRED, then fallocate by the owner, which is the first
+ * touch, then verified with move_pages.  A full node falls back to another one, and is reported;
+ * nothing is killed.
+ *
+ * The ledger is private to the owner and exact: an extent is free, leased, or left (its team is
+ * freed here, but not yet by all members).  Not locked: the context's lock serves.
+ */
+#ifndef HUD_ARENA_H
+#define HUD_ARENA_H
+
+#include "core/arena/descriptor.h"
+#include "core/team/member.h"
+#include "core/team/stats.h"
+
+#include <stddef.h>
+
+enum { ARENA_NONCE = 16, ARENA_VERSION = 16 };
+
+/*
+ * What another program tells an arena by, and whether it can read the rest of the head: at the same
+ * place with the same meaning in every version.  The magic is written last.
+ */
+struct arena_mark {
+    char magic[8];               /* ARENA_MAGIC */
+    uint64_t layout;             /* hud_arena_layout() of the owner */
+    char version[ARENA_VERSION]; /* hud_version() of the owner, ends with a zero byte */
+    int32_t pid;                 /* of the owner, in its own PID namespace */
+    int32_t world_rank;          /* as its host says; -1: not known yet */
+};
+
+#define ARENA_MAGIC "huddle\1" /* eight bytes with its zero byte */
+
+/* The first pages of every arena. */
+struct arena_head {
+    struct mem_home home;
+    struct arena_mark mark;
+    unsigned char nonce[ARENA_NONCE]; /* tells this arena from a file that happens to have its
+                                         descriptor's number */
+    mem_counter
+        holders; /* contexts of the owner's process that use its mapping; the last one unmaps it */
+    mem_counter obituary; /* see member.h, as note */
+    _Alignas(HUD_LINE) struct stats stats;
+    _Alignas(HUD_LINE) struct mem_note note[NOTE_COUNT];
+};
+_Static_assert(offsetof(struct arena_head, mark) == 128,
+               "the mark has the same place in every version");
+
+/* Names what the head holds and where: programs for which it is the same can read each other's
+ * heads. */
+uint64_t hud_arena_layout(void);
+
+/* Marks the head as this process's; its rank is not known yet. */
+void hud_arena_sign(struct arena_head *head);
+
+struct extent;
+
+struct arena {
+    struct arena_head *head; /* NULL: there is no arena */
+    size_t bytes, page_bytes;
+    size_t committed_bytes; /* from the start; pages beyond were never touched */
+    size_t used_bytes;      /* from the start; beyond are zeros */
+    struct descriptor file; /* the memfd; looked at before each use */
+    int node;   /* OS number of the rank's NUMA node; -1: it has not one, pages lie where they are
+                   touched */
+    int aim;    /* of the node where slices go */
+    bool aimed; /* elsewhere than at home, perhaps: free pages may lie on any node */
+    struct extent *extents;
+};
+
+/* Address space of every arena starts at a multiple of this, for mem_home. */
+size_t hud_arena_alignment(size_t bytes);
+
+/* Maps `bytes` of a descriptor at a multiple of hud_arena_alignment(bytes).  NULL: no address
+ * space. */
+void *hud_arena_map(int fd, size_t bytes);
+
+/* Makes an arena of `bytes` (whole pages).  Returns 0, or -1 with *why a static line. */
+int hud_arena_create(struct arena *a, size_t bytes, const char **why);
+void hud_arena_destroy(struct arena *a);
+
+/* Drops one hold on a mapping of the owner's process. */
+void hud_arena_drop(struct arena_head *head, size_t bytes);
+
+size_t hud_arena_free_bytes(struct arena *a); /* the largest slice that could be reserved; collects
+                                                 what all members have left */
+
+/* Commits the first free bytes already, so that the first slices cost less; as far as there is
+ * memory. */
+void hud_arena_warm(struct arena *a, size_t bytes, int committers);
+
+/* Slices that are reserved from now on lie on another node than the rank's own. */
+void hud_arena_aim(struct arena *a, int node);
+
+/*
+ * Reserves, commits and zeroes a slice.  committers: ranks of this node that commit as much at the
+ * same time.  Returns its offset, or 0: no room, or no memory (then *why says which).
+ */
+size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const char **why);
+/* Of a team that never came to be: free at once. */
+void hud_arena_release(struct arena *a, size_t offset);
+/* Of a team that this rank has left: free when all `ranks` members have. */
+void hud_arena_leave(struct arena *a, size_t offset, int ranks);
+
+/* The NUMA node of each page of a slice into nodes[] (negative: unknown).  Returns 0, or -1: the
+ * kernel does not say. */
+int hud_arena_pages(const struct arena *a, size_t offset, size_t bytes, int *nodes);
+
+#endif

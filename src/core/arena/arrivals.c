@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * arrivals.c - all of a team send their arenas' descriptors to each other, over sockets that
+ * anybody on the node can send to.
+ *
+ * A message is believed if its nonce is one that a set-up of this process waits for: 128 random
+ * bits, which the members have told each other over the MPI.  Several threads may set up teams at a
+ * time, and messages come for a team whose first round has not returned here yet: those are kept, a
+ * few of them, if they are our user's.  All else is dropped unopened.  What is wrong with a message
+ * concerns the set-up that waits for it, and no other.
+ */
+#include "core/arena/peers.h"
+#include "core/arena/process.h"
+
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    WAIT_SECONDS = 10,
+    MESSAGES_A_TURN = 64,
+    TURNS_PER_DEATH = 64 /* of some ms, from one question about processes to the next */
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The lock is held. */
+static bool waits_for(const struct peer *peer)
+{
+    return peer && !peer->head && peer->awaited > 0;
+}
+
+/* The lock is held. */
+static void keep_early(struct peers *p, const struct handover *message, int fd)
+{
+    struct early *slot = &p->early[p->earlies++ % PEERS_EARLY];
+
+    descriptor_close(&slot->file);
+    *slot = (struct early){ .message = *message, .file = descriptor_of(fd) };
+}
+
+/* Maps what came for a peer, or notes that it is lost. */
+static void arrived(struct peers *p, const struct handover *message, int fd, size_t card_bytes)
+{
+    struct arena_head *head = NULL;
+
+    if (fd >= 0 && message->bytes == card_bytes)
+        head = hud_peers_map_file(fd, message->nonce, card_bytes);
+    else if (fd >= 0)
+        close(fd);
+    if (head) {
+        hud_peers_record(p, message->nonce, head, card_bytes, false);
+        return;
+    }
+    pthread_mutex_lock(&p->lock);
+    struct peer *peer = hud_peers_find(p, message->nonce);
+    if (peer)
+        peer->failed = true;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* The next message, whatever it is; false: none waits. */
+static bool receive(struct peers *p)
+{
+    struct handover message;
+    size_t card_bytes = 0;
+    bool expected = false;
+    int fd = -1;
+
+    pthread_mutex_lock(&p->lock);
+    enum handover_kind kind = hud_handover_look(&p->sock, &message);
+    if (kind == HANDOVER_SAME_USER || kind == HANDOVER_STRANGER) {
+        struct peer *peer = hud_peers_find(p, message.nonce);
+        expected = waits_for(peer);
+        if (expected)
+            card_bytes = peer->card_bytes;
+        bool early = kind == HANDOVER_SAME_USER && !(peer && peer->head);
+        if (expected || early)
+            fd = hud_handover_take(&p->sock, &message);
+        else
+            hud_handover_drop(&p->sock);
+        if (!expected && fd >= 0)
+            keep_early(p, &message, fd);
+    } else if (kind == HANDOVER_GARBAGE) {
+        hud_handover_drop(&p->sock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (expected)
+        arrived(p, &message, fd, card_bytes);
+    return kind != HANDOVER_NONE;
+}
+
+/* What came early for that peer; false: nothing. */
+static bool take_early(struct peers *p, const unsigned char *nonce, size_t card_bytes)
+{
+    struct early found = { .file.fd = -1 };
+
+    pthread_mutex_lock(&p->lock);
+    for (int i = 0; i < PEERS_EARLY && found.file.fd < 0; i++) {
+        struct early *e = &p->early[i];
+        if (descriptor_is_ours(&e->file) && memcmp(e->message.nonce, nonce, ARENA_NONCE) == 0) {
+            found = *e;
+            e->file.fd = -1;
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (found.file.fd >= 0)
+        arrived(p, &found.message, found.file.fd, card_bytes);
+    return found.file.fd >= 0;
+}
+
+/* From now on the descriptor of that peer is waited for. */
+static void await(struct peers *p, const struct peer_card *card)
+{
+    pthread_mutex_lock(&p->lock);
+    struct peer *peer = hud_peers_find_or_add(p, card->nonce);
+    bool open = peer && !peer->head;
+    if (peer) {
+        peer->failed = peer->failed && peer->awaited > 0;
+        peer->card_bytes = card->bytes;
+        peer->awaited++;
+    }
+    pthread_mutex_unlock(&p->lock);
+    while (open && take_early(p, card->nonce, card->bytes))
+        ;
+}
+
+static void await_no_more(struct peers *p, const struct peer_card *card)
+{
+    pthread_mutex_lock(&p->lock);
+    struct peer *peer = hud_peers_find(p, card->nonce);
+    if (peer && peer->awaited > 0)
+        peer->awaited--;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Nothing more will come for that peer: it is mapped, or cannot be. */
+static bool is_settled(struct peers *p, const struct peer_card *card)
+{
+    pthread_mutex_lock(&p->lock);
+    struct peer *peer = hud_peers_find(p, card->nonce);
+    bool settled = !peer || peer->head || peer->failed;
+    pthread_mutex_unlock(&p->lock);
+    return settled;
+}
+
+/* A name means another socket in another network namespace, perhaps a stranger's: that one gets
+ * nothing. */
+static bool is_near(const struct peer_card *own, const struct peer_card *card)
+{
+    return card->socket[0] != '\0' && (own->net_namespace == card->net_namespace ||
+                                       own->net_namespace == 0 || card->net_namespace == 0);
+}
+
+/* One try, unless that peer has it: false, its queue was full. */
+static bool send_to(struct peers *p, const struct arena *own, const struct peer_card *card)
+{
+    pthread_mutex_lock(&p->lock);
+    struct peer *peer = hud_peers_find_or_add(p, card->nonce);
+    int sent = !peer || peer->sent ? 1 : hud_handover_send(&p->sock, own, card->socket);
+    if (peer && sent > 0)
+        peer->sent = true;
+    pthread_mutex_unlock(&p->lock);
+    return sent != 0;
+}
+
+static bool send_to_all(struct peers *p, const struct arena *own, const struct peer_card *cards,
+                        int ranks, int me)
+{
+    bool all = true;
+
+    for (int i = 1; i < ranks; i++) {
+        const struct peer_card *card = &cards[(me + i) % ranks];
+        if (is_near(&cards[me], card) && !send_to(p, own, card))
+            all = false;
+    }
+    return all;
+}
+
+static bool all_settled(struct peers *p, const struct peer_card *cards, int ranks, int me)
+{
+    bool all = true;
+
+    for (int r = 0; all && r < ranks; r++)
+        all = r == me || is_settled(p, &cards[r]);
+    return all;
+}
+
+/* A member's process has ended: its descriptor will not come. */
+static bool has_dead(const struct peer_card *cards, int ranks, int me)
+{
+    bool dead = false;
+
+    for (int r = 0; !dead && r < ranks; r++)
+        dead = hud_process_ended(peer_pid(&cards[me], &cards[r]), 0);
+    return dead;
+}
+
+/*
+ * Everybody sends to everybody and receives from everybody; all members are here at the same time,
+ * so no queue stays full.  A member that has died ends this for its team, but not for the teams of
+ * those that are left.
+ */
+void hud_arrivals_exchange(struct peers *p, const struct arena *own, const struct peer_card *cards,
+                           int ranks, int me, void (*progress)(void *arg), void *arg)
+{
+    double until = seconds() + WAIT_SECONDS;
+    bool sent = false, got = false, dead = false;
+
+    for (int r = 0; r < ranks; r++)
+        if (r != me)
+            await(p, &cards[r]);
+    for (unsigned turn = 1; turn == 1 || ((!sent || !got) && !dead && seconds() < until); turn++) {
+        sent = send_to_all(p, own, cards, ranks, me);
+        for (int i = 0; i < MESSAGES_A_TURN && receive(p); i++)
+            ;
+        got = all_settled(p, cards, ranks, me);
+        if (progress)
+            progress(arg);
+        struct pollfd ready = { .fd = p->sock.fd, .events = POLLIN };
+        if (!sent || !got)
+            poll(&ready, 1, 1);
+        dead = turn % TURNS_PER_DEATH == 0 && has_dead(cards, ranks, me);
+    }
+    for (int r = 0; r < ranks; r++)
+        if (r != me)
+            await_no_more(p, &cards[r]);
+    pthread_mutex_lock(&p->lock);
+    p->lost = p->lost || (!got && !dead);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void hud_arrivals_drop(struct peers *p)
+{
+    for (int i = 0; i < PEERS_EARLY; i++)
+        descriptor_close(&p->early[i].file);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * descriptor.h - a descriptor that the program may have closed, and its number reused for a file of
+ * its own: looked at before each use.
+ */
+#ifndef HUD_DESCRIPTOR_H
+#define HUD_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct descriptor {
+    int fd; /* -1: none */
+    dev_t device;
+    ino_t inode;
+};
+
+/* One that cannot be identified later is closed at once. */
+static inline struct descriptor descriptor_of(int fd)
+{
+    struct stat st;
+
+    if (fd >= 0 && fstat(fd, &st) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    if (fd < 0)
+        return (struct descriptor){ .fd = -1 };
+    return (struct descriptor){ fd, st.st_dev, st.st_ino };
+}
+
+static inline bool descriptor_is_ours(const struct descriptor *d)
+{
+    struct stat st;
+
+    return d->fd >= 0 && fstat(d->fd, &st) == 0 && st.st_dev == d->device && st.st_ino == d->inode;
+}
+
+static inline void descriptor_close(struct descriptor *d)
+{
+    if (descriptor_is_ours(d))
+        close(d->fd);
+    d->fd = -1;
+}
+
+#endif

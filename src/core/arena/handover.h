@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * handover.h - descriptors of arenas from process to process, as datagrams to abstract sockets
+ * whose names the kernel picks: nothing in the file system, and a sender need not wait for its
+ * receiver.
+ *
+ * Anybody on the node can send to such a socket.  So a message is first looked at, which lets no
+ * descriptor into this process; only one whose nonce is expected, or that comes early from the same
+ * user, is taken, with the one descriptor it may have.  What is dropped the kernel disposes of:
+ * descriptors of a stranger's files were never this process's, and it need not close them.
+ */
+#ifndef HUD_HANDOVER_H
+#define HUD_HANDOVER_H
+
+#include "core/arena/arena.h"
+
+enum { HANDOVER_NAME = 16 }; /* bytes of a socket's name, the zero that ends it included */
+
+/* What a message says. */
+struct handover {
+    unsigned char nonce[ARENA_NONCE];
+    uint64_t bytes;
+};
+
+/* A socket, and its name without the leading zero byte; .fd -1 and "": there is none to be had. */
+struct descriptor hud_handover_open(char name[HANDOVER_NAME]);
+
+/* The own arena's descriptor to a socket.  1: sent; 0: its queue is full, try again; -1: nobody is
+ * there. */
+int hud_handover_send(const struct descriptor *sock, const struct arena *own, const char *name);
+
+enum handover_kind {
+    HANDOVER_NONE,     /* no message waits */
+    HANDOVER_GARBAGE,  /* of another length */
+    HANDOVER_STRANGER, /* a message, but the kernel does not say that its sender has our uid */
+    HANDOVER_SAME_USER
+};
+
+/* Peeks at the next message; it stays queued. */
+enum handover_kind hud_handover_look(const struct descriptor *sock, struct handover *message);
+
+/* Takes the message that was looked at, and its descriptor, the caller's to close; -1: it had none,
+ * or several, or there is no free descriptor here. */
+int hud_handover_take(const struct descriptor *sock, const struct handover *message);
+
+/* Drops the next message. */
+void hud_handover_drop(const struct descriptor *sock);
+
+/* A uid that stands for one user: not the one by which all are known whom this user namespace does
+ * not map. */
+bool hud_handover_is_user(uid_t uid);
+
+#endif

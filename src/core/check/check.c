@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check.c - HUDDLE_CHECK: the roll call before each collective, and what the watch sees of it. */
+#include "core/check/check.h"
+#include "core/check/longwait.h"
+#include "core/check/watch.h"
+#include "core/clock.h"
+#include "core/team/guard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NS_PER_S = 1000000000 };
+
+static bool same_call(const struct roll_record *a, const struct roll_record *b)
+{
+    return memcmp(a, b, offsetof(struct roll_record, entered_ns)) == 0;
+}
+
+static void put_text(const char *from, char *to, size_t bytes)
+{
+    for (size_t i = 0; i + 1 < bytes && from && from[i] != '\0'; i++)
+        to[i] = from[i];
+}
+
+static struct roll_record record_of(const char *name, const struct hud_call *call)
+{
+    struct roll_record r;
+
+    memset(&r, 0, sizeof r);
+    put_text(name, r.name, sizeof r.name);
+    r.entered_ns = clock_ns();
+    r.root = call ? call->root : -1;
+    r.bytes = call ? call->bytes : HUD_ANY_BYTES;
+    put_text(call ? call->detail : NULL, r.detail, sizeof r.detail);
+    return r;
+}
+
+static void lock(const struct hud_team *team)
+{
+    pthread_mutex_lock(&team->context->watch.lock);
+}
+
+static void unlock(const struct hud_team *team)
+{
+    pthread_mutex_unlock(&team->context->watch.lock);
+}
+
+/* ---- under the lock ---- */
+
+static void begin(struct check *check, enum check_stage stage)
+{
+    check->stage = stage;
+    check->since_ns = clock_ns();
+    check->due_ns = (uint64_t)check->team->context->config.number[SET_CHECK_TIMEOUT] * NS_PER_S;
+}
+
+/* Who has entered the current call, and what it says of it; and who has come back from it, which
+ * does not matter where they differ. */
+static void look_at_members(struct check *check, bool differ)
+{
+    for (int r = 0; r < check->team->size; r++) {
+        struct check_member *m = &check->member[r];
+        m->there = hud_shm_roll_look(&check->eyes, check->call, r, &m->said);
+        m->back =
+            !differ && m->there && hud_shm_roll_left_ns(&check->eyes, check->call + 1, r) != 0;
+    }
+}
+
+/* The first that is in the call speaks for all. */
+static bool speaks(const struct check *check)
+{
+    int r = 0;
+
+    while (r < check->team->rank && (!check->member[r].there || check->member[r].back ||
+                                     strcmp(check->member[r].said.name, CHECK_GONE) == 0))
+        r++;
+    return r == check->team->rank;
+}
+
+void hud_check_look(struct check *check)
+{
+    uint64_t now = clock_ns(), since = check->since_ns;
+
+    if (check->stage == CHECK_IDLE)
+        return;
+    if (check->stage != CHECK_SET_UP)
+        look_at_members(check, false);
+    for (int r = 0; check->stage == CHECK_COMING && r < check->team->size; r++)
+        if (check->member[r].there && check->member[r].said.entered_ns < since)
+            since = check->member[r].said.entered_ns;
+    if (now - since < check->due_ns)
+        return;
+    check->due_ns *= 2;
+    if (check->stage == CHECK_SET_UP || speaks(check))
+        hud_complain_wait(check, now - since, now);
+}
+
+/* ---- calls ---- */
+
+/* What the user calls the communicator now; the host's functions are for this thread. */
+static void name_team(struct hud_team *team, char name[CHECK_NAME])
+{
+    const struct hud_exchange *x = &team->exchange;
+
+    name[0] = '\0';
+    if (x->name)
+        x->name(x->arg, name, CHECK_NAME);
+    if (name[0] == '\0' && x->world_rank)
+        snprintf(name, CHECK_NAME, "the communicator whose first is rank %d of the job",
+                 x->world_rank(x->arg, 0));
+    else if (name[0] == '\0')
+        snprintf(name, CHECK_NAME, "a team");
+}
+
+struct hearing {
+    struct hud_team *team;
+    const struct roll_record *mine;
+    bool same;
+};
+
+/* Waits for all members. */
+static void hear_all(void *arg)
+{
+    struct hearing *h = arg;
+    struct check *check = h->team->check;
+    struct roll_record theirs;
+
+    for (int r = 0; r < h->team->size; r++) {
+        hud_shm_roll_hear(&check->mem, check->call, r, &theirs);
+        h->same = h->same && same_call(&theirs, h->mine);
+    }
+}
+
+static int roll_call(struct hud_team *team, const struct roll_record *mine)
+{
+    struct check *check = team->check;
+    struct hearing hearing = { .team = team, .mine = mine, .same = true };
+    int status;
+
+    hud_shm_roll_enter(&check->mem, check->call, mine);
+    status = hud_guard_call(hear_all, &hearing);
+    lock(team);
+    begin(check, CHECK_INSIDE);
+    if (status == 0 && !hearing.same && !check->said) {
+        look_at_members(check, true);
+        if (speaks(check))
+            hud_complain_difference(check);
+        check->said = true;
+    }
+    unlock(team);
+    check->alike = hearing.same;
+    return status != 0 ? status : hearing.same ? HUD_OK : HUD_PASS;
+}
+
+int hud_check_enter(struct hud_team *team, const struct hud_call *call)
+{
+    struct check *check = team->check;
+    const struct roll_record mine = record_of(call->name, call);
+    char name[CHECK_NAME];
+
+    if (check->depth++ > 0)
+        return check->alike ? HUD_OK : HUD_PASS;
+    check->alike = true;
+    if (call->bytes == 0)
+        return HUD_OK;
+    check->entered = true;
+    name_team(team, name);
+    lock(team);
+    memcpy(check->name, name, sizeof name);
+    check->call++;
+    begin(check, CHECK_COMING);
+    unlock(team);
+    return roll_call(team, &mine);
+}
+
+void hud_check_exit(struct hud_team *team)
+{
+    struct check *check = team->check;
+
+    if (check->depth == 0 || --check->depth > 0 || !check->entered)
+        return;
+    check->entered = false;
+    lock(team);
+    check->stage = CHECK_IDLE;
+    unlock(team);
+    hud_shm_roll_leave(&check->mem, check->call, clock_ns());
+}
+
+/* ---- life ---- */
+
+struct check *hud_check_create(struct hud_team *team)
+{
+    struct check *check = calloc(1, sizeof *check + (size_t)team->size * sizeof check->member[0]);
+    struct watch *watch = &team->context->watch;
+
+    if (!check)
+        return NULL;
+    check->team = team;
+    name_team(team, check->name);
+    hud_watch_start(watch);
+    lock(team);
+    begin(check, CHECK_SET_UP);
+    check->next = watch->first;
+    if (check->next)
+        check->next->prev = check;
+    watch->first = check;
+    unlock(team);
+    return check;
+}
+
+void hud_check_start(struct hud_team *team, const struct peer_card *cards)
+{
+    struct check *check = team->check;
+
+    lock(team);
+    check->stage = CHECK_IDLE;
+    check->policy = team->policy;
+    check->policy.watch = hud_longwait_roll;
+    check->mem = team->mem;
+    check->mem.policy = &check->policy;
+    check->mem.offset = team->plan->roll_offset;
+    check->eyes = check->mem;
+    for (int r = 0; r < team->size; r++)
+        check->member[r].pid = peer_pid(&cards[team->rank], &cards[r]);
+    unlock(team);
+}
+
+void hud_check_free(struct hud_team *team)
+{
+    struct check *check = team->check;
+
+    if (!check)
+        return;
+    lock(team);
+    *(check->prev ? &check->prev->next : &team->context->watch.first) = check->next;
+    if (check->next)
+        check->next->prev = check->prev;
+    unlock(team);
+    if (team->state == TEAM_READY && check->depth == 0) {
+        const struct roll_record gone = record_of(CHECK_GONE, NULL);
+        hud_shm_roll_enter(&check->mem, check->call + 1, &gone);
+    }
+    free(check);
+    team->check = NULL;
+}

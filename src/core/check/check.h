@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check.h - HUDDLE_CHECK: do all members of a team make the same calls, and who keeps the others
+ * waiting?
+ *
+ * Before a collective begins, taken by huddle or not, its members tell each other what they call
+ * (rollcall.c).  So all of them know alike whether they agree: where they do not, the first of them
+ * says in one line who calls what, and the call goes to the MPI on all of them; huddle's own
+ * counters and buffers are not touched.  Those that do not come, or do not come back, are named by
+ * the context's watch.
+ *
+ * A call thus waits until all have come.  MPI allows a collective to do so: a correct program runs
+ * as without.
+ */
+#ifndef HUD_CHECK_H
+#define HUD_CHECK_H
+
+#include "core/check/rollcall.h"
+#include "core/team/team.h"
+
+enum check_stage {
+    CHECK_IDLE,   /* in no call */
+    CHECK_SET_UP, /* in the first call: the members have not met yet */
+    CHECK_COMING, /* in a call that not all members have entered */
+    CHECK_INSIDE  /* in a call that all members have entered */
+};
+enum { CHECK_NAME = 128 };
+
+struct check {
+    /* Of the thread that makes the call: */
+    struct mem mem; /* the team's, for the lines of the roll call */
+    struct mem_policy
+        policy;   /* of mem: waits in the roll call are outside of the algorithm's guard */
+    int depth;    /* calls inside each other: an MPI's collective may use another one of the same
+                     communicator */
+    bool entered; /* the outermost call is of those that are checked, and has not been left */
+    bool alike;   /* all members make the same outermost call, as far as is known */
+    bool said;    /* a difference has been: one line a team is enough */
+    /* Under the lock of the context's watch: */
+    struct check *prev, *next; /* in the watch's list */
+    const struct hud_team *team;
+    enum check_stage stage;
+    uint64_t call;     /* number of the last call entered */
+    uint64_t since_ns; /* of the stage */
+    uint64_t due_ns;   /* how long it may last before the next line */
+    struct mem eyes;   /* as mem */
+    char name[CHECK_NAME];
+    struct check_member {
+        struct roll_record said; /* of the current call, as of the last look */
+        bool there;              /* has entered the current call */
+        bool back;               /* has come back from it */
+        int pid;                 /* 0: not known here */
+    } member[];
+};
+
+/* Calls of this context's teams are checked. */
+static inline bool hud_checks(const struct hud_context *c)
+{
+    return c->config.number[SET_CHECK] == SWITCH_ON && c->config.number[SET_ON] == SWITCH_ON &&
+           c->config.error[0] == '\0';
+}
+
+/* The team is about to be set up, in which nothing may fail later.  NULL: no memory. */
+struct check *hud_check_create(struct hud_team *team);
+/* It has been set up.  cards: what its members told of themselves. */
+void hud_check_start(struct hud_team *team, const struct peer_card *cards);
+/* Ends it, if there is one.  A team that was set up tells the others, as a call that they should
+ * not see. */
+void hud_check_free(struct hud_team *team);
+
+/*
+ * On entering a call of a team that is ready: waits for all members.  HUD_OK: all make the same
+ * call.  HUD_PASS: the caller leaves it to the MPI.  Within another call: as that one.  Another
+ * status: a member cannot come any more, and the call fails.
+ */
+int hud_check_enter(struct hud_team *team, const struct hud_call *call);
+/* On return from what was entered. */
+void hud_check_exit(struct hud_team *team);
+
+/* The watch's look, under its lock: says who is missing, if it is time to. */
+void hud_check_look(struct check *check);
+
+/* ---- complain.c: the lines, under that lock.  They are about the current call and what member[]
+ * says of it. ---- */
+void hud_complain_difference(const struct check *check);
+void hud_complain_wait(struct check *check, uint64_t longest_ns, uint64_t now_ns);
+
+/* What a member says when it leaves the team for good. */
+#define CHECK_GONE "gone"
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rollcall.c - every member says which call it enters, and hears what the others say, before the
+ * call begins.
+ *
+ * Source    this project.
+ * Shape     p ranks, each reads a line of every other one
+ * Cost      T = (p - 1) l    ns; l one line transfer
+ *
+ * Nobody begins call n before all have entered it, so nobody is more than one call ahead, and what
+ * a member said of calls n - 1 and n stays there while another is in call n: the line of turn n mod
+ * 3 is written again for call n + 3, which its owner enters when all have entered n + 2, and so
+ * have left n and n + 1 behind.
+ *
+ * Line               written by   read by     value k means
+ *   slot[r].entered  r            all others  r has entered call k; payload: what it says of it
+ *   slot[r].left     r            all others  r has come back from call k; payload: when
+ *
+ * Edges     R1 -> A1   what r says of call n    happens before  another one reads it, and begins
+ *                      the call
+ *           R1 -> A2   what r says of a call    happens before  another one, that waits, reads it
+ *           R2 -> A3   when r left a call       happens before  another one, that waits, reads it
+ */
+#include "core/check/rollcall.h"
+
+_Static_assert(sizeof(struct roll_record) <= MEM_PAYLOAD && sizeof(struct roll_record) % 8 == 0,
+               "a record travels in a flag's line");
+
+union words {
+    uint64_t word[sizeof(struct roll_record) / 8];
+    struct roll_record record;
+};
+enum { WORDS = sizeof(union words) / 8 };
+
+static void read_record(struct mem *m, const mem_flag *line, struct roll_record *record)
+{
+    union words w;
+
+    for (int i = 0; i < WORDS; i++)
+        w.word[i] = mem_get(m, &line->payload[i]);
+    *record = w.record;
+}
+
+void HUD_BACKEND(roll_enter)(struct mem *m, uint64_t n, const struct roll_record *mine)
+{
+    struct roll_slot *slot = mem_slot(m, mem_rank(m));
+    mem_flag *line = &slot->entered[n % ROLL_TURNS];
+    union words w = { .record = *mine };
+
+    for (int i = 0; i < WORDS; i++)
+        mem_put(m, &line->payload[i], w.word[i]);
+    mem_post(m, line, n); /* R1 */
+}
+
+void HUD_BACKEND(roll_hear)(struct mem *m, uint64_t n, int rank, struct roll_record *theirs)
+{
+    struct roll_slot *slot = mem_slot(m, rank);
+    mem_flag *line = &slot->entered[n % ROLL_TURNS];
+
+    mem_await(m, line, n); /* A1 */
+    read_record(m, line, theirs);
+}
+
+bool HUD_BACKEND(roll_look)(struct mem *m, uint64_t n, int rank, struct roll_record *theirs)
+{
+    struct roll_slot *slot = mem_slot(m, rank);
+    mem_flag *line = &slot->entered[n % ROLL_TURNS];
+
+    if (mem_peek(m, line) != n) /* A2 */
+        return false;
+    read_record(m, line, theirs);
+    return true;
+}
+
+void HUD_BACKEND(roll_leave)(struct mem *m, uint64_t n, uint64_t now_ns)
+{
+    struct roll_slot *slot = mem_slot(m, mem_rank(m));
+    mem_flag *line = &slot->left[n % ROLL_TURNS];
+
+    mem_put(m, &line->payload[0], now_ns);
+    mem_post(m, line, n); /* R2 */
+}
+
+uint64_t HUD_BACKEND(roll_left_ns)(struct mem *m, uint64_t n, int rank)
+{
+    struct roll_slot *slot = mem_slot(m, rank);
+    mem_flag *line = &slot->left[(n - 1) % ROLL_TURNS];
+
+    return mem_peek(m, line) == n - 1 ? mem_get(m, &line->payload[0]) : 0; /* A3 */
+}

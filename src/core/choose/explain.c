@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* explain.c - the plan of a team that does not exist: ranks as a launcher would bind them, on this
+ * machine or on one that is described. */
+#include "core/choose/explain.h"
+#include "core/arena/budget.h"
+#include "core/arena/direct.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All that an answer is made of. */
+struct answer {
+    const struct hud_question *q;
+    int kind;
+    struct topo *machine;
+    struct topo_cpus cpus; /* of it, that ranks may use */
+    int processors;        /* that they may use at once */
+    struct config config;
+    struct rules tuning;
+    struct shape_groups groups;
+    struct place_table *table;
+    struct plan_facts facts;
+    struct plan plan;
+    const struct plan_entry *entry;
+};
+
+/* ---- where the ranks would be ---- */
+
+/* As a team's ranks would count: here those that this process may use, and no more than its cgroups
+ * allow; elsewhere all. */
+static void find_processors(struct answer *a)
+{
+    struct topo_cpus allowed;
+    int quota = a->q->topology ? INT_MAX : hud_topo_cpu_quota();
+
+    hud_topo_all(a->machine, &a->cpus);
+    hud_topo_allowed(&allowed);
+    for (int w = 0; w < TOPO_CPUS / 64 && !a->q->topology; w++)
+        a->cpus.word[w] &= allowed.word[w];
+    a->processors = hud_topo_cpus_count(&a->cpus);
+    a->processors = quota < a->processors ? quota : a->processors;
+}
+
+/* As the set-up of a team does it. */
+static bool find_place(struct answer *a)
+{
+    size_t ranks = (size_t)a->q->ranks;
+    struct topo_cpus *cpus = malloc(ranks * sizeof *cpus);
+    struct shape_place place = { .unit = NULL };
+    const char *off = a->config.text[SET_LEVELS_OFF];
+
+    a->table = calloc(1, sizeof *a->table + SHAPE_LEVELS * ranks * sizeof(int16_t));
+    bool good = cpus && a->table;
+    if (good) {
+        find_processors(a);
+        hud_topo_bind(a->machine, &a->cpus, a->q->map, a->q->ranks, cpus);
+        good = hud_topo_place(a->machine, cpus, a->q->ranks, off, &place) == 0 &&
+               hud_shape_groups_build(&place, &a->groups) == 0;
+    }
+    if (good) {
+        a->table->levels = hud_topo_kept(a->machine, off, a->table->name);
+        for (size_t i = 0; i < (size_t)a->table->levels * ranks; i++)
+            a->table->unit[i] = (int16_t)place.unit[i];
+        a->facts.ranks = a->q->ranks;
+        a->facts.oversubscribed = a->q->ranks > a->processors;
+        a->facts.direct = a->config.number[SET_CMA] == SWITCH_ON && hud_direct_likely();
+        hud_plan_within(a->table, a->q->ranks, a->facts.within);
+    }
+    free((void *)(uintptr_t)place.unit);
+    free(cpus);
+    return good;
+}
+
+/* ---- in words ---- */
+
+static json_t *params_json(const struct alg *alg, const long *param)
+{
+    json_t *params = json_object();
+
+    for (int p = 0; alg->params && alg->params[p].name; p++) {
+        const struct alg_param *row = &alg->params[p];
+        json_object_set_new(params, row->name,
+                            row->words ? json_string(row->words[param[p] - row->min])
+                                       : json_integer(param[p]));
+    }
+    return params;
+}
+
+/* A call takes another way if it must keep the ranks' order. */
+static bool differs_in_order(const struct plan *plan, int kind)
+{
+    int pieces = plan->first[kind + 1] - plan->first[kind], ordered = kind + COLL_KINDS;
+    const struct plan_entry *a = &plan->entry[plan->first[kind]],
+                            *b = &plan->entry[plan->first[ordered]];
+    bool same = pieces == plan->first[ordered + 1] - plan->first[ordered];
+
+    for (int e = 0; same && e < pieces; e++)
+        same = a[e].max_bytes == b[e].max_bytes && a[e].rule == b[e].rule && a[e].row == b[e].row &&
+               a[e].slot == b[e].slot;
+    return coll_reduces(kind) && !same;
+}
+
+static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
+{
+    const struct alg *alg = e->slot >= 0 ? hud_shm_algs[e->row] : NULL;
+
+    return alg ? json_pack("{s:s, s:s, s:o, s:I}", "algorithm", alg->name, "doc", alg->doc,
+                           "parameters", params_json(alg, e->param), "slot_bytes",
+                           (json_int_t)plan->slot[e->slot].bytes)
+               : json_null();
+}
+
+/* Why such a team takes no call at all; NULL: it takes some. */
+static const char *refusal(const struct plan *plan, const struct config *config)
+{
+    return config->error[0] != '\0'               ? hud_reason_text[REASON_SETTING]
+           : config->number[SET_ON] == SWITCH_OFF ? hud_reason_text[REASON_OFF]
+           : plan->facts.ranks == 1               ? hud_reason_text[REASON_ONE_RANK]
+           : plan->total_bytes == 0               ? hud_reason_text[REASON_LEASE]
+                                                  : NULL;
+}
+
+static json_t *why_json(const struct plan *plan, const struct config *config, int kind,
+                        const struct plan_entry *e)
+{
+    const char *refused = refusal(plan, config);
+
+    if (refused)
+        return json_pack("{s:s}", "by", refused);
+    if (e->rule)
+        return json_pack("{s:s, s:s, s:i, s:b}", "by",
+                         e->rules == hud_rules_builtin() ? "built-in table" : "tuning file", "file",
+                         e->rules->file, "line", e->rule->line, "model", e->rule->than >= 0);
+    int forced = hud_config_forced(config, kind);
+    return json_pack("{s:s}", "by",
+                     forced == -1                   ? "no rule that memory has room for"
+                     : e->slot >= 0 || forced == -2 ? "setting"
+                                                    : "setting, but it does not take the call");
+}
+
+static json_t *pieces_json(const struct plan *plan, const struct config *config, int kind, int axis)
+{
+    json_t *list = json_array();
+    size_t min = 0;
+
+    for (int e = plan->first[axis]; e < plan->first[axis + 1]; e++) {
+        const struct plan_entry *entry = &plan->entry[e];
+        json_t *piece =
+            json_pack("{s:I, s:o, s:o}", "min_bytes", (json_int_t)min, "serves",
+                      taker_json(plan, entry), "why", why_json(plan, config, kind, entry));
+        json_object_set_new(piece, "max_bytes",
+                            entry->max_bytes == SIZE_MAX
+                                ? json_null()
+                                : json_integer((json_int_t)entry->max_bytes));
+        json_array_append_new(list, piece);
+        min = entry->max_bytes + 1;
+    }
+    return list;
+}
+
+json_t *hud_pieces_json(const struct plan *plan, const struct config *config, int kind)
+{
+    return pieces_json(plan, config, kind, kind);
+}
+
+json_t *hud_ordered_json(const struct plan *plan, const struct config *config, int kind)
+{
+    return differs_in_order(plan, kind)
+               ? pieces_json(plan, config, kind, plan_axis((enum coll_kind)kind, true))
+               : json_null();
+}
+
+/* The rule's algorithm would take the call, had it all the memory that it wants. */
+static bool lacks_room(const struct answer *a, const struct rule *r)
+{
+    const struct alg *alg =
+        r->row >= 0 && !plan_lacks_direct(r->row, &a->facts) ? hud_shm_algs[r->row] : NULL;
+    long param[ALG_PARAMS];
+    struct coll call = { .bytes = a->q->bytes, .param = param };
+
+    if (!alg)
+        return false;
+    hud_plan_params(&a->config, r, r->row, param);
+    call.slot_bytes = alg_slot_bytes(alg, param, a->q->ranks, SIZE_MAX / 2);
+    return alg_accepts(alg, &call, a->q->ranks);
+}
+
+/* *served: a rule before these does. */
+static void add_rules(const struct answer *a, const struct rules *rules, bool *served, json_t *list)
+{
+    bool forced = hud_config_forced(&a->config, a->kind) != -1,
+         left_aside = a->plan.too_rich && rules == &a->tuning;
+
+    for (int i = 0; i < rules->count; i++) {
+        const struct rule *r = &rules->rule[i];
+        const char *misfit = hud_rule_misfit(r, &a->facts, a->q->bytes);
+        if (r->kind != a->kind)
+            continue;
+        const char *verdict = r == a->entry->rule ? "serves"
+                              : forced            ? "a setting comes first"
+                              : left_aside        ? "the file has more choices than a plan holds"
+                              : misfit            ? misfit
+                              : *served           ? "one before it serves"
+                              : lacks_room(a, r)  ? "memory has no room for its algorithm"
+                                                  : "its algorithm does not take the call";
+        *served = *served || r == a->entry->rule;
+        json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s}", "file", rules->file, "line",
+                                              r->line, "algorithm",
+                                              r->row >= 0 ? hud_shm_algs[r->row]->name : "mpi",
+                                              "verdict", verdict));
+    }
+}
+
+static json_t *groups_json(const struct answer *a)
+{
+    json_t *levels = json_array();
+
+    for (int l = 0; l < a->groups.levels; l++) {
+        const struct shape_level *level = &a->groups.level[l];
+        json_array_append_new(levels,
+                              json_pack("{s:s, s:i}", "level",
+                                        level->from >= 0 ? a->table->name[level->from] : "team",
+                                        "groups", level->groups));
+    }
+    return levels;
+}
+
+static json_t *slots_json(const struct plan *plan)
+{
+    json_t *list = json_array();
+
+    for (int s = 0; s < plan->slots; s++) {
+        const struct alg *alg = hud_shm_algs[plan->slot[s].row];
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:I}", "collective", alg->coll, "algorithm",
+                                        alg->name, "bytes", (json_int_t)plan->slot[s].bytes));
+    }
+    return list;
+}
+
+static json_t *answer_json(const struct answer *a)
+{
+    json_t *rules = json_array();
+    bool served = false;
+
+    add_rules(a, &a->tuning, &served, rules);
+    add_rules(a, hud_rules_builtin(), &served, rules);
+    return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, "
+                     "s:{s:I, s:o}, s:o}",
+                     "collective", a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks",
+                     a->q->ranks, "map", a->q->map, "serves", taker_json(&a->plan, a->entry), "why",
+                     why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "oversubscribed",
+                     a->facts.oversubscribed, "direct", a->facts.direct, "processors",
+                     a->processors, "within", a->facts.within, "groups", groups_json(a), "rules",
+                     rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "ordered",
+                     hud_ordered_json(&a->plan, &a->config, a->kind), "lease", "bytes",
+                     (json_int_t)a->plan.total_bytes, "slots", slots_json(&a->plan), "error",
+                     a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
+}
+
+static bool understood(const struct hud_question *q)
+{
+    static const char *const maps[] = { "core", "numa", "socket", "none" };
+    bool map = false;
+
+    for (size_t i = 0; q && q->map && i < sizeof maps / sizeof *maps; i++)
+        map = map || strcmp(q->map, maps[i]) == 0;
+    return map && q->collective && hud_coll_kind(q->collective) >= 0 && q->ranks >= 1 &&
+           q->ranks <= INT16_MAX;
+}
+
+/* Of a rank's arena: here, or on the machine that is described. */
+static size_t arena_bytes(const struct answer *a)
+{
+    long set = a->config.number[SET_MEMORY];
+
+    return set >= 0         ? (size_t)set
+           : a->q->topology ? hud_budget_of(hud_topo_memory(a->machine), a->processors, a->q->ranks)
+                            : hud_budget_default(a->q->ranks);
+}
+
+static json_t *explain(struct answer *a)
+{
+    size_t arena, offer;
+
+    hud_config_read(NULL, &a->config);
+    const char *tuning = a->config.text[SET_TUNING];
+    if (a->q->topology && tuning[0] == '\0')
+        tuning =
+            "off"; /* what was measured here says nothing of another machine, unless it is named */
+    if (a->config.error[0] == '\0')
+        hud_rules_find(&a->tuning, tuning, a->config.error, sizeof a->config.error);
+    if (!find_place(a))
+        return NULL;
+    arena = arena_bytes(a);
+    offer = hud_plan_offer(&a->config, &a->tuning, a->q->ranks, arena, arena);
+    hud_plan_make(&a->config, &a->tuning, &a->facts, offer, true, &a->plan);
+    for (int e = 0; refusal(&a->plan, &a->config) && e < a->plan.first[PLAN_AXES]; e++) {
+        a->plan.entry[e].slot = -1;
+        a->plan.entry[e].rule = NULL;
+    }
+    a->entry = plan_find(&a->plan, a->kind, a->q->bytes);
+    return answer_json(a);
+}
+
+int hud_explain_json(const struct hud_question *q, char **json)
+{
+    struct answer *a;
+
+    if (!json)
+        return HUD_ERR_ARGUMENT;
+    *json = NULL;
+    if (!understood(q) || !hud_rules_builtin() || !(a = calloc(1, sizeof *a)))
+        return understood(q) ? HUD_ERR_MEMORY : HUD_ERR_ARGUMENT;
+    a->q = q;
+    a->kind = hud_coll_kind(q->collective);
+    a->machine = q->topology ? hud_topo_load_described(q->topology) : hud_topo_load();
+    json_t *answer = a->machine ? explain(a) : NULL;
+    int status = !a->machine ? HUD_ERR_ARGUMENT : answer ? HUD_OK : HUD_ERR_MEMORY;
+    if (answer) {
+        *json = json_dumps(answer, JSON_INDENT(2));
+        status = *json ? HUD_OK : HUD_ERR_MEMORY;
+        json_decref(answer);
+    }
+    hud_topo_free(a->machine);
+    hud_rules_free(&a->tuning);
+    hud_shape_groups_free(&a->groups);
+    free(a->table);
+    free(a);
+    return status;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* explain.h - a plan in words. */
+#ifndef HUD_EXPLAIN_H
+#define HUD_EXPLAIN_H
+
+#include "core/choose/plan.h"
+
+#include <jansson.h>
+
+/* [{"min_bytes", "max_bytes" (null: no end), "serves" (null: the MPI's own), "why"}, ...]: the
+ * plan's pieces for a collective. */
+json_t *hud_pieces_json(const struct plan *plan, const struct config *config, int kind);
+
+/* The same for reductions that must take the ranks in order, where anything differs; else null. */
+json_t *hud_ordered_json(const struct plan *plan, const struct config *config, int kind);
+
+#endif

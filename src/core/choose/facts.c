@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* facts.c - what rules may ask of a team: where its ranks are, and whether a rule is for such a
+ * team. */
+#include "core/choose/plan.h"
+
+#include "core/choose/model.h"
+
+#include <string.h>
+
+const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes)
+{
+    return facts->ranks < rule->min_ranks || facts->ranks > rule->max_ranks
+               ? "for other numbers of ranks"
+           : rule->oversubscribed >= 0 && rule->oversubscribed != facts->oversubscribed
+               ? rule->oversubscribed ? "for oversubscribed ranks"
+                                      : "for ranks that are not oversubscribed"
+           : rule->within[0] != '\0' && strcmp(rule->within, facts->within) != 0
+               ? "for ranks within another level"
+           : plan_lacks_direct(rule->row, facts) ? "for ranks that can reach each other's memory"
+           : bytes < rule->min_bytes || bytes > rule->max_bytes ? "for other sizes"
+           : bytes < hud_rule_min_bytes(rule, facts) ? "another takes less, by the time model"
+                                                     : NULL;
+}
+
+size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *facts)
+{
+    size_t from = rule->than >= 0 ? hud_model_cheaper_from(rule->row, rule->than, facts->ranks) : 0;
+
+    return from > rule->min_bytes ? from : rule->min_bytes;
+}
+
+bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b)
+{
+    return a->ranks == b->ranks && a->oversubscribed == b->oversubscribed &&
+           a->direct == b->direct && strcmp(a->within, b->within) == 0;
+}
+
+void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME])
+{
+    memcpy(within, "machine", sizeof "machine");
+    for (int l = table->levels - 1; l >= 0; l--) {
+        const int16_t *unit = table->unit + l * ranks;
+        bool one = unit[0] >= 0;
+        for (int r = 1; r < ranks; r++)
+            one = one && unit[r] == unit[0];
+        if (one)
+            memcpy(within, table->name[l], TOPO_NAME);
+    }
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * plan.c - from rules to a plan.
+ *
+ * 1. Candidates: rules that fit the team, in order, each with the largest message that its
+ * algorithm takes.
+ * 2. The sizes at which a candidate begins or ends cut the axis of sizes; each piece goes to the
+ * first candidate that covers it.
+ * 3. Candidates that got a piece get slots: flags first, then windows that want little, then the
+ * others in equal parts of what is left.
+ * A slot that finds no room bars its candidates, one that is too small for their largest messages
+ * leaves those to others, and the last two steps are done again.  A tuning file that has more
+ * choices for one team than a plan holds is left aside, and the plan says so.  Under
+ * HUDDLE_REDUCE_ORDER=fixed a reduction for which memory is short would get the MPI's order.  So
+ * such a plan is made anew, and lean: windows serve reductions only, and the first to go are those
+ * that reductions can do without.
+ */
+#include "core/choose/plan.h"
+
+#include <string.h>
+
+struct candidate {
+    const struct rule *rule; /* NULL: forced */
+    const struct rules *rules;
+    int kind, row; /* row -1: left to the MPI */
+    size_t min_bytes, max_bytes;
+    long param[ALG_PARAMS];
+    bool barred; /* its slot has no room */
+};
+
+struct making {
+    const struct config *config;
+    const struct rules *tuning;
+    struct plan *plan;
+    struct candidate candidate[PLAN_RULES];
+    int count;
+    int winner[PLAN_ENTRIES]; /* candidate of each of the plan's entries, -1: none */
+    bool lean, cramped; /* windows for reductions only; a slot has found no room, or too little */
+};
+
+void hud_plan_params(const struct config *config, const struct rule *rule, int row,
+                     long param[ALG_PARAMS])
+{
+    for (int p = 0; p < ALG_PARAMS; p++)
+        param[p] = rule && rule->given[p] && !config->given[row][p] ? rule->param[p]
+                                                                    : config->param[row][p];
+}
+
+static bool same_shape(const struct alg *alg, const long *a, const long *b)
+{
+    for (int p = 0; alg->params && alg->params[p].name; p++)
+        if (!alg->params[p].per_call && a[p] != b[p])
+            return false;
+    return true;
+}
+
+static bool takes(const struct candidate *c, size_t bytes, size_t slot_bytes, int ranks)
+{
+    const struct coll call = { .bytes = bytes, .param = c->param, .slot_bytes = slot_bytes };
+
+    return alg_accepts(hud_shm_algs[c->row], &call, ranks);
+}
+
+/* The largest message up to max_bytes that it takes, by halving; false: not even the least. */
+static bool limit(struct candidate *c, size_t slot_bytes, int ranks)
+{
+    size_t good = c->min_bytes, bad = c->max_bytes;
+
+    if (!takes(c, good, slot_bytes, ranks))
+        return false;
+    if (takes(c, bad, slot_bytes, ranks))
+        return true;
+    while (bad - good > 1) {
+        size_t middle = good + (bad - good) / 2;
+        if (takes(c, middle, slot_bytes, ranks))
+            good = middle;
+        else
+            bad = middle;
+    }
+    c->max_bytes = good;
+    return true;
+}
+
+static void add(struct making *k, struct candidate c)
+{
+    const struct plan *plan = k->plan;
+
+    if (k->count == PLAN_RULES || plan_lacks_direct(c.row, &plan->facts))
+        return;
+    if (c.row >= 0) {
+        const struct alg *alg = hud_shm_algs[c.row];
+        hud_plan_params(k->config, c.rule, c.row, c.param);
+        if (alg->slot_bytes && (!plan->windows || (k->lean && !coll_reduces(c.kind))))
+            return;
+        if (!limit(&c, alg_slot_bytes(alg, c.param, plan->facts.ranks, plan->max_bytes),
+                   plan->facts.ranks))
+            return;
+    }
+    k->candidate[k->count++] = c;
+}
+
+/* False: one that fits finds no room. */
+static bool add_rules(struct making *k, const struct rules *rules, int room)
+{
+    for (int i = 0; rules && i < rules->count; i++) {
+        const struct rule *r = &rules->rule[i];
+        size_t min = hud_rule_min_bytes(r, &k->plan->facts);
+        if (hud_rule_misfit(r, &k->plan->facts, min) || hud_config_forced(k->config, r->kind) != -1)
+            continue;
+        if (k->count == room)
+            return false;
+        add(k, (struct candidate){ .rule = r,
+                                   .rules = rules,
+                                   .kind = r->kind,
+                                   .row = r->row,
+                                   .min_bytes = min,
+                                   .max_bytes = r->max_bytes });
+    }
+    return true;
+}
+
+static void leave_tuning(struct making *k)
+{
+    k->tuning = NULL;
+    k->plan->too_rich = true;
+}
+
+static void collect(struct making *k)
+{
+    const struct rules *builtin = hud_rules_builtin();
+
+    k->count = 0;
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        int forced = hud_config_forced(k->config, kind);
+        if (forced != -1)
+            add(k, (struct candidate){
+                       .kind = kind, .row = forced >= 0 ? forced : -1, .max_bytes = SIZE_MAX });
+    }
+    int before = k->count;
+    if (!add_rules(k, k->tuning, PLAN_RULES - (builtin ? builtin->count : 0))) {
+        k->count = before;
+        leave_tuning(k);
+    }
+    add_rules(k, builtin, PLAN_RULES);
+}
+
+/* Only reductions have an axis of those that must take the ranks in order. */
+static bool serves(const struct making *k, const struct candidate *c, int axis)
+{
+    bool ordered = axis >= COLL_KINDS || k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
+
+    if (c->barred || c->kind != axis % COLL_KINDS || (axis >= COLL_KINDS && !coll_reduces(c->kind)))
+        return false;
+    return !ordered || !coll_reduces(c->kind) || c->row < 0 || hud_shm_algs[c->row]->ordered;
+}
+
+/* The first candidate of an axis that covers a size, and the size up to which that stays so; -1:
+ * none. */
+static int cover(const struct making *k, int axis, size_t bytes, size_t *max_bytes)
+{
+    *max_bytes = SIZE_MAX;
+    for (int i = 0; i < k->count; i++) {
+        const struct candidate *c = &k->candidate[i];
+        if (!serves(k, c, axis) || bytes > c->max_bytes)
+            continue;
+        if (bytes >= c->min_bytes) {
+            *max_bytes = c->max_bytes < *max_bytes ? c->max_bytes : *max_bytes;
+            return i;
+        }
+        *max_bytes = c->min_bytes - 1 < *max_bytes ? c->min_bytes - 1 : *max_bytes;
+    }
+    return -1;
+}
+
+static void write_entry(struct making *k, int at, int winner, size_t max_bytes)
+{
+    struct plan_entry *e = &k->plan->entry[at];
+    const struct candidate *c = winner >= 0 ? &k->candidate[winner] : NULL;
+
+    k->winner[at] = winner;
+    *e = (struct plan_entry){ .max_bytes = max_bytes, .row = -1, .slot = -1 };
+    if (c) {
+        e->row = c->row;
+        e->rule = c->rule;
+        e->rules = c->rules;
+        memcpy(e->param, c->param, sizeof e->param);
+    }
+}
+
+/* Cuts the axis of sizes.  False: into more pieces than a plan holds; the rest is left to the MPI.
+ * */
+static bool cut(struct making *k)
+{
+    struct plan *plan = k->plan;
+    bool whole = true;
+    int at = 0;
+
+    for (int axis = 0; axis < PLAN_AXES; axis++) {
+        size_t bytes = 0, max;
+        int room = PLAN_ENTRIES -
+                   (PLAN_AXES -
+                    axis); /* for the last piece of this axis, so that the others find one too */
+
+        plan->first[axis] = at;
+        for (bool more = true; more; bytes = max + 1) {
+            int winner = cover(k, axis, bytes, &max);
+            if (at >= room && max != SIZE_MAX) {
+                winner = -1;
+                max = SIZE_MAX;
+                whole = false;
+            }
+            more = max != SIZE_MAX;
+            if (at > plan->first[axis] && winner == k->winner[at - 1])
+                plan->entry[at - 1].max_bytes = max;
+            else
+                write_entry(k, at++, winner, max);
+        }
+    }
+    plan->first[PLAN_AXES] = at;
+    return whole;
+}
+
+/* One slot serves both: the same algorithm or family, and nothing that shapes it differs. */
+static bool share(const struct plan_slot *slot, const struct candidate *c)
+{
+    const struct alg *a = hud_shm_algs[slot->row], *b = hud_shm_algs[c->row];
+
+    return (a == b || (a->family && b->family && strcmp(a->family, b->family) == 0)) &&
+           same_shape(b, slot->param, c->param);
+}
+
+/* The slot of a candidate, a new one if none has its shape; -1: a plan holds no more. */
+static int slot_for(struct plan *plan, const struct candidate *c)
+{
+    for (int s = 0; s < plan->slots; s++)
+        if (share(&plan->slot[s], c))
+            return s;
+    if (plan->slots == PLAN_SLOTS)
+        return -1;
+    plan->slot[plan->slots] = (struct plan_slot){ .row = c->row };
+    memcpy(plan->slot[plan->slots].param, c->param, sizeof c->param);
+    return plan->slots++;
+}
+
+/* False: more slots than a plan holds; some entries are left to the MPI. */
+static bool give_slots(struct making *k)
+{
+    struct plan *plan = k->plan;
+    bool whole = true;
+
+    plan->slots = 0;
+    for (int e = 0; e < plan->first[PLAN_AXES]; e++) {
+        const struct candidate *c = k->winner[e] >= 0 ? &k->candidate[k->winner[e]] : NULL;
+        bool needed = c && c->row >= 0;
+        plan->entry[e].slot = needed ? slot_for(plan, c) : -1;
+        whole = whole && (!needed || plan->entry[e].slot >= 0);
+    }
+    return whole;
+}
+
+/* Bytes that a slot would take of all there is; what has a fixed size wants nothing more than the
+ * others. */
+static size_t wants(const struct plan_slot *slot, int ranks)
+{
+    const struct alg *alg = hud_shm_algs[slot->row];
+
+    return alg->slot_bytes ? alg_slot_bytes(alg, slot->param, ranks, SIZE_MAX / 2) : 0;
+}
+
+/* Slots in the order in which they are laid out: those of fixed size, then windows, those that want
+ * least first. */
+static int order(const struct plan *plan, int turn[PLAN_SLOTS])
+{
+    size_t want[PLAN_SLOTS];
+    int windows = 0;
+
+    for (int s = 0; s < plan->slots; s++) {
+        int at = s;
+        want[s] = wants(&plan->slot[s], plan->facts.ranks);
+        windows += hud_shm_algs[plan->slot[s].row]->slot_bytes != NULL;
+        for (; at > 0 && want[turn[at - 1]] > want[s]; at--)
+            turn[at] = turn[at - 1];
+        turn[at] = s;
+    }
+    return windows;
+}
+
+/* Windows get equal parts of what is left, but no more than they want: so the others' parts grow.
+ * Returns -1, or the slot that has no room. */
+static int lay_out(struct making *k)
+{
+    struct plan *plan = k->plan;
+    size_t at =
+        PLACE_OFFSET + mem_lines(sizeof(struct place_table) +
+                                 SHAPE_LEVELS * (size_t)plan->facts.ranks * sizeof(int16_t));
+    bool checked = k->config->number[SET_CHECK] == SWITCH_ON;
+    int turn[PLAN_SLOTS], windows = order(plan, turn);
+
+    plan->roll_offset = at;
+    at += checked ? sizeof(struct roll_slot) : 0;
+    for (int i = 0; i < plan->slots; i++) {
+        struct plan_slot *slot = &plan->slot[turn[i]];
+        bool window = hud_shm_algs[slot->row]->slot_bytes != NULL;
+        size_t left = at < plan->max_bytes ? plan->max_bytes - at : 0;
+        slot->offset = at;
+        slot->bytes =
+            alg_slot_bytes(hud_shm_algs[slot->row], slot->param, plan->facts.ranks,
+                           window ? left / (size_t)windows-- / HUD_LINE * HUD_LINE : left);
+        if (slot->bytes == 0)
+            return turn[i];
+        at += slot->bytes;
+    }
+    plan->total_bytes = (plan->slots != 0 || checked) && at <= plan->max_bytes ? at : 0;
+    return -1;
+}
+
+/* Returns -1, or the slot that, as laid out, does not take the largest message of one of its
+ * entries. */
+static int check(const struct plan *plan)
+{
+    for (int e = 0; e < plan->first[PLAN_AXES]; e++) {
+        const struct plan_entry *entry = &plan->entry[e];
+        struct candidate c = { .row = entry->slot >= 0 ? entry->row : -1 };
+        memcpy(c.param, entry->param, sizeof c.param);
+        if (c.row >= 0 &&
+            !takes(&c, entry->max_bytes, plan->slot[entry->slot].bytes, plan->facts.ranks))
+            return entry->slot;
+    }
+    return -1;
+}
+
+/* All that would use that slot. */
+static void bar(struct making *k, const struct plan_slot *slot)
+{
+    for (int i = 0; i < k->count; i++)
+        if (k->candidate[i].row >= 0 && share(slot, &k->candidate[i]))
+            k->candidate[i].barred = true;
+}
+
+/* A reduction has no candidate that covers it. */
+static bool lacks(const struct making *k)
+{
+    bool lacking = false;
+
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        for (int e = k->plan->first[kind]; coll_reduces(kind) && e < k->plan->first[kind + 1]; e++)
+            lacking = lacking || k->winner[e] < 0;
+    return lacking;
+}
+
+/* Where a slot has no room: a lean plan gives up a window that reductions can do without. */
+static void make_room(struct making *k, int without)
+{
+    struct plan *plan = k->plan;
+    bool before[PLAN_RULES];
+
+    for (int s = 0; k->lean && s < plan->slots; s++) {
+        for (int i = 0; i < k->count; i++)
+            before[i] = k->candidate[i].barred;
+        bar(k, &plan->slot[s]);
+        cut(k);
+        if (!lacks(k))
+            return;
+        for (int i = 0; i < k->count; i++)
+            k->candidate[i].barred = before[i];
+    }
+    bar(k, &plan->slot[without]);
+}
+
+/* All that would use that slot take what it, as laid out, can hold. */
+static void shrink(struct making *k, const struct plan_slot *slot)
+{
+    for (int i = 0; i < k->count; i++) {
+        struct candidate *c = &k->candidate[i];
+        if (c->row >= 0 && share(slot, c) && !limit(c, slot->bytes, k->plan->facts.ranks))
+            c->barred = true;
+    }
+}
+
+/* Until what is laid out serves what it is to serve. */
+static void settle(struct making *k)
+{
+    struct plan *plan = k->plan;
+    int without = -1, small = -1; /* slots that have no room, or less than their calls need */
+
+    collect(k);
+    do {
+        if (without >= 0)
+            make_room(k, without);
+        else if (small >= 0)
+            shrink(k, &plan->slot[small]);
+        bool whole = cut(k);
+        whole = give_slots(k) && whole;
+        if (!whole && k->tuning) {
+            leave_tuning(k);
+            collect(k);
+            cut(k);
+            give_slots(k);
+        }
+        without = lay_out(k);
+        small = without < 0 ? check(plan) : -1;
+        k->cramped = k->cramped || without >= 0 || small >= 0;
+    } while (without >= 0 || small >= 0);
+}
+
+void hud_plan_make(const struct config *config, const struct rules *tuning,
+                   const struct plan_facts *facts, size_t max_bytes, bool windows,
+                   struct plan *plan)
+{
+    struct making k = { .config = config, .tuning = tuning, .plan = plan };
+
+    memset(plan, 0, sizeof *plan);
+    plan->facts = *facts;
+    plan->max_bytes = max_bytes;
+    plan->windows = windows;
+    settle(&k);
+    if (config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k.cramped && lacks(&k)) {
+        k.lean = true;
+        settle(&k);
+    }
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * plan.h - what a team does: which algorithm takes which calls, and what its slices hold.
+ *
+ * Made once per team, from facts that all its members share, so that a call only looks up its size.
+ * Order: what the user forces; the tuning file; the built-in table; of the rules that fit, the
+ * first whose algorithm takes the call.  An algorithm that no call can reach gets no memory.
+ *
+ * A slice holds, in this order, the same in every member's slice:
+ *
+ *   slice_head | member | place_table (filled in rank 0's slice only) | roll_slot (only with
+ *   HUDDLE_CHECK) | slot of each algorithm in use, windows last
+ *
+ * Rules that name the same algorithm, or one of the same family, share its slot unless they differ
+ * in a parameter that shapes it (alg_param.per_call).
+ */
+#ifndef HUD_PLAN_H
+#define HUD_PLAN_H
+
+#include "core/check/rollcall.h"
+#include "core/choose/rules.h"
+#include "core/team/member.h"
+#include "core/team/vacate.h"
+
+enum { PLAN_ENTRIES = 256, PLAN_SLOTS = 32, PLAN_RULES = 256 };
+
+/* Axes of sizes: each collective, and again each reduction that must take the ranks in order. */
+enum { PLAN_AXES = 2 * COLL_KINDS };
+
+static inline int plan_axis(enum coll_kind kind, bool ordered)
+{
+    return (int)kind + (ordered ? (int)COLL_KINDS : 0);
+}
+
+/* Rank 0's view of where the ranks are, for all. */
+struct place_table {
+    int32_t levels;
+    int32_t oversubscribed; /* ranks outnumber the processors they may use */
+    int64_t cache_bytes;    /* a rank's share of the largest cache that ranks share, 0: not known */
+    char name[SHAPE_LEVELS][TOPO_NAME];
+    int16_t unit[]; /* [level * ranks + rank] */
+};
+
+enum {
+    MEMBER_OFFSET = (sizeof(struct slice_head) + HUD_LINE - 1) / HUD_LINE * HUD_LINE,
+    PLACE_OFFSET =
+        (MEMBER_OFFSET + sizeof(struct member_state) + HUD_LINE - 1) / HUD_LINE * HUD_LINE
+};
+_Static_assert((int)MEMBER_FELL_BACK == (int)PLAN_SLOTS, "a member counts the calls of each slot");
+
+/* What rules may ask of a team. */
+struct plan_facts {
+    int ranks;
+    bool oversubscribed;
+    bool direct; /* the ranks can reach each other's memory: algorithms that need it may serve */
+    char within[TOPO_NAME]; /* the lowest level that holds all ranks, or "machine" */
+};
+
+/* The row of an algorithm that reaches into other ranks' memory, and such a team cannot. */
+static inline bool plan_lacks_direct(int row, const struct plan_facts *facts)
+{
+    return row >= 0 && hud_shm_algs[row]->direct && !facts->direct;
+}
+
+struct plan_slot {
+    int row; /* of alg.def: one of those that it serves */
+    size_t offset, bytes;
+    long param[ALG_PARAMS]; /* that shaped it */
+};
+
+/* Calls of a collective up to max_bytes, and above those of the entry before. */
+struct plan_entry {
+    size_t max_bytes;
+    int row;  /* of alg.def */
+    int slot; /* -1: left to the MPI */
+    long param[ALG_PARAMS];
+    const struct rule *rule;   /* NULL: forced by a setting, or nothing takes these */
+    const struct rules *rules; /* that the rule is of */
+};
+
+struct plan {
+    struct plan *next; /* of a context's */
+    int teams;         /* that have it */
+    bool too_rich; /* the tuning file has more choices for such a team than a plan holds, and was
+                      left aside */
+    struct plan_facts facts;
+    size_t max_bytes; /* of a slice, that it was made for */
+    bool windows;
+    int first[PLAN_AXES + 1]; /* entries of an axis: first[axis] .. first[axis + 1] - 1, ascending,
+                                 the last one without end */
+    struct plan_entry entry[PLAN_ENTRIES];
+    size_t roll_offset; /* of the roll_slot */
+    int slots;
+    struct plan_slot slot[PLAN_SLOTS];
+    size_t total_bytes; /* of a slice; 0: no algorithm has a place in it */
+};
+
+/* Why a rule does not serve a team of that kind at a size, in words; NULL: it would, unless one
+ * before it does. */
+const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes);
+
+/* Values for an algorithm: the user's wish, else the rule's, if there is one, else the algorithm's
+ * own. */
+void hud_plan_params(const struct config *config, const struct rule *rule, int row,
+                     long param[ALG_PARAMS]);
+
+/* The least size that a rule is for: its own, or from where the time model has its algorithm take
+ * less than the one that it names; SIZE_MAX: none. */
+size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *facts);
+
+/* Pure.  windows: with the algorithms that need one. */
+void hud_plan_make(const struct config *config, const struct rules *tuning,
+                   const struct plan_facts *facts, size_t max_bytes, bool windows,
+                   struct plan *plan);
+
+/* The bytes that every plan for so many ranks, wherever they are, can do with: what is reserved
+ * before it is known where they are. *direct: one of them has an algorithm that reaches into other
+ * ranks' memory. */
+size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks,
+                      size_t max_bytes, bool windows, bool *direct);
+
+/* Most that one team takes of an arena. */
+size_t hud_plan_lease_bytes(const struct config *config);
+
+/*
+ * Bytes to offer a new team of an arena of which free_bytes are free: a quarter, at most the
+ * setting; or control lines only; or 0.  Under HUDDLE_REDUCE_ORDER=fixed half the arena is kept for
+ * teams that come late, and control lines come with one window that serves all reductions.
+ */
+size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks,
+                      size_t arena_bytes, size_t free_bytes);
+
+bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b);
+
+/* The lowest of the table's levels that holds all ranks. */
+void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME]);
+
+/* The entry that takes a call, in constant time for all practical purposes. */
+static inline const struct plan_entry *plan_find(const struct plan *plan, int axis, size_t bytes)
+{
+    const struct plan_entry *e = &plan->entry[plan->first[axis]];
+
+    while (bytes > e->max_bytes)
+        e++;
+    return e;
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reserve.c - what a team's slices may need, before it is known where its ranks are. */
+#include "core/choose/plan.h"
+
+#include <string.h>
+
+/* Of a window in which any reduction can go in the ranks' order (alg/slices.h). */
+enum { ORDERED_BYTES = 12 << 10 };
+
+/* Adds the levels that rules name. */
+static int list_levels(const struct rules *rules, char names[][TOPO_NAME], int count)
+{
+    for (int i = 0; rules && i < rules->count; i++) {
+        int n = 0;
+        while (n < count && strcmp(names[n], rules->rule[i].within) != 0)
+            n++;
+        if (n == count && count < SHAPE_LEVELS)
+            memcpy(names[count++], rules->rule[i].within, TOPO_NAME);
+    }
+    return count;
+}
+
+static bool uses_direct(const struct plan *plan)
+{
+    bool uses = false;
+
+    for (int i = 0; i < plan->slots; i++)
+        uses = uses || hud_shm_algs[plan->slot[i].row]->direct;
+    return uses;
+}
+
+size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks,
+                      size_t max_bytes, bool windows, bool *direct)
+{
+    char names[SHAPE_LEVELS + 1][TOPO_NAME] = { "" };
+    int count = list_levels(hud_rules_builtin(), names, list_levels(tuning, names, 1));
+    size_t bytes = 0;
+    struct plan plan;
+
+    *direct = false;
+    for (int i = 0; i < 4 * count; i++) {
+        struct plan_facts facts = { .ranks = ranks, .oversubscribed = i % 2, .direct = i / 2 % 2 };
+        memcpy(facts.within, names[i / 4], TOPO_NAME);
+        hud_plan_make(config, tuning, &facts, max_bytes, windows, &plan);
+        bytes = plan.total_bytes > bytes ? plan.total_bytes : bytes;
+        *direct = *direct || uses_direct(&plan);
+    }
+    return bytes;
+}
+
+size_t hud_plan_lease_bytes(const struct config *config)
+{
+    return config->number[SET_LEASE] < 0 ? (size_t)1536 << 10 : (size_t)config->number[SET_LEASE];
+}
+
+size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks,
+                      size_t arena_bytes, size_t free_bytes)
+{
+    bool direct, fixed = config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
+    size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false, &direct) +
+                     (fixed ? ORDERED_BYTES : 0);
+    size_t kept = fixed ? arena_bytes / 2 : 0, max = hud_plan_lease_bytes(config);
+    size_t quarter = free_bytes > kept ? (free_bytes - kept) / 4 : 0;
+
+    if (quarter >= control && max >= control)
+        return quarter < max ? quarter : max;
+    return free_bytes >= control ? control : 0;
+}

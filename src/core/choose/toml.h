@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* toml.h - reading a TOML file that holds tables of plain values, with line numbers.  The reading
+ * itself is toml++'s. */
+#ifndef HUD_TOML_H
+#define HUD_TOML_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Calls in the order of the file.  A nonzero answer ends the reading. */
+struct toml_visitor {
+    int (*table)(void *arg, const char *name,
+                 int line); /* [name], or one more of [[name]], begins */
+    int (*pair)(void *arg, const char *key, const char *value,
+                int line); /* of that table; numbers and booleans as text */
+    int (*strange)(void *arg, const char *what,
+                   int line); /* not a table of plain values, or not TOML */
+    void *arg;
+};
+
+/* Returns 0, or what a call of the visitor answered.  No pair of the top level is reported as one:
+ * it is strange. */
+int hud_toml_read(const char *text, size_t bytes, const struct toml_visitor *visitor);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * config.h - the settings: one table (config.def, and one row per parameter of each algorithm)
+ * gives the environment variables HUDDLE_*, Open MPI's MCA parameters coll_huddle_*, the CLI's help
+ * and the reference page.
+ */
+#ifndef HUD_CONFIG_H
+#define HUD_CONFIG_H
+
+#include "alg/alg.h"
+#include "huddle/huddle.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One row, for whoever lists settings.  All strings live as long as the process. */
+struct setting {
+    const char *name;                     /* "HUDDLE_MEMORY" */
+    const char *mca;                      /* "memory": the MCA parameter is coll_huddle_memory */
+    const char *preset, *unit, *accepted; /* default, "B" or "", what is accepted in words */
+    const char *doc;
+};
+
+/* The rows; *count of them.  Fixed for the life of the process. */
+HUD_API const struct setting *hud_settings(int *count);
+
+#define SETTING(id, ...) SET_##id,
+enum set {
+#include "core/config/config.def"
+    SET_FIXED /* the algorithms' parameters follow */
+};
+#undef SETTING
+
+#define ALG(coll, name) SET_ALG_##coll##_##name,
+enum {
+#include "alg/alg.def"
+    SET_ALGS /* algorithms */
+};
+#undef ALG
+
+enum { SET_MAX = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256, SET_KEPT = SET_MAX * 160 };
+
+enum config_switch { SWITCH_OFF, SWITCH_ON };
+enum config_order { ORDER_ANY, ORDER_FIXED };
+enum config_death { DEATH_WAIT, DEATH_ABORT };
+enum config_log { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+enum config_choice {
+    CHOICE_AUTO,
+    CHOICE_MPI,
+    CHOICE_FIRST
+}; /* then the collective's algorithms in the order of alg.def */
+
+/* Effective values of one context. */
+struct config {
+    long number[SET_MAX];         /* WORD: index; BYTES: bytes, -1 for auto */
+    char text[SET_MAX][SET_TEXT]; /* the values as given, for display and for TEXT */
+    const char *origin[SET_MAX];  /* "default", "environment", "host" */
+    uint32_t digest[SET_MAX];     /* of the value where all ranks must agree, else 0 */
+    uint64_t agree;               /* of all digests: ranks with the same understand each other */
+    long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */
+    bool given[SET_ALGS][ALG_PARAMS]; /* which of them are not the default but somebody's wish */
+    char error[2 * SET_TEXT];         /* the first bad value, one line; "" */
+};
+
+/* Reads HUDDLE_* of the environment, then "NAME=VALUE" strings of the host (NULL-terminated or
+ * NULL).  A bad value leaves the default and sets error. */
+void hud_config_read(const char *const *host, struct config *config);
+
+/* HUDDLE_CHECK is on by those settings: for a front end that must know before there is a context.
+ * False if there is no memory to read them into. */
+HUD_API bool hud_config_checks(const char *const *host);
+
+/* A number, with K, M or G where it is bytes, from least (>= 0) to most.  False: it is not. */
+bool hud_config_number(const char *text, bool bytes, long min, long max, long *number);
+/* The value of an algorithm's parameter (its row, its index).  False: *accepted says what is. */
+bool hud_config_param(int alg, int param, const char *text, long *number, const char **accepted);
+
+/* Index in the algorithms' table that a collective's setting forces, or -1 (auto), or -2 (the MPI's
+ * own). */
+int hud_config_forced(const struct config *config, int coll_kind);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* info.c - what huddle knows, as JSON for the CLI, tests and documents. */
+#include "core/choose/explain.h"
+#include "core/team/team.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+
+const char *hud_version(void)
+{
+    return STRING(HUD_VERSION_MAJOR) "." STRING(HUD_VERSION_MINOR) "." STRING(HUD_VERSION_PATCH);
+}
+
+const char *hud_error_string(int status)
+{
+    static const char *const text[] = { [HUD_OK] = "success",
+                                        [HUD_PASS] = "not handled: use your own collective",
+                                        [HUD_ERR_TRUNCATE] = "message truncated",
+                                        [HUD_ERR_ARGUMENT] = "invalid argument",
+                                        [HUD_ERR_MEMORY] = "out of memory",
+                                        [HUD_ERR_UNLIKE] = "ranks call differently",
+                                        [HUD_ERR_FAILED] = "a rank has failed" };
+
+    return status >= 0 && status < (int)(sizeof text / sizeof text[0]) ? text[status]
+                                                                       : "unknown status";
+}
+
+/* The effective values of this process's environment beside the table. */
+static json_t *settings_json(void)
+{
+    int count;
+    const struct setting *table = hud_settings(&count);
+    json_t *list = json_array();
+    struct config *config = malloc(sizeof *config);
+
+    if (config)
+        hud_config_read(NULL, config);
+    for (int i = 0; config && i < count; i++) {
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name",
+                                              table[i].name, "mca", table[i].mca, "value",
+                                              config->text[i], "origin", config->origin[i],
+                                              "default", table[i].preset, "unit", table[i].unit,
+                                              "accepted", table[i].accepted, "doc", table[i].doc));
+    }
+    json_t *error = config && config->error[0] != '\0' ? json_string(config->error) : json_null();
+    free(config);
+    return json_pack("{s:o, s:o}", "settings", list, "error", error);
+}
+
+static json_t *algorithms_json(void)
+{
+    json_t *list = json_array();
+
+    for (int a = 0; hud_shm_algs[a]; a++) {
+        const struct alg *alg = hud_shm_algs[a];
+        json_t *params = json_array();
+        for (const struct alg_param *p = alg->params; p && p->name; p++) {
+            json_t *words = json_array();
+            for (int w = 0; p->words && p->words[w]; w++)
+                json_array_append_new(words, json_string(p->words[w]));
+            json_array_append_new(
+                params, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:s}", "name", p->name,
+                                  "unit", p->unit, "doc", p->doc, "min", (json_int_t)p->min, "max",
+                                  (json_int_t)p->max, "default", (json_int_t)p->preset, "words",
+                                  words, "tune", p->tune ? p->tune : ""));
+        }
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o}", "collective",
+                                              alg->coll, "name", alg->name, "doc", alg->doc,
+                                              "source", alg->source, "baseline", alg->baseline,
+                                              "direct", alg->direct, "parameters", params));
+    }
+    return list;
+}
+
+static json_t *machine_json(void)
+{
+    struct topo *t = hud_topo_load();
+    char *text = t ? hud_topo_json(t) : NULL;
+    json_t *json = text ? json_loads(text, 0, NULL) : json_null();
+    char cpu[256];
+
+    hud_topo_cpu_name(cpu, sizeof cpu);
+    json_object_set_new(json, "cpu", json_string(cpu));
+    free(text);
+    hud_topo_free(t);
+    return json;
+}
+
+static int give(json_t *json, char **out)
+{
+    *out = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
+    json_decref(json);
+    return *out ? HUD_OK : HUD_ERR_MEMORY;
+}
+
+int hud_info_json(const char *topic, char **json)
+{
+    static const struct {
+        const char *topic;
+        json_t *(*make)(void);
+    } topics[] = { { "settings", settings_json },
+                   { "algorithms", algorithms_json },
+                   { "machine", machine_json } };
+
+    if (!topic || !json)
+        return HUD_ERR_ARGUMENT;
+    *json = NULL;
+    for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++)
+        if (strcmp(topics[i].topic, topic) == 0)
+            return give(topics[i].make(), json);
+    return HUD_ERR_ARGUMENT;
+}
+
+static json_t *groups_json(const struct hud_team *team)
+{
+    json_t *levels = json_array();
+
+    for (int l = 0; l < team->groups.levels; l++) {
+        const struct shape_level *level = &team->groups.level[l];
+        json_t *groups = json_array();
+        for (int g = 0; g < level->groups; g++) {
+            json_t *members = json_array();
+            for (int i = level->first[g]; i < level->first[g + 1]; i++)
+                json_array_append_new(members, json_integer(level->members[i]));
+            json_array_append_new(groups, members);
+        }
+        const char *name =
+            level->from >= 0 && level->from < team->levels ? team->place_name[level->from] : "team";
+        json_array_append_new(levels, json_pack("{s:s, s:o}", "level", name, "groups", groups));
+    }
+    return levels;
+}
+
+static json_t *pages_json(const struct hud_team *team)
+{
+    const struct arena *a = &team->context->arena;
+    size_t pages = (team->bytes + a->page_bytes - 1) / a->page_bytes;
+    int *nodes = malloc(pages * sizeof *nodes), elsewhere = 0;
+    json_t *list = json_array();
+
+    if (nodes && hud_arena_pages(a, team->offset, pages * a->page_bytes, nodes) == 0)
+        for (size_t i = 0; i < pages; i++) {
+            json_array_append_new(list, json_integer(nodes[i]));
+            elsewhere += a->node >= 0 && nodes[i] != a->node;
+        }
+    free(nodes);
+    return json_pack("{s:i, s:I, s:o, s:i}", "own_node", a->node, "page_bytes",
+                     (json_int_t)a->page_bytes, "nodes", list, "elsewhere", elsewhere);
+}
+
+static json_t *regions_json(const struct plan *plan)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < plan->slots; i++) {
+        const struct alg *alg = hud_shm_algs[plan->slot[i].row];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "collective", alg->coll,
+                                              "algorithm", alg->name, "offset",
+                                              (json_int_t)plan->slot[i].offset, "bytes",
+                                              (json_int_t)plan->slot[i].bytes));
+    }
+    return list;
+}
+
+static json_t *choices_json(const struct hud_team *team)
+{
+    json_t *choices = json_object();
+
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        json_object_set_new(choices, hud_coll_names[kind],
+                            hud_pieces_json(team->plan, &team->context->config, kind));
+    return choices;
+}
+
+int hud_team_json(hud_team *team, char **json)
+{
+    static const char *const states[] = { [TEAM_NEW] = "new",
+                                          [TEAM_EARLY] = "early",
+                                          [TEAM_READY] = "ready",
+                                          [TEAM_REFUSED] = "refused" };
+    json_t *out;
+
+    if (!team || !json)
+        return HUD_ERR_ARGUMENT;
+    out = json_pack("{s:i, s:i, s:s}", "rank", team->rank, "ranks", team->size, "state",
+                    states[team->state]);
+    if (team->state == TEAM_EARLY || team->state == TEAM_REFUSED)
+        json_object_set_new(out, "reason", json_string(hud_reason_text[team->reason]));
+    if (team->state == TEAM_READY) {
+        json_object_set_new(out, "waits",
+                            json_string(team->policy.polls != 0         ? "poll"
+                                        : team->policy.way == MEM_SLEEP ? "sleep"
+                                                                        : "yield"));
+        json_object_set_new(out, "oversubscribed", json_boolean(team->plan->facts.oversubscribed));
+        json_object_set_new(out, "direct", json_boolean(team->plan->facts.direct));
+        json_object_set_new(out, "within", json_string(team->plan->facts.within));
+        json_object_set_new(out, "levels", groups_json(team));
+        json_object_set_new(out, "lease",
+                            json_pack("{s:I, s:I, s:I, s:o}", "offset", (json_int_t)team->offset,
+                                      "bytes", (json_int_t)team->bytes, "arena_bytes",
+                                      (json_int_t)team->context->arena.bytes, "regions",
+                                      regions_json(team->plan)));
+        json_object_set_new(out, "pages", pages_json(team));
+        json_object_set_new(out, "choices", choices_json(team));
+    }
+    return give(out, json);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* context.c - making and ending one rank's context. */
+#define _GNU_SOURCE
+#include "core/team/context.h"
+#include "core/arena/budget.h"
+#include "core/check/check.h"
+#include "core/config/log.h"
+#include "core/hash.h"
+#include "core/kept.h"
+#include "core/team/presence.h"
+#include "core/team/setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A process has one context, as a rule: other ranks wait for it, so it is there whatever the heap
+ * has left. */
+enum { KEPT_RANKS = 64 };
+union kept_hellos {
+    union hello of[KEPT_RANKS];
+};
+union kept_context {
+    struct hud_context is;
+    _Alignas(HUD_LINE) char line;
+};
+KEPT(kept_context, union kept_context, 1);
+KEPT(kept_hellos, union kept_hellos, 1);
+
+/* Ranks share memory if they share a kernel; a host name of its own makes a node of its own
+ * (containers, tests). */
+static void identify_node(struct hud_context *c)
+{
+    char host[256] = "", boot[64] = "";
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    if (f) {
+        if (!fgets(boot, sizeof boot, f))
+            boot[0] = '\0';
+        fclose(f);
+    }
+    gethostname(host, sizeof host - 1);
+    c->host_id = hash_text(HASH_START, host);
+    c->boot_id = boot[0] != '\0' ? hash_text(HASH_START, boot) | 1 : 0;
+}
+
+/* What the first team would otherwise wait for, while the MPI starts: some milliseconds. */
+static void prepare(struct hud_context *c)
+{
+    struct peer_card card;
+
+    if (c->config.error[0] != '\0' || c->config.number[SET_ON] == SWITCH_OFF ||
+        c->host.world_size < 2)
+        return;
+    (void)hud_rules_builtin(); /* read once in a process */
+    if (c->host.world_rank == 0)
+        (void)hud_context_topo(c);
+    if (c->host.local_ranks < 2 || hud_context_arena(c, c->host.local_ranks) != 0)
+        return;
+    hud_peers_card(&c->peers, &c->arena, &card);
+    hud_arena_warm(&c->arena, hud_plan_lease_bytes(&c->config), c->host.local_ranks);
+}
+
+/* Hellos of all ranks; of a few there are always some. */
+static void obtain_spare(struct hud_context *c)
+{
+    int ranks = c->host.world_size < SPARE_RANKS ? c->host.world_size : SPARE_RANKS;
+
+    c->spare = calloc((size_t)ranks, HELLO_BYTES);
+    c->spare_ranks = c->spare ? ranks : 0;
+    if (!c->spare && (c->spare = kept_take(&kept_hellos)) != NULL)
+        c->spare_ranks = ranks < KEPT_RANKS ? ranks : KEPT_RANKS;
+}
+
+int hud_context_create(const struct hud_host *host, hud_context **out)
+{
+    static const struct hud_host nobody;
+    struct hud_context *c = NULL;
+
+    if (!out)
+        return HUD_ERR_ARGUMENT;
+    *out = NULL;
+    c = aligned_alloc(HUD_LINE, (sizeof *c + HUD_LINE - 1) / HUD_LINE * HUD_LINE);
+    if (!c && (c = kept_take(&kept_context)) == NULL)
+        return HUD_ERR_MEMORY;
+    memset(c, 0, sizeof *c);
+    local_release(&c->spare_used);
+    c->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    hud_watch_init(&c->watch);
+    hud_peers_init(&c->peers);
+    c->host = host ? *host : nobody;
+    c->owner = c->host.name ? c->host_name : "the caller";
+    snprintf(c->host_name, sizeof c->host_name, "%s", c->host.name ? c->host.name : "no MPI");
+    c->host.name = c->host_name;
+    c->pid = getpid();
+    c->arena.file.fd = -1;
+    local_set(&c->stats, &c->early);
+    hud_config_read(c->host.settings, &c->config);
+    c->announced_checks =
+        c->host.present ? hud_config_checks(c->host.settings) : hud_presence_checked();
+    c->host.settings = NULL;
+    if (hud_checks(c))
+        c->config.number[SET_FIRST] = 1; /* a call before the set-up would not be checked */
+    if (c->config.error[0] == '\0')
+        hud_rules_find(&c->rules, c->config.text[SET_TUNING], c->config.error,
+                       sizeof c->config.error);
+    const char *stats = c->config.text[SET_STATS];
+    c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
+    if (c->config.error[0] != '\0' && c->host.world_rank == 0)
+        hud_context_say(c, REASON_SETTING, c->config.error);
+    identify_node(c);
+    c->quota = hud_topo_cpu_quota();
+    obtain_spare(c);
+    if (!c->host.present)
+        hud_presence_look(c->host.world_size);
+    prepare(c);
+    *out = c;
+    return HUD_OK;
+}
+
+int hud_context_checks(const hud_context *c)
+{
+    return c && (c->config.number[SET_CHECK] == SWITCH_ON || c->announced_checks);
+}
+
+bool hud_context_present(const struct hud_context *c, int world_rank)
+{
+    if (c->host.present)
+        return c->host.present(c->host.arg, world_rank) != 0;
+    return !hud_presence_known() || hud_presence_of(world_rank);
+}
+
+void hud_context_destroy(hud_context *c)
+{
+    if (!c || c->pid != getpid())
+        return;
+    if (c->timed && (c->host.world_rank == 0 || c->host.world_size == 0))
+        hud_stats_print(c);
+    hud_watch_destroy(&c->watch);
+    hud_peers_destroy(&c->peers);
+    hud_arena_destroy(&c->arena);
+    hud_topo_free(c->topo);
+    hud_rules_free(&c->rules);
+    kept_free(&kept_hellos, c->spare);
+    pthread_mutex_destroy(&c->lock);
+    kept_free(&kept_context, c);
+}
+
+struct stats *hud_context_stats(struct hud_context *c)
+{
+    return local_get(&c->stats);
+}
+
+/* From now on this rank counts in its arena; what it has counted goes there too. */
+static void move_stats(struct hud_context *c)
+{
+    mem_counter *from = (mem_counter *)&c->early, *to = (mem_counter *)&c->arena.head->stats;
+
+    local_set(&c->stats, &c->arena.head->stats);
+    for (size_t i = 0; i < sizeof c->early / sizeof *from; i++)
+        mem_count_move(&from[i], &to[i]);
+}
+
+int hud_context_arena(struct hud_context *c, int team_ranks)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&c->lock);
+    if (!c->arena.head && !c->arena_why) {
+        int ranks = c->host.local_ranks > 0 ? c->host.local_ranks : team_ranks;
+        long wanted = c->config.number[SET_MEMORY];
+        size_t bytes = wanted >= 0 ? (size_t)wanted : hud_budget_default(ranks);
+        if (bytes > 0 && !hud_budget_has_space(bytes, ranks)) {
+            c->arena_why = "too little address space is left (ulimit -v)";
+        } else if (!hud_budget_has_descriptors()) {
+            c->arena_why = "fewer than 64 descriptors are allowed (ulimit -n)";
+        } else if (hud_arena_create(&c->arena, bytes, &c->arena_why) == 0) {
+            c->arena_why = NULL;
+            c->arena.head->mark.world_rank = c->host.world_rank;
+            move_stats(c);
+        }
+    }
+    if (!c->arena.head)
+        rc = -1;
+    pthread_mutex_unlock(&c->lock);
+    return rc;
+}
+
+const struct topo *hud_context_topo(struct hud_context *c)
+{
+    pthread_mutex_lock(&c->lock);
+    if (!c->topo_loaded) {
+        c->topo = hud_topo_load();
+        c->topo_loaded = true;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return c->topo;
+}
+
+const struct plan *hud_context_plan(struct hud_context *c, const struct plan_facts *facts,
+                                    size_t max_bytes, struct plan **spare)
+{
+    pthread_mutex_lock(&c->lock);
+    struct plan *p = c->plans;
+    while (p && (!hud_plan_facts_equal(&p->facts, facts) || p->max_bytes != max_bytes))
+        p = p->next;
+    if (!p) {
+        p = *spare;
+        *spare = NULL;
+        hud_plan_make(&c->config, &c->rules, facts, max_bytes, true, p);
+        p->next = c->plans;
+        c->plans = p;
+    }
+    p->teams++;
+    pthread_mutex_unlock(&c->lock);
+    return p;
+}
+
+void hud_context_say_plan(const struct hud_context *c, const struct plan *plan)
+{
+    int ranks = plan->facts.ranks;
+
+    if (plan->too_rich)
+        hud_log(&c->config, LOG_WARN,
+                "%s has more choices for %d ranks than fit; the built-in table serves them",
+                c->rules.file, ranks);
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        const struct plan_entry *largest = &plan->entry[plan->first[kind + 1] - 1];
+        if (largest->row < 0 && !largest->rule && hud_config_forced(&c->config, kind) == -1)
+            hud_log(&c->config, LOG_INFO,
+                    "%s of %d ranks: memory has no room for an algorithm of all sizes "
+                    "(HUDDLE_MEMORY; huddle explain)",
+                    hud_coll_names[kind], ranks);
+    }
+}
+
+void hud_context_drop(struct hud_context *c, const struct plan *plan)
+{
+    pthread_mutex_lock(&c->lock);
+    struct plan **at = &c->plans;
+    while (*at != plan)
+        at = &(*at)->next;
+    struct plan *gone = --(*at)->teams == 0 ? *at : NULL;
+    if (gone)
+        *at = gone->next;
+    pthread_mutex_unlock(&c->lock);
+    free(gone);
+}
+
+bool hud_context_first(struct hud_context *c, bool *said)
+{
+    pthread_mutex_lock(&c->lock);
+    bool first = !*said;
+    *said = true;
+    pthread_mutex_unlock(&c->lock);
+    return first;
+}
+
+void hud_context_say(struct hud_context *c, enum reason reason, const char *line)
+{
+    bool first = hud_context_first(c, &c->said[reason]);
+
+    if (first && line)
+        hud_log(&c->config,
+                reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN,
+                "%s; using %s's own collectives", line, c->owner);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hello.c - the first round of a team's set-up: facts about this rank, and the verdict over all
+ * ranks' facts. */
+#include "core/config/log.h"
+#include "core/hash.h"
+#include "core/team/setup.h"
+
+#include <stdio.h>
+
+_Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fixed size");
+
+/* What must be the same for two ranks to understand each other's slices: sizes stand for what they
+ * are the sizes of. */
+static uint64_t version(void)
+{
+    uint64_t h = hash_number(hash_text(HASH_START, hud_version()), hud_rules_builtin_digest());
+
+    h = hash_number(hash_number(h, sizeof(void *)), sizeof(struct arena_head));
+    h = hash_number(hash_number(h, sizeof(mem_flag)), sizeof(struct place_table));
+    for (int a = 0; hud_shm_algs[a]; a++) {
+        const struct alg *alg = hud_shm_algs[a];
+        h = hash_number(hash_text(hash_text(h, alg->coll), alg->name), alg->fixed_bytes);
+    }
+    return h;
+}
+
+/* Settings that must agree and were set, a line each. */
+static void list_values(const struct config *config, char values[HELLO_VALUES])
+{
+    int count;
+    const struct setting *table = hud_settings(&count);
+    size_t used = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (config->digest[i] == 0 || strcmp(config->origin[i], "default") == 0)
+            continue;
+        int bytes =
+            snprintf(values + used, HELLO_VALUES - used, "%s=%s\n", table[i].name, config->text[i]);
+        if (bytes < 0 || used + (size_t)bytes >= HELLO_VALUES)
+            break;
+        used += (size_t)bytes;
+    }
+    values[used] = '\0';
+}
+
+/* The tuning file is a setting as well: its name and a digest of what it says. */
+static void add_tuning(const struct rules *rules, char values[HELLO_VALUES])
+{
+    size_t used = strlen(values);
+
+    if (rules->file[0] != '\0')
+        snprintf(values + used, HELLO_VALUES - used, "HUDDLE_TUNING=%.80s (%08x)\n", rules->file,
+                 (unsigned)rules->digest);
+}
+
+void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT])
+{
+    size_t name = strlen(setting->name);
+    const char *at = hello->is.values, *end = at + strnlen(at, HELLO_VALUES);
+
+    while (at < end) { /* the last line may have been cut: it need not end with a newline */
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t bytes = (size_t)((newline ? newline : end) - at);
+        if (bytes > name && strncmp(at, setting->name, name) == 0 && at[name] == '=') {
+            snprintf(text, SET_TEXT, "%.*s", (int)bytes, at);
+            return;
+        }
+        at += bytes + (newline != NULL);
+    }
+    snprintf(text, SET_TEXT, "%s=%s", setting->name, setting->preset);
+}
+
+void hud_hello_make(struct hud_team *team, union hello *hello)
+{
+    struct hud_context *c = team->context;
+
+    memset(hello, 0, sizeof *hello);
+    hello->is.version = version();
+    hello->is.world_rank = c->host.world_rank;
+    hello->is.host_id = c->host_id;
+    hello->is.boot_id = c->boot_id;
+    hello->is.quota = c->quota;
+    hud_topo_allowed(&hello->is.cpus);
+    hello->is.settings = hash_number(c->config.agree, c->rules.digest);
+    list_values(&c->config, hello->is.values);
+    add_tuning(&c->rules, hello->is.values);
+    if (c->config.error[0] != '\0') {
+        hello->is.reason = REASON_SETTING;
+        hello->is.complaint = (uint32_t)hash_text(HASH_START, c->config.error) | 1;
+    } else if (c->config.number[SET_ON] == SWITCH_OFF) {
+        hello->is.reason = REASON_OFF;
+    } else if (team->calls < c->config.number[SET_FIRST]) {
+        hello->is.reason = REASON_EARLY;
+    } else if (hud_context_arena(c, team->size) != 0) {
+        hello->is.reason = REASON_ARENA;
+    } else if (hud_peers_lost(&c->peers)) {
+        hello->is.reason = REASON_REACH;
+    } else {
+        hello->is.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
+        hud_peers_card(&c->peers, &c->arena, &hello->is.card);
+        pthread_mutex_lock(&c->lock);
+        hello->is.offer_bytes = hud_plan_offer(&c->config, &c->rules, team->size, c->arena.bytes,
+                                               hud_arena_free_bytes(&c->arena));
+        pthread_mutex_unlock(&c->lock);
+    }
+}
+
+/* What a rank offers: an arena that can be, room in it, a node, and names that end.  What it says
+ * of itself beyond that is found out. */
+static bool can_be(const union hello *h)
+{
+    const struct peer_card *card = &h->is.card;
+
+    return card->bytes >= 2 * HELLO_PAGE && card->bytes % HELLO_PAGE == 0 &&
+           card->bytes <= HELLO_ARENA_MAX && h->is.offer_bytes <= card->bytes &&
+           memchr(card->socket, '\0', HANDOVER_NAME) && card->pid > 0 && h->is.node >= -1;
+}
+
+/* The rank's words can be read, and, where it takes part, believed. */
+static bool makes_sense(const union hello *h)
+{
+    return h->is.reason < REASON_COUNT && memchr(h->is.values, '\0', HELLO_VALUES) &&
+           (h->is.reason != REASON_NONE || can_be(h));
+}
+
+enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who)
+{
+    uint64_t boot = 0; /* of the first that can tell */
+
+    *bytes = SIZE_MAX;
+    for (int r = 0; r < ranks; r++) {
+        *who = r;
+        if (all[r].is.version != all[0].is.version)
+            return REASON_VERSION;
+        if (all[r].is.host_id != all[0].is.host_id ||
+            (all[r].is.boot_id != 0 && boot != 0 && all[r].is.boot_id != boot))
+            return REASON_NODES;
+        boot = boot != 0 ? boot : all[r].is.boot_id;
+    }
+    for (int r = 0; r < ranks; r++) {
+        *who = r;
+        if (!makes_sense(&all[r]))
+            return REASON_EXCHANGE;
+    }
+    for (int r = 0; r < ranks; r++) {
+        *who = r;
+        if (all[r].is.reason != REASON_NONE && all[r].is.reason != REASON_EARLY)
+            return (enum reason)all[r].is.reason;
+    }
+    for (int r = 0; r < ranks; r++) {
+        *who = r;
+        if (all[r].is.settings != all[0].is.settings)
+            return REASON_DIFFER;
+        *bytes = all[r].is.offer_bytes < *bytes ? (size_t)all[r].is.offer_bytes : *bytes;
+    }
+    if (all[0].is.reason == REASON_EARLY) /* as all, whose settings are the same */
+        return REASON_EARLY;
+    return *bytes != 0 ? REASON_NONE : REASON_LEASE;
+}
+
+enum reason hud_reply_verdict(const struct reply *all, const union hello *hello, int ranks,
+                              size_t bytes, int *who)
+{
+    for (int r = 0; r < ranks; r++) {
+        uint64_t arena = hello[r].is.card.bytes, offset = all[r].offset;
+        *who = r;
+        if (all[r].reason >= REASON_COUNT)
+            return REASON_EXCHANGE;
+        if (all[r].reason != REASON_NONE)
+            return (enum reason)all[r].reason;
+        if (offset < sizeof(struct arena_head) || offset % HUD_LINE != 0 || offset > arena ||
+            bytes > arena - offset)
+            return REASON_EXCHANGE;
+    }
+    return REASON_NONE;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * member.h - what each member of a team publishes of itself: in its slice how far it is, in its
+ * arena what it waits for.  Members read it when a wait lasts, `huddle who` at any time.
+ *
+ * Line                  written by   read by                 value means
+ *   member.calls[s]     its owner    who waits for long      calls that the owner has made of slot
+ *                                                            s of the plan; the last: that fell
+ *                                                            back
+ *   member.bytes[s][c%2] its owner   who waits for long      bytes of call c of slot s, of a
+ *                                                            broadcast as this member has them;
+ *                                                            written before it is counted
+ *   member.gave_up      its owner    who waits for long      1 + status with which the owner left
+ *                                                            the team's calls for good; 0: it has
+ *                                                            not
+ *   member.left         its owner    who waits for long      nonzero: the owner has freed the team,
+ *                                                            and its process may end
+ *   member.said         any          any (exchange)          nonzero in rank 0's slice: the line
+ *                                                            about calls that differ has been
+ *                                                            printed
+ *   member.reach.*      its owner    who copies directly     see mem_shm.h
+ *   head.note[i]        its owner    who waits for long,     struct wait_note: a wait of one of the
+ *                                                            owner's threads
+ *                                    huddle who
+ *   head.obituary       any          any (exchange)          nonzero: the line about the end of the
+ *                                                            owner's process has been printed
+ */
+#ifndef HUD_MEMBER_H
+#define HUD_MEMBER_H
+
+#include "mem/counter.h"
+#include "mem/mem.h"
+#include "mem/note.h"
+
+enum {
+    MEMBER_SLOTS = 33 /* of a plan, and calls that fell back */,
+    MEMBER_FELL_BACK = MEMBER_SLOTS - 1,
+    NOTE_MISSING = 8,
+    NOTE_COUNT = 4
+};
+
+struct member_state {
+    _Alignas(HUD_LINE) mem_counter calls[MEMBER_SLOTS];
+    mem_counter bytes[MEMBER_SLOTS][2];
+    _Alignas(HUD_LINE) mem_counter gave_up, left, said;
+    struct mem_reach reach;
+};
+
+/* A wait that lasts.  The team's number and the call's are alike on all its members.  Texts end
+ * with a zero byte. */
+struct wait_note {
+    uint64_t team, call, bytes;
+    uint64_t since_ns; /* CLOCK_MONOTONIC */
+    int32_t world_rank, rank, size, root;
+    int32_t owner;   /* in whose slice the flag lies that is waited for */
+    int32_t missing; /* members that are in no long wait of this call */
+    struct {
+        int32_t rank, pid; /* pid 0: not known here */
+    } absent[NOTE_MISSING];
+    int32_t line;
+    char collective[16], algorithm[24], file[48], label[16], communicator[64];
+};
+
+union wait_words {
+    struct wait_note is;
+    uint64_t word[MEM_NOTE_WORDS];
+};
+_Static_assert(sizeof(struct wait_note) <= sizeof(uint64_t[MEM_NOTE_WORDS]), "a note holds a wait");
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* place.h - where the ranks of a team are: told by rank 0 in its slice, read by all. */
+#ifndef HUD_PLACE_H
+#define HUD_PLACE_H
+
+#include "core/team/setup.h"
+
+static inline size_t place_bytes(int ranks)
+{
+    return sizeof(struct place_table) + SHAPE_LEVELS * (size_t)ranks * sizeof(int16_t);
+}
+
+/* Rank 0's view of the placement of all. */
+void hud_place_write(struct hud_team *team, const union hello *hello, struct place_table *table);
+
+/*
+ * A copy of what rank 0 wrote, of place_bytes(ranks) bytes, in which everything is in its range,
+ * whatever lies in shared memory.  A table that cannot be is one without levels, on all ranks
+ * alike.
+ */
+void hud_place_read(const struct place_table *table, int ranks, struct place_table *copy);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* policy.c - how a team's ranks wait, from what the first round has told about their processors. */
+#include "core/team/policy.h"
+#include "core/check/longwait.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { POLLS = 256, SLEEP_NS = 1000000 };
+
+bool hud_policy_oversubscribed(struct hud_team *team, const union hello *hello)
+{
+    struct hud_context *c = team->context;
+    int size = team->size, quota = INT_MAX;
+    int local = c->host.local_ranks > size ? c->host.local_ranks : size;
+    const struct topo_cpus *own = &hello[team->rank].is.cpus;
+    struct topo_cpus all = { { 0 } };
+    bool same = true;
+
+    for (int r = 0; r < size; r++) {
+        const struct topo_cpus *cpus = &hello[r].is.cpus;
+        for (int w = 0; w < TOPO_CPUS / 64; w++)
+            all.word[w] |= cpus->word[w];
+        same = same && memcmp(cpus, own, sizeof *own) == 0;
+        quota = hello[r].is.quota < quota ? hello[r].is.quota : quota;
+    }
+    pthread_mutex_lock(&c->lock);
+    for (int w = 0; w < TOPO_CPUS / 64; w++)
+        c->seen_cpus.word[w] |= all.word[w];
+    c->seen_ranks = size > c->seen_ranks ? size : c->seen_ranks;
+    bool seen_all = c->seen_ranks >= local;
+    int seen = hud_topo_cpus_count(&c->seen_cpus);
+    pthread_mutex_unlock(&c->lock);
+    if (size > hud_topo_cpus_count(&all) || local > quota)
+        return true;
+    return seen_all ? local > seen : same && local > hud_topo_cpus_count(own);
+}
+
+/* Where the ranks' copies of a message take half the last-level cache, they will not be there when
+ * they are read, and would have pushed out what is. */
+static size_t stream_bytes(const struct config *config, int ranks)
+{
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE), set = config->number[SET_STREAM];
+
+    return set >= 0 ? (size_t)set : cache > 0 ? (size_t)cache / 2 / (size_t)ranks + 1 : 0;
+}
+
+/* A copy of a rank's own, which its nearest cache of much size does not hold. */
+static size_t move_bytes(const struct config *config)
+{
+    long cache = sysconf(_SC_LEVEL2_CACHE_SIZE), set = config->number[SET_STREAM];
+
+    return set >= 0 ? (size_t)set : cache > 0 ? (size_t)cache : 0;
+}
+
+void hud_policy_make(struct hud_team *team, const union hello *hello)
+{
+    const struct hud_context *c = team->context;
+    enum mem_way way = (enum mem_way)c->config.number[SET_WAIT];
+    bool polls =
+        way == MEM_POLL || (way == MEM_ADAPTIVE && !hud_policy_oversubscribed(team, hello));
+
+    team->policy = (struct mem_policy){ .polls = polls ? POLLS : 0,
+                                        .way = way,
+                                        .sleep_ns = SLEEP_NS,
+                                        .progress = c->host.progress,
+                                        .arg = c->host.arg,
+                                        .watch = hud_longwait_watch,
+                                        .watch_arg = team,
+                                        .stream_bytes = stream_bytes(&c->config, team->size),
+                                        .move_bytes = move_bytes(&c->config) };
+}

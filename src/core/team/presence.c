@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* presence.c - one way for this process, and what it found, remembered. */
+#define _GNU_SOURCE
+#include "core/team/presence.h"
+#include "core/local.h"
+#include "core/team/presence_way.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Where launchers say which rank this is. */
+static const char *const rank_names[] = { "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "PMI_ID" };
+
+static const struct presence_way *const ways[] = { &hud_presence_by_lock, &hud_presence_by_name };
+
+static bool called, with_check;
+static const struct presence_way *way; /* NULL: none serves */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned char asked[PRESENCE_RANKS / 8], there[PRESENCE_RANKS / 8]; /* a bit per rank */
+
+/* -1: no launcher says it. */
+static int launched_as(void)
+{
+    for (size_t i = 0; i < sizeof rank_names / sizeof rank_names[0]; i++) {
+        const char *text = secure_getenv(rank_names[i]);
+        char *end = NULL;
+        long rank = text ? strtol(text, &end, 10) : -1;
+        if (text && end != text && *end == '\0' && rank >= 0 && rank < PRESENCE_RANKS)
+            return (int)rank;
+    }
+    return -1;
+}
+
+void hud_presence_announce(bool checked)
+{
+    static atomic_flag once = ATOMIC_FLAG_INIT;
+    int rank = launched_as();
+
+    if (!local_claim(&once))
+        return;
+    called = true;
+    with_check = checked;
+    for (size_t i = 0; rank >= 0 && !way && i < sizeof ways / sizeof ways[0]; i++)
+        if (ways[i]->announce(rank, checked))
+            way = ways[i];
+}
+
+bool hud_presence_known(void)
+{
+    return called;
+}
+
+bool hud_presence_checked(void)
+{
+    return called && with_check;
+}
+
+const char *hud_presence_trouble(void)
+{
+    const char *secret = secure_getenv("HUDDLE_JOB");
+
+    if (!called || way)
+        return NULL;
+    return secret && *secret ? "the launcher does not tell a process its rank before MPI_Init"
+                             : "which ranks use huddle cannot be told; set HUDDLE_JOB=<random "
+                               "text, the same on all ranks, new for each start>";
+}
+
+/* The lock is held. */
+static void found(int rank)
+{
+    there[rank / 8] |= (unsigned char)(1u << rank % 8);
+}
+
+/* The lock is held. */
+static void ask(int first, int end)
+{
+    if (way)
+        way->look(first, end, found);
+    for (int r = first; r < end; r++)
+        asked[r / 8] |= (unsigned char)(1u << r % 8);
+}
+
+bool hud_presence_of(int rank)
+{
+    if (rank < 0 || rank >= PRESENCE_RANKS)
+        return false;
+    unsigned char bit = (unsigned char)(1u << rank % 8);
+    pthread_mutex_lock(&lock);
+    if (!(asked[rank / 8] & bit))
+        ask(rank, rank + 1);
+    bool is = there[rank / 8] & bit;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
+void hud_presence_look(int world_size)
+{
+    enum { LOOK_MAX = 4096 };
+    static bool looked;
+
+    pthread_mutex_lock(&lock);
+    if (called && !looked) {
+        ask(0, world_size < LOOK_MAX ? world_size : LOOK_MAX);
+        looked = true;
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * presence.h - which ranks of the job use huddle on this node, known without a message: where the
+ * host cannot tell (hud_host.present).
+ *
+ * A rank without huddle (a static binary in an MPMD job, a failed load, another node) would never
+ * join a team's set-up, and the others would wait for ever.  So the verdict on a rank must be
+ * common knowledge: each process announces itself before its MPI has initialised, where nobody else
+ * can write or hide it, and MPI_Init synchronises.  A rank that could not announce itself finds
+ * that out as the others do, and all leave its teams to the MPI.
+ *
+ * Two ways, the first that the launcher offers:
+ *   presence_lock.c   Hydra: a lock on the socket to the proxy, which only the ranks of the node
+ *                     have inherited
+ *   presence_name.c   elsewhere: a socket whose name only those can compute who know the job's
+ *                     secret (HUDDLE_JOB)
+ */
+#ifndef HUD_PRESENCE_H
+#define HUD_PRESENCE_H
+
+#include "huddle/huddle.h"
+
+#include <stdbool.h>
+
+/*
+ * Announce this process.  Call before MPI_Init is entered; the first call counts. checked:
+ * HUDDLE_CHECK is on, however it was set (hud_config_checks).  With it, and without it, ranks do
+ * not set up a team at the same calls: so they are announced differently, and are absent to each
+ * other.
+ */
+HUD_API void hud_presence_announce(bool checked);
+
+/* hud_presence_announce was called, so that absence means something. */
+bool hud_presence_known(void);
+/* This process is announced as one with HUDDLE_CHECK, and so is every rank that it sees as present.
+ * */
+bool hud_presence_checked(void);
+/* Why no rank can be present here, and what helps: the same on all ranks that run the same; NULL:
+ * they can. */
+const char *hud_presence_trouble(void);
+
+/* Asks for ranks 0..world_size-1 once and for all (of larger jobs: for the first ones; the others
+ * when they are needed).  Call after MPI_Init. */
+void hud_presence_look(int world_size);
+/* The job's rank is a process that announced itself on this node: this one, too.  Asked once, then
+ * remembered. */
+bool hud_presence_of(int world_rank);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * presence_lock.c - ranks under Hydra: a byte's write lock (fcntl) on the inode of the socket to
+ * the proxy.
+ *
+ * All ranks of a node inherit that one socket, and nobody else can have it: a stranger can neither
+ * set, take nor see these locks, and no file is there.  The kernel drops a process's locks when it
+ * ends, and when it closes any descriptor of the inode: so our own one does not survive an exec,
+ * and the locks go with it.  A fork does not inherit them.
+ *
+ * Why all ranks get one answer: the locks are set before MPI_Init's synchronisation, so whoever
+ * looks afterwards sees all of them.  F_GETLK on a byte of a descriptor that is there fails only
+ * when the kernel is out of memory or when interrupted, and is then done again; a rank that was
+ * forbidden the call finds that out before it announces itself, and then does not.  One that has
+ * lost its descriptor has lost its lock as well: it counts as absent, here as elsewhere.
+ */
+#define _GNU_SOURCE
+#include "core/arena/descriptor.h"
+#include "core/hash.h"
+#include "core/team/presence_way.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* MPICH's, Intel's: the number of a descriptor.  A job inside another one may find both. */
+static const char *const socket_names[] = { "HYDI_CONTROL_FD", "HYDRA_BSTRAP_UPSTREAM_FD" };
+
+/* Bytes of the inode: job (so that jobs which share a socket by nesting do not meet), check, rank.
+ * */
+enum { RANK_BITS = 20, JOB_BITS = 40 };
+_Static_assert(PRESENCE_RANKS == 1 << RANK_BITS, "a byte per rank");
+
+static struct descriptor control = { .fd = -1 };
+static off_t base;
+static int own_rank;
+static bool locked;
+
+static bool is_socket(const char *variable, struct stat *st)
+{
+    const char *text = secure_getenv(variable);
+    char *end = NULL;
+    long fd = text ? strtol(text, &end, 10) : -1;
+
+    return text && end != text && fd >= 0 && fd <= INT32_MAX && fstat((int)fd, st) == 0 &&
+           S_ISSOCK(st->st_mode);
+}
+
+/* False: there is none.  control: the first, as a descriptor of our own, if one could be had; *job:
+ * of all, and of what tells a spawned job from its parents. */
+static bool find_socket(uint64_t *job)
+{
+    const char *spawned = secure_getenv("PMI_SPAWNED");
+    bool there = false;
+    struct stat st;
+
+    *job = hash_text(HASH_START, spawned ? spawned : "");
+    for (size_t i = 0; i < sizeof socket_names / sizeof socket_names[0]; i++) {
+        if (!is_socket(socket_names[i], &st))
+            continue;
+        *job = hash_number(*job, (uint64_t)st.st_ino);
+        if (!there)
+            control =
+                descriptor_of(fcntl(atoi(secure_getenv(socket_names[i])), F_DUPFD_CLOEXEC, 3));
+        there = true;
+    }
+    return there;
+}
+
+/* -1: not known; 0: nobody else has a lock there; 1: somebody has. */
+static int held(off_t start, off_t bytes)
+{
+    struct flock range;
+    int rc;
+
+    do {
+        range = (struct flock){
+            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = bytes
+        };
+        rc = fcntl(control.fd, F_GETLK, &range);
+        if (rc != 0 && errno != EINTR)
+            sched_yield();
+    } while (rc != 0 && (errno == EINTR || errno == ENOMEM));
+    return rc != 0 ? -1 : range.l_type != F_UNLCK;
+}
+
+static bool announce(int rank, bool checked)
+{
+    uint64_t job;
+    int rc;
+
+    if (!find_socket(&job))
+        return false;
+    base = (off_t)((job >> (64 - JOB_BITS)) << (RANK_BITS + 1) | (uint64_t)checked << RANK_BITS);
+    own_rank = rank;
+    if (control.fd < 0 || held(base + rank, 1) < 0) {
+        descriptor_close(&control);
+        return true; /* this way, and absent in it */
+    }
+    struct flock own = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = base + rank, .l_len = 1
+    };
+    do
+        rc = fcntl(control.fd, F_SETLK, &own);
+    while (rc != 0 && errno == EINTR);
+    locked = rc == 0;
+    return true;
+}
+
+/* Halves the range until it is empty or one rank.  F_GETLK does not report this process's own lock.
+ * */
+static void search(int first, int end, void (*found)(int rank))
+{
+    if (first >= end || held(base + first, end - first) != 1)
+        return;
+    if (end - first == 1) {
+        found(first);
+        return;
+    }
+    int middle = first + (end - first) / 2;
+    search(first, middle, found);
+    search(middle, end, found);
+}
+
+static void look(int first, int end, void (*found)(int rank))
+{
+    if (!descriptor_is_ours(&control))
+        return;
+    search(first, end, found);
+    if (locked && own_rank >= first && own_rank < end)
+        found(own_rank);
+}
+
+const struct presence_way hud_presence_by_lock = { announce, look };

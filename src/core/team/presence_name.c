@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * presence_name.c - ranks that share nothing but a secret: an abstract datagram socket per rank,
+ * whose name is a one-way hash of the secret, the job and the rank.
+ *
+ * Anybody on the node can read the names of sockets that are bound (/proc/net/unix), and bind names
+ * that are not.  But from one name no other can be computed without the secret, so nobody can be
+ * there before a rank.  The secret is HUDDLE_JOB: made by 'huddle run', or given by the site.
+ *
+ * Why all ranks get one answer: connecting a datagram socket succeeds if and only if the name is
+ * bound, whatever its queue holds, and it is bound before MPI_Init's synchronisation or never.  A
+ * rank asks for itself as others do: one that could not bind its name finds nothing, as they do.
+ */
+#define _GNU_SOURCE
+#include "core/arena/descriptor.h"
+#include "core/team/blake2s.h"
+#include "core/team/presence_way.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* What launchers give all ranks of a job alike, and other jobs otherwise: so that two jobs of one
+ * secret do not meet. */
+static const char *const job_names[] = { "PMIX_NAMESPACE",    "SLURM_JOB_ID", "SLURM_STEP_ID",
+                                         "PMI_JOBID",         "PMI_PORT",     "PMI_SPAWNED",
+                                         "MPISPAWN_MPIRUN_ID" };
+
+static struct blake2s job; /* of the secret and the job; what names a rank is still to be added */
+static struct descriptor probe = {
+    .fd = -1
+}; /* asks; there from the start, so that no later shortage changes an answer */
+
+static void add_text(struct blake2s *hash, const char *text)
+{
+    hud_blake2s_add(hash, text,
+                    strlen(text) + 1); /* with its end, so that "a" "bc" is not "ab" "c" */
+}
+
+bool hud_presence_name_job(bool checked)
+{
+    const char *secret = secure_getenv("HUDDLE_JOB");
+
+    if (!secret || !*secret)
+        return false;
+    hud_blake2s_start(&job);
+    add_text(&job, checked ? "huddle presence, checked" : "huddle presence");
+    add_text(&job, secret);
+    for (size_t i = 0; i < sizeof job_names / sizeof job_names[0]; i++) {
+        const char *value = secure_getenv(job_names[i]);
+        add_text(&job, value ? value : "");
+    }
+    return true;
+}
+
+void hud_presence_name(int rank, char name[PRESENCE_NAME])
+{
+    unsigned char sum[BLAKE2S_BYTES];
+    struct blake2s hash = job;
+    char number[16];
+    int at = snprintf(name, PRESENCE_NAME, "huddle.");
+
+    snprintf(number, sizeof number, "%d", rank);
+    add_text(&hash, number);
+    hud_blake2s_end(&hash, sum);
+    for (int i = 0; i < 16; i++)
+        at += snprintf(name + at, (size_t)(PRESENCE_NAME - at), "%02x", sum[i]);
+}
+
+static socklen_t address_of(int rank, struct sockaddr_un *address)
+{
+    char name[PRESENCE_NAME];
+
+    hud_presence_name(rank, name);
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    memcpy(address->sun_path + 1, name, strlen(name));
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+}
+
+static int new_socket(void)
+{
+    return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+/* The descriptor of the name stays open for as long as the process lives, and is never looked at:
+ * what comes in stays in its queue. */
+static bool announce(int rank, bool checked)
+{
+    struct sockaddr_un address;
+
+    if (!hud_presence_name_job(checked))
+        return false;
+    probe = descriptor_of(new_socket());
+    int fd = probe.fd >= 0 ? new_socket() : -1;
+    socklen_t bytes = address_of(rank, &address);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, bytes) != 0)
+        close(fd);
+    return true;
+}
+
+/* ECONNREFUSED: the name is not bound.  Others that last come from what forbids abstract sockets to
+ * this process, which then has bound none. */
+static bool is_bound(int rank)
+{
+    struct sockaddr_un address;
+    socklen_t bytes = address_of(rank, &address);
+    int rc;
+
+    do {
+        rc = connect(probe.fd, (struct sockaddr *)&address, bytes);
+        if (rc != 0 && errno != EINTR)
+            sched_yield();
+    } while (rc != 0 && (errno == EINTR || errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS));
+    return rc == 0;
+}
+
+static void look(int first, int end, void (*found)(int rank))
+{
+    for (int r = first; descriptor_is_ours(&probe) && r < end; r++)
+        if (is_bound(r))
+            found(r);
+}
+
+const struct presence_way hud_presence_by_name = { announce, look };

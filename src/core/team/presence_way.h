@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* presence_way.h - a way to announce ranks and to find them: what presence.c chooses from. */
+#ifndef HUD_PRESENCE_WAY_H
+#define HUD_PRESENCE_WAY_H
+
+#include <stdbool.h>
+
+enum { PRESENCE_RANKS = 1 << 20 }; /* of a job; a higher rank is absent */
+
+struct presence_way {
+    /* Announces this process as a rank.  False: what this way needs is not here, on any rank that
+     * was started as this one was. */
+    bool (*announce)(int rank, bool checked);
+    /* Calls found for those of first..end-1 that are announced alike, this process included.
+     * Nothing is found where this process could not tell. */
+    void (*look)(int first, int end, void (*found)(int rank));
+};
+
+extern const struct presence_way hud_presence_by_lock, hud_presence_by_name;
+
+/* presence_name.c: reads the job's secret, false: there is none; then, the name of a rank's socket
+ * without the leading zero byte. */
+enum { PRESENCE_NAME = 48 };
+bool hud_presence_name_job(bool checked);
+void hud_presence_name(int rank, char name[PRESENCE_NAME]);
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * setup.c - a team's lease, in two allgathers of the host's own.
+ *
+ *   round 1   every rank says who it is, where its arena is and how much it offers (hello.c); all
+ *             reach the same verdict
+ *   between   each rank maps the arenas it has not mapped yet, then reserves, commits and zeroes
+ *             the smallest offer of its own arena; rank 0 writes into its slice where the ranks
+ *             are, as it sees the machine
+ *   round 2   (status, offset): one refusal refuses for all
+ *
+ * A refusal holds for the team's life, so that no later call can find the ranks of two minds.  No
+ * lock is held across a round.  A team that begins later (HUDDLE_FIRST) holds a first round at its
+ * first collective too: ranks that count differently are noticed before they part.
+ */
+#include "core/team/setup.h"
+#include "core/check/check.h"
+#include "core/check/longwait.h"
+#include "core/config/log.h"
+#include "core/team/place.h"
+#include "core/team/policy.h"
+#include "core/team/presence.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct setup {
+    struct hud_team *team;
+    union hello *hello;     /* [size] */
+    struct peer_card *card; /* [size] */
+    struct reply *reply;    /* [size] */
+    int *unit, *groups;     /* memory for read_place */
+    struct place_table *place;
+    struct plan *plan;    /* memory for the team's */
+    char **base;          /* [size] arenas */
+    size_t bytes, offset; /* of the slice */
+    bool direct;          /* this rank can read the others' memory; at last, all can */
+    union hello *spare;   /* in use as hello, or NULL */
+    bool poor; /* no private memory: hello is the context's spare, to say no in the first round */
+    int who;   /* the rank that a refusal is about */
+    bool garbled; /* REASON_EXCHANGE: what that rank said, not the exchange itself */
+};
+
+static struct place_table *place_of(char *slice)
+{
+    return (struct place_table *)(void *)(slice + PLACE_OFFSET);
+}
+
+static bool is_present(const struct hud_team *team, int rank)
+{
+    int world = team->exchange.world_rank(team->exchange.arg, rank);
+
+    return world >= 0 && hud_context_present(team->context, world);
+}
+
+/* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer:
+ * known without asking them. */
+bool hud_team_is_present(struct hud_team *team)
+{
+    int absent = 0;
+
+    if (team->presence == PRESENCE_UNKNOWN) {
+        while (team->exchange.world_rank && absent < team->size && is_present(team, absent))
+            absent++;
+        team->presence =
+            !team->exchange.world_rank || absent == team->size ? PRESENCE_ALL : PRESENCE_SOME;
+    }
+    return team->presence == PRESENCE_ALL;
+}
+
+/* Where all of the job's ranks are on this node, an absent one is worth a line, by the first that
+ * is there.  Elsewhere nobody asks for them all. */
+static void explain_absence(struct hud_team *team)
+{
+    struct hud_context *c = team->context;
+    const char *trouble = c->host.present ? NULL : hud_presence_trouble();
+    bool all_here = c->host.local_ranks == c->host.world_size;
+    int absent = 0, present = 0;
+    char line[SET_TEXT];
+
+    if (trouble || !all_here) {
+        hud_context_say(c, REASON_ABSENT, trouble && c->host.world_rank == 0 ? trouble : NULL);
+        return;
+    }
+    /* A rank that is absent to itself cannot tell anything of the others.  They see it as absent
+     * and say so, unless they are all like it. */
+    if (!is_present(team, team->rank)) {
+        hud_context_say(c, REASON_ABSENT,
+                        c->host.world_rank == 0 ? "this rank cannot announce itself to the others"
+                                                : NULL);
+        return;
+    }
+    while (is_present(team, absent))
+        absent++;
+    while (present < team->rank && !is_present(team, present))
+        present++;
+    int world = team->exchange.world_rank(team->exchange.arg, absent);
+    snprintf(line, sizeof line, "rank %d runs without huddle%s", world,
+             c->announced_checks ? ", or without HUDDLE_CHECK" : "");
+    hud_context_say(c, REASON_ABSENT, world >= 0 && present == team->rank ? line : NULL);
+}
+
+/* All ranks read rank 0's table, into memory that was there before the rounds: nothing can fail any
+ * more. */
+static void read_place(struct setup *s)
+{
+    struct hud_team *team = s->team;
+    struct place_table *table = s->place;
+
+    hud_place_read(place_of(team->slices[0]), team->size, table);
+    team->levels = table->levels;
+    team->cache_bytes = (size_t)table->cache_bytes;
+    memcpy(team->place_name, table->name, sizeof team->place_name);
+    for (int i = 0; i < table->levels * team->size; i++)
+        s->unit[i] = table->unit[i];
+    struct shape_place place = { .ranks = team->size, .levels = table->levels, .unit = s->unit };
+    hud_shape_groups_build_in(&place, s->groups, &team->groups);
+    s->groups = NULL;
+}
+
+/* Between the rounds. */
+static enum reason prepare(struct setup *s)
+{
+    struct hud_team *team = s->team;
+    struct hud_context *c = team->context;
+    const char *why = "";
+
+    for (int r = 0; r < team->size; r++)
+        s->card[r] = s->hello[r].is.card;
+    int missing = hud_peers_map(&c->peers, &c->arena, s->card, team->size, team->rank,
+                                c->host.progress, c->host.arg, s->base);
+    if (missing != 0) {
+        hud_log(&c->config, LOG_INFO, "the arena of rank %d of a team cannot be reached",
+                missing - 1);
+        return REASON_REACH;
+    }
+    team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true, &s->direct);
+    s->direct = s->direct && c->config.number[SET_CMA] == SWITCH_ON &&
+                hud_peers_direct(&c->peers, s->card, team->size, team->rank, team->pids);
+    if (team->bytes == 0)
+        return REASON_LEASE;
+    pthread_mutex_lock(&c->lock);
+    if (c->config.number[SET_PLACEMENT] == SWITCH_OFF)
+        hud_arena_aim(&c->arena, s->hello[0].is.node);
+    s->offset = hud_arena_reserve(&c->arena, team->bytes, team->size, &why);
+    pthread_mutex_unlock(&c->lock);
+    if (s->offset == 0) {
+        hud_log(&c->config, LOG_INFO, "no lease of %zu bytes: %s", team->bytes, why);
+        return REASON_LEASE;
+    }
+    if (team->rank == 0)
+        hud_place_write(team, s->hello, place_of(s->base[0] + s->offset));
+    return REASON_NONE;
+}
+
+/* The plan for these ranks where they are, in memory that was there before the rounds. */
+static void take_plan(struct setup *s)
+{
+    struct hud_team *team = s->team;
+    struct hud_context *c = team->context;
+    struct plan_facts facts = { .ranks = team->size,
+                                .oversubscribed = s->place->oversubscribed != 0,
+                                .direct = s->direct };
+
+    hud_plan_within(s->place, team->size, facts.within);
+    team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
+    if (team->rank == 0)
+        hud_context_say_plan(c, team->plan);
+}
+
+/* After the second round: everything is there. */
+static void take_up(struct setup *s)
+{
+    struct hud_team *team = s->team;
+    size_t mask = ~(hud_arena_alignment(team->context->arena.bytes) - 1);
+
+    for (int r = 0; r < team->size; r++)
+        team->slices[r] = s->base[r] + s->reply[r].offset;
+    team->offset = s->offset;
+    read_place(s);
+    take_plan(s);
+    hud_longwait_begin(team, s->card, s->reply[0].offset);
+    hud_policy_make(team, s->hello);
+    team->mem = (struct mem){ .rank = team->rank,
+                              .size = team->size,
+                              .slices = team->slices,
+                              .home_mask = mask,
+                              .policy = &team->policy };
+    team->mem.pids = s->direct ? team->pids : NULL;
+    team->mem.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
+    if (team->check)
+        hud_check_start(team, s->card);
+}
+
+static bool gather(struct hud_team *team, const void *mine, size_t bytes, void *all)
+{
+    return team->exchange.allgather(team->exchange.arg, mine, bytes, all) == 0;
+}
+
+static enum reason run_rounds(struct setup *s)
+{
+    struct hud_team *team = s->team;
+    struct reply mine;
+    union hello own;
+
+    hud_hello_make(team, &own);
+    if (s->poor && own.is.reason == REASON_NONE)
+        own.is.reason = REASON_PRIVATE;
+    if (!gather(team, &own, sizeof own, s->hello))
+        return REASON_EXCHANGE;
+    enum reason reason = hud_hello_verdict(s->hello, team->size, &s->bytes, &s->who);
+    s->garbled = reason == REASON_EXCHANGE;
+    if (reason != REASON_NONE)
+        return reason;
+    mine = (struct reply){ .reason = prepare(s) };
+    mine.offset = s->offset;
+    mine.direct = s->direct;
+    if (!gather(team, &mine, sizeof mine, s->reply))
+        return REASON_EXCHANGE;
+    reason = hud_reply_verdict(s->reply, s->hello, team->size, team->bytes, &s->who);
+    s->garbled = reason == REASON_EXCHANGE;
+    bool out_of_reach = false;
+    for (int r = 0; r < team->size; r++) {
+        s->direct = s->direct && s->reply[r].direct;
+        out_of_reach = out_of_reach || s->reply[r].reason == REASON_REACH;
+    }
+    if (out_of_reach)
+        hud_peers_send_again(&team->context->peers, s->card, team->size);
+    if (reason == REASON_NONE)
+        take_up(s);
+    return reason;
+}
+
+/* World rank 0 has said the same line when it read its settings. */
+static bool rank_0_said_it(const struct setup *s)
+{
+    bool said = false;
+
+    for (int r = 0; r < s->team->size; r++)
+        said = said || (s->hello[r].is.world_rank == 0 &&
+                        s->hello[r].is.complaint == s->hello[s->who].is.complaint);
+    return said;
+}
+
+/* The first setting in which two ranks differ, in words. */
+static void describe_difference(const struct setup *s, char *line, size_t bytes)
+{
+    char value[2][SET_TEXT];
+    int i = -1, settings;
+    const struct setting *table = hud_settings(&settings);
+
+    do {
+        i++;
+        hud_hello_value(&s->hello[0], &table[i], value[0]);
+        hud_hello_value(&s->hello[s->who], &table[i], value[1]);
+    } while (i < settings - 1 && strcmp(value[0], value[1]) == 0);
+    if (strcmp(value[0], value[1]) != 0)
+        snprintf(line, bytes, "%s on rank 0, %s on rank %d (accepted: the same value on all ranks)",
+                 value[0], value[1], s->who);
+    else
+        snprintf(line, bytes,
+                 "ranks 0 and %d have different settings (accepted: the same values on all ranks)",
+                 s->who);
+}
+
+/* What a user should know is said in one line by one rank, the others take it as said; the rest is
+ * for statistics. */
+static void explain(const struct setup *s, enum reason reason)
+{
+    struct hud_team *team = s->team;
+    struct hud_context *c = team->context;
+    bool ours = team->rank == s->who, first = team->rank == 0;
+    char line[3 * SET_TEXT] = "";
+
+    if (reason == REASON_SETTING && ours && !rank_0_said_it(s))
+        snprintf(line, sizeof line, "%s", c->config.error);
+    else if (reason == REASON_DIFFER && first)
+        describe_difference(s, line, sizeof line);
+    else if (reason == REASON_ARENA && ours)
+        snprintf(line, sizeof line, "rank %d has no shared memory: %s", team->rank, c->arena_why);
+    else if (reason == REASON_REACH && ours)
+        snprintf(line, sizeof line, "rank %d cannot reach the shared memory of others", team->rank);
+    else if (reason == REASON_PRIVATE && ours)
+        snprintf(line, sizeof line, "rank %d is out of private memory", team->rank);
+    else if (reason == REASON_EXCHANGE && first && s->garbled)
+        snprintf(line, sizeof line, "rank %d sent invalid set-up data", s->who);
+    else if (reason == REASON_VERSION && first)
+        snprintf(line, sizeof line, "ranks 0 and %d run different versions of huddle", s->who);
+    hud_context_say(c, reason, line[0] != '\0' ? line : NULL);
+}
+
+/* What the set-up needs, before the first round.  False: not even a way to say no. */
+static bool allocate(struct setup *s)
+{
+    size_t ranks = (size_t)s->team->size;
+    struct hud_context *c = s->team->context;
+
+    s->hello = calloc(ranks, sizeof *s->hello);
+    s->card = calloc(ranks, sizeof *s->card);
+    s->reply = calloc(ranks, sizeof *s->reply);
+    s->base = calloc(ranks, sizeof *s->base);
+    s->place = calloc(1, place_bytes(s->team->size));
+    s->unit = calloc(SHAPE_LEVELS * ranks, sizeof *s->unit);
+    s->groups = calloc(hud_shape_groups_ints(s->team->size, s->team->size), sizeof *s->groups);
+    s->plan = malloc(sizeof *s->plan);
+    free(s->team->slices); /* of an early round */
+    s->team->slices = calloc(ranks, sizeof *s->team->slices);
+    free(s->team->pids);
+    s->team->pids = calloc(ranks, sizeof *s->team->pids);
+    free(s->team->process);
+    s->team->process = calloc(ranks, sizeof *s->team->process);
+    s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
+    bool checked = (s->team->check || !hud_checks(c)) && hud_rules_builtin();
+    if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan &&
+        s->team->slices && s->team->pids && s->team->process && checked)
+        return true;
+    s->poor = true;
+    if (!s->hello && s->team->size <= c->spare_ranks && local_claim(&c->spare_used))
+        s->hello = s->spare = c->spare;
+    return s->hello != NULL;
+}
+
+/* Of a set-up that has ended; the team keeps what is its own. */
+static void release(struct setup *s)
+{
+    if (s->spare)
+        local_release(&s->team->context->spare_used);
+    else
+        free(s->hello);
+    free(s->card);
+    free(s->reply);
+    free(s->base);
+    free(s->place);
+    free(s->unit);
+    free(s->groups);
+    free(s->plan);
+}
+
+static void refuse(struct hud_team *team, enum reason reason)
+{
+    team->state = TEAM_REFUSED;
+    team->reason = reason;
+    hud_check_free(team);
+    mem_count(&hud_context_stats(team->context)->teams_refused, 1, team->context->host.threads);
+    hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks is left to the MPI: %s",
+            team->size, hud_reason_text[reason]);
+    if (hud_checks(team->context))
+        hud_log(&team->context->config, LOG_INFO, "a team of %d ranks is not checked: %s",
+                team->size, hud_reason_text[reason]);
+}
+
+void hud_team_setup(struct hud_team *team)
+{
+    struct setup s = { .team = team, .poor = team->declined };
+    struct hud_context *c = team->context;
+
+    if (++team->calls < c->config.number[SET_FIRST] && team->state == TEAM_EARLY)
+        return;
+    enum reason reason = team->size == 1             ? REASON_ONE_RANK
+                         : hud_team_is_present(team) ? REASON_NONE
+                                                     : REASON_ABSENT;
+    if (reason == REASON_ABSENT)
+        explain_absence(team);
+    if (reason == REASON_NONE) {
+        reason = allocate(&s) ? run_rounds(&s) : REASON_PRIVATE;
+        if (reason != REASON_NONE)
+            explain(&s, reason);
+    }
+    if (reason == REASON_NONE) {
+        team->state = TEAM_READY;
+    } else if (reason == REASON_EARLY) {
+        team->state = TEAM_EARLY;
+        team->reason = reason;
+    } else {
+        pthread_mutex_lock(&c->lock);
+        if (s.offset != 0)
+            hud_arena_release(&c->arena, s.offset);
+        pthread_mutex_unlock(&c->lock);
+        refuse(team, reason);
+    }
+    release(&s);
+}
+
+void hud_team_leave(struct hud_team *team)
+{
+    struct hud_context *c = team->context;
+
+    team->mem.offset = 0;
+    hud_longwait_leave(team);
+    hud_shm_vacate_leave(&team->mem);
+    pthread_mutex_lock(&c->lock);
+    hud_arena_leave(&c->arena, team->offset, team->size);
+    pthread_mutex_unlock(&c->lock);
+    hud_context_drop(c, team->plan);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * setup.h - what ranks tell each other when a team is set up, and the verdict that all of them
+ * reach alike.
+ */
+#ifndef HUD_SETUP_H
+#define HUD_SETUP_H
+
+#include "core/team/team.h"
+
+enum { HELLO_BYTES = 1280, HELLO_VALUES = 512, SPARE_RANKS = 4096 };
+
+/* Arenas are whole pages, of this size or a multiple of it, and fit into an address space. */
+#define HELLO_PAGE ((uint64_t)4096)
+#define HELLO_ARENA_MAX ((uint64_t)1 << 46)
+
+/* First round: presence, arena, bytes on offer, affinity, settings.  From the first release on its
+ * size never changes, so that versions can tell each other apart. */
+union hello {
+    struct {
+        uint64_t version;          /* of huddle and of what a slice holds */
+        uint64_t host_id, boot_id; /* boot_id 0: this rank cannot tell */
+        uint32_t reason;           /* why this rank cannot take part, or REASON_NONE */
+        uint32_t complaint;        /* hash of the line about a bad setting, 0: none */
+        uint64_t offer_bytes;
+        int32_t world_rank;
+        int32_t quota;             /* processors the cgroup allows */
+        int32_t node;              /* NUMA node of the arena, or where this rank runs now */
+        uint64_t settings;         /* digest of those that must agree */
+        char values[HELLO_VALUES]; /* "NAME=VALUE" lines of what is not the default, as far as they
+                                      fit: for messages */
+        struct peer_card card;
+        struct topo_cpus cpus;
+    } is;
+    unsigned char bytes[HELLO_BYTES];
+};
+
+/* Second round. */
+struct reply {
+    uint32_t reason; /* REASON_NONE: the slice is there and all arenas are mapped */
+    uint32_t direct; /* nonzero: this rank can read the others' memory */
+    uint64_t offset; /* of the slice in the arena */
+};
+
+void hud_hello_make(struct hud_team *team, union hello *hello);
+
+/* "NAME=VALUE" of a setting, as that rank told it, else its default. */
+void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT]);
+
+/*
+ * Pure: every rank gets the same answer from the same hellos.  *bytes: of the slice; *who: the rank
+ * that a refusal is about.  REASON_EXCHANGE: what that rank says cannot be.
+ */
+enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who);
+/* The same of replies: bytes, of a slice, must fit into each arena where its owner says. */
+enum reason hud_reply_verdict(const struct reply *all, const union hello *hello, int ranks,
+                              size_t bytes, int *who);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stats.c - the job's statistics, printed once at the end. */
+#include "core/config/log.h"
+#include "core/team/context.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Sums of plain numbers. */
+struct sums {
+    int ranks;
+    uint64_t calls[COLL_KINDS], bytes[COLL_KINDS], ns[COLL_KINDS], empty[COLL_KINDS],
+        became[COLL_KINDS][REASON_COUNT];
+    uint64_t arena, leased, peak, leases, refused, home, elsewhere;
+};
+
+static void add(struct sums *sums, struct stats *s)
+{
+    sums->ranks++;
+    for (int k = 0; k < COLL_KINDS; k++) {
+        sums->calls[k] += mem_count_read(&s->coll[k].calls);
+        sums->empty[k] += mem_count_read(&s->coll[k].empty);
+        sums->bytes[k] += mem_count_read(&s->coll[k].bytes);
+        sums->ns[k] += mem_count_read(&s->coll[k].ns);
+        for (int r = 0; r < REASON_COUNT; r++)
+            sums->became[k][r] += mem_count_read(&s->coll[k].became[r]);
+    }
+    sums->arena += mem_count_read(&s->arena_bytes);
+    sums->leased += mem_count_read(&s->leased_bytes);
+    sums->peak += mem_count_read(&s->leased_peak_bytes);
+    sums->leases += mem_count_read(&s->leases);
+    sums->refused += mem_count_read(&s->teams_refused);
+    sums->home += mem_count_read(&s->pages_home);
+    sums->elsewhere += mem_count_read(&s->pages_elsewhere);
+}
+
+static struct sums collect(struct hud_context *c)
+{
+    struct sums sums = { .ranks = 0 };
+
+    add(&sums, &c->early);
+    if (c->arena.head) {
+        add(&sums, &c->arena.head->stats);
+        sums.ranks--;
+    }
+    pthread_mutex_lock(&c->peers.lock);
+    for (struct peer *p = c->peers.first; p; p = p->next)
+        if (p->head)
+            add(&sums, &p->head->stats);
+    pthread_mutex_unlock(&c->peers.lock);
+    return sums;
+}
+
+static json_t *to_json(const struct hud_context *c, const struct sums *s)
+{
+    json_t *collectives = json_object();
+
+    for (int k = 0; k < COLL_KINDS; k++) {
+        json_t *passed = json_object();
+        for (int r = 1; r < REASON_COUNT; r++)
+            if (s->became[k][r] != 0)
+                json_object_set_new(passed, hud_reason_text[r],
+                                    json_integer((json_int_t)s->became[k][r]));
+        json_object_set_new(collectives, hud_coll_names[k],
+                            json_pack("{s:I, s:I, s:o, s:I, s:I, s:f}", "calls",
+                                      (json_int_t)s->calls[k], "handled",
+                                      (json_int_t)s->became[k][REASON_NONE], "passed", passed,
+                                      "empty", (json_int_t)s->empty[k], "bytes",
+                                      (json_int_t)s->bytes[k], "seconds", (double)s->ns[k] * 1e-9));
+    }
+    return json_pack("{s:s, s:i, s:i, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "mpi",
+                     c->host.name, "ranks", c->host.world_size > 0 ? c->host.world_size : s->ranks,
+                     "ranks_seen", s->ranks, "collectives", collectives, "memory", "arena_bytes",
+                     (json_int_t)s->arena, "leased_bytes", (json_int_t)s->leased,
+                     "leased_peak_bytes", (json_int_t)s->peak, "leases", (json_int_t)s->leases,
+                     "teams_refused", (json_int_t)s->refused, "pages_home", (json_int_t)s->home,
+                     "pages_elsewhere", (json_int_t)s->elsewhere);
+}
+
+/* A collective that was called. */
+static void print_line(const struct sums *s, int k)
+{
+    const char *between = "";
+
+    fprintf(stderr, "huddle: %-14s %12llu %12llu %16llu %12.6f  ", hud_coll_names[k],
+            (unsigned long long)s->calls[k], (unsigned long long)s->became[k][REASON_NONE],
+            (unsigned long long)s->bytes[k], (double)s->ns[k] * 1e-9);
+    for (int r = 1; r < REASON_COUNT; r++)
+        if (s->became[k][r] != 0) {
+            fprintf(stderr, "%s%llu %s", between, (unsigned long long)s->became[k][r],
+                    hud_reason_text[r]);
+            between = ", ";
+        }
+    fprintf(stderr, "%s\n", *between ? "" : "none");
+}
+
+static void print_table(const struct hud_context *c, const struct sums *s)
+{
+    fprintf(stderr, "huddle: %s; counts of the %d ranks seen, of %d\n", c->host.name, s->ranks,
+            c->host.world_size > 0 ? c->host.world_size : s->ranks);
+    fprintf(stderr, "huddle: %-14s %12s %12s %16s %12s  fell back\n", "", "calls", "handled",
+            "bytes", "seconds");
+    for (int k = 0; k < COLL_KINDS; k++)
+        if (s->calls[k] != 0)
+            print_line(s, k);
+    fprintf(stderr,
+            "huddle: memory         %llu leases, %llu KiB at most of %llu KiB, %llu KiB not given "
+            "back yet; pages on their rank's node %llu, "
+            "elsewhere %llu\n",
+            (unsigned long long)s->leases, (unsigned long long)s->peak >> 10,
+            (unsigned long long)s->arena >> 10, (unsigned long long)s->leased >> 10,
+            (unsigned long long)s->home, (unsigned long long)s->elsewhere);
+}
+
+void hud_stats_print(struct hud_context *c)
+{
+    struct sums sums = collect(c);
+    const char *where = c->config.text[SET_STATS];
+
+    if (strncmp(where, "json:", 5) != 0) {
+        print_table(c, &sums);
+        return;
+    }
+    json_t *json = to_json(c, &sums);
+    if (!json || json_dump_file(json, where + 5, JSON_INDENT(2)) != 0)
+        hud_log(&c->config, LOG_ERROR, "HUDDLE_STATS: cannot write %s: %s", where + 5,
+                strerror(errno));
+    json_decref(json);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stats.h - what each rank called, and what became of it.  The counters lie in the rank's arena, so
+ * that rank 0 prints the job's sums at the end from what it has mapped, without a collective of its
+ * own.
+ */
+#ifndef HUD_STATS_H
+#define HUD_STATS_H
+
+#include "core/coll.h"
+#include "mem/counter.h"
+
+struct stats_coll {
+    mem_counter calls, bytes, ns; /* ns only while statistics are on */
+    mem_counter empty;            /* calls of zero bytes, which end at once; not among the calls */
+    mem_counter became[REASON_COUNT]; /* [REASON_NONE]: handled */
+};
+
+/* Nothing but counters. */
+struct stats {
+    struct stats_coll coll[COLL_KINDS];
+    mem_counter arena_bytes, leased_bytes, leased_peak_bytes, leases,
+        teams_refused; /* the ledger */
+    mem_counter pages_home,
+        pages_elsewhere; /* committed pages, as verified once each; both 0: not known */
+};
+
+struct hud_context;
+
+/* Prints to where HUDDLE_STATS says: sums over this context and every arena it has mapped.  Local;
+ * a file that cannot be written is one line. */
+void hud_stats_print(struct hud_context *context);
+
+#endif

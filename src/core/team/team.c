@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* team.c - the public calls on a team: set up at the first collective, choose, run, count. */
+#include "core/check/check.h"
+#include "core/check/longwait.h"
+#include "core/clock.h"
+#include "core/config/log.h"
+#include "core/kept.h"
+#include "core/team/guard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { KEPT_TEAMS = 16 };
+KEPT(kept_teams, struct hud_team, KEPT_TEAMS);
+
+int hud_team_create(hud_context *context, const struct hud_exchange *exchange, hud_team **out)
+{
+    struct hud_team *team;
+
+    if (!out)
+        return HUD_ERR_ARGUMENT;
+    *out = NULL;
+    if (!context || !exchange || !exchange->rank || !exchange->size || !exchange->allgather)
+        return HUD_ERR_ARGUMENT;
+    team = calloc(1, sizeof *team);
+    if (!team && (team = kept_take(&kept_teams)) == NULL)
+        return HUD_ERR_MEMORY;
+    team->context = context;
+    team->exchange = *exchange;
+    team->rank = exchange->rank(exchange->arg);
+    team->size = exchange->size(exchange->arg);
+    *out = team;
+    return HUD_OK;
+}
+
+void hud_team_decline(hud_team *team)
+{
+    if (team)
+        team->declined = true;
+}
+
+void hud_team_free(hud_team *team)
+{
+    if (!team || team->context->pid != getpid())
+        return;
+    hud_check_free(team);
+    if (team->state == TEAM_READY || team->state == TEAM_BROKEN)
+        hud_team_leave(team);
+    hud_shape_groups_free(&team->groups);
+    free(team->slices);
+    free(team->pids);
+    free(team->process);
+    kept_free(&kept_teams, team);
+}
+
+static void count_bytes(struct hud_team *team, enum coll_kind kind, size_t bytes)
+{
+    mem_count(&hud_context_stats(team->context)->coll[kind].bytes, bytes,
+              team->context->host.threads != 0);
+}
+
+static void count(struct hud_team *team, enum coll_kind kind, size_t bytes, enum reason became)
+{
+    struct stats_coll *s = &hud_context_stats(team->context)->coll[kind];
+    bool threads = team->context->host.threads != 0;
+
+    mem_count(&s->calls, 1, threads);
+    mem_count(&s->bytes, bytes, threads);
+    mem_count(&s->became[became], 1, threads);
+}
+
+/* Why no algorithm of a team that is ready takes a call. */
+static enum reason unhandled(const struct hud_team *team, enum coll_kind kind,
+                             const struct plan_entry *entry)
+{
+    bool wished = hud_config_forced(&team->context->config, (int)kind) == -2 ||
+                  (entry->rule && entry->rule->row < 0);
+
+    return wished ? REASON_FORCED : REASON_REFUSED;
+}
+
+/* With HUDDLE_CHECK: HUD_OK: all ranks of the team make this call; HUD_PASS: they do not; or the
+ * status with which the call fails. */
+static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *call)
+{
+    const struct hud_call what = { .name = hud_coll_names[kind],
+                                   .root = coll_rooted((int)kind) ? call->root : -1,
+                                   .bytes = kind == COLL_BARRIER || kind == COLL_ALLTOALLV
+                                                ? HUD_ANY_BYTES
+                                                : call->bytes,
+                                   .detail = call->reduction ? call->reduction->name : NULL };
+
+    return hud_check_enter(team, &what);
+}
+
+/* In fixed order: a reduction that the MPI carries out, in an order of its own, is worth a line of
+ * the team's rank 0; its others take it as said. */
+static void tell_order(struct hud_team *team, enum coll_kind kind, enum reason why)
+{
+    static const char *const helps[REASON_COUNT] = {
+        [REASON_LEASE] = "; what helps: more HUDDLE_MEMORY",
+        [REASON_REFUSED] =
+            "; what helps: more HUDDLE_MEMORY and HUDDLE_LEASE, or another algorithm",
+        [REASON_FORCED] = "; what helps: no setting or tuning file that leaves it to the MPI",
+        [REASON_EARLY] = "; what helps: HUDDLE_FIRST=1"
+    };
+    struct hud_context *c = team->context;
+
+    if (c->config.number[SET_REDUCE_ORDER] != ORDER_FIXED || !coll_reduces((int)kind) ||
+        why == REASON_ONE_RANK)
+        return;
+    if (hud_context_first(c, &c->said_order) && team->rank == 0)
+        hud_log(&c->config, LOG_WARN,
+                "HUDDLE_REDUCE_ORDER=fixed does not hold for this %s of %d ranks, which %s carries "
+                "out: %s%s",
+                hud_coll_names[kind], team->size, c->owner, hud_reason_text[why],
+                helps[why] ? helps[why] : "");
+}
+
+/* Where a call is looked up, and NULL: nowhere, for reasons that all ranks share. */
+static inline __attribute__((always_inline)) const struct plan_entry *
+find(const struct hud_team *team, enum coll_kind kind, const struct coll *call, enum reason *why)
+{
+    const struct hud_op *reduction = call->reduction;
+
+    *why = team->reason;
+    if (team->state != TEAM_READY)
+        return NULL;
+    *why = REASON_ELEMENT;
+    if (reduction && reduction->element_bytes > HUD_ELEMENT_MAX)
+        return NULL;
+    const struct plan_entry *entry =
+        plan_find(team->plan, plan_axis(kind, reduction && !reduction->commutative), call->bytes);
+    if (entry->slot >= 0)
+        return entry;
+    *why = unhandled(team, kind, entry);
+    return NULL;
+}
+
+/* This member makes no further calls on the team, nor do the others once they know. */
+static int give_up(struct hud_team *team, int status)
+{
+    hud_longwait_give_up(team, status);
+    team->state = TEAM_BROKEN;
+    team->reason = REASON_BROKEN;
+    return status;
+}
+
+/* A member did not come to the roll call, and cannot. */
+static int fail_roll_call(struct hud_team *team, int status)
+{
+    hud_check_exit(team);
+    return give_up(team, status);
+}
+
+/* A call that is the host's own; counted, as a rank that waits in one of huddle's must see that
+ * this one makes another. */
+static void fall_back(struct hud_team *team)
+{
+    if (team->state == TEAM_READY)
+        mem_count_step(&team->mine->calls[MEMBER_FELL_BACK]);
+}
+
+/* Runs a call that every rank of the team makes alike. */
+static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
+{
+    enum reason why;
+
+    if (__builtin_expect(team->state <= TEAM_EARLY, 0))
+        hud_team_setup(team);
+    const struct plan_entry *entry = find(team, kind, call, &why);
+    if (__builtin_expect(team->check != NULL && team->state == TEAM_READY, 0)) {
+        int agreed = agree(team, kind, call);
+        if (agreed != HUD_OK)
+            count(team, kind, call->bytes, agreed == HUD_PASS ? REASON_UNLIKE : REASON_BROKEN);
+        if (agreed != HUD_OK)
+            return agreed == HUD_PASS ? HUD_PASS : fail_roll_call(team, agreed);
+    }
+    count(team, kind, call->bytes, entry ? REASON_NONE : why);
+    if (!entry) {
+        fall_back(team);
+        tell_order(team, kind, why);
+        return HUD_PASS;
+    }
+    uint64_t start = team->context->timed ? clock_ns() : 0;
+    const struct plan_slot *slot = &team->plan->slot[entry->slot];
+    call->op = mem_count_read(&team->mine->calls[entry->slot]) + 1;
+    mem_count_put(&team->mine->bytes[entry->slot][call->op % 2], call->bytes);
+    mem_count_put(&team->mine->calls[entry->slot], call->op);
+    call->groups = &team->groups;
+    call->param = entry->param;
+    call->slot_bytes = slot->bytes;
+    call->cache_bytes = team->cache_bytes;
+    team->mem.offset = slot->offset;
+    team->mem.truncated = false;
+    team->entry = entry;
+    team->call = call;
+    int status = hud_guard_run(hud_shm_algs[entry->row]->run, &team->mem, call);
+    if (team->context->timed)
+        mem_count(&hud_context_stats(team->context)->coll[kind].ns, clock_ns() - start,
+                  team->context->host.threads != 0);
+    if (__builtin_expect(team->check != NULL, 0))
+        hud_check_exit(team);
+    if (__builtin_expect(status != 0, 0))
+        return give_up(team, status);
+    return team->mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;
+}
+
+/* The fields that run() looks at.  The others are undefined, but for those that the collective's
+ * algorithms read: small calls are short. */
+static inline void begin(struct coll *call, size_t bytes, int root, const struct hud_op *reduction)
+{
+    call->bytes = bytes;
+    call->root = root;
+    call->reduction = reduction;
+}
+
+int hud_barrier(hud_team *team)
+{
+    struct coll call;
+
+    begin(&call, 0, 0, NULL);
+    return team ? run(team, COLL_BARRIER, &call) : HUD_ERR_ARGUMENT;
+}
+
+/*
+ * Zero bytes end here, before anything is set up or touched: some MPIs return early on count 0, and
+ * a rank may describe nothing as five empty elements.  Only where a member has no huddle must all
+ * ranks leave it to the MPI, as that member does.
+ */
+static int end_empty(struct hud_team *team, enum coll_kind kind)
+{
+    bool present = hud_team_is_present(team);
+
+    mem_count(&hud_context_stats(team->context)->coll[kind].empty, 1,
+              team->context->host.threads != 0);
+    return present ? HUD_OK : HUD_PASS;
+}
+
+int hud_bcast(hud_team *team, const struct hud_view *view, int root)
+{
+    if (!team || !view || root < 0 || root >= team->size)
+        return HUD_ERR_ARGUMENT;
+    if (view->bytes == 0)
+        return end_empty(team, COLL_BCAST);
+    struct coll call;
+    begin(&call, view->bytes, root, NULL);
+    call.buf = *view;
+    return run(team, COLL_BCAST, &call);
+}
+
+static bool is_reduction(const struct hud_team *team, const struct hud_view *in,
+                         const struct hud_op *op)
+{
+    return team && in && op && op->combine && op->element_bytes != 0 &&
+           in->bytes % op->element_bytes == 0;
+}
+
+int hud_allreduce(hud_team *team, const struct hud_view *in, const struct hud_view *out,
+                  const struct hud_op *op)
+{
+    if (!is_reduction(team, in, op) || !out || out->bytes != in->bytes)
+        return HUD_ERR_ARGUMENT;
+    if (in->bytes == 0)
+        return end_empty(team, COLL_ALLREDUCE);
+    struct coll call;
+    begin(&call, in->bytes, 0, op);
+    call.in = *in;
+    call.out = *out;
+    return run(team, COLL_ALLREDUCE, &call);
+}
+
+int hud_reduce(hud_team *team, const struct hud_view *in, const struct hud_view *out,
+               const struct hud_op *op, int root)
+{
+    if (!is_reduction(team, in, op) || root < 0 || root >= team->size ||
+        (root == team->rank && (!out || out->bytes != in->bytes)))
+        return HUD_ERR_ARGUMENT;
+    if (in->bytes == 0)
+        return end_empty(team, COLL_REDUCE);
+    struct coll call = { .bytes = in->bytes, .in = *in, .reduction = op, .root = root };
+    if (root == team->rank)
+        call.out = *out;
+    return run(team, COLL_REDUCE, &call);
+}
+
+int hud_reduce_scatter(hud_team *team, const struct hud_view *in, const struct hud_view *out,
+                       const size_t *block_bytes, const struct hud_op *op)
+{
+    size_t sum = 0;
+
+    if (!is_reduction(team, in, op) || !out || !block_bytes ||
+        out->bytes != block_bytes[team->rank])
+        return HUD_ERR_ARGUMENT;
+    for (int r = 0; r < team->size; r++) {
+        if (block_bytes[r] % op->element_bytes != 0)
+            return HUD_ERR_ARGUMENT;
+        sum += block_bytes[r];
+    }
+    if (sum != in->bytes)
+        return HUD_ERR_ARGUMENT;
+    if (sum == 0)
+        return end_empty(team, COLL_REDUCE_SCATTER);
+    struct coll call = {
+        .bytes = sum, .in = *in, .out = *out, .block_bytes = block_bytes, .reduction = op
+    };
+    return run(team, COLL_REDUCE_SCATTER, &call);
+}
+
+int hud_team_fail(hud_team *team)
+{
+    char name[64];
+
+    if (team->state <= TEAM_EARLY)
+        hud_team_setup(team);
+    hud_longwait_name(team, name, sizeof name);
+    if (team->state == TEAM_READY && hud_longwait_says(team))
+        hud_log(&team->context->config, LOG_ERROR,
+                "rank %d of %s (%d ranks) is out of memory for its call; the call fails, later "
+                "ones are %s's own",
+                team->rank, name, team->size, team->context->owner);
+    return team->state == TEAM_READY ? give_up(team, HUD_ERR_MEMORY) : HUD_ERR_MEMORY;
+}
+
+/*
+ * This member sends blocks of another size than it receives, which no MPI finds out by the
+ * arguments of one rank; so the others are in the call.  It tells them by giving the team up.  With
+ * HUDDLE_CHECK the roll call tells them, and all go to the host's own collective.
+ */
+static int fail_unequal(struct hud_team *team, const struct hud_view *in,
+                        const struct hud_view *out)
+{
+    size_t ranks = (size_t)team->size;
+    struct coll call = { .bytes = out->bytes / ranks };
+    char detail[64], name[64];
+    enum reason why;
+
+    if (team->state <= TEAM_EARLY)
+        hud_team_setup(team);
+    if (team->check) {
+        snprintf(detail, sizeof detail, "%zu bytes sent, %zu received", in->bytes / ranks,
+                 out->bytes / ranks);
+        const struct hud_call what = {
+            .name = "alltoall", .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail
+        };
+        int status = team->state == TEAM_READY ? hud_check_enter(team, &what) : HUD_PASS;
+        return status == HUD_OK || status == HUD_PASS ? HUD_PASS : fail_roll_call(team, status);
+    }
+    if (!find(team, COLL_ALLTOALL, &call, &why)) {
+        fall_back(team);
+        return HUD_PASS;
+    }
+    hud_longwait_name(team, name, sizeof name);
+    if (hud_longwait_says(team))
+        hud_log(&team->context->config, LOG_ERROR,
+                "alltoall of %s (%d ranks): rank %d sends %zu bytes to each rank and receives %zu; "
+                "the call fails, later ones are %s's own",
+                name, team->size, team->rank, in->bytes / ranks, out->bytes / ranks,
+                team->context->owner);
+    count(team, COLL_ALLTOALL, call.bytes, REASON_BROKEN);
+    return give_up(team, HUD_ERR_TRUNCATE);
+}
+
+int hud_alltoall(hud_team *team, const struct hud_view *in, const struct hud_view *out)
+{
+    if (!team || !in || !out || in->bytes % (size_t)team->size != 0 ||
+        out->bytes % (size_t)team->size != 0)
+        return HUD_ERR_ARGUMENT;
+    if (in->bytes != out->bytes)
+        return fail_unequal(team, in, out);
+    if (in->bytes == 0)
+        return end_empty(team, COLL_ALLTOALL);
+    struct coll call = { .bytes = in->bytes / (size_t)team->size, .in = *in, .out = *out };
+    return run(team, COLL_ALLTOALL, &call);
+}
+
+int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_view *out)
+{
+    if (!team || !in || !out)
+        return HUD_ERR_ARGUMENT;
+    struct coll call = { .ins = in, .outs = out };
+    size_t sent = 0;
+    for (int r = 0; r < team->size; r++)
+        sent += in[r].bytes;
+    count_bytes(team, COLL_ALLTOALLV, sent); /* what it is chosen by is 0 */
+    return run(team, COLL_ALLTOALLV, &call);
+}
+
+/*
+ * Calls that huddle does not take set a new team up too.  All members must be of one mind about
+ * that before they have met, so it rests on what they share: on the name that they are announced
+ * under, never on what a rank makes of its other settings.  One with a bad setting, or switched
+ * off, comes and says so.  Where no name tells, the team begins with a call that huddle takes.
+ */
+static bool begins_with_any_call(const struct hud_team *team)
+{
+    return team->exchange.world_rank ? team->context->announced_checks
+                                     : team->context->config.number[SET_CHECK] == SWITCH_ON;
+}
+
+int hud_team_enter(hud_team *team, const struct hud_call *call)
+{
+    if (!team || !call || !call->name)
+        return HUD_ERR_ARGUMENT;
+    int kind = hud_coll_kind(call->unasked ? call->unasked : call->name);
+    if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES) {
+        fall_back(team);
+        count(team, (enum coll_kind)kind, call->bytes, REASON_OPERATION);
+        tell_order(team, (enum coll_kind)kind, REASON_OPERATION);
+    }
+    if (team->state == TEAM_NEW && call->bytes != 0 && begins_with_any_call(team))
+        hud_team_setup(team);
+    if (!team->check || team->state != TEAM_READY)
+        return HUD_OK;
+    int status = hud_check_enter(team, call);
+    return status == HUD_OK || status == HUD_PASS ? HUD_OK : fail_roll_call(team, status);
+}
+
+void hud_team_exit(hud_team *team)
+{
+    if (team && team->check)
+        hud_check_exit(team);
+}

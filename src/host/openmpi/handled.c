@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * handled.c - the collectives that huddle serves.
+ *
+ * take_<name> describes a call to huddle as views and an operation.  What huddle answers HUD_PASS
+ * to, and what it is not asked (during the team's own set-up, or an operation that only Open MPI
+ * knows), goes below with the caller's own arguments; the answer is the same on every rank.  A call
+ * that huddle knows under another name is announced by its own around that.
+ */
+#include "module.h"
+
+static const int to_mpi[] = {
+    [HUD_OK] = MPI_SUCCESS,
+    [HUD_PASS] = MPI_ERR_INTERN, /* goes below, never here */
+    [HUD_ERR_TRUNCATE] = MPI_ERR_TRUNCATE,
+    [HUD_ERR_ARGUMENT] = MPI_ERR_ARG,
+    [HUD_ERR_MEMORY] = MPI_ERR_NO_MEM,
+    [HUD_ERR_UNLIKE] = MPI_ERR_OTHER,
+    [HUD_ERR_FAILED] = COMPAT_ERR_PROC_FAILED,
+};
+
+/* What the caller gets.  A call fails on a communicator whose process has failed, or that was
+ * revoked: the latter is told by its own code. */
+static int answer(COMM *comm, int status)
+{
+    return status == HUD_ERR_FAILED && compat_revoked(comm) ? COMPAT_ERR_REVOKED : to_mpi[status];
+}
+
+static int take_barrier(COMM *comm, hud_module *m)
+{
+    (void)comm;
+    return hud_barrier(m->team);
+}
+
+/* ---- one buffer ------------------------------------------------------------------------------ */
+
+struct buffer {
+    struct hud_view view;
+    struct view_state state;
+    struct view_convertor convertor;
+};
+
+static void open_buffer(struct buffer *b, const void *base, size_t count, const TYPE *type)
+{
+    hud_convertor_open(&b->convertor);
+    hud_view_open((void *)(uintptr_t)base, count, type, &b->state, &b->convertor, &b->view);
+}
+
+static int close_buffer(struct buffer *b, int status)
+{
+    bool complete = hud_view_close(&b->view);
+
+    hud_convertor_close(&b->convertor);
+    return complete ? status : HUD_ERR_MEMORY;
+}
+
+static int take_bcast(void *buffer, int count, TYPE *type, int root, COMM *comm, hud_module *m)
+{
+    struct buffer b;
+
+    (void)comm;
+    open_buffer(&b, buffer, (size_t)count, type);
+    return close_buffer(&b, hud_bcast(m->team, &b.view, root));
+}
+
+/* What needs room for each rank finds none: the team was declined for that, and has no lease.  It
+ * may yet have to be told. */
+static int without_room(hud_module *m)
+{
+    return hud_barrier(m->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;
+}
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+/* What a reduction is about: buffers, counts of elements of both, operation. */
+struct reduction {
+    const struct hud_op *op;
+    struct hud_reduction own;
+    struct buffer in, out;
+};
+
+static int open_reduction(struct reduction *r, const void *in, int64_t ins, void *out, int64_t outs,
+                          TYPE *type, OP *op)
+{
+    int status = hud_reduction_open(op, type, &r->own, &r->op);
+
+    if (status != HUD_OK)
+        return status;
+    open_buffer(&r->in, in == MPI_IN_PLACE ? out : in, (size_t)ins, type);
+    open_buffer(&r->out, out, (size_t)outs, type);
+    return HUD_OK;
+}
+
+static int close_reduction(struct reduction *r, int status)
+{
+    hud_reduction_close(&r->own);
+    return close_buffer(&r->out, close_buffer(&r->in, status));
+}
+
+/* The status of a reduction that was not opened: huddle is not asked. */
+static int unasked(hud_module *m, int status, const char *name, const char *kind, int root,
+                   size_t bytes, OP *op)
+{
+    if (status == HUD_ERR_MEMORY)
+        return hud_team_fail(m->team);
+    if (status == HUD_PASS && !m->setting_up)
+        hud_team_enter(m->team, &(struct hud_call){ .name = name,
+                                                    .root = root,
+                                                    .bytes = bytes,
+                                                    .detail = hud_reduction_name(op),
+                                                    .unasked = kind });
+    return status;
+}
+
+static int take_reduce(const void *in, void *out, int count, TYPE *type, OP *op, int root,
+                       COMM *comm, hud_module *m)
+{
+    struct reduction r;
+
+    int status =
+        open_reduction(&r, in, count, out, ompi_comm_rank(comm) == root ? count : 0, type, op);
+    if (status != HUD_OK)
+        return unasked(m, status, "reduce", NULL, root, bytes_of(count, type), op);
+    return close_reduction(&r, hud_reduce(m->team, &r.in.view, &r.out.view, r.op, root));
+}
+
+static int take_allreduce(const void *in, void *out, int count, TYPE *type, OP *op, COMM *comm,
+                          hud_module *m)
+{
+    struct reduction r;
+
+    (void)comm;
+    int status = open_reduction(&r, in, count, out, count, type, op);
+    if (status != HUD_OK)
+        return unasked(m, status, "allreduce", NULL, -1, bytes_of(count, type), op);
+    return close_reduction(&r, hud_allreduce(m->team, &r.in.view, &r.out.view, r.op));
+}
+
+static int take_reduce_scatter(const void *in, void *out, const int *outs, TYPE *type, OP *op,
+                               COMM *comm, hud_module *m)
+{
+    int64_t n = sum_of(outs, comm);
+    struct reduction r;
+
+    if (!hud_module_make_room(m))
+        return without_room(m);
+    int status = open_reduction(&r, in, n, out, outs[ompi_comm_rank(comm)], type, op);
+    if (status != HUD_OK)
+        return unasked(m, status, "reduce_scatter", NULL, -1, bytes_of(n, type), op);
+    for (int i = 0; i < ompi_comm_size(comm); i++)
+        m->block_bytes[i] = bytes_of(outs[i], type);
+    return close_reduction(
+        &r, hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op));
+}
+
+static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE *type, OP *op,
+                                     COMM *comm, hud_module *m)
+{
+    int64_t n = (int64_t)count * ompi_comm_size(comm);
+    struct reduction r;
+
+    if (!hud_module_make_room(m))
+        return without_room(m);
+    int status = open_reduction(&r, in, n, out, count, type, op);
+    if (status != HUD_OK)
+        return unasked(m, status, "reduce_scatter_block", "reduce_scatter", -1, bytes_of(n, type),
+                       op);
+    for (int i = 0; i < ompi_comm_size(comm); i++)
+        m->block_bytes[i] = bytes_of(count, type);
+    hud_module_enter(m, "reduce_scatter_block", -1, bytes_of(n, type), r.op->name);
+    status = hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op);
+    return hud_module_leave(m, close_reduction(&r, status));
+}
+
+/* ---- exchanges ------------------------------------------------------------------------------- */
+
+static int take_alltoall(const void *in, int ins, TYPE *in_type, void *out, int outs,
+                         TYPE *out_type, COMM *comm, hud_module *m)
+{
+    bool in_place = in == MPI_IN_PLACE;
+    size_t ranks = (size_t)ompi_comm_size(comm);
+    struct buffer from, to;
+
+    open_buffer(&from, in_place ? out : in, (size_t)(in_place ? outs : ins) * ranks,
+                in_place ? out_type : in_type);
+    open_buffer(&to, out, (size_t)outs * ranks, out_type);
+    return close_buffer(&to, close_buffer(&from, hud_alltoall(m->team, &from.view, &to.view)));
+}
+
+/* One side of an exchange: a block for each rank, counts[i] elements at an offset of at[i]. */
+struct blocks {
+    const void *base;
+    const int *counts, *at;
+    const TYPE *type;   /* of all; offsets are in its extents */
+    TYPE *const *types; /* NULL: `type`; otherwise one each, and offsets are in bytes */
+    struct view_convertor convertor;
+};
+
+static void open_blocks(struct blocks *b, int ranks, struct view_state *states,
+                        struct hud_view *views)
+{
+    hud_convertor_open(&b->convertor);
+    for (int i = 0; i < ranks; i++) {
+        const TYPE *type = b->types != NULL ? b->types[i] : b->type;
+        ptrdiff_t unit = b->types != NULL ? 1 : type->super.ub - type->super.lb;
+        hud_view_open((char *)(uintptr_t)b->base + b->at[i] * unit, (size_t)b->counts[i], type,
+                      &states[i], &b->convertor, &views[i]);
+    }
+}
+
+static int close_blocks(struct blocks *b, int ranks, struct hud_view *views, int status)
+{
+    for (int i = 0; i < ranks; i++)
+        status = hud_view_close(&views[i]) ? status : HUD_ERR_MEMORY;
+    hud_convertor_close(&b->convertor);
+    return status;
+}
+
+static int exchange(hud_module *m, struct blocks *in, struct blocks *out)
+{
+    int ranks = ompi_comm_size(m->comm);
+
+    if (!hud_module_make_room(m))
+        return without_room(m);
+    if (in->base == MPI_IN_PLACE)
+        *in = *out;
+    open_blocks(in, ranks, m->in_states, m->in_views);
+    open_blocks(out, ranks, m->out_states, m->out_views);
+    int status = hud_alltoallv(m->team, m->in_views, m->out_views);
+    status = close_blocks(in, ranks, m->in_views, status);
+    return close_blocks(out, ranks, m->out_views, status);
+}
+
+static int take_alltoallv(const void *in, const int *ins, const int *from, TYPE *in_type, void *out,
+                          const int *outs, const int *at, TYPE *out_type, COMM *comm, hud_module *m)
+{
+    struct blocks source, target;
+
+    (void)comm;
+    source.base = in, source.counts = ins, source.at = from, source.type = in_type,
+    source.types = NULL;
+    target.base = out, target.counts = outs, target.at = at, target.type = out_type,
+    target.types = NULL;
+    return exchange(m, &source, &target);
+}
+
+static int take_alltoallw(const void *in, const int *ins, const int *from, TYPE *const *in_types,
+                          void *out, const int *outs, const int *at, TYPE *const *out_types,
+                          COMM *comm, hud_module *m)
+{
+    struct blocks source, target;
+
+    (void)comm;
+    source.base = in, source.counts = ins, source.at = from, source.type = NULL,
+    source.types = in_types;
+    target.base = out, target.counts = outs, target.at = at, target.type = NULL,
+    target.types = out_types;
+    hud_module_enter(m, "alltoallw", -1, HUD_ANY_BYTES, NULL);
+    return hud_module_leave(m, exchange(m, &source, &target));
+}
+
+/* ---- as Open MPI calls them ------------------------------------------------------------------ */
+
+#define OPEN(...) __VA_ARGS__,
+#define TAKEN(name, parameters, arguments)                                                         \
+    static int handled_##name parameters                                                           \
+    {                                                                                              \
+        hud_module *m = (hud_module *)module;                                                      \
+        int status = m->setting_up ? HUD_PASS : take_##name(OPEN arguments m);                     \
+        return status != HUD_PASS                                                                  \
+                   ? answer(comm, status)                                                          \
+                   : hud_module_leave(m, m->below.name(OPEN arguments m->below.name##_module));    \
+    }
+#include "collectives.def"
+
+void hud_handled_install(hud_module *m)
+{
+#define TAKEN(name, ...)                                                                           \
+    if (m->below.name != NULL)                                                                     \
+        m->super.coll_##name = handled_##name;
+#include "collectives.def"
+}
