@@ -98,10 +98,10 @@ static inline void windows_take_own(struct windows *w)
         mem_move(w->m, &out.span, &in.span, in.bytes);
 }
 
-static inline void windows_run(struct mem *m, const struct coll *c)
+static inline void windows_exchange(struct mem *m, const struct coll *c, bool same)
 {
     struct windows w = {
-        .m = m, .c = c, .mine = mem_slot(m, mem_rank(m)), .me = mem_rank(m), .ranks = mem_size(m)
+        .m = m, .c = c, .mine = mem_slot(m, mem_rank(m)), .me = mem_rank(m), .ranks = mem_size(m), .same = same
     };
 
     w.window_bytes = tiles_window(c->slot_bytes - windows_head_bytes(w.ranks), c->cache_bytes);
@@ -129,6 +129,11 @@ static inline void windows_run(struct mem *m, const struct coll *c)
     mem_put(m, &w.mine->at, w.at);
     mem_put(m, &w.mine->first, w.first);
     mem_put(m, &w.mine->next, w.next);
+}
+
+static inline void windows_run(struct mem *m, const struct coll *c)
+{
+    windows_exchange(m, c, false);
 }
 
 #endif

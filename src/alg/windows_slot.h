@@ -86,6 +86,7 @@ struct windows {
     const struct coll *c;
     struct windows_slot *mine;
     int me, ranks;
+    bool same; /* each rank gets the same block of this one: `in`, or in place its own part of it */
     size_t window_bytes, tile_bytes;
     uint64_t op, at, first, next;
     int turn, peer;

@@ -30,7 +30,9 @@ static inline struct windows_block windows_block(const struct coll *c, const str
 
 static inline struct windows_block windows_in(const struct windows *w, int rank)
 {
-    return windows_block(w->c, &w->c->in, w->c->ins, rank);
+    if (w->same && !coll_in_place(w->c))
+        return (struct windows_block){ { .view = &w->c->in }, w->c->bytes };
+    return windows_block(w->c, &w->c->in, w->c->ins, w->same ? w->me : rank);
 }
 
 static inline struct windows_block windows_out(const struct windows *w, int rank)

@@ -64,7 +64,7 @@ struct coll_cost {
         double m, pm, p2m;
     } memory; /* ... must be read or written in all */
     struct {
-        double m, k2m;
+        double m, km, k2m;
     } link; /* ... must go from one socket to another */
 };
 

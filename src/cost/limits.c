@@ -30,7 +30,7 @@ void hud_cost_limit(const struct cost_node *node, int coll, double bytes, struct
         coll_has(coll, COLL_REDUCES) ? fmax(node->core_gbps, node->reduce_gbps) : node->core_gbps);
     limit->memory_ns = time_of(fmax(0, moved - node->cache_bytes), node->memory_gbps);
     limit->links_ns = node->sockets > 1
-                          ? time_of((row->link.m + row->link.k2m * k * k) * bytes, node->link_gbps)
+                          ? time_of((row->link.m + row->link.km * k + row->link.k2m * k * k) * bytes, node->link_gbps)
                           : 0;
 }
 
