@@ -310,7 +310,8 @@ def main(options, _command, layout):
     places.check("--plot", options.plot)
     if options.plot and not about.moves:
         raise Trouble(
-            f"--plot: a {about.name} has one time, no curve (accepted: of collectives with bytes)", 2
+            f"--plot: a {about.name} has one time, no curve (accepted: of collectives with bytes)",
+            2,
         )
     if options.plot and pictures.missing():
         raise Trouble(f"--plot {options.plot}: {pictures.missing()}")

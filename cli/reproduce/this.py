@@ -201,7 +201,8 @@ def beside(lab, collectives, progress):
     for collective in collectives:
         progress.stage(f"{collective.name}, simulated and measured")
         sizes = BRIEF_SIZES if lab.brief else PAIR_SIZES if collective.blocks else SIZES
-        asked = asked_of(lab.layout, collective.name, BRIEF_ALGORITHMS if lab.brief else "all", sizes)
+        algorithms = BRIEF_ALGORITHMS if lab.brief else "all"
+        asked = asked_of(lab.layout, collective.name, algorithms, sizes)
         if not skews:
             warn_of_others()
         calls = asked.calls()

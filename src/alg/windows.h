@@ -100,9 +100,12 @@ static inline void windows_take_own(struct windows *w)
 
 static inline void windows_exchange(struct mem *m, const struct coll *c, bool same)
 {
-    struct windows w = {
-        .m = m, .c = c, .mine = mem_slot(m, mem_rank(m)), .me = mem_rank(m), .ranks = mem_size(m), .same = same
-    };
+    struct windows w = { .m = m,
+                         .c = c,
+                         .mine = mem_slot(m, mem_rank(m)),
+                         .me = mem_rank(m),
+                         .ranks = mem_size(m),
+                         .same = same };
 
     w.window_bytes = tiles_window(c->slot_bytes - windows_head_bytes(w.ranks), c->cache_bytes);
     w.tile_bytes = tiles_bytes((size_t)c->param[WINDOWS_TILE], w.window_bytes);

@@ -29,9 +29,11 @@ void hud_cost_limit(const struct cost_node *node, int coll, double bytes, struct
         (row->core.m + row->core.pm * p + row->core.m_p / p) * bytes,
         coll_has(coll, COLL_REDUCES) ? fmax(node->core_gbps, node->reduce_gbps) : node->core_gbps);
     limit->memory_ns = time_of(fmax(0, moved - node->cache_bytes), node->memory_gbps);
-    limit->links_ns = node->sockets > 1
-                          ? time_of((row->link.m + row->link.km * k + row->link.k2m * k * k) * bytes, node->link_gbps)
-                          : 0;
+    limit->links_ns =
+        node->sockets > 1
+            ? time_of((row->link.m + row->link.km * k + row->link.k2m * k * k) * bytes,
+                      node->link_gbps)
+            : 0;
 }
 
 double hud_cost_limit_ns(const struct cost_limit *limit)

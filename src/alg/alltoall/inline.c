@@ -111,6 +111,7 @@ ALG_DEFINE(alltoall, inline) = {
     .doc = "a rank's blocks lie behind one flag, the first in its line",
     .source = "paper 02, Alltoall, and this project",
     .params = params,
+    .family = "inline exchange",
     .accepts = accepts,
     .slot_bytes = slot_bytes,
     .run = run,
