@@ -3,6 +3,7 @@
 
 usage: build/venv/bin/python docs/evidence/plot_peers.py
 """
+
 import csv
 import pathlib
 
