@@ -32,7 +32,8 @@ def programs_of(path):
     include it, itself or through another one.
     """
     if path.suffix != ".h":
-        return [f"{path.parent.name}/{path.stem}"]
+        collective = path.parent.name if ALGORITHMS in path.parents else "core"
+        return [f"{collective}/{path.stem}"]
     users = [
         user
         for user in ALGORITHMS.glob("**/*.[ch]")
