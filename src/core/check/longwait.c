@@ -178,7 +178,7 @@ static bool waits_in(const struct wait_note *note, uint64_t call)
 /*
  * A member's call of the same number in this call's slot has another size.  Its bytes are there
  * while the member is in that call or in the slot's next one: what it writes for the one after that
- * is seen only with a count that says so.
+ * is seen only with a count that shows it.
  */
 static bool has_other_bytes(const struct member_state *mine, const struct member_state *theirs,
                             int slot)

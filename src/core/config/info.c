@@ -28,7 +28,7 @@ const char *hud_error_string(int status)
                                                                        : "unknown status";
 }
 
-/* The effective values of this process's environment beside the table. */
+/* The table with the effective values of this process's environment. */
 static json_t *settings_json(void)
 {
     int count;

@@ -388,10 +388,11 @@ int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_vi
 }
 
 /*
- * Calls that huddle does not take set a new team up too.  All members must be of one mind about
- * that before they have met, so it rests on what they share: on the name that they are announced
+ * Calls that huddle does not handle set a new team up too. All members must agree on that
+ * before they communicate, so it rests on what they share: on the name that they are announced
  * under, never on what a rank makes of its other settings.  One with a bad setting, or switched
- * off, comes and says so.  Where no name tells, the team begins with a call that huddle takes.
+ * off, comes and reports it. Where there is no such name, the team begins with a call that huddle
+ * handles.
  */
 static bool begins_with_any_call(const struct hud_team *team)
 {
