@@ -246,7 +246,8 @@ class Asked(unittest.TestCase):
             ),
             (
                 ("bcast", *there, "--algorithm", "all,tree"),
-                "--algorithm all,tree: bcast has no such algorithm, which stands alone (accepted: ",
+                "--algorithm all,tree: bcast has no such algorithm, which must be alone"
+                " (accepted: ",
             ),
             (
                 ("bcast", *there, "--algorithm", ","),
@@ -284,7 +285,7 @@ class Asked(unittest.TestCase):
             (("bcast", *there, "--root", "8", "--bytes", "8"), "--root: 8 (accepted: 0 to 7)"),
             (
                 ("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"),
-                "allreduce: none of these calls is taken by inline there",
+                "allreduce: none of these calls is handled by inline there",
             ),
             (
                 ("bcast", *there, "--set", "X=1"),
@@ -298,7 +299,7 @@ class Asked(unittest.TestCase):
             (("bcast", *there, "--bytes", "0"), "--bytes: 0 (accepted: 1 to 1073741824)"),
             (
                 ("bcast", *there, "--png", "/none/x.png"),
-                "--png /none/x.png: cannot be written: there is no directory /none",
+                "--png /none/x.png: cannot be written: there is no such directory: /none",
             ),
         ):
             said = simulate(*words)
@@ -320,7 +321,7 @@ class Asked(unittest.TestCase):
                 ).encode()
 
             for content, complaint in (
-                (b"\xff\xfe", "byte 0 is no UTF-8"),
+                (b"\xff\xfe", "byte 0 is not valid UTF-8"),
                 (b"x=" + b"[" * 200000, "nested too deeply"),
                 (b" " * (1 << 20) + b" ", "longer than any description"),
                 (b"name = ", "Invalid value"),
@@ -401,7 +402,7 @@ class Asked(unittest.TestCase):
             self.assertRegex(
                 said.stderr,
                 rf"argument {option}: {re.escape(repr(text)) if text != '8,,9' else repr('')}( is"
-                r" no size| is no range)? \(accepted: ",
+                r" not a valid size| is not a valid range)? \(accepted: ",
             )
 
     def test_every_default_size_can_be_simulated(self):

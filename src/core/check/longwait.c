@@ -222,9 +222,9 @@ static void say_difference(struct hud_team *team, const struct wait_note *mine, 
     if (theirs)
         describe_call(theirs, other, sizeof other);
     hud_log(&team->context->config, LOG_ERROR,
-            "ranks of %s (%d ranks) call differently: rank %d makes %s, rank %d %s; the call "
+            "ranks of %s (%d ranks) make different calls: rank %d makes %s, rank %d %s; the call "
             "fails, later ones are %s's own "
-            "(HUDDLE_CHECK=1 tells more)",
+            "(HUDDLE_CHECK=1 reports more)",
             mine->communicator, team->size, team->rank, own, rank, other, team->context->owner);
 }
 

@@ -21,7 +21,7 @@ const char *hud_error_string(int status)
                                         [HUD_ERR_TRUNCATE] = "message truncated",
                                         [HUD_ERR_ARGUMENT] = "invalid argument",
                                         [HUD_ERR_MEMORY] = "out of memory",
-                                        [HUD_ERR_UNLIKE] = "ranks call differently",
+                                        [HUD_ERR_UNLIKE] = "ranks make different calls",
                                         [HUD_ERR_FAILED] = "a rank has failed" };
 
     return status >= 0 && status < (int)(sizeof text / sizeof text[0]) ? text[status]

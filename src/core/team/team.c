@@ -99,11 +99,11 @@ static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *
 static void tell_order(struct hud_team *team, enum coll_kind kind, enum reason why)
 {
     static const char *const helps[REASON_COUNT] = {
-        [REASON_LEASE] = "; what helps: more HUDDLE_MEMORY",
+        [REASON_LEASE] = "; to avoid that: more HUDDLE_MEMORY",
         [REASON_REFUSED] =
-            "; what helps: more HUDDLE_MEMORY and HUDDLE_LEASE, or another algorithm",
-        [REASON_FORCED] = "; what helps: no setting or tuning file that leaves it to the MPI",
-        [REASON_EARLY] = "; what helps: HUDDLE_FIRST=1"
+            "; to avoid that: more HUDDLE_MEMORY and HUDDLE_LEASE, or another algorithm",
+        [REASON_FORCED] = "; to avoid that: no setting or tuning file that selects the MPI's own",
+        [REASON_EARLY] = "; to avoid that: HUDDLE_FIRST=1"
     };
     struct hud_context *c = team->context;
 

@@ -187,7 +187,7 @@ void hud_loader_attach(void)
     int (*get_version)(char *, int *) =
         (int (*)(char *, int *))dlsym(mpi, "PMPI_Get_library_version");
     if (!get_version || get_version(version, &bytes) != 0)
-        snprintf(version, sizeof version, "%s, which does not tell its version", soname);
+        snprintf(version, sizeof version, "%s, of unknown version", soname);
     for (int i = 0; i < FRONT_ENDS; i++)
         if (strcmp(soname, front_ends[i].soname) == 0 &&
             strncmp(version, front_ends[i].version, strlen(front_ends[i].version)) == 0) {
