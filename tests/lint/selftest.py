@@ -2,11 +2,13 @@
 """Every lint finds what it is for: each case puts one bad file into a small good tree."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import ctest_lint
 import form
 import imports
 import includes
@@ -166,6 +168,7 @@ class Lints(unittest.TestCase):
             with self.subTest(lint=lint.__name__, path=path):
                 self.assertEqual("", complaints_about(lint, path, text))
 
+    @unittest.skipUnless(shutil.which("git"), "no git here")
     def test_subjects(self):
         with tempfile.TemporaryDirectory() as root:
             self.assertRaises(subjects.Skip, subjects.check, root)
@@ -179,6 +182,16 @@ class Lints(unittest.TestCase):
             self.assertEqual([], subjects.check(root))
             subprocess.run([*commit, "c" * 73], env=new, check=True)
             self.assertIn("73 characters", "\n".join(subjects.check(root)))
+
+    def test_a_test_without_a_time_limit_is_found(self):
+        listed = {
+            "tests": [
+                {"name": "a", "properties": [{"name": "TIMEOUT", "value": 60.0}]},
+                {"name": "b", "properties": []},
+                {"name": "c"},
+            ]
+        }
+        self.assertEqual(["b", "c"], list(ctest_lint.without_limit(listed)))
 
 
 if __name__ == "__main__":
