@@ -267,7 +267,7 @@ class Asked(unittest.TestCase):
                 ("bcast", *there, "--method", "loop", "--skew", "100"),
                 "--skew: calls back to back have no common start",
             ),
-            (("bcast", *there, "--measure", "--json"), "--measure: as JSON "),
+            (("bcast", *there, "--measure", "--json"), "--measure: JSON "),
             (
                 ("bcast", *there, "--measure", "--skew", "9"),
                 (
