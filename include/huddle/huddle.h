@@ -283,7 +283,7 @@ struct hud_args {
  *
  * allgather   `in` of every member, in->bytes the same on all, becomes part of everyone's `out`, in
  *             the order of members: out->bytes is size times as much.  in->base == out->base: in
- *             place, in->bytes is not looked at, and the own part is where it belongs.  What
+ *             place, in->bytes is not looked at, and its own part is where it belongs.  What
  * members that do not agree on bytes get is as with hud_alltoall.
  */
 HUD_API int hud_call(hud_team *team, const struct hud_args *args);

@@ -47,7 +47,8 @@ enum coll_flags_of {
 struct coll_args {
     size_t bytes;
     int ranks, root;
-    /* COLL_COUNTS (whoever sends), COLL_VIEWS: bytes from one rank to another; otherwise not used
+    /* COLL_COUNTS (the same for all senders), COLL_VIEWS: bytes from one rank to another; otherwise
+     * not used
      */
     size_t (*block)(const void *host, int from, int to);
     const void *host;

@@ -114,15 +114,7 @@ class Conditions(unittest.TestCase):
             f"HUDDLE_{row['collective']}_{row['name']}_".upper() for row in rows_of_info
         )
         others = {row["name"] for row in rows if not row["name"].startswith(algorithms)} - set(KEPT)
-        choices = {
-            "HUDDLE_BARRIER",
-            "HUDDLE_BCAST",
-            "HUDDLE_REDUCE",
-            "HUDDLE_ALLREDUCE",
-            "HUDDLE_REDUCE_SCATTER",
-            "HUDDLE_ALLTOALL",
-            "HUDDLE_ALLTOALLV",
-        }
+        choices = {f"HUDDLE_{row['collective']}".upper() for row in rows_of_info}
         self.assertEqual(
             {
                 "HUDDLE",

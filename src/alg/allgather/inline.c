@@ -7,15 +7,15 @@
  * Shape     p ranks, blocks of n bytes.  Each rank writes n bytes, posts once, and reads n bytes of
  *           each other rank, in rotation: r + 1, r + 2, ...
  * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
- *           copy of n bytes in the nearest cache traffic: p n bytes beyond in and out; the own
+ *           copy of n bytes in the nearest cache traffic: p n bytes beyond in and out; its own
  *           block goes from in to out
  * Accepts   n + 8 bytes in half of the slot.
  *
  * One slot serves this and alltoall/inline (a family), whose calls follow each other in any order:
  * parameters, sets and flags are the same, and in both every rank awaits every other.
  *
- * Two sets in turn: whoever writes the set of operation k has seen all flags of k - 1, whose owners
- * had left operation k - 2.
+ * Two sets in turn: the rank that writes the set of operation k has seen all flags of k - 1, whose
+ * owners had left operation k - 2.
  *
  * Line                  written by   read by       value k means
  *   slot[r].set[k % 2]  r            all others    r's block for operation k is behind this flag
