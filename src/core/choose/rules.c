@@ -105,12 +105,54 @@ static int take_bytes(struct reader *r, const char *value, int line)
     return 0;
 }
 
+static int take_bool(struct reader *r, const char *key, const char *value, int line)
+{
+    int on = strcmp(value, "true") == 0;
+
+    return on || strcmp(value, "false") == 0
+               ? on
+               : complain(r, line, "%s = %.60s is not understood (accepted: true, false)", key,
+                          value);
+}
+
 static int take_oversubscribed(struct reader *r, const char *value, int line)
 {
-    last(r)->oversubscribed = strcmp(value, "true") == 0;
-    if (!last(r)->oversubscribed && strcmp(value, "false") != 0)
-        return complain(r, line, "oversubscribed = %.60s is not understood (accepted: true, false)",
+    last(r)->oversubscribed = take_bool(r, "oversubscribed", value, line);
+    return last(r)->oversubscribed < 0 ? -1 : 0;
+}
+
+static int take_direct(struct reader *r, const char *value, int line)
+{
+    last(r)->direct = take_bool(r, "direct", value, line);
+    return last(r)->direct < 0 ? -1 : 0;
+}
+
+static int take_fallback(struct reader *r, const char *value, int line)
+{
+    int on = take_bool(r, "fallback", value, line);
+
+    last(r)->fallback = on == 1;
+    return on < 0 ? -1 : 0;
+}
+
+/* "E7", "E7 E12" */
+static int take_evidence(struct reader *r, const char *value, int line)
+{
+    const char *c = value;
+    bool good = strlen(value) < sizeof last(r)->evidence;
+
+    while (good && *c != '\0') {
+        size_t digits = *c == 'E' ? strspn(c + 1, "0123456789") : 0;
+        good = digits > 0;
+        c += good ? 1 + digits : 0;
+        good = good && (*c == '\0' || (*c == ' ' && c[1] != '\0'));
+        c += *c == ' ';
+    }
+    if (!good || c == value)
+        return complain(r, line,
+                        "evidence = \"%.60s\" is not understood (accepted: \"E7\", \"E7 E12\")",
                         value);
+    snprintf(last(r)->evidence, sizeof last(r)->evidence, "%s", value);
     return 0;
 }
 
@@ -118,10 +160,11 @@ static int take_within(struct reader *r, const char *value, int line)
 {
     bool one = value[0] != '\0' && !strchr(value, ',') && strlen(value) < sizeof last(r)->within;
 
-    if (!one || (strcmp(value, "machine") != 0 && !hud_topo_names_valid(value)))
+    if (!one || (strcmp(value, "machine") != 0 && strcmp(value, "unit") != 0 &&
+                 !hud_topo_names_valid(value)))
         return complain(r, line,
                         "within = \"%.60s\" is not understood (accepted: l2, l3, die, group, numa, "
-                        "socket, machine)",
+                        "socket, unit, machine)",
                         value);
     snprintf(last(r)->within, sizeof last(r)->within, "%s", value);
     return 0;
@@ -178,6 +221,9 @@ static const struct line {
 } lines[] = { { "ranks", take_ranks },
               { "bytes", take_bytes },
               { "oversubscribed", take_oversubscribed },
+              { "direct", take_direct },
+              { "fallback", take_fallback },
+              { "evidence", take_evidence },
               { "within", take_within },
               { "algorithm", take_algorithm },
               { "cheaper_than", take_cheaper_than } };
@@ -197,8 +243,8 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
                             accepted);
         }
     return complain(r, line,
-                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, within, "
-                    "algorithm, then cheaper_than and its parameters)",
+                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
+                    "within, fallback, evidence, algorithm, then cheaper_than and its parameters)",
                     key);
 }
 
@@ -258,6 +304,7 @@ static int on_table(void *arg, const char *name, int line)
                               .than = -1,
                               .line = line,
                               .oversubscribed = -1,
+                              .direct = -1,
                               .max_ranks = INT_MAX,
                               .max_bytes = SIZE_MAX };
     return 0;
