@@ -21,7 +21,7 @@
  * died, 2 not understood.
  */
 #include "line.h"
-#include "members.h"
+#include "members/members.h"
 #include "shape/shape.h"
 
 #include <stdlib.h>

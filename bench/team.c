@@ -12,7 +12,7 @@
  */
 #include "bare.h"
 #include "data.h"
-#include "members.h"
+#include "members/members.h"
 #include "session.h"
 #include "teams.h"
 

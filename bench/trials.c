@@ -18,7 +18,7 @@
  * in shots.h (struct shots_plan).  Ends with its input.  Exit status: 0, 1 a process died, 2 not
  * understood.
  */
-#include "members.h"
+#include "members/members.h"
 #include "teams.h"
 
 #include <stdlib.h>

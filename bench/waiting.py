@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What each way of waiting (HUDDLE_WAIT) costs: barriers of forked processes, without MPI.
 
-    python3 bench/waiting.py [--build build] [--launches 5] [--ways poll,yield,sleep,adaptive] [--only TEXT]
+    python3 bench/waiting.py [--build build] [--launches 5] [--ways poll,yield,sleep,adaptive]
+    [--only TEXT]
 
-A row is a situation: so many ranks, back to back or single shots, one of them late or none, and neighbours: processes of nobody's that spin.
-Ways are launched in turn, so that all see the same machine.  A figure is the median of the launches, with the least and the most, in us; where a rank is
-late, also the share of its processor that a rank burns in the call.  line: the transfer of a cache line between two of the ranks' processors.
+A row is a situation: so many ranks, back to back or single shots, one of them late or none, and
+neighbours: processes of nobody's that spin. Ways are launched in turn, so that all see the same
+machine.  A figure is the median of the launches, with the least and the most, in us; where a rank
+is late, also the share of its processor that a rank burns in the call.  line: the transfer of a
+cache line between two of the ranks' processors.
 """
+
 import argparse
 import json
 import os
@@ -39,12 +43,32 @@ def name_of(s):
 
 def launch(program, s, way):
     """The figure of one launch; None: it did not finish."""
-    command = [program, "--ranks", str(s.ranks), "--bind", s.bind, "--coll", "barrier", "--figure-ms", "100", "--least", "5"]
+    command = [
+        program,
+        "--ranks",
+        str(s.ranks),
+        "--bind",
+        s.bind,
+        "--coll",
+        "barrier",
+        "--figure-ms",
+        "100",
+        "--least",
+        "5",
+    ]
     command += ["--late-us", str(s.late_us)] if s.late_us else []
     command += ["--loop", str(s.loop)] if s.loop else []
-    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(s.neighbours)]
+    spinning = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(s.neighbours)
+    ]
     try:
-        out = subprocess.run(command, env={**os.environ, "HUDDLE_WAIT": way}, stdout=subprocess.PIPE, timeout=LIMIT_S, check=True).stdout
+        out = subprocess.run(
+            command,
+            env={**os.environ, "HUDDLE_WAIT": way},
+            stdout=subprocess.PIPE,
+            timeout=LIMIT_S,
+            check=True,
+        ).stdout
     except subprocess.TimeoutExpired:
         return None
     finally:
@@ -58,12 +82,19 @@ def cell(s, figures):
     us = [f["median_ns"] / 1000 for f in figures if f and f["shots"]]
     if not us:
         return "-"
-    burnt = statistics.median(f["cpu_ns"] for f in figures if f and f["shots"]) / (s.late_us * 1000 + min(us) * 1000) if s.late_us else 0
-    return f"{statistics.median(us):.4g} [{min(us):.3g}-{max(us):.3g}]" + (f" {burnt:.0%}" if s.late_us else "")
+    burnt = (
+        statistics.median(f["cpu_ns"] for f in figures if f and f["shots"])
+        / (s.late_us * 1000 + min(us) * 1000)
+        if s.late_us
+        else 0
+    )
+    return f"{statistics.median(us):.4g} [{min(us):.3g}-{max(us):.3g}]" + (
+        f" {burnt:.0%}" if s.late_us else ""
+    )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.strip().split("\n\n")[0])
     parser.add_argument("--build", default="build", type=Path)
     parser.add_argument("--launches", default=5, type=int)
     parser.add_argument("--ways", default="poll,yield,sleep,adaptive")
@@ -76,9 +107,19 @@ def main():
         for _ in range(options.launches):
             for way in ways:
                 figures[way].append(launch(program, s, way))
-        lines = [ns for of_way in figures.values() for f in of_way if f for ns in (f["line_before_ns"], f["line_after_ns"]) if ns >= 0]
+        lines = [
+            ns
+            for of_way in figures.values()
+            for f in of_way
+            if f
+            for ns in (f["line_before_ns"], f["line_after_ns"])
+            if ns >= 0
+        ]
         line = f"{statistics.median(lines):.0f} ns" if lines else "-"
-        print(f"{name_of(s):40}" + "".join(f"{cell(s, figures[way]):32}" for way in ways) + line, flush=True)
+        print(
+            f"{name_of(s):40}" + "".join(f"{cell(s, figures[way]):32}" for way in ways) + line,
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

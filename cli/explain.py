@@ -1,22 +1,52 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle explain: which algorithm would serve a call, and why; on this machine or on one that is described."""
+"""
+huddle explain: which algorithm would serve a call, and why; on this machine or on one that is
+described.
+"""
+
 import argparse
 import json
 
-from . import machines
-from .layout import Trouble
-from .sizes import SERVED_AS, UNSIZED, number, written
-from .text import bytes_text, heading, table
-
-MAPS = {"core": "bound to cores in turn", "numa": "bound to NUMA nodes in turn", "socket": "bound to sockets in turn", "none": "unbound"}
+from .common import machines
+from .common.layout import Trouble
+from .common.options import MAPS
+from .common.sizes import SERVED_AS, UNSIZED, number, written
+from .common.text import bytes_text, heading, parameters_text, table
 
 
 def add_arguments(parser):
-    parser.add_argument("collective", nargs="?", default="bcast", help="barrier, bcast, reduce, allreduce, reduce_scatter, alltoall, alltoallv (default: bcast)")
-    parser.add_argument("--bytes", metavar="SIZES", help="of the message: 1M; several (8,4K,1M) or a range (8:1M) give a table (default: all sizes)")
-    parser.add_argument("--ranks", type=int, metavar="N", help="ranks of the team, all on one node (default: one per processor)")
-    parser.add_argument("--map", choices=MAPS, default="core", help="how the ranks are bound (default: core)")
-    parser.add_argument("--machine", default=machines.THIS, metavar="NAME", help="a machine that is described; list: which there are (default: this one)")
+    parser.add_argument(
+        "collective",
+        nargs="?",
+        default="bcast",
+        help=(
+            "barrier, bcast, reduce, allreduce, reduce_scatter, alltoall, alltoallv (default:"
+            " bcast)"
+        ),
+    )
+    parser.add_argument(
+        "--bytes",
+        metavar="SIZES",
+        help=(
+            "of the message: 1M; several (8,4K,1M) or a range (8:1M) give a table (default: all"
+            " sizes)"
+        ),
+    )
+    parser.add_argument(
+        "--ranks",
+        type=int,
+        metavar="N",
+        help="ranks of the team, all on one node (default: one per processor)",
+    )
+    parser.add_argument(
+        "--map", choices=MAPS, default="core", help="how the ranks are bound (default: core)"
+    )
+    parser.add_argument(
+        "--machine",
+        default=machines.THIS,
+        metavar="NAME",
+        help="a machine that is described; list: which there are (default: this one)",
+    )
     parser.add_argument("--json", action="store_true", help="the library's answer as JSON")
 
 
@@ -24,12 +54,24 @@ class Asked:
     """The question, but for the size."""
 
     def __init__(self, options, layout):
-        self.layout, self.collective, self.map = layout, SERVED_AS.get(options.collective, options.collective), options.map
+        self.layout, self.collective, self.map = (
+            layout,
+            SERVED_AS.get(options.collective, options.collective),
+            options.map,
+        )
         known = sorted({row["collective"] for row in layout.ask("info", "algorithms")})
         if self.collective not in known:
-            raise Trouble(f"explain {self.collective}: huddle has no such collective (accepted: {', '.join(known)})", 2)
+            raise Trouble(
+                f"explain {self.collective}: huddle has no such collective (accepted:"
+                f" {', '.join(known)})",
+                2,
+            )
         if self.collective in UNSIZED and options.bytes is not None:
-            raise Trouble(f"--bytes {options.bytes}: {UNSIZED[self.collective]} (accepted: huddle explain {self.collective}, without it)", 2)
+            raise Trouble(
+                f"--bytes {options.bytes}: {UNSIZED[self.collective]} (accepted: huddle explain"
+                f" {self.collective}, without it)",
+                2,
+            )
         machine = machines.load(layout, options.machine)
         self.machine = machine["name"] if machine else "this machine"
         self.topology = [machine["topology"]] if machine else []
@@ -42,16 +84,17 @@ class Asked:
             raise Trouble(f"--ranks {options.ranks}: a team has 1 to 32767 ranks", 2)
 
     def answer(self, size):
-        return self.layout.ask("explain", self.collective, str(size), str(self.ranks), self.map, *self.topology)
+        return self.layout.ask(
+            "explain", self.collective, str(size), str(self.ranks), self.map, *self.topology
+        )
 
     def words(self):
-        oversubscribed = f", oversubscribed: more than its {self.processors} processors" if self.ranks > self.processors else ""
+        oversubscribed = (
+            f", oversubscribed: more than its {self.processors} processors"
+            if self.ranks > self.processors
+            else ""
+        )
         return f"{self.ranks} ranks {MAPS[self.map]}, on {self.machine}{oversubscribed}"
-
-
-def parameters_text(serves):
-    pairs = serves["parameters"].items() if serves else ()
-    return ", ".join(f"{name} {written(value) if isinstance(value, int) else value}" for name, value in pairs)
 
 
 def name_of(serves):
@@ -76,14 +119,40 @@ def show_one(asked, answer):
         print(f"  with     {parameters_text(serves)}")
     print(f"  because  {why_text(why)}{' of ' + file_of(why) if file_of(why) else ''}")
     for piece in answer["ordered"] or ():
-        if piece["min_bytes"] <= answer["bytes"] and (piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"]):
-            print(f"  in order {name_of(piece['serves'])}, {why_text(piece['why'])}: of operations that do not commute")
-    groups = ", ".join(f"{level['groups']} by {level['level']}" if level["level"] != "team" else "one of all" for level in facts["groups"])
-    print(f"  facts    {'oversubscribed: more ranks than processors' if facts['oversubscribed'] else 'a processor for each rank'}; within one {facts['within']}; {'single copy between ranks' if facts['direct'] else 'no single copy between ranks'}; groups: {groups}")
-    slots = ", ".join(f"{slot['collective']}/{slot['algorithm']} {bytes_text(slot['bytes'])}" for slot in answer["lease"]["slots"])
-    print(f"  memory   {bytes_text(answer['lease']['bytes'])} of each rank{': ' + slots if slots else ''}")
+        if piece["min_bytes"] <= answer["bytes"] and (
+            piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"]
+        ):
+            print(
+                f"  in order {name_of(piece['serves'])}, {why_text(piece['why'])}: of operations"
+                " that do not commute"
+            )
+    groups = ", ".join(
+        f"{level['groups']} by {level['level']}" if level["level"] != "team" else "one of all"
+        for level in facts["groups"]
+    )
+    many = 'oversubscribed: more ranks than processors'
+    print(
+        f"  facts    {many if facts['oversubscribed'] else 'a processor for each rank'};"
+        f" within one {facts['within']};"
+        f" {'single copy between ranks' if facts['direct'] else 'no single copy between ranks'};"
+        f" groups: {groups}"
+    )
+    slots = ", ".join(
+        f"{slot['collective']}/{slot['algorithm']} {bytes_text(slot['bytes'])}"
+        for slot in answer["lease"]["slots"]
+    )
+    print(
+        f"  memory   {bytes_text(answer['lease']['bytes'])} of each"
+        f" rank{': ' + slots if slots else ''}"
+    )
     heading("Rules, in the order in which they are asked")
-    table(["rule", "algorithm", "verdict"], [[f"{rule['file']}:{rule['line']}", rule["algorithm"], rule["verdict"]] for rule in answer["rules"]])
+    table(
+        ["rule", "algorithm", "verdict"],
+        [
+            [f"{rule['file']}:{rule['line']}", rule["algorithm"], rule["verdict"]]
+            for rule in answer["rules"]
+        ],
+    )
 
 
 def range_text(least, most):
@@ -93,9 +162,20 @@ def range_text(least, most):
 def show_axis(pieces, low, high):
     rows, files = [], set()
     for piece in pieces:
-        least, most = max(piece["min_bytes"], low), piece["max_bytes"] if high is None else high if piece["max_bytes"] is None else min(high, piece["max_bytes"])
+        least, most = max(piece["min_bytes"], low), (
+            piece["max_bytes"]
+            if high is None
+            else high if piece["max_bytes"] is None else min(high, piece["max_bytes"])
+        )
         if most is None or least <= most:
-            rows.append([range_text(least, most), name_of(piece["serves"]), parameters_text(piece["serves"]), why_text(piece["why"])])
+            rows.append(
+                [
+                    range_text(least, most),
+                    name_of(piece["serves"]),
+                    parameters_text(piece["serves"]),
+                    why_text(piece["why"]),
+                ]
+            )
             files.add(file_of(piece["why"]))
     table(["bytes", "algorithm", "parameters", "because"], rows)
     return files
@@ -114,15 +194,28 @@ def show_pieces(asked, answer, low, high):
 def show_sizes(asked, sizes):
     print(f"{asked.collective}, {asked.words()}")
     rows = [(size, asked.answer(size)) for size in sizes]
-    table(["bytes", "algorithm", "parameters", "because"],
-          [[bytes_text(size), name_of(a["serves"]), parameters_text(a["serves"]), why_text(a["why"])] for size, a in rows], right=(0,))
+    table(
+        ["bytes", "algorithm", "parameters", "because"],
+        [
+            [
+                bytes_text(size),
+                name_of(a["serves"]),
+                parameters_text(a["serves"]),
+                why_text(a["why"]),
+            ]
+            for size, a in rows
+        ],
+        right=(0,),
+    )
 
 
 def size(text):
     try:
         return number(text)
     except argparse.ArgumentTypeError as error:
-        raise Trouble(f"--bytes {text!r} is not understood (accepted: 64K, 8,4K,1M, 8:1M)", 2) from error
+        raise Trouble(
+            f"--bytes {text!r} is not understood (accepted: 64K, 8,4K,1M, 8:1M)", 2
+        ) from error
 
 
 def show(options, asked):
@@ -134,7 +227,7 @@ def show(options, asked):
     first, last = size(low) if text is not None else 0, size(high) if colon else None
     answer = asked.answer(first)
     if answer["error"]:
-        print(f"{answer['error']}: huddle takes no calls")
+        print(f"{answer['error']}: huddle handles no calls")
     elif colon and last < first:
         raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH)", 2)
     elif answer["collective"] in UNSIZED or (text and not colon):
@@ -149,7 +242,14 @@ def main(options, _command, layout):
         return 0
     asked = Asked(options, layout)
     if options.json:
-        print(json.dumps(asked.answer(size(("0" if options.bytes is None else options.bytes).partition(":")[0])), indent=2))
+        print(
+            json.dumps(
+                asked.answer(
+                    size(("0" if options.bytes is None else options.bytes).partition(":")[0])
+                ),
+                indent=2,
+            )
+        )
     else:
         show(options, asked)
     return 0

@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle info: the machine, a team on it, the MPIs found, the settings in effect."""
+
 import json
 import os
 
-from . import mpis
-from .layout import Trouble
-from .text import bytes_text, heading, ranges_text, table
+from .common import mpis
+from .common.layout import Trouble
+from .common.text import bytes_text, heading, ranges_text, table
 
 
 def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--ranks", type=int, metavar="N", help="processes of the team (default: one per processor that may be used, at most 8)")
-    parser.add_argument("--bind", choices=("core", "none"), default="core", help="bind the team's processes to cores in turn, or not at all")
+    parser.add_argument(
+        "--ranks",
+        type=int,
+        metavar="N",
+        help="processes of the team (default: one per processor that may be used, at most 8)",
+    )
+    parser.add_argument(
+        "--bind",
+        choices=("core", "none"),
+        default="core",
+        help="bind the team's processes to cores in turn, or not at all",
+    )
 
 
 def collect(options, layout):
@@ -29,24 +40,63 @@ def collect(options, layout):
 
 
 def show_machine(machine):
-    heading(f"Machine: {machine['sockets']} socket(s), {machine['cores']} cores, processors {machine['processors']}")
-    table(["NUMA node", "memory", "processors"], [[n["node"], bytes_text(n["bytes"]), n["processors"]] for n in machine["numa_nodes"]], right=(0, 1))
+    heading(
+        f"Machine: {machine['sockets']} socket(s), {machine['cores']} cores, processors"
+        f" {machine['processors']}"
+    )
+    table(
+        ["NUMA node", "memory", "processors"],
+        [[n["node"], bytes_text(n["bytes"]), n["processors"]] for n in machine["numa_nodes"]],
+        right=(0, 1),
+    )
     if machine["levels"]:
-        table(["level", "units", "processors of each"],
-              [[" = ".join([level["name"], *level["also"]]), len(level["units"]), " | ".join(level["units"])] for level in machine["levels"]], right=(1,))
+        table(
+            ["level", "units", "processors of each"],
+            [
+                [
+                    " = ".join([level["name"], *level["also"]]),
+                    len(level["units"]),
+                    " | ".join(level["units"]),
+                ]
+                for level in machine["levels"]
+            ],
+            right=(1,),
+        )
     else:
         print("  no level of the memory hierarchy is shared by some cores and not by all")
 
 
 def show_pages(members):
-    """Where each member's slice lies; nodes are counted, so that one line says it even for long slices."""
+    """
+    Where each member's slice lies; nodes are counted, so that one line says it even for long
+    slices.
+    """
     rows = []
     for member in members:
         lease, pages = member["team"]["lease"], member["team"]["pages"]
-        nodes = ", ".join(f"{pages['nodes'].count(n)} on {n}" if n >= 0 else f"{pages['nodes'].count(n)} not present" for n in sorted(set(pages["nodes"])))
-        rows.append([member["rank"], member["cpu"] if member["cpu"] >= 0 else "any", pages["own_node"] if pages["own_node"] >= 0 else "any",
-                     bytes_text(lease["bytes"]), nodes or "not known", pages["elsewhere"]])
-    table(["rank", "processor", "own node", "slice", "pages on nodes", "elsewhere"], rows, right=(0, 1, 2, 3, 5))
+        nodes = ", ".join(
+            (
+                f"{pages['nodes'].count(n)} on {n}"
+                if n >= 0
+                else f"{pages['nodes'].count(n)} not present"
+            )
+            for n in sorted(set(pages["nodes"]))
+        )
+        rows.append(
+            [
+                member["rank"],
+                member["cpu"] if member["cpu"] >= 0 else "any",
+                pages["own_node"] if pages["own_node"] >= 0 else "any",
+                bytes_text(lease["bytes"]),
+                nodes or "not known",
+                pages["elsewhere"],
+            ]
+        )
+    table(
+        ["rank", "processor", "own node", "slice", "pages on nodes", "elsewhere"],
+        rows,
+        right=(0, 1, 2, 3, 5),
+    )
 
 
 def show_choices(choices):
@@ -54,24 +104,53 @@ def show_choices(choices):
     rows = []
     for collective, pieces in choices.items():
         for piece in pieces:
-            most = f"to {bytes_text(piece['max_bytes'])}" if piece["max_bytes"] is not None else "any" if piece["min_bytes"] == 0 else "above"
+            most = (
+                f"to {bytes_text(piece['max_bytes'])}"
+                if piece["max_bytes"] is not None
+                else "any" if piece["min_bytes"] == 0 else "above"
+            )
             serves, why = piece["serves"], piece["why"]
-            parameters = " ".join(f"{name}={value}" for name, value in (serves or {}).get("parameters", {}).items())
+            parameters = " ".join(
+                f"{name}={value}" for name, value in (serves or {}).get("parameters", {}).items()
+            )
             line = f"{why['file']}, line {why['line']}" if "line" in why else why["by"]
-            rows.append([collective, most, serves["algorithm"] if serves else "the MPI's own", parameters, line])
+            rows.append(
+                [
+                    collective,
+                    most,
+                    serves["algorithm"] if serves else "the MPI's own",
+                    parameters,
+                    line,
+                ]
+            )
     table(["collective", "size", "algorithm", "parameters", "decided by"], rows)
 
 
 def show_team(team):
     first = team["members"][0]["team"]
-    heading(f"A team of {team['ranks']} processes, {'bound to cores in turn' if team['bind'] == 'core' else 'unbound'}")
+    heading(
+        f"A team of {team['ranks']} processes,"
+        f" {'bound to cores in turn' if team['bind'] == 'core' else 'unbound'}"
+    )
     if first["state"] != "ready":
-        print(f"  takes no calls: {first.get('reason', first['state'])}")
+        print(f"  handles no calls: {first.get('reason', first['state'])}")
         return
     calls = sum(m["calls"] for m in team["members"])
-    print(f"  {sum(m['handled'] for m in team['members'])} of {calls} barriers and broadcasts handled, every byte right; a waiting rank begins with: {first['waits']}")
-    table(["level", "groups"], [[level["level"], " | ".join(ranges_text(group) for group in level["groups"])] for level in first["levels"]])
-    print(f"  the team takes {bytes_text(first['lease']['bytes'])} of the {bytes_text(first['lease']['arena_bytes'])} of each rank (HUDDLE_MEMORY)")
+    print(
+        f"  {sum(m['handled'] for m in team['members'])} of {calls} barriers and broadcasts"
+        f" handled, every byte right; a waiting rank begins with: {first['waits']}"
+    )
+    table(
+        ["level", "groups"],
+        [
+            [level["level"], " | ".join(ranges_text(group) for group in level["groups"])]
+            for level in first["levels"]
+        ],
+    )
+    print(
+        f"  the team takes {bytes_text(first['lease']['bytes'])} of the"
+        f" {bytes_text(first['lease']['arena_bytes'])} of each rank (HUDDLE_MEMORY)"
+    )
     show_pages(team["members"])
     show_choices(first["choices"])
 
@@ -79,8 +158,11 @@ def show_team(team):
 def show_settings(settings):
     heading("Settings (huddle settings says what each does)")
     if settings["error"]:
-        print(f"  {settings['error']}: huddle takes no calls")
-    table(["setting", "value", "from"], [[s["name"], s["value"], s["origin"]] for s in settings["settings"]])
+        print(f"  {settings['error']}: huddle handles no calls")
+    table(
+        ["setting", "value", "from"],
+        [[s["name"], s["value"], s["origin"]] for s in settings["settings"]],
+    )
 
 
 def show(facts, layout):
@@ -88,9 +170,18 @@ def show(facts, layout):
     show_machine(facts["machine"])
     show_team(facts["team"])
     heading("MPIs on PATH")
-    table(["mpi", "launcher", "front end"], [[m["mpi"], m["command"], m["path"] or f"none built ({m['front_end']})"] for m in facts["mpis"]])
+    table(
+        ["mpi", "launcher", "front end"],
+        [
+            [m["mpi"], m["command"], m["path"] or f"none built ({m['front_end']})"]
+            for m in facts["mpis"]
+        ],
+    )
     heading("Algorithms")
-    table(["collective", "algorithm", "what it does"], [[a["collective"], a["name"], a["doc"]] for a in facts["algorithms"]])
+    table(
+        ["collective", "algorithm", "what it does"],
+        [[a["collective"], a["name"], a["doc"]] for a in facts["algorithms"]],
+    )
     show_settings(facts["settings"])
 
 

@@ -1,24 +1,44 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: one row per command."""
+
 import argparse
 import os
 import sys
 
-from . import bench, explain, info, model, reproduce, run, settings, simulate, stop, tune, who
-from .layout import Trouble
+from . import bench, explain, info, model, reproduce, run, settings, simulate, tune, who
+from .common import stop
+from .common.layout import Trouble
 
 # name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
 COMMANDS = {
     "run": (run, "run an MPI program with huddle"),
     "bench": (bench, "how long collectives take, huddle's and other MPIs', side by side"),
     "who": (who, "who waits for whom inside huddle's collectives, in a job that runs"),
-    "info": (info, "the machine, a team's groups and pages, the MPIs found, the settings in effect"),
-    "explain": (explain, "which algorithm would serve a call, and why; here or on a machine that is described"),
-    "simulate": (simulate, "how long collectives would take on a machine that is described, in simulated time"),
+    "info": (
+        info,
+        "the machine, a team's groups and pages, the MPIs found, the settings in effect",
+    ),
+    "explain": (
+        explain,
+        "which algorithm would serve a call, and why; here or on a machine that is described",
+    ),
+    "simulate": (
+        simulate,
+        "how long collectives would take on a machine that is described, in simulated time",
+    ),
     "tune": (tune, "measure this machine and write a tuning file"),
-    "model": (model, "what time models say of a collective on a described machine: limits, predicted times, the best parameters"),
+    "model": (
+        model,
+        (
+            "what time models say of a collective on a described machine: limits, predicted times,"
+            " the best parameters"
+        ),
+    ),
     "reproduce": (reproduce, "what the papers print, beside what the same thing gives here"),
-    "settings": (settings, "every setting: what it does, its default, its value and where that comes from"),
+    "settings": (
+        settings,
+        "every setting: what it does, its default, its value and where that comes from",
+    ),
 }
 
 
@@ -30,11 +50,15 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser_of():
-    parser = Parser(prog="huddle", description="Fast collectives of unmodified MPI programs inside a node.")
+    parser = Parser(
+        prog="huddle", description="Fast collectives of unmodified MPI programs inside a node."
+    )
     parser.add_argument("--version", action="store_true", help="the library's version")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, (module, words) in COMMANDS.items():
-        module.add_arguments(commands.add_parser(name, help=words, description=words, allow_abbrev=False))
+        module.add_arguments(
+            commands.add_parser(name, help=words, description=words, allow_abbrev=False)
+        )
     return parser
 
 
@@ -56,7 +80,7 @@ def main(arguments, layout):
         if not options.command:
             parser.print_help()
             return 2
-        status = COMMANDS[options.command][0].main(options, arguments[cut + 1:], layout)
+        status = COMMANDS[options.command][0].main(options, arguments[cut + 1 :], layout)
         sys.stdout.flush()
         return status
     except Trouble as trouble:

@@ -1,48 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle run -- COMMAND...: sets the environment and becomes COMMAND."""
-import difflib
+
 import os
-import secrets
 import shutil
 
-from . import mpis
-from .layout import Trouble
-from .text import heading, table
+from .common import mpis
+from .common.launching import check_loader, preloaded, settings_of
+from .common.layout import Trouble
+from .common.text import heading, table
 
 
 def add_arguments(parser):
     parser.usage = "huddle run [--explain] [--set NAME=VALUE ...] [--stats[=FILE]] -- COMMAND..."
-    parser.add_argument("--explain", action="store_true", help="say what would be set and which MPIs are served, and run nothing")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in HUDDLE_MEMORY=1M (see: huddle settings)")
-    parser.add_argument("--stats", nargs="?", const="1", metavar="FILE", help="at the end print the statistics, or write them to FILE as JSON")
-
-
-def settings_of(pairs, layout):
-    """{name: value} of NAME=VALUE words; each name is a setting."""
-    known = [row["name"] for row in layout.ask("info", "settings")["settings"]] if pairs else []
-    variables = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals and name in known:
-            raise Trouble(f"--set {pair}: the value is missing (accepted: {name}=VALUE; see: huddle settings)", 2)
-        if name not in known:
-            near = difflib.get_close_matches(name.upper(), known, 3) or known[:1]
-            raise Trouble(f"--set {pair}: no setting of huddle's (accepted: NAME=VALUE, as of {', '.join(near)}; see: huddle settings)", 2)
-        variables[name] = value
-    return variables
-
-
-def preloaded(variables, layout):
-    """The variables, and those that bring huddle into a job."""
-    before = os.environ.get("LD_PRELOAD")
-    return {**variables, "LD_PRELOAD": f"{layout.loader}:{before}" if before else layout.loader, "HUDDLE_JOB": secrets.token_hex(16)}
-
-
-def check_loader(layout):
-    if not os.path.isfile(layout.loader):
-        raise Trouble(f"the loader is missing: {layout.loader}")
-    if any(c in layout.loader for c in " :\t\n"):  # what separates the names in LD_PRELOAD
-        raise Trouble(f"a path with a space or a colon cannot be preloaded: {layout.loader}; install huddle elsewhere")
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say what would be set and which MPIs are served, and run nothing",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting, as in HUDDLE_MEMORY=1M (see: huddle settings)",
+    )
+    parser.add_argument(
+        "--stats",
+        nargs="?",
+        const="1",
+        metavar="FILE",
+        help="at the end print the statistics, or write them to FILE as JSON",
+    )
 
 
 def wanted(options, layout):
@@ -51,7 +39,9 @@ def wanted(options, layout):
     if options.stats == "":
         raise Trouble("--stats=FILE: the name of the file is missing", 2)
     if options.stats:
-        variables["HUDDLE_STATS"] = "1" if options.stats == "1" else "json:" + os.path.abspath(options.stats)
+        variables["HUDDLE_STATS"] = (
+            "1" if options.stats == "1" else "json:" + os.path.abspath(options.stats)
+        )
     return preloaded(variables, layout)
 
 
@@ -61,8 +51,13 @@ def explain(variables, command, layout):
         print(f"  {name}={value}")
     print(f"and become\n  {' '.join(command) if command else '(the command after --)'}")
     heading("MPIs on PATH, and the front end that the loader would choose")
-    table(["mpi", "launcher", "front end"],
-          [[m["mpi"], m["command"], m["path"] or f"none built ({m['front_end']}): runs as it is"] for m in mpis.on_path(layout)])
+    table(
+        ["mpi", "launcher", "front end"],
+        [
+            [m["mpi"], m["command"], m["path"] or f"none built ({m['front_end']}): runs as it is"]
+            for m in mpis.on_path(layout)
+        ],
+    )
 
 
 def main(options, command, layout):
@@ -75,7 +70,13 @@ def main(options, command, layout):
     check_loader(layout)
     if not shutil.which(command[0]):
         here = os.path.dirname(command[0]) and os.path.exists(command[0])
-        raise Trouble(*((f"cannot be run: {command[0]}", 126) if here else (f"command not found: {command[0]}", 127)))
+        raise Trouble(
+            *(
+                (f"cannot be run: {command[0]}", 126)
+                if here
+                else (f"command not found: {command[0]}", 127)
+            )
+        )
     try:
         os.execvpe(command[0], command, {**os.environ, **variables})
     except OSError as error:

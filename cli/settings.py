@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle settings: the library's table of settings, as text, JSON, or the reference page docs/settings.md."""
+"""
+huddle settings: the library's table of settings, as text, JSON, or the reference page
+docs/settings.md.
+"""
+
 import json
 
-from .text import table
+from .common.text import table
 
 PAGE = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 # Settings
@@ -32,14 +36,21 @@ def default_of(row):
 
 
 def markdown(rows):
-    lines = [f"| `{row['name']}` | {default_of(row)} | {cell(row['accepted'])} | `{row['mca']}` | {cell(row['doc'])} |" for row in rows]
+    lines = [
+        f"| `{row['name']}` | {default_of(row)} | {cell(row['accepted'])} | `{row['mca']}` |"
+        f" {cell(row['doc'])} |"
+        for row in rows
+    ]
     return PAGE + "\n".join(lines) + "\n"
 
 
 def show(rows, error):
     if error:
-        print(f"{error}: huddle takes no calls")
-    table(["setting", "value", "from", "what it does"], [[r["name"], r["value"], r["origin"], r["doc"]] for r in rows])
+        print(f"{error}: huddle handles no calls")
+    table(
+        ["setting", "value", "from", "what it does"],
+        [[r["name"], r["value"], r["origin"], r["doc"]] for r in rows],
+    )
 
 
 def main(options, _command, layout):

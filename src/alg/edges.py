@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The edges of an algorithm, read from its source: what its head declares, and the labelled calls.
 
-In the head comment `R1 -> A1` declares that what precedes the calls labelled R1 happens before what follows the calls labelled A1.  In the code mem_post
-carries /* Rn */, mem_await and mem_peek carry /* An */, mem_add one of either or both, on the line of the call.
+In the head comment `R1 -> A1` declares that what precedes the calls labelled R1 happens before what
+follows the calls labelled A1.  In the code mem_post carries /* Rn */, mem_await and mem_peek carry
+/* An */, mem_add one of either or both, on the line of the call.
 
-usage: edges.py SRC OUTPUT     writes a C table of the labels of all waits below the folder SRC: file, line, label
+usage: edges.py SRC OUTPUT     writes a C table of the labels of all waits below the folder SRC:
+file, line, label
 """
+
 import pathlib
 import re
 import sys
@@ -21,13 +24,17 @@ EDGE = re.compile(r"\b(R\d+) -> (A\d+)\b")
 
 class Site(NamedTuple):
     """A line of code that posts or waits."""
+
     line: int
     call: str  # "post", "await", ...
     labels: tuple
 
 
 def read(path):
-    """The declared edges of a file, and its sites; a line that has labels but no call is a site with call ''."""
+    """
+    The declared edges of a file, and its sites; a line that has labels but no call is a site with
+    call ''.
+    """
     text = pathlib.Path(path).read_text(encoding="utf-8")
     # the head is the first comment after the licence line
     comments = [m for m in re.finditer(r"/\*.*?\*/", text, re.S) if "SPDX" not in m[0]]
@@ -35,7 +42,12 @@ def read(path):
     edges = EDGE.findall(text[:head])
     sites = []
     for number, line in enumerate(text[head:].splitlines(), text[:head].count("\n") + 1):
-        labels = tuple(label for comment in COMMENT.findall(line) if re.fullmatch(r"[RA\d,\s]+", comment) for label in LABEL.findall(comment))
+        labels = tuple(
+            label
+            for comment in COMMENT.findall(line)
+            if re.fullmatch(r"[RA\d,\s]+", comment)
+            for label in LABEL.findall(comment)
+        )
         calls = CALL.findall(COMMENT.sub("", line))
         if calls or labels:
             sites.append(Site(number, calls[0] if len(calls) == 1 else ",".join(calls), labels))
@@ -50,8 +62,12 @@ def files(src):
 
 def main(src, output):
     src = pathlib.Path(src)
-    rows = [f'{{ "{path.relative_to(src).as_posix()}", {site.line}, "{", ".join(site.labels)}" }},'
-            for path in files(src) for site in read(path)[1] if site.call and site.labels]
+    rows = [
+        f'{{ "{path.relative_to(src).as_posix()}", {site.line}, "{", ".join(site.labels)}" }},'
+        for path in files(src)
+        for site in read(path)[1]
+        if site.call and site.labels
+    ]
     text = "/* Written by edges.py: where the source posts and waits. */\n" + "\n".join(rows) + "\n"
     target = pathlib.Path(output)
     if not target.exists() or target.read_text(encoding="utf-8") != text:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`huddle bench`, its programs and quickstart's checks, as they run: what is said of wrong bytes, of peers, of failures.  test_bench.py SOURCE BUILD."""
+"""
+`huddle bench`, its programs and quickstart's checks, as they run: what is said of wrong bytes, of
+peers, of failures.  test_bench.py SOURCE BUILD.
+"""
+
 import glob
 import json
 import os
@@ -12,20 +16,57 @@ import time
 import unittest
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-sys.path[:0] = [os.path.join(SOURCE, "bench"), SOURCE, os.path.join(SOURCE, "tests", "cli")]
+sys.path[:0] = [
+    os.path.join(SOURCE, "examples", "programs"),
+    SOURCE,
+    os.path.join(SOURCE, "tests", "cli"),
+]
 
 import hpcc  # noqa: E402
 import quickstart  # noqa: E402
-from cli import jobs, smpi  # noqa: E402
-from cli.layout import Layout, Trouble  # noqa: E402
+from cli.common import jobs  # noqa: E402
+from cli.reproduce import smpi  # noqa: E402
+from cli.common.layout import Layout, Trouble  # noqa: E402
 from jobs import JobFailed, Jobs  # noqa: E402
 from said import without_progress  # noqa: E402
 
 TOOLS = os.path.join(BUILD, "libexec", "huddle")
-FIT, LAYOUT = os.path.join(TOOLS, "bench-fit"), Layout(BUILD, libs="lib", plugins="lib/huddle", tools="libexec/huddle", share="share/huddle", sysconf="/etc")
-OPENMPI, TEAM, HUDDLE = os.path.join(TOOLS, "bench-openmpi"), os.path.join(TOOLS, "bench-team"), os.path.join(BUILD, "bin", "huddle")
-FEW = ("--least", "4", "--most", "4", "--figure-ms", "30000")  # so many shots, however busy the machine is
-FIGURE = {"collective", "bytes", "median_ns", "p99_ns", "min_ns", "mean_ns", "shots", "late", "refused", "wrong", "cpu_ns", "line_before_ns", "line_after_ns"}
+FIT, LAYOUT = os.path.join(TOOLS, "bench-fit"), Layout(
+    BUILD,
+    libs="lib",
+    plugins="lib/huddle",
+    tools="libexec/huddle",
+    share="share/huddle",
+    sysconf="/etc",
+)
+OPENMPI, TEAM, HUDDLE = (
+    os.path.join(TOOLS, "bench-openmpi"),
+    os.path.join(TOOLS, "bench-team"),
+    os.path.join(BUILD, "bin", "huddle"),
+)
+FEW = (
+    "--least",
+    "4",
+    "--most",
+    "4",
+    "--figure-ms",
+    "30000",
+)  # so many shots, however busy the machine is
+FIGURE = {
+    "collective",
+    "bytes",
+    "median_ns",
+    "p99_ns",
+    "min_ns",
+    "mean_ns",
+    "shots",
+    "late",
+    "refused",
+    "wrong",
+    "cpu_ns",
+    "line_before_ns",
+    "line_after_ns",
+}
 
 REPORT = """Found 0 errors in 131072 locations (passed).
 WALL   200   200  40  40   1   2     0.00 PASSED    2.501  0.00
@@ -44,10 +85,14 @@ class Hpcc(unittest.TestCase):
         lines = REPORT.splitlines(keepends=True)
         for i, line in enumerate(lines):
             with self.subTest(missing=line), self.assertRaises(JobFailed):
-                hpcc.checks_passed("".join(lines[:i] + lines[i + 1:]))
+                hpcc.checks_passed("".join(lines[:i] + lines[i + 1 :]))
 
     def test_failures(self):
-        for good, bad in (("...... PASSED", "...... FAILED"), ("Found 0 errors", "Found 3 errors"), ("Success=1", "Success=0")):
+        for good, bad in (
+            ("...... PASSED", "...... FAILED"),
+            ("Found 0 errors", "Found 3 errors"),
+            ("Success=1", "Success=0"),
+        ):
             with self.subTest(bad=bad), self.assertRaises(JobFailed):
                 hpcc.checks_passed(REPORT.replace(good, bad))
 
@@ -59,14 +104,30 @@ class Taken(unittest.TestCase):
                 quickstart.count_handled(statistics, "it", ["barrier"])
 
     def test_counts(self):
-        statistics = {"collectives": {"barrier": {"calls": 9, "handled": 4}, "bcast": {"calls": 0, "handled": 0}}}
+        statistics = {
+            "collectives": {
+                "barrier": {"calls": 9, "handled": 4},
+                "bcast": {"calls": 0, "handled": 0},
+            }
+        }
         self.assertEqual("4 of 9 barrier", quickstart.count_handled(statistics, "it", ["barrier"]))
         with self.assertRaisesRegex(JobFailed, "no call of allreduce"):
             quickstart.count_handled(statistics, "it", ["barrier", "allreduce"])
 
+
 def call(*words, **environment):
     env = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    return without_progress(subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**env, **environment}, timeout=110, check=False))
+    return without_progress(
+        subprocess.run(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**env, **environment},
+            timeout=110,
+            check=False,
+        )
+    )
 
 
 class Programs(unittest.TestCase):
@@ -82,54 +143,131 @@ class Programs(unittest.TestCase):
 
     def check(self, answer, collectives, sizes):
         self.assertEqual((2, 0), (answer["ranks"], answer["wrong"]))
-        self.assertEqual([(name, size) for name in collectives for size in ([0] if "barrier" in name else sizes)], [(f["collective"], f["bytes"]) for f in answer["figures"]])
+        self.assertEqual(
+            [
+                (name, size)
+                for name in collectives
+                for size in ([0] if "barrier" in name else sizes)
+            ],
+            [(f["collective"], f["bytes"]) for f in answer["figures"]],
+        )
         for figure in answer["figures"]:
             self.assertEqual(FIGURE, set(figure))
-            self.assertTrue(figure["shots"] > 0 and figure["min_ns"] <= figure["median_ns"] <= figure["p99_ns"], figure)
+            self.assertTrue(
+                figure["shots"] > 0 and figure["min_ns"] <= figure["median_ns"] <= figure["p99_ns"],
+                figure,
+            )
 
     def test_openmpi(self):
         self.need_openmpi()
         for huddle in (False, True):
-            output, _ = self.jobs.run([*self.start, OPENMPI, "--bytes", "1,1000,65536", *FEW], huddle)
-            self.check(json.loads(output), ["barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall", "alltoallv"], [1, 1000, 65536])
+            output, _ = self.jobs.run(
+                [*self.start, OPENMPI, "--bytes", "1,1000,65536", *FEW], huddle
+            )
+            self.check(
+                json.loads(output),
+                [
+                    "barrier",
+                    "bcast",
+                    "reduce",
+                    "allreduce",
+                    "reduce_scatter",
+                    "alltoall",
+                    "alltoallv",
+                ],
+                [1, 1000, 65536],
+            )
 
     def test_every_way_to_measure(self):
-        for words in (["--root", "shift"], ["--root", "1"], ["--cold"], ["--skew-us", "100"], ["--late-us", "200"], ["--loop", "20"], ["--warmups", "0"]):
+        for words in (
+            ["--root", "shift"],
+            ["--root", "1"],
+            ["--cold"],
+            ["--skew-us", "100"],
+            ["--late-us", "200"],
+            ["--loop", "20"],
+            ["--warmups", "0"],
+        ):
             with self.subTest(words=words):
-                answer = call(TEAM, "--bytes", "8,3000", "--coll", "barrier,bcast,bare_barrier,bare_bcast", *FEW, *words)
+                answer = call(
+                    TEAM,
+                    "--bytes",
+                    "8,3000",
+                    "--coll",
+                    "barrier,bcast,bare_barrier,bare_bcast",
+                    *FEW,
+                    *words,
+                )
                 self.assertEqual((0, ""), (answer.returncode, answer.stderr))
-                self.check(json.loads(answer.stdout), ["barrier", "bcast", "bare_barrier", "bare_bcast"], [8, 3000])
+                self.check(
+                    json.loads(answer.stdout),
+                    ["barrier", "bcast", "bare_barrier", "bare_bcast"],
+                    [8, 3000],
+                )
 
     def test_a_result_of_fewer_numbers_than_ranks_is_cut_all_the_same(self):
         """Each call has a number to add, not none for each rank."""
         with tempfile.TemporaryDirectory() as folder:
             stats = os.path.join(folder, "stats.json")
-            answer = json.loads(call(TEAM, "--coll", "reduce_scatter", "--bytes", "8", *FEW, HUDDLE_STATS=f"json:{stats}").stdout)
+            answer = json.loads(
+                call(
+                    TEAM,
+                    "--coll",
+                    "reduce_scatter",
+                    "--bytes",
+                    "8",
+                    *FEW,
+                    HUDDLE_STATS=f"json:{stats}",
+                ).stdout
+            )
             with open(stats, encoding="utf-8") as file:
                 counted = json.load(file)["collectives"]["reduce_scatter"]
         self.check(answer, ["reduce_scatter"], [8])
         self.assertEqual(8 * counted["calls"], counted["bytes"])
 
     def test_late_ranks_cost_processor_time_not_time(self):
-        figures = json.loads(call(TEAM, "--coll", "barrier", *FEW, "--late-us", "3000").stdout)["figures"]
+        figures = json.loads(call(TEAM, "--coll", "barrier", *FEW, "--late-us", "3000").stdout)[
+            "figures"
+        ]
         self.assertTrue(figures[0]["cpu_ns"] > 0 and figures[0]["shots"] == 4, figures)
 
     def test_what_is_refused_is_no_figure(self):
-        figures = json.loads(call(TEAM, "--coll", "barrier,bcast", "--bytes", "8,65536", *FEW, HUDDLE_BCAST="inline").stdout)["figures"]
-        self.assertEqual([0, 0, True], [figures[0]["refused"], figures[1]["refused"], figures[2]["refused"] > 0])
+        figures = json.loads(
+            call(
+                TEAM, "--coll", "barrier,bcast", "--bytes", "8,65536", *FEW, HUDDLE_BCAST="inline"
+            ).stdout
+        )["figures"]
+        self.assertEqual(
+            [0, 0, True], [figures[0]["refused"], figures[1]["refused"], figures[2]["refused"] > 0]
+        )
         self.assertEqual(0, figures[2]["wrong"])
 
     def test_errors(self):
-        for words in (["--bytes", "x"], ["--coll", "scan"], ["--figure-ms"], ["--ranks", "1"], ["--bind", "here"], ["--ring", "5:5"], ["--root", "-1"], ["--what", "1"]):
+        for words in (
+            ["--bytes", "x"],
+            ["--coll", "scan"],
+            ["--figure-ms"],
+            ["--ranks", "1"],
+            ["--bind", "here"],
+            ["--ring", "5:5"],
+            ["--root", "-1"],
+            ["--what", "1"],
+        ):
             with self.subTest(words=words):
                 answer = call(TEAM, *words)
-                self.assertEqual((2, f"huddle: bench-team: {words[0]}: not an option, or not a value of it\n"), (answer.returncode, answer.stderr))
+                self.assertEqual(
+                    (2, f"huddle: bench-team: {words[0]}: not an option, or not a value of it\n"),
+                    (answer.returncode, answer.stderr),
+                )
 
     def test_programs_without_groups_take_no_tree_by_groups(self):
         for tree in ("grouped", "nested", "leaders", "elm"):
             with self.subTest(tree=tree):
                 answer = call(FIT, "--tree", tree)
-                self.assertEqual((2, "huddle: bench-fit: --tree: not an option, or not a value of it\n"), (answer.returncode, answer.stderr))
+                self.assertEqual(
+                    (2, "huddle: bench-fit: --tree: not an option, or not a value of it\n"),
+                    (answer.returncode, answer.stderr),
+                )
                 if smpi.here(LAYOUT):
                     with self.assertRaisesRegex(Trouble, f"{tree}:2:0:8: not understood"):
                         smpi.run(LAYOUT, 1000, 1, 2, [(tree, 2, 0, 8)])
@@ -138,10 +276,43 @@ class Programs(unittest.TestCase):
         self.need_openmpi()
         with tempfile.TemporaryDirectory() as scratch:
             library = os.path.join(scratch, "corrupt.so")
-            subprocess.run(["mpicc.openmpi", "-shared", "-fPIC", os.path.join(SOURCE, "tests", "bench", "corrupt.c"), "-o", library], check=True)
+            subprocess.run(
+                [
+                    "mpicc.openmpi",
+                    "-shared",
+                    "-fPIC",
+                    os.path.join(SOURCE, "tests", "bench", "corrupt.c"),
+                    "-o",
+                    library,
+                ],
+                check=True,
+            )
             with self.assertRaisesRegex(JobFailed, r'status 1[^\d](.|\n)*"wrong": [1-9]'):
-                self.jobs.run([*self.start, "env", f"LD_PRELOAD={library}", OPENMPI, "--bytes", "1,8,65537", *FEW])
-            answer = call(HUDDLE, "bench", "bcast", "--bytes", "64", "--launches", "1", "--shots", "4", "--with", "ompi4", LD_PRELOAD=library)
+                self.jobs.run(
+                    [
+                        *self.start,
+                        "env",
+                        f"LD_PRELOAD={library}",
+                        OPENMPI,
+                        "--bytes",
+                        "1,8,65537",
+                        *FEW,
+                    ]
+                )
+            answer = call(
+                HUDDLE,
+                "bench",
+                "bcast",
+                "--bytes",
+                "64",
+                "--launches",
+                "1",
+                "--shots",
+                "4",
+                "--with",
+                "ompi4",
+                LD_PRELOAD=library,
+            )
             self.assertEqual(1, answer.returncode)
             self.assertRegex(answer.stderr, r"ompi4, 2 ranks: \d+ bytes were wrong")
 
@@ -163,42 +334,130 @@ class Command(unittest.TestCase):
                 return json.load(written)
 
     def test_side_by_side(self):
-        seen = self.measured("--bytes", "8,64K", "--launches", "2", "--with", "ompi4", "--against", "ompi4,ompi4-tree", "--bare")
-        self.assertEqual({"barrier", "reduce"}, {s["collective"] for s in seen["samples"] if s["variant"] == "ompi4-tree"})
+        seen = self.measured(
+            "--bytes",
+            "8,64K",
+            "--launches",
+            "2",
+            "--with",
+            "ompi4",
+            "--against",
+            "ompi4,ompi4-tree",
+            "--bare",
+        )
+        self.assertEqual(
+            {"barrier", "reduce"},
+            {s["collective"] for s in seen["samples"] if s["variant"] == "ompi4-tree"},
+        )
         order = list(dict.fromkeys((s["launch"], s["variant"]) for s in seen["samples"]))
-        self.assertEqual([(launch, name) for launch in (1, 2) for name in ("ompi4", "ompi4-tree", "huddle", "bare")], order)
+        self.assertEqual(
+            [
+                (launch, name)
+                for launch in (1, 2)
+                for name in ("ompi4", "ompi4-tree", "huddle", "bare")
+            ],
+            order,
+        )
 
     def test_an_mpi_by_its_launcher(self):
-        seen = self.measured("barrier", "--launches", "1", "--with", "mine", "--mpi", f"mine={shutil.which('mpirun.openmpi')}", "--against", "mine,mine-tree")
+        seen = self.measured(
+            "barrier",
+            "--launches",
+            "1",
+            "--with",
+            "mine",
+            "--mpi",
+            f"mine={shutil.which('mpirun.openmpi')}",
+            "--against",
+            "mine,mine-tree",
+        )
         self.assertEqual(["mine", "mine-tree", "huddle"], [s["variant"] for s in seen["samples"]])
 
     def test_sizes_that_an_algorithm_does_not_take(self):
-        answer = call(HUDDLE, "bench", "bcast", "--algorithm", "inline", "--bytes", "8,64K", "--launches", "1", "--shots", "4", "--with", "ompi4", "--against", "none", "--details")
+        answer = call(
+            HUDDLE,
+            "bench",
+            "bcast",
+            "--algorithm",
+            "inline",
+            "--bytes",
+            "8,64K",
+            "--launches",
+            "1",
+            "--shots",
+            "4",
+            "--with",
+            "ompi4",
+            "--against",
+            "none",
+            "--details",
+        )
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertIn("huddle inline, 2 ranks: takes 1 of 2 sizes", answer.stderr)
         self.assertNotIn("64 KB", answer.stdout)
-        self.measured("bcast", "--algorithm", "inline", "--bytes", "8", "--launches", "1", "--with", "ompi4", "--against", "none")  # says nothing: all is taken
+        self.measured(
+            "bcast",
+            "--algorithm",
+            "inline",
+            "--bytes",
+            "8",
+            "--launches",
+            "1",
+            "--with",
+            "ompi4",
+            "--against",
+            "none",
+        )  # says nothing: all is taken
 
     def test_a_peer_that_is_not_there_is_missing_in_the_end(self):
         with tempfile.TemporaryDirectory() as path:
             os.symlink(sys.executable, os.path.join(path, "python3"))
-            answer = call(HUDDLE, "bench", "barrier", "--launches", "1", "--shots", "4", "--mpi", f"ompi4={shutil.which('mpirun.openmpi')}", "--against", "ompi4,mpich4", PATH=path, OMPI_MCA_plm="isolated")
+            answer = call(
+                HUDDLE,
+                "bench",
+                "barrier",
+                "--launches",
+                "1",
+                "--shots",
+                "4",
+                "--mpi",
+                f"ompi4={shutil.which('mpirun.openmpi')}",
+                "--against",
+                "ompi4,mpich4",
+                PATH=path,
+                OMPI_MCA_plm="isolated",
+            )
         self.assertEqual((1, 1), (answer.returncode, answer.stderr.count("\n")), answer.stderr)
         self.assertIn("mpich4: not found here", answer.stderr)
         self.assertRegex(answer.stdout, "not here: mpich4\n")
 
     def test_files_that_cannot_be_written_are_told_before_anything_is_measured(self):
         with tempfile.TemporaryDirectory() as scratch:
-            for words in (["--csv", "/proc/x"], ["--json", scratch], ["--html", os.path.join(scratch, "nowhere", "x")], ["--csv", ""]):
+            for words in (
+                ["--csv", "/proc/x"],
+                ["--json", scratch],
+                ["--html", os.path.join(scratch, "nowhere", "x")],
+                ["--csv", ""],
+            ):
                 with self.subTest(words=words):
                     answer = call(HUDDLE, "bench", "--with", "ompi4", "--limit", "1", *words)
                     self.assertEqual((2, ""), (answer.returncode, answer.stdout))
-                    self.assertRegex(answer.stderr, rf"^huddle: {' '.join(words)}: cannot be written: [^\n]*\n$")
+                    self.assertRegex(
+                        answer.stderr, rf"^huddle: {' '.join(words)}: cannot be written: [^\n]*\n$"
+                    )
             self.assertEqual([], os.listdir(scratch))
 
     def test_errors_are_one_line(self):
-        for words, said in ((["scan"], "no collective scan"), (["--algorithm", "best"], "--algorithm best"), (["--against", "mpich3"], "--against mpich3"), (["--bytes", "lots"], "'lots' is no size"),
-                            (["--with", "nompi"], "--with nompi"), (["--set", "HUDDLE_NOTHING=1"], "HUDDLE_NOTHING"), (["--mpi", "ompi5=/dev"], "--mpi ompi5=/dev"), (["-msglog", "5:4"], "'5:4'")):
+        for words, said in (
+            (["scan"], "no collective scan"),
+            (["--algorithm", "best"], "--algorithm best"),
+            (["--against", "mpich3"], "--against mpich3"),
+            (["--bytes", "lots"], "'lots' is not a valid size"),
+            (["--with", "nompi"], "--with nompi"),
+            (["--set", "HUDDLE_NOTHING=1"], "HUDDLE_NOTHING"),
+            (["--mpi", "ompi5=/dev"], "--mpi ompi5=/dev"),
+            (["-msglog", "5:4"], "'5:4'"),
+        ):
             with self.subTest(words=words):
                 answer = call(HUDDLE, "bench", *words)
                 self.assertEqual((2, ""), (answer.returncode, answer.stdout))
@@ -206,15 +465,44 @@ class Command(unittest.TestCase):
                 self.assertEqual(1, answer.stderr.count("\n"), answer.stderr)
 
     def test_a_job_that_fails_says_its_last_lines(self):
-        answer = call(HUDDLE, "bench", "barrier", "--launches", "2", "--with", "ompi4", "--against", "none", "--set", "HUDDLE_MEMORY=nonsense")
+        answer = call(
+            HUDDLE,
+            "bench",
+            "barrier",
+            "--launches",
+            "2",
+            "--with",
+            "ompi4",
+            "--against",
+            "none",
+            "--set",
+            "HUDDLE_MEMORY=nonsense",
+        )
         self.assertEqual(1, answer.returncode)
-        self.assertRegex(answer.stderr, r"huddle, 2 ranks: left out: huddle took no call \(bad setting\)")
+        self.assertRegex(
+            answer.stderr, r"huddle, 2 ranks: left out: huddle handled no call \(bad setting\)"
+        )
 
     def stopped(self, how, seconds):
         """Status and what was said; no process and no folder of it is left."""
         with tempfile.TemporaryDirectory() as scratch:
-            job = subprocess.Popen([HUDDLE, "bench", "barrier", "--launches", "500", "--figure-ms", "50", "--with", "ompi4"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env={**os.environ, "BENCH_TEST": str(os.getpid()), "TMPDIR": scratch})
+            job = subprocess.Popen(
+                [
+                    HUDDLE,
+                    "bench",
+                    "barrier",
+                    "--launches",
+                    "500",
+                    "--figure-ms",
+                    "50",
+                    "--with",
+                    "ompi4",
+                ],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "BENCH_TEST": str(os.getpid()), "TMPDIR": scratch},
+            )
             time.sleep(seconds)
             job.send_signal(how)
             output, errors = job.communicate(timeout=60)
@@ -235,5 +523,7 @@ class Command(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it, and so would those started here
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # what a shell runs in the background ignores it, and so would those started here
     unittest.main()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The options of `huddle bench`, IMB's and OSU's among them.  test_options.py SOURCE."""
+
 import argparse
 import os
 import sys
@@ -7,104 +8,214 @@ import unittest
 
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
-from cli import bench_campaign, bench_options, bench_variants, peers  # noqa: E402
-from cli.layout import Trouble  # noqa: E402
+from cli.bench import arguments, variants  # noqa: E402
+from cli.bench.campaign import Campaign  # noqa: E402
+from cli.common import peers  # noqa: E402
+from cli.common.layout import Trouble  # noqa: E402
 
 KNOWN = ["barrier", "bcast"]
 
 
 def settled(*words):
     parser = argparse.ArgumentParser(exit_on_error=False, allow_abbrev=False)
-    bench_options.add_arguments(parser)
-    return bench_options.settle(parser.parse_args(words), KNOWN)
+    arguments.add_arguments(parser)
+    return arguments.settle(parser.parse_args(words), KNOWN)
 
 
 class Sizes(unittest.TestCase):
     def test_forms(self):
-        for text, sizes in (("8", [8]), ("1K,8", [8, 1024]), ("8:64", [8, 16, 32, 64]), ("8:100", [8, 16, 32, 64]), ("1:1000:10", [1, 10, 100, 1000]), ("0:4", [0, 2, 4]),
-                            ("4KiB,2MB", [4096, 2 << 20]), ("8:16,1M", [8, 16, 1 << 20])):
+        for text, sizes in (
+            ("8", [8]),
+            ("1K,8", [8, 1024]),
+            ("8:64", [8, 16, 32, 64]),
+            ("8:100", [8, 16, 32, 64]),
+            ("1:1000:10", [1, 10, 100, 1000]),
+            ("0:4", [0, 2, 4]),
+            ("4KiB,2MB", [4096, 2 << 20]),
+            ("8:16,1M", [8, 16, 1 << 20]),
+        ):
             with self.subTest(text=text):
-                self.assertEqual(sizes, bench_options.sizes_of(text))
+                self.assertEqual(sizes, arguments.sizes_of(text))
 
     def test_errors_name_what_was_given(self):
         for text in ("x", "8:", "9:8", "8:16:1", "2G", "-8", "", "1:64:1"):
             with self.subTest(text=text), self.assertRaises(argparse.ArgumentTypeError):
-                bench_options.sizes_of(text)
+                arguments.sizes_of(text)
 
 
 class Synonyms(unittest.TestCase):
     def test_imb(self):
-        options = settled("IMB-MPI1", "Bcast", "-off_cache", "20,64", "-iter", "5000,250", "-msglog", "6:8", "-sync", "1", "-imb_barrier", "1", "-root_shift", "1", "-zero_size", "0")
-        self.assertEqual((["bcast"], [64, 128, 256], 5000, True, True), (options.collectives, options.bytes, options.shots, options.cold, options.root_shift))
+        options = settled(
+            "IMB-MPI1",
+            "Bcast",
+            "-off_cache",
+            "20,64",
+            "-iter",
+            "5000,250",
+            "-msglog",
+            "6:8",
+            "-sync",
+            "1",
+            "-imb_barrier",
+            "1",
+            "-root_shift",
+            "1",
+            "-zero_size",
+            "0",
+        )
+        self.assertEqual(
+            (["bcast"], [64, 128, 256], 5000, True, True),
+            (options.collectives, options.bytes, options.shots, options.cold, options.root_shift),
+        )
         self.assertEqual([0, 1, 2], settled("-msglog", "1", "-zero_size", "on").bytes)
         self.assertEqual([2, 4, 8], settled("--ranks", "8", "-npmin", "2").ranks)
 
     def test_osu(self):
-        options = settled("osu_barrier", "osu_bcast", "-m", "8:32", "-i", "100", "-x", "7", "-f", "full")
-        self.assertEqual((KNOWN, [8, 16, 32], 100, 7, True), (options.collectives, options.bytes, options.shots, options.warmups, options.details))
+        options = settled(
+            "osu_barrier", "osu_bcast", "-m", "8:32", "-i", "100", "-x", "7", "-f", "full"
+        )
+        self.assertEqual(
+            (KNOWN, [8, 16, 32], 100, 7, True),
+            (options.collectives, options.bytes, options.shots, options.warmups, options.details),
+        )
         self.assertEqual([1, 2, 4], settled("-m", "4").bytes)
 
     def test_defaults(self):
         options = settled()
-        self.assertEqual((KNOWN, [2], False, False), (options.collectives, options.ranks, options.cold, options.details))
+        self.assertEqual(
+            (KNOWN, [2], False, False),
+            (options.collectives, options.ranks, options.cold, options.details),
+        )
 
     def test_errors(self):
-        for words, said in ((["reduce"], "reduce"), (["--ranks", "1"], "--ranks 1"), (["--root", "2"], "--root 2"), (["--warmups", "-1"], "--warmups")):
-            with self.subTest(words=words), self.assertRaisesRegex((Trouble, argparse.ArgumentError), said):
+        for words, said in (
+            (["reduce"], "reduce"),
+            (["--ranks", "1"], "--ranks 1"),
+            (["--root", "2"], "--root 2"),
+            (["--warmups", "-1"], "--warmups"),
+        ):
+            with (
+                self.subTest(words=words),
+                self.assertRaisesRegex((Trouble, argparse.ArgumentError), said),
+            ):
                 settled(*words)
 
 
 class Words(unittest.TestCase):
     def test_of_the_measuring_program(self):
-        words = bench_options.program_words(settled("--cold", "--late", "10000", "--root-shift", "--loop", "50", "--shots", "9"), KNOWN, [8, 64])
+        words = arguments.program_words(
+            settled("--cold", "--late", "10000", "--root-shift", "--loop", "50", "--shots", "9"),
+            KNOWN,
+            [8, 64],
+        )
         pairs = dict(zip(words[::2], words[1::2]))
-        self.assertEqual(("barrier,bcast", "8,64", "shift", "10000", "50", "9", "9"),
-                         tuple(pairs[name] for name in ("--coll", "--bytes", "--root", "--late-us", "--loop", "--least", "--most")))
+        self.assertEqual(
+            ("barrier,bcast", "8,64", "shift", "10000", "50", "9", "9"),
+            tuple(
+                pairs[name]
+                for name in (
+                    "--coll",
+                    "--bytes",
+                    "--root",
+                    "--late-us",
+                    "--loop",
+                    "--least",
+                    "--most",
+                )
+            ),
+        )
         self.assertEqual("--cold", words[-1])
 
 
 class Asked(unittest.TestCase):
     def test_whether_huddle_takes_the_calls_is_asked_with_one_call_of_each_size(self):
-        campaign = bench_campaign.Campaign(settled("bcast", "--bytes", "8,64", "--loop", "50", "--late", "10000", "--shots", "9", "--cold", "--root-shift"), None, [])
+        campaign = Campaign(
+            settled(
+                "bcast",
+                "--bytes",
+                "8,64",
+                "--loop",
+                "50",
+                "--late",
+                "10000",
+                "--shots",
+                "9",
+                "--cold",
+                "--root-shift",
+            ),
+            None,
+            [],
+        )
         asked = []
 
         def launch(_variant, _ranks, words, env):
             asked.extend(words)
             with open(env["HUDDLE_STATS"].partition(":")[2], "w", encoding="utf-8") as file:
                 file.write('{"collectives": {"bcast": {"handled": 2, "passed": {}}}}')
+
         campaign.launch = launch
-        campaign.check(bench_variants.Variant("huddle", "huddle", None, {}, {}, None), 2)
-        self.assertEqual("--coll bcast --bytes 8,64 --root shift --least 1 --most 1 --warmups 0 --figure-ms 1000", " ".join(asked))
+        campaign.check(variants.Variant("huddle", "huddle", None, {}, {}, None), 2)
+        self.assertEqual(
+            "--coll bcast --bytes 8,64 --root shift --least 1 --most 1 --warmups 0 --figure-ms"
+            " 1000",
+            " ".join(asked),
+        )
 
 
 class Peers(unittest.TestCase):
     found = {"ompi4": peers.Mpi("ompi4", "ompi4", "Open MPI 4.1.4", "mpirun", {})}
 
     def test_flavours(self):
-        variant = bench_variants.peer_of("ompi4-tree", self.found)
-        self.assertEqual(("6", ["barrier", "reduce"]), (variant.parameters["coll_tuned_barrier_algorithm"], variant.only))
-        self.assertEqual({}, bench_variants.peer_of("ompi4", self.found).parameters)
+        variant = variants.peer_of("ompi4-tree", self.found)
+        self.assertEqual(
+            ("6", ["barrier", "reduce"]),
+            (variant.parameters["coll_tuned_barrier_algorithm"], variant.only),
+        )
+        self.assertEqual({}, variants.peer_of("ompi4", self.found).parameters)
 
     def test_absent_is_a_line_and_unknown_an_error(self):
-        self.assertIn("mpich5: not found", bench_variants.peer_of("mpich5", self.found))
+        self.assertIn("mpich5: not found", variants.peer_of("mpich5", self.found))
         for name in ("ompi4-nothing", "mpich4-sm", "elan"):
             with self.subTest(name=name), self.assertRaisesRegex(Trouble, name):
-                bench_variants.peer_of(name, self.found)
+                variants.peer_of(name, self.found)
 
     def test_algorithms_side_by_side(self):
         class Layout:
             @staticmethod
             def ask(*_words):
-                return [{"collective": collective, "name": name} for collective, name in (("barrier", "groups"), ("bcast", "inline"), ("bcast", "queue"))]
-        self.assertEqual([("", {}, None)], bench_variants.forced(settled(), Layout))
-        self.assertEqual([("", {}, None), (" inline", {"HUDDLE_BCAST": "inline"}, ["bcast"]), (" queue", {"HUDDLE_BCAST": "queue"}, ["bcast"])],
-                         bench_variants.forced(settled("bcast", "--algorithm", "all"), Layout))
-        self.assertEqual([(" groups", {"HUDDLE_BARRIER": "groups"}, ["barrier"])], bench_variants.forced(settled("--algorithm", "groups"), Layout))
+                return [
+                    {"collective": collective, "name": name}
+                    for collective, name in (
+                        ("barrier", "groups"),
+                        ("bcast", "inline"),
+                        ("bcast", "queue"),
+                    )
+                ]
+
+        self.assertEqual([("", {}, None)], variants.forced(settled(), Layout))
+        self.assertEqual(
+            [
+                ("", {}, None),
+                (" inline", {"HUDDLE_BCAST": "inline"}, ["bcast"]),
+                (" queue", {"HUDDLE_BCAST": "queue"}, ["bcast"]),
+            ],
+            variants.forced(settled("bcast", "--algorithm", "all"), Layout),
+        )
+        self.assertEqual(
+            [(" groups", {"HUDDLE_BARRIER": "groups"}, ["barrier"])],
+            variants.forced(settled("--algorithm", "groups"), Layout),
+        )
         with self.assertRaisesRegex(Trouble, "groups"):
-            bench_variants.forced(settled("bcast", "--algorithm", "groups"), Layout)
+            variants.forced(settled("bcast", "--algorithm", "groups"), Layout)
 
     def test_names(self):
-        for version, name in (("Open MPI 4.1.4", "ompi4"), ("Open MPI 5.0.7", "ompi5"), ("MPICH 4.0.2", "mpich4"), ("Intel MPI 2021.19", "intel"), ("PRRTE 3", None)):
+        for version, name in (
+            ("Open MPI 4.1.4", "ompi4"),
+            ("Open MPI 5.0.7", "ompi5"),
+            ("MPICH 4.0.2", "mpich4"),
+            ("Intel MPI 2021.19", "intel"),
+            ("PRRTE 3", None),
+        ):
             self.assertEqual(name, peers.kind_of(version))
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `huddle bench` makes of figures, on made-up ones.  test_stats.py SOURCE."""
+
 import csv
 import io
 import itertools
@@ -14,29 +15,68 @@ from unittest import mock
 SOURCE = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, SOURCE)
 
-from cli import bench_chart, bench_report, bench_stats, bench_tables  # noqa: E402
-from cli.layout import Trouble  # noqa: E402
+from cli.bench import chart, report, stats, tables  # noqa: E402
+from cli.common import pictures, transfers  # noqa: E402
+from cli.common.layout import Trouble  # noqa: E402
 
 
-def figure(variant, median, before=60, after=60, collective="bcast", size=8, launch=1, ranks=2, **more):
-    return {"ranks": ranks, "bind": "core", "variant": variant, "mpi": "some MPI", "launch": launch, "collective": collective, "bytes": size, "median_ns": median,
-            "p99_ns": 2 * median, "min_ns": median, "mean_ns": median, "shots": 20, "late": 0, "refused": 0, "wrong": 0, "cpu_ns": 0,
-            "line_before_ns": before, "line_after_ns": after, **more}
+def figure(
+    variant, median, before=60, after=60, collective="bcast", size=8, launch=1, ranks=2, **more
+):
+    return {
+        "ranks": ranks,
+        "bind": "core",
+        "variant": variant,
+        "mpi": "some MPI",
+        "launch": launch,
+        "collective": collective,
+        "bytes": size,
+        "median_ns": median,
+        "p99_ns": 2 * median,
+        "min_ns": median,
+        "mean_ns": median,
+        "shots": 20,
+        "late": 0,
+        "refused": 0,
+        "wrong": 0,
+        "cpu_ns": 0,
+        "line_before_ns": before,
+        "line_after_ns": after,
+        **more,
+    }
 
 
 def rows(samples, ours=("huddle",), peers=("slow", "fast")):
-    return bench_stats.rows_of(samples, ours, peers)
+    return stats.rows_of(samples, ours, peers)
 
 
 class Classes(unittest.TestCase):
     def test_limits(self):
-        for before, after, name in ((10, 39.9, "nearest"), (40, 149, "near"), (150, 9999, "far"), (60, -1, "near"), (-1, 200, "far"), (39, 41, None), (-1, -1, None), (60, 300, None)):
+        for before, after, name in (
+            (10, 39.9, "nearest"),
+            (40, 149, "near"),
+            (150, 9999, "far"),
+            (60, -1, "near"),
+            (-1, 200, "far"),
+            (39, 41, None),
+            (-1, -1, None),
+            (60, 300, None),
+        ):
             with self.subTest(before=before, after=after):
-                self.assertEqual(name, bench_stats.class_of(figure("x", 1, before, after)))
+                self.assertEqual(name, transfers.class_of(figure("x", 1, before, after)))
 
     def test_only_within_a_class(self):
-        found, unlabelled = rows([figure("slow", 1000, 60, 60), figure("huddle", 400, 300, 300), figure("huddle", 500, 60, 300)])
-        self.assertEqual([("near", {"slow"}, {}), ("far", {"huddle"}, {})], [(r.line, set(r.cells), r.ratios) for r in found])
+        found, unlabelled = rows(
+            [
+                figure("slow", 1000, 60, 60),
+                figure("huddle", 400, 300, 300),
+                figure("huddle", 500, 60, 300),
+            ]
+        )
+        self.assertEqual(
+            [("near", {"slow"}, {}), ("far", {"huddle"}, {})],
+            [(r.line, set(r.cells), r.ratios) for r in found],
+        )
         self.assertEqual(1, unlabelled)
 
     def test_a_refused_or_missing_figure_is_none(self):
@@ -46,109 +86,188 @@ class Classes(unittest.TestCase):
 
 class Ratios(unittest.TestCase):
     def test_against_the_best_of_each_size(self):
-        found, _ = rows([figure("slow", 1000), figure("fast", 500), figure("huddle", 250), figure("slow", 100, size=64), figure("fast", 200, size=64), figure("huddle", 200, size=64)])
-        self.assertEqual([("fast", 0.5), ("slow", 2.0)], [(r.best, r.ratios["huddle"].value) for r in found])
-        [(ranks, bind, collective, line, name, mean, sizes)] = bench_stats.summaries(found)
-        self.assertEqual((2, "core", "bcast", "near", "huddle", 2), (ranks, bind, collective, line, name, sizes))
+        found, _ = rows(
+            [
+                figure("slow", 1000),
+                figure("fast", 500),
+                figure("huddle", 250),
+                figure("slow", 100, size=64),
+                figure("fast", 200, size=64),
+                figure("huddle", 200, size=64),
+            ]
+        )
+        self.assertEqual(
+            [("fast", 0.5), ("slow", 2.0)], [(r.best, r.ratios["huddle"].value) for r in found]
+        )
+        [(ranks, bind, collective, line, name, mean, sizes)] = stats.summaries(found)
+        self.assertEqual(
+            (2, "core", "bcast", "near", "huddle", 2), (ranks, bind, collective, line, name, sizes)
+        )
         self.assertAlmostEqual(1.0, mean)
 
     def test_median_of_the_launches(self):
         found, _ = rows([figure("fast", m, launch=i) for i, m in enumerate((100, 900, 110))])
-        self.assertEqual((110, 220, 3), (found[0].cells["fast"].median_ns, found[0].cells["fast"].p99_ns, found[0].cells["fast"].launches))
+        self.assertEqual(
+            (110, 220, 3),
+            (
+                found[0].cells["fast"].median_ns,
+                found[0].cells["fast"].p99_ns,
+                found[0].cells["fast"].launches,
+            ),
+        )
 
     def test_bare_is_no_peer_and_its_best_ring_counts(self):
-        found, _ = rows([figure("bare", 50, ring="a"), figure("bare", 10, ring="b"), figure("bare", 12, ring="b"), figure("fast", 100), figure("huddle", 80)])
-        self.assertEqual((11, 2, "fast"), (found[0].cells["bare"].median_ns, found[0].cells["bare"].launches, found[0].best))
-        self.assertIn("of the bare speed", " ".join(bench_tables.bare_lines([found[0]._replace(collective="barrier")])))
+        found, _ = rows(
+            [
+                figure("bare", 50, ring="a"),
+                figure("bare", 10, ring="b"),
+                figure("bare", 12, ring="b"),
+                figure("fast", 100),
+                figure("huddle", 80),
+            ]
+        )
+        self.assertEqual(
+            (11, 2, "fast"),
+            (found[0].cells["bare"].median_ns, found[0].cells["bare"].launches, found[0].best),
+        )
+        self.assertIn(
+            "of the bare speed",
+            " ".join(tables.bare_lines([found[0]._replace(collective="barrier")])),
+        )
 
 
 class Bootstrap(unittest.TestCase):
     def test_one_launch_has_no_interval(self):
-        self.assertEqual((None, None), bench_stats.median_interval([5]))
-        self.assertEqual((2.5, None, None), tuple(bench_stats.ratio_of([5], [2])))
+        self.assertEqual((None, None), stats.median_interval([5]))
+        self.assertEqual((2.5, None, None), tuple(stats.ratio_of([5], [2])))
 
     def test_holds_the_median_and_is_repeatable(self):
         values = [100 + (7 * i) % 31 for i in range(31)]
-        low, high = bench_stats.median_interval(values)
+        low, high = stats.median_interval(values)
         self.assertTrue(min(values) < low < 115 < high < max(values), (low, high))
-        self.assertEqual((low, high), bench_stats.median_interval(values))
+        self.assertEqual((low, high), stats.median_interval(values))
 
     def test_more_launches_narrow_it(self):
         few, many = ([100 + (7 * i) % 31 for i in range(n)] for n in (6, 310))
-        width = [high - low for low, high in map(bench_stats.median_interval, (few, many))]
+        width = [high - low for low, high in map(stats.median_interval, (few, many))]
         self.assertLess(width[1], width[0])
 
     def test_covers_as_often_as_it_says(self):
-        """Of 100 samples of 15 from a known distribution, about 95 % of the intervals hold its median; surely more than 85 and less than all."""
+        """
+        Of 100 samples of 15 from a known distribution, about 95 % of the intervals hold its median;
+        surely more than 85 and less than all.
+        """
         import random
+
         source = random.Random(7)
         held = 0
         for _ in range(100):
-            low, high = bench_stats.median_interval([source.expovariate(1) for _ in range(15)])
+            low, high = stats.median_interval([source.expovariate(1) for _ in range(15)])
             held += low <= 0.6931 <= high
         self.assertTrue(85 < held < 100, held)
 
     def test_ratio(self):
-        ratio = bench_stats.ratio_of([50, 51, 52, 53, 54], [100, 102, 104, 106, 108])
+        ratio = stats.ratio_of([50, 51, 52, 53, 54], [100, 102, 104, 106, 108])
         self.assertEqual(0.5, ratio.value)
         self.assertTrue(50 / 108 <= ratio.low < 0.5 < ratio.high <= 54 / 100)
 
 
 class Shown(unittest.TestCase):
     def setUp(self):
-        self.samples = [figure(name, time * (1 + size / 100) + launch, size=size, launch=launch) for launch in (1, 2) for size in (8, 64) for name, time in (("fast", 500), ("huddle", 300))]
-        self.samples += [figure(name, 200, collective="barrier", size=0) for name in ("fast", "huddle")]
+        self.samples = [
+            figure(name, time * (1 + size / 100) + launch, size=size, launch=launch)
+            for launch in (1, 2)
+            for size in (8, 64)
+            for name, time in (("fast", 500), ("huddle", 300))
+        ]
+        self.samples += [
+            figure(name, 200, collective="barrier", size=0) for name in ("fast", "huddle")
+        ]
         self.rows, _ = rows(self.samples)
-        self.about = {"command": ["huddle", "bench", "<&>"], "mpi": "some MPI", "machine": {"processor": "some"}, "notes": ["a note"], "variants": []}
+        self.about = {
+            "command": ["huddle", "bench", "<&>"],
+            "mpi": "some MPI",
+            "machine": {"processor": "some"},
+            "notes": ["a note"],
+            "variants": [],
+        }
 
     def test_tables(self):
-        (first, _, barriers, _), (second, headers, sizes, _) = bench_tables.tables(self.rows)
-        self.assertTrue(first.startswith("barrier") and second.startswith("bcast") and "60 ns (near" in second)
-        self.assertEqual((2, ["size", "line ns", "fast", "huddle", "best peer", "ratio to it"]), (len(barriers), headers))
+        (first, _, barriers, _), (second, headers, sizes, _) = tables.tables(self.rows)
+        self.assertTrue(
+            first.startswith("barrier") and second.startswith("bcast") and "60 ns (near" in second
+        )
+        self.assertEqual(
+            (2, ["size", "line ns", "fast", "huddle", "best peer", "ratio to it"]),
+            (len(barriers), headers),
+        )
         self.assertEqual(["8 B", "60", "0.54", "0.33*", "fast"], sizes[0][:5])
-        self.assertEqual(4, len(bench_tables.tables(self.rows, details=True)[1][2]))
+        self.assertEqual(4, len(tables.tables(self.rows, details=True)[1][2]))
 
     def test_what_is_compared_comes_first(self):
-        found, _ = rows([figure("huddle", 300, 10, 10), figure("huddle", 300), figure("fast", 500), figure("fast", 900, 300, 300)])
-        self.assertEqual(["near", "nearest", "far"], [title.split("(")[1].split(":")[0] for title, *_ in bench_tables.tables(found)])
+        found, _ = rows(
+            [
+                figure("huddle", 300, 10, 10),
+                figure("huddle", 300),
+                figure("fast", 500),
+                figure("fast", 900, 300, 300),
+            ]
+        )
+        self.assertEqual(
+            ["near", "nearest", "far"],
+            [title.split("(")[1].split(":")[0] for title, *_ in tables.tables(found)],
+        )
 
     def test_without_matplotlib_a_picture_is_an_error_and_a_page_has_none(self):
         said, none = [], {"csv": None, "json": None, "png": None, "html": None}
-        with tempfile.TemporaryDirectory() as scratch, mock.patch.object(bench_chart, "missing", lambda: "pictures need it"):
+        with (
+            tempfile.TemporaryDirectory() as scratch,
+            mock.patch.object(pictures, "missing", lambda: "pictures need it"),
+        ):
             path = os.path.join(scratch, "x")
-            bench_report.check_files(SimpleNamespace(**{**none, "html": path}), said.append)
+            report.check_files(SimpleNamespace(**{**none, "html": path}), said.append)
             self.assertEqual([f"--html {path}: without pictures: pictures need it"], said)
             with self.assertRaisesRegex(Trouble, "--png .*: pictures need it"):
-                bench_report.check_files(SimpleNamespace(**{**none, "png": path}), said.append)
+                report.check_files(SimpleNamespace(**{**none, "png": path}), said.append)
 
     def test_columns_keep_their_turn(self):
-        found, _ = rows([figure("slow", 100, size=64), figure("fast", 100, before=-1, after=-1), figure("huddle", 100), figure("fast", 100, size=64)])
-        self.assertEqual(["slow", "fast", "huddle"], bench_tables.variants_of(found))
+        found, _ = rows(
+            [
+                figure("slow", 100, size=64),
+                figure("fast", 100, before=-1, after=-1),
+                figure("huddle", 100),
+                figure("fast", 100, size=64),
+            ]
+        )
+        self.assertEqual(["slow", "fast", "huddle"], tables.variants_of(found))
 
     def test_csv_has_a_row_for_each_figure_of_each_launch(self):
-        read = list(csv.DictReader(io.StringIO(bench_report.as_csv(self.samples))))
+        read = list(csv.DictReader(io.StringIO(report.as_csv(self.samples))))
         self.assertEqual(len(self.samples), len(read))
-        self.assertEqual(("fast", "bcast", "8", "1", "near"), tuple(read[0][name] for name in ("variant", "collective", "bytes", "launch", "class")))
+        self.assertEqual(
+            ("fast", "bcast", "8", "1", "near"),
+            tuple(read[0][name] for name in ("variant", "collective", "bytes", "launch", "class")),
+        )
 
     def test_json(self):
-        answer = json.loads(bench_report.as_json(self.rows, self.samples, self.about))
+        answer = json.loads(report.as_json(self.rows, self.samples, self.about))
         self.assertEqual((3, len(self.samples)), (len(answer["rows"]), len(answer["samples"])))
         self.assertIn("huddle", answer["rows"][1]["ratios"])
 
     def test_html_is_one_file(self):
-        page = bench_report.as_html(self.rows, self.about, b"\x89PNG")
+        page = report.as_html(self.rows, self.about, b"\x89PNG")
         self.assertIn("data:image/png;base64,", page)
         self.assertIn("huddle bench &lt;&amp;&gt;", page)
         self.assertNotRegex(page, r'(?:src|href)=(?!"?data:)')
 
     def test_lines_can_be_told_apart(self):
-        self.assertEqual(40, len(set(itertools.islice(bench_chart.look(), 40))))
+        self.assertEqual(40, len(set(itertools.islice(pictures.look(), 40))))
         names = [f"huddle {i}" for i in range(16)] + [f"peer {i}" for i in range(16)]
-        self.assertEqual(32, len({shown[:2] for shown in bench_chart.looks(names).values()}))
+        self.assertEqual(32, len({shown[:2] for shown in chart.looks(names).values()}))
 
-    @unittest.skipIf(bench_chart.missing(), "no matplotlib")
+    @unittest.skipIf(pictures.missing(), "no matplotlib")
     def test_picture(self):
-        self.assertTrue(bench_chart.draw(self.rows, "some MPI").startswith(b"\x89PNG"))
+        self.assertTrue(chart.draw(self.rows, "some MPI").startswith(b"\x89PNG"))
 
 
 if __name__ == "__main__":

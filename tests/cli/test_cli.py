@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command `huddle` as users call it.  test_cli.py BUILD."""
+
+import itertools
 import json
 import os
 import shutil
@@ -8,24 +10,45 @@ import sys
 import tempfile
 import unittest
 
+from said import some
+
 BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 
 # What launchers answer to --version, and what huddle makes of it.
 LAUNCHERS = {
     "mpirun": ("mpirun (Open MPI) 5.0.7\n\nReport bugs to ...\n", "Open MPI 5.0.7", "openmpi-5.0"),
-    "mpiexec": ("Intel(R) MPI Library for Linux* OS, Version 2021.19 Build 20260101\n", "Intel MPI 2021.19", "mpich"),
-    "mpiexec.hydra": ("HYDRA build details:\n    Version:                                 4.0.2\n", "MPICH 4.0.2", "mpich"),
+    "mpiexec": (
+        "Intel(R) MPI Library for Linux* OS, Version 2021.19 Build 20260101\n",
+        "Intel MPI 2021.19",
+        "mpich",
+    ),
+    "mpiexec.hydra": (
+        "HYDRA build details:\n    Version:                                 4.0.2\n",
+        "MPICH 4.0.2",
+        "mpich",
+    ),
     "mpirun.mpich": ("something else entirely\n", None, None),
 }
 
 
 def clean_environment(**more):
-    return {**{k: v for k, v in os.environ.items() if not k.startswith("HUDDLE") and k != "LD_PRELOAD"}, **more}
+    return {
+        **{k: v for k, v in os.environ.items() if not k.startswith("HUDDLE") and k != "LD_PRELOAD"},
+        **more,
+    }
 
 
 def huddle(*words, **environment):
-    return subprocess.run([HUDDLE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment(**environment), timeout=120, check=False)
+    return subprocess.run(
+        [HUDDLE, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=clean_environment(**environment),
+        timeout=120,
+        check=False,
+    )
 
 
 def seen_by_command(*options, **environment):
@@ -41,10 +64,16 @@ class Run(unittest.TestCase):
         self.assertTrue(os.path.isfile(first["LD_PRELOAD"]))
         self.assertRegex(first["HUDDLE_JOB"], r"^[0-9a-f]{32}$")
         self.assertNotEqual(first["HUDDLE_JOB"], second["HUDDLE_JOB"])
-        self.assertEqual({"LD_PRELOAD", "HUDDLE_JOB"}, {k for k in first if k.startswith("HUDDLE") or k == "LD_PRELOAD"})
+        self.assertEqual(
+            {"LD_PRELOAD", "HUDDLE_JOB"},
+            {k for k in first if k.startswith("HUDDLE") or k == "LD_PRELOAD"},
+        )
 
     def test_keeps_what_was_preloaded(self):
-        self.assertRegex(seen_by_command(LD_PRELOAD="libm.so.6")["LD_PRELOAD"], r"libhuddle-loader\.so:libm\.so\.6$")
+        self.assertRegex(
+            seen_by_command(LD_PRELOAD="libm.so.6")["LD_PRELOAD"],
+            r"libhuddle-loader\.so:libm\.so\.6$",
+        )
 
     def test_settings_and_statistics(self):
         seen = seen_by_command("--set", "HUDDLE_MEMORY=1M", "--stats=out.json")
@@ -57,8 +86,13 @@ class Run(unittest.TestCase):
         self.assertEqual((7, "-- --explain\n"), (answer.returncode, answer.stdout))
 
     def test_errors_are_one_line(self):
-        for words, status, said in ((("run",), 2, "nothing to run"), (("run", "--"), 2, "nothing to run"), (("run", "--", "no-such-command"), 127, "no-such-command"),
-                                    (("run", "--set", "HUDDLE_MEMRY=1", "--", "true"), 2, "HUDDLE_MEMRY"), (("run", "--set", "HUDDLE_MEMORY", "--", "true"), 2, "HUDDLE_MEMORY=VALUE")):
+        for words, status, said in (
+            (("run",), 2, "nothing to run"),
+            (("run", "--"), 2, "nothing to run"),
+            (("run", "--", "no-such-command"), 127, "no-such-command"),
+            (("run", "--set", "HUDDLE_MEMRY=1", "--", "true"), 2, "HUDDLE_MEMRY"),
+            (("run", "--set", "HUDDLE_MEMORY", "--", "true"), 2, "HUDDLE_MEMORY=VALUE"),
+        ):
             answer = huddle(*words)
             with self.subTest(words=words):
                 self.assertEqual(status, answer.returncode)
@@ -76,20 +110,38 @@ class Run(unittest.TestCase):
 
 class Launcher(unittest.TestCase):
     def test_packages_of_the_build_tree_are_found_there_only(self):
-        """The environment that ./quickstart makes; a launcher like ours, whose command says whether it sees what lies there."""
+        """
+        The environment that ./quickstart makes; a launcher like ours, whose command says whether it
+        sees what lies there.
+        """
         with tempfile.TemporaryDirectory() as tree:
-            files = {"venv/lib/python%d.%d/site-packages/only_here.py" % sys.version_info[:2]: "", "libexec/huddle/huddle_cli/__init__.py": "",
-                     "libexec/huddle/huddle_cli/layout.py": "def Layout(*_, **__): pass\n",
-                     "libexec/huddle/huddle_cli/main.py": "import importlib.util\ndef main(*_): return 5 if importlib.util.find_spec('only_here') else 6\n"}
+            files = {
+                "venv/lib/python%d.%d/site-packages/only_here.py" % sys.version_info[:2]: "",
+                "libexec/huddle/huddle_cli/__init__.py": "",
+                "libexec/huddle/huddle_cli/common/__init__.py": "",
+                "libexec/huddle/huddle_cli/common/layout.py": "def Layout(*_, **__): pass\n",
+                "libexec/huddle/huddle_cli/main.py": (
+                    "import importlib.util\ndef main(*_): return 5 if"
+                    " importlib.util.find_spec('only_here') else 6\n"
+                ),
+            }
             for name, text in files.items():
                 os.makedirs(os.path.dirname(os.path.join(tree, name)), exist_ok=True)
                 with open(os.path.join(tree, name), "w", encoding="utf-8") as file:
                     file.write(text)
             os.mkdir(os.path.join(tree, "bin"))
             launcher = shutil.copy(HUDDLE, os.path.join(tree, "bin"))
-            self.assertEqual(6, subprocess.run([sys.executable, "-B", launcher], check=False).returncode, "an installation")
+            self.assertEqual(
+                6,
+                subprocess.run([sys.executable, "-B", launcher], check=False).returncode,
+                "an installation",
+            )
             with open(os.path.join(tree, "CMakeCache.txt"), "w", encoding="utf-8"):
-                self.assertEqual(5, subprocess.run([sys.executable, "-B", launcher], check=False).returncode, "a build tree")
+                self.assertEqual(
+                    5,
+                    subprocess.run([sys.executable, "-B", launcher], check=False).returncode,
+                    "a build tree",
+                )
 
 
 class Info(unittest.TestCase):
@@ -105,19 +157,28 @@ class Info(unittest.TestCase):
         memory = sum(node["bytes"] for node in facts["machine"]["numa_nodes"])
         for member in facts["team"]["members"]:
             lease = member["team"]["lease"]
-            self.assertLessEqual(lease["arena_bytes"], min(10 << 20, memory / 100 / facts["machine"]["cores"]))
+            self.assertLessEqual(
+                lease["arena_bytes"], min(10 << 20, memory / 100 / facts["machine"]["cores"])
+            )
             self.assertLessEqual(lease["bytes"], lease["arena_bytes"])
 
     def test_text(self):
         answer = huddle("info", "--ranks", "3", "--bind", "none")
         self.assertEqual(0, answer.returncode, answer.stderr)
-        for words in ("Machine:", "A team of 3 processes, unbound", "pages on nodes", "of each rank (HUDDLE_MEMORY)", "MPIs on PATH", "HUDDLE_MEMORY"):
+        for words in (
+            "Machine:",
+            "A team of 3 processes, unbound",
+            "pages on nodes",
+            "of each rank (HUDDLE_MEMORY)",
+            "MPIs on PATH",
+            "HUDDLE_MEMORY",
+        ):
             self.assertIn(words, answer.stdout)
 
     def test_bad_setting_is_told(self):
         answer = huddle("info", HUDDLE_MEMORY="lots")
         self.assertEqual(0, answer.returncode)
-        self.assertIn("takes no calls", answer.stdout)
+        self.assertIn("handles no calls", answer.stdout)
         self.assertIn("HUDDLE_MEMORY=lots", answer.stdout)
 
     def test_bad_ranks(self):
@@ -129,28 +190,57 @@ class Info(unittest.TestCase):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                     file.write(f"#!/bin/sh\ncat <<'EOF'\n{says}EOF\n")
                 os.chmod(os.path.join(folder, name), 0o755)
-            facts = json.loads(huddle("info", "--json", PATH=folder + ":" + os.environ["PATH"]).stdout)
-        found = {m["launcher"]: (m["mpi"], m["front_end"]) for m in facts["mpis"] if m["command"].startswith(folder)}
-        self.assertEqual({name: tuple(wanted) for name, (_, *wanted) in LAUNCHERS.items() if wanted[0]}, found)
+            facts = json.loads(
+                huddle("info", "--json", PATH=folder + ":" + os.environ["PATH"]).stdout
+            )
+        found = {
+            m["launcher"]: (m["mpi"], m["front_end"])
+            for m in facts["mpis"]
+            if m["command"].startswith(folder)
+        }
+        self.assertEqual(
+            {name: tuple(wanted) for name, (_, *wanted) in LAUNCHERS.items() if wanted[0]}, found
+        )
 
 
 class Settings(unittest.TestCase):
     def test_odd_values_are_one_line_and_every_setting_is_listed(self):
         whole = {r["name"] for r in json.loads(huddle("settings", "--json").stdout)["settings"]}
-        for name in ("HUDDLE_TUNING", "HUDDLE_JOB", "HUDDLE_MEMORY", "HUDDLE_LEVELS_OFF", "HUDDLE_NO_SUCH"):
-            for value in (b"\xff\xfe", b"a\nb", b"\x1b[31m", b"9" * 400, b" 1"):
-                with self.subTest(name=name, value=value):
-                    answer = subprocess.run([HUDDLE, "settings", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False,
-                                            env={**{k.encode(): v.encode() for k, v in clean_environment().items()}, name.encode(): value})
-                    self.assertNotIn(b"Traceback", answer.stderr)
-                    said = json.loads(answer.stdout)
-                    self.assertEqual(whole, {r["name"] for r in said["settings"]})
-                    self.assertTrue(said["error"] or value == b" 1", said["error"])
-                    self.assertFalse(any(ord(c) < 32 for c in said["error"] or ""), said["error"])
+        names = (
+            "HUDDLE_TUNING",
+            "HUDDLE_JOB",
+            "HUDDLE_MEMORY",
+            "HUDDLE_LEVELS_OFF",
+            "HUDDLE_NO_SUCH",
+        )
+        values = (b"\xff\xfe", b"a\nb", b"\x1b[31m", b"9" * 400, b" 1")
+        for name, value in some(itertools.product(names, values)):
+            with self.subTest(name=name, value=value):
+                answer = subprocess.run(
+                    [HUDDLE, "settings", "--json"],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    timeout=120,
+                    check=False,
+                    env={
+                        **{k.encode(): v.encode() for k, v in clean_environment().items()},
+                        name.encode(): value,
+                    },
+                )
+                self.assertNotIn(b"Traceback", answer.stderr)
+                said = json.loads(answer.stdout)
+                self.assertEqual(whole, {r["name"] for r in said["settings"]})
+                self.assertTrue(said["error"] or value == b" 1", said["error"])
+                self.assertFalse(any(ord(c) < 32 for c in said["error"] or ""), said["error"])
 
     def test_value_and_where_from(self):
-        rows = {r["name"]: r for r in json.loads(huddle("settings", "--json", HUDDLE_MEMORY="2M").stdout)["settings"]}
-        self.assertEqual(("2M", "environment"), (rows["HUDDLE_MEMORY"]["value"], rows["HUDDLE_MEMORY"]["origin"]))
+        rows = {
+            r["name"]: r
+            for r in json.loads(huddle("settings", "--json", HUDDLE_MEMORY="2M").stdout)["settings"]
+        }
+        self.assertEqual(
+            ("2M", "environment"), (rows["HUDDLE_MEMORY"]["value"], rows["HUDDLE_MEMORY"]["origin"])
+        )
         self.assertEqual("default", rows["HUDDLE_BARRIER"]["origin"])
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An installation works, also after it has been moved.  test_install.py SOURCE BUILD."""
+
 import glob
 import json
 import os
@@ -13,7 +14,15 @@ SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 
 
 def run(*words, **environment):
-    answer = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment}, timeout=120, check=False)
+    answer = subprocess.run(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=120,
+        check=False,
+    )
     assert answer.returncode == 0, f"{words}: {answer.stdout}"
     return answer.stdout
 
@@ -21,7 +30,9 @@ def run(*words, **environment):
 class Install(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
-        first, self.prefix = os.path.join(self.scratch.name, "first"), os.path.join(self.scratch.name, "moved")
+        first, self.prefix = os.path.join(self.scratch.name, "first"), os.path.join(
+            self.scratch.name, "moved"
+        )
         run("cmake", "--install", BUILD, "--prefix", first)
         shutil.move(first, self.prefix)
 
@@ -39,16 +50,39 @@ class Install(unittest.TestCase):
 
     def test_front_ends_are_those_of_the_build(self):
         def names(top):
-            return sorted(os.path.relpath(p, top) for p in glob.glob(f"{top}/**/*.so*", recursive=True) if "/huddle/" in p or "/libhuddle" in p)
+            return sorted(
+                os.path.relpath(p, top)
+                for p in glob.glob(f"{top}/**/*.so*", recursive=True)
+                if "/huddle/" in p or "/libhuddle" in p
+            )
+
         build_libs = os.path.dirname(glob.glob(f"{BUILD}/lib*/**/libhuddle.so", recursive=True)[0])
-        installed_libs = os.path.dirname(glob.glob(f"{self.prefix}/lib*/**/libhuddle.so", recursive=True)[0])
+        installed_libs = os.path.dirname(
+            glob.glob(f"{self.prefix}/lib*/**/libhuddle.so", recursive=True)[0]
+        )
         self.assertEqual(names(build_libs), names(installed_libs))
 
     def test_a_program_of_its_own(self):
         pkgconfig = os.path.dirname(glob.glob(f"{self.prefix}/**/huddle.pc", recursive=True)[0])
-        flags = run("pkg-config", f"--define-variable=prefix={self.prefix}", "--cflags", "--libs", "huddle", PKG_CONFIG_PATH=pkgconfig).split()
+        flags = run(
+            "pkg-config",
+            f"--define-variable=prefix={self.prefix}",
+            "--cflags",
+            "--libs",
+            "huddle",
+            PKG_CONFIG_PATH=pkgconfig,
+        ).split()
         program = os.path.join(self.scratch.name, "team")
-        run(os.environ.get("CC", "cc"), "-std=gnu11", "-D_GNU_SOURCE", os.path.join(SOURCE, "examples", "team.c"), "-o", program, *flags, "-pthread")
+        run(
+            os.environ.get("CC", "cc"),
+            "-std=gnu11",
+            "-D_GNU_SOURCE",
+            os.path.join(SOURCE, "examples", "team.c"),
+            "-o",
+            program,
+            *flags,
+            "-pthread",
+        )
         run(program, LD_LIBRARY_PATH=os.path.dirname(pkgconfig))
 
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle tune --machine: the file from made-up measurements, and a short real run that huddle simulate reads.  test_machine.py SOURCE BUILD."""
+"""
+huddle tune --machine: the file from made-up measurements, and a short real run that huddle simulate
+reads.  test_machine.py SOURCE BUILD.
+"""
+
 import contextlib
 import io
 import os
@@ -14,31 +18,69 @@ from said import without_progress
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
-from cli import steady, tune_file, tune_machine, tune_steady  # noqa: E402
-from cli.layout import Layout, Trouble  # noqa: E402
-from cli.machines import tomllib  # noqa: E402
+from cli.common import steady  # noqa: E402
+from cli.tune import agreement, describe, tuning_file  # noqa: E402
+from cli.common.layout import Layout, Trouble  # noqa: E402
+from cli.common.machines import tomllib  # noqa: E402
 
-MEASURED = {"name": 'A "machine"', "cores": 4, "topology": "pack:1 core:4 pu:1", "xml": None, "shared_level": "numa",
-            "numbers": [{"table": "lines", "key": "transfer_ns.numa", "value": 61.594, "note": "measured: somehow"},
-                        {"table": "caches", "key": "private_bytes", "value": 2097152.0, "note": "hwloc's"}]}
+MEASURED = {
+    "name": 'A "machine"',
+    "cores": 4,
+    "topology": "pack:1 core:4 pu:1",
+    "xml": None,
+    "shared_level": "numa",
+    "numbers": [
+        {"table": "lines", "key": "transfer_ns.numa", "value": 61.594, "note": "measured: somehow"},
+        {"table": "caches", "key": "private_bytes", "value": 2097152.0, "note": "hwloc's"},
+    ],
+}
+
 
 def huddle(home, *words):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          env={**clean, "XDG_CONFIG_HOME": home}, timeout=250, check=False))
+    return without_progress(
+        subprocess.run(
+            [os.path.join(BUILD, "bin", "huddle"), *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**clean, "XDG_CONFIG_HOME": home},
+            timeout=250,
+            check=False,
+        )
+    )
 
 
 class File(unittest.TestCase):
     def test_text(self):
-        lines = tune_machine.text_of(MEASURED, MEASURED["topology"], "2026-01-02").split("\n")
-        for line in ("# Written by 'huddle tune --machine'.", 'name = "A \\"machine\\""', 'source = "measured by huddle tune --machine on 2026-01-02, 4 cores"', 'topology = "pack:1 core:4 pu:1"',
-                     "[lines]", "transfer_ns.numa = 61.59        # measured: somehow", "private_bytes = 2097152         # hwloc's", "[links]", "[reduce]"):
+        lines = describe.text_of(MEASURED, MEASURED["topology"], "2026-01-02").split("\n")
+        for line in (
+            "# Written by 'huddle tune --machine'.",
+            'name = "A \\"machine\\""',
+            'source = "measured by huddle tune --machine on 2026-01-02, 4 cores"',
+            'topology = "pack:1 core:4 pu:1"',
+            "[lines]",
+            "transfer_ns.numa = 61.59        # measured: somehow",
+            "private_bytes = 2097152         # hwloc's",
+            "[links]",
+            "[reduce]",
+        ):
             self.assertIn(line, lines)
         self.assertNotIn("doubt", "".join(lines))
         self.assertTrue(any(line.startswith('shared_level = "numa" ') for line in lines))
 
 
-ALONE = ("output", "site", "collectives", "ranks", "quick", "minutes", "baselines", "fresh", "resume")  # options that do not go with --machine
+ALONE = (
+    "output",
+    "site",
+    "collectives",
+    "ranks",
+    "quick",
+    "minutes",
+    "baselines",
+    "fresh",
+    "resume",
+)  # options that do not go with --machine
 
 
 def numbers(note="measured: somehow", **values):
@@ -52,75 +94,139 @@ def numbers(note="measured: somehow", **values):
 
 class Steady(unittest.TestCase):
     def test_what_other_work_slows_down_does_not_count(self):
-        runs = [numbers(lines__transfer_ns__numa=ns, copy__kernel_gbps=gbps) for ns, gbps in ((60, 9), (400, 2), (62, 9.2))]
-        joined, unsteady = tune_steady.joined(runs)
+        runs = [
+            numbers(lines__transfer_ns__numa=ns, copy__kernel_gbps=gbps)
+            for ns, gbps in ((60, 9), (400, 2), (62, 9.2))
+        ]
+        joined, unsteady = agreement.joined(runs)
         self.assertEqual(([61, 9.1], {}), ([number["value"] for number in joined], unsteady))
 
     def test_what_does_not_agree_is_named_and_marked(self):
         runs = [numbers(lines__hit_ns=1.5, copy__kernel_gbps=gbps) for gbps in (9, 2, 5)]
-        joined, unsteady = tune_steady.joined(runs)
+        joined, unsteady = agreement.joined(runs)
         self.assertEqual({"copy.kernel_gbps": (2, 9)}, unsteady)
-        self.assertEqual(["measured: somehow", "measured: somehow; not steady: 2 to 9 in 3 runs"], [number["note"] for number in joined])
-        self.assertEqual("copy.kernel_gbps 2 to 9", tune_steady.words(unsteady, []))
+        self.assertEqual(
+            ["measured: somehow", "measured: somehow; not steady: 2 to 9 in 3 runs"],
+            [number["note"] for number in joined],
+        )
+        self.assertEqual("copy.kernel_gbps 2 to 9", agreement.words(unsteady, []))
 
     def test_small_differences_of_large_times_say_nothing(self):
-        self.assertEqual({}, tune_steady.joined([numbers(lines__revoke_ns__numa=ns, lines__post_ns=ns / 10) for ns in (1, 9)])[1])
+        self.assertEqual(
+            {},
+            agreement.joined(
+                [numbers(lines__revoke_ns__numa=ns, lines__post_ns=ns / 10) for ns in (1, 9)]
+            )[1],
+        )
 
     def test_what_is_assumed_stays(self):
-        joined, unsteady = tune_steady.joined([numbers(note, lines__home_ns__numa=ns) for note, ns in (("assumed: nothing", 0), ("measured: at last", 50))])
-        self.assertEqual(("assumed: nothing", 0, {}), (joined[0]["note"], joined[0]["value"], unsteady))
+        joined, unsteady = agreement.joined(
+            [
+                numbers(note, lines__home_ns__numa=ns)
+                for note, ns in (("assumed: nothing", 0), ("measured: at last", 50))
+            ]
+        )
+        self.assertEqual(
+            ("assumed: nothing", 0, {}), (joined[0]["note"], joined[0]["value"], unsteady)
+        )
 
     def test_what_no_machine_is_like(self):
-        good = {"lines__hit_ns": 1.5, "lines__transfer_ns__l3": 40, "lines__transfer_ns__machine": 120, "copy__nearest_gbps__own": 60, "copy__cached_gbps__own": 30, "copy__cached_gbps__machine": 8,
-                "copy__memory_gbps__local": 10, "copy__shared_gbps": 20, "copy__kernel_gbps": 9, "memory__node_gbps": 40}
-        self.assertEqual([], tune_steady.impossible(numbers(**good)))
-        for name, value, said in (("lines__transfer_ns__l3", 200, "lines.transfer_ns.machine 120, but lines.transfer_ns.l3 200"), ("lines__hit_ns", 70, "lines.transfer_ns.l3 40, but lines.hit_ns 70"),
-                                  ("copy__cached_gbps__machine", 90, "copy.cached_gbps.machine 90, but copy.nearest_gbps.own 60"),
-                                  ("copy__kernel_gbps", 90, "copy.kernel_gbps 90, but copy.nearest_gbps.own 60"), ("memory__node_gbps", 5, "copy.memory_gbps.local 10, but memory.node_gbps 5")):
+        good = {
+            "lines__hit_ns": 1.5,
+            "lines__transfer_ns__l3": 40,
+            "lines__transfer_ns__machine": 120,
+            "copy__nearest_gbps__own": 60,
+            "copy__cached_gbps__own": 30,
+            "copy__cached_gbps__machine": 8,
+            "copy__memory_gbps__local": 10,
+            "copy__shared_gbps": 20,
+            "copy__kernel_gbps": 9,
+            "memory__node_gbps": 40,
+        }
+        self.assertEqual([], agreement.impossible(numbers(**good)))
+        for name, value, said in (
+            (
+                "lines__transfer_ns__l3",
+                200,
+                "lines.transfer_ns.machine 120, but lines.transfer_ns.l3 200",
+            ),
+            ("lines__hit_ns", 70, "lines.transfer_ns.l3 40, but lines.hit_ns 70"),
+            (
+                "copy__cached_gbps__machine",
+                90,
+                "copy.cached_gbps.machine 90, but copy.nearest_gbps.own 60",
+            ),
+            ("copy__kernel_gbps", 90, "copy.kernel_gbps 90, but copy.nearest_gbps.own 60"),
+            ("memory__node_gbps", 5, "copy.memory_gbps.local 10, but memory.node_gbps 5"),
+        ):
             with self.subTest(name):
-                self.assertEqual([said], tune_steady.impossible(numbers(**{**good, name: value})))
+                self.assertEqual([said], agreement.impossible(numbers(**{**good, name: value})))
 
     def test_what_is_written_all_the_same_is_marked(self):
-        once, others = tune_machine.measure_once, steady.others
-        tune_machine.measure_once, steady.others = lambda _: {**MEASURED, "numbers": numbers(copy__kernel_gbps=next(values))}, lambda: None
+        once, others = describe.measure_once, steady.others
+        describe.measure_once, steady.others = (
+            lambda _: {**MEASURED, "numbers": numbers(copy__kernel_gbps=next(values))},
+            lambda: None,
+        )
         try:
-            with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                options = types.SimpleNamespace(machine=os.path.join(folder, "m.toml"), force=True, **dict.fromkeys(ALONE))
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                contextlib.redirect_stdout(io.StringIO()),
+                contextlib.redirect_stderr(io.StringIO()),
+            ):
+                options = types.SimpleNamespace(
+                    machine=os.path.join(folder, "m.toml"), force=True, **dict.fromkeys(ALONE)
+                )
                 values = iter((1, 2, 4, 8, 16))
-                self.assertEqual(0, tune_machine.main(options, types.SimpleNamespace(tools="/none", question=lambda *_: {})))
+                self.assertEqual(
+                    0,
+                    describe.main(
+                        options, types.SimpleNamespace(tools="/none", question=lambda *_: {})
+                    ),
+                )
                 with open(options.machine, encoding="utf-8") as file:
                     lines = file.read().split("\n")
         finally:
-            tune_machine.measure_once, steady.others = once, others
-        self.assertTrue(lines[2].startswith("# NOT TO BE BELIEVED: copy.kernel_gbps 1 to 16"), lines)
+            describe.measure_once, steady.others = once, others
+        self.assertTrue(
+            lines[2].startswith("# NOT TO BE BELIEVED: copy.kernel_gbps 1 to 16"), lines
+        )
         self.assertTrue(lines[3].startswith('doubt = "copy.kernel_gbps 1 to 16'), lines)
 
     def test_figures_that_do_not_agree_are_refused(self):
         class Layout:
             tools = "/none"
             question = staticmethod(lambda *_: {})
-        once, others = tune_machine.measure_once, steady.others
-        tune_machine.measure_once = lambda _: {**MEASURED, "numbers": numbers(copy__kernel_gbps=next(values))}
+
+        once, others = describe.measure_once, steady.others
+        describe.measure_once = lambda _: {
+            **MEASURED,
+            "numbers": numbers(copy__kernel_gbps=next(values)),
+        }
         try:
             steady.others = lambda: None
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "m.toml")
                 options = types.SimpleNamespace(machine=path, force=False, **dict.fromkeys(ALONE))
                 values = iter((1, 2, 4, 8, 16))
-                with self.assertRaisesRegex(Trouble, "copy.kernel_gbps 1 to 16; nothing was written"):
-                    tune_machine.main(options, Layout)
+                with self.assertRaisesRegex(
+                    Trouble, "copy.kernel_gbps 1 to 16; nothing was written"
+                ):
+                    describe.main(options, Layout)
                 self.assertEqual([], os.listdir(folder))
                 values = iter((1, 1, 1, 1, 1))
                 steady.others = lambda: "other work has 97 % of a processor"
-                with self.assertRaisesRegex(Trouble, "figures are not to be believed: other work has 97 % of a processor; "):
-                    tune_machine.main(options, Layout)
+                with self.assertRaisesRegex(
+                    Trouble, "figures are not to be believed: other work has 97 % of a processor; "
+                ):
+                    describe.main(options, Layout)
                 steady.others, values = lambda: None, iter((1, 9, 8))
                 with contextlib.redirect_stdout(io.StringIO()):
-                    self.assertEqual(0, tune_machine.main(options, Layout))
+                    self.assertEqual(0, describe.main(options, Layout))
                 with open(path, encoding="utf-8") as file:
                     self.assertIn("kernel_gbps = 8.5", file.read())
         finally:
-            tune_machine.measure_once, steady.others = once, others
+            describe.measure_once, steady.others = once, others
 
 
 @unittest.skipIf(tomllib is None, "no tomllib here")
@@ -136,7 +242,9 @@ class Real(unittest.TestCase):
     def test_what_is_measured_can_be_simulated(self):
         said = huddle(self.home, "tune", "--machine", "--force")
         self.assertEqual(0, said.returncode, said.stderr)
-        self.assertRegex(said.stderr, r"^(huddle: tune: the figures are not to be believed: [^\n]*\n)?$")
+        self.assertRegex(
+            said.stderr, r"^(huddle: tune: the figures are not to be believed: [^\n]*\n)?$"
+        )
         path = os.path.join(self.home, "huddle", "machine.toml")
         self.assertIn(f"Written: {path}", said.stdout)
         with open(path, "rb") as file:
@@ -145,21 +253,52 @@ class Real(unittest.TestCase):
         simulated = huddle(self.home, "simulate", "barrier", "--ranks", "2")
         self.assertEqual((0, ""), (simulated.returncode, simulated.stderr))
         self.assertIn(f"on {machine['name']}", simulated.stdout)
-        beside = huddle(self.home, "simulate", "bcast", "--ranks", "2", "--bytes", "8,64K", "--algorithm", "queue,slots", "--measure")
+        beside = huddle(
+            self.home,
+            "simulate",
+            "bcast",
+            "--ranks",
+            "2",
+            "--bytes",
+            "8,64K",
+            "--algorithm",
+            "queue,slots",
+            "--measure",
+        )
         self.assertEqual((0, ""), (beside.returncode, beside.stderr))
-        for line in (r"Simulated and measured bcast, 2 ranks .*; line transfer: simulated machine [\d.]+ ns, measured ", r"8 B +queue +\S+ ns +", r"64 KB +slots "):
+        for line in (
+            (
+                r"Simulated and measured bcast, 2 ranks .*; line transfer: simulated machine [\d.]+"
+                r" ns, measured "
+            ),
+            r"8 B +queue +\S+ ns +",
+            r"64 KB +slots ",
+        ):
             self.assertRegex(beside.stdout, line)
-        self.assertRegex(beside.stdout, r"ranks enter a call within ([1-9]|[1-9]\d{1,2}) ns of each other")
-        tune_file.check_place(path, force=False)  # what tune wrote, tune overwrites
+        self.assertRegex(
+            beside.stdout, r"ranks enter a call within ([1-9]|[1-9]\d{1,2}) ns of each other"
+        )
+        tuning_file.check_place(path, force=False)  # what tune wrote, tune overwrites
         self.refuses_what_a_simulation_would(path)
 
     def refuses_what_a_simulation_would(self, path):
-        layout = Layout(BUILD, libs="lib", plugins="lib/huddle", tools="libexec/huddle", share="share/huddle", sysconf="/etc")
+        layout = Layout(
+            BUILD,
+            libs="lib",
+            plugins="lib/huddle",
+            tools="libexec/huddle",
+            share="share/huddle",
+            sysconf="/etc",
+        )
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        tune_machine.check_read(layout, {path: text})
-        with self.assertRaisesRegex(Trouble, "^tune: what was measured: lines.hit_ns: 0 .accepted: 0.001 to 1000000000 ns.; nothing was written$"):
-            tune_machine.check_read(layout, {path: re.sub("(?m)^hit_ns = [^ ]*", "hit_ns = 0", text)})
+        describe.check_read(layout, {path: text})
+        with self.assertRaisesRegex(
+            Trouble,
+            "^tune: what was measured: lines.hit_ns: 0 .accepted: 0.001 to 1000000000 ns.; nothing"
+            " was written$",
+        ):
+            describe.check_read(layout, {path: re.sub("(?m)^hit_ns = [^ ]*", "hit_ns = 0", text)})
 
     def test_complaints(self):
         mine = os.path.join(self.home, "mine.toml")
@@ -169,12 +308,37 @@ class Real(unittest.TestCase):
         for name in ("x.txt", "kunpeng-920", ""):
             begin = os.listdir(self.home)
             said = huddle(self.home, "tune", "--machine", name)
-            self.assertEqual((2, f"huddle: tune: --machine {name or repr('')}: no name that huddle simulate reads (accepted: a file NAME.toml; without a name {usual})\n"), (said.returncode, said.stderr))
+            self.assertEqual(
+                (
+                    2,
+                    (
+                        f"huddle: tune: --machine {name or repr('')}: no name that huddle simulate"
+                        f" reads (accepted: a file NAME.toml; without a name {usual})\n"
+                    ),
+                ),
+                (said.returncode, said.stderr),
+            )
             self.assertEqual(begin, os.listdir(self.home))
         for words, complaint in (
-                (("--machine", "/none/x.toml"), "/none/x.toml cannot be written: there is no directory /none (another place: --machine FILE)"),
-                (("--machine", mine), f"{mine} was not written by 'huddle tune': not overwritten (--force does; another place: --machine FILE)"),
-                (("--machine", mine, "--quick"), "tune: --quick: not with --machine (accepted: --machine FILE, --force)")):
+            (
+                ("--machine", "/none/x.toml"),
+                (
+                    "/none/x.toml cannot be written: there is no such directory: /none (another"
+                    " place: --machine FILE)"
+                ),
+            ),
+            (
+                ("--machine", mine),
+                (
+                    f"{mine} was not written by 'huddle tune': not overwritten (--force does;"
+                    " another place: --machine FILE)"
+                ),
+            ),
+            (
+                ("--machine", mine, "--quick"),
+                "tune: --quick: not with --machine (accepted: --machine FILE, --force)",
+            ),
+        ):
             said = huddle(self.home, "tune", *words)
             self.assertNotEqual(0, said.returncode)
             self.assertEqual(f"huddle: {complaint}\n", said.stderr)

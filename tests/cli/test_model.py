@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle model on every machine that is described, and what it says of what it does not understand.  test_model.py SOURCE BUILD."""
+"""
+huddle model on every machine that is described, and what it says of what it does not understand.
+test_model.py SOURCE BUILD.
+"""
+
 import argparse
 import glob
 import json
@@ -13,20 +17,41 @@ from unittest import mock
 from said import without_progress
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-MACHINES = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml")))
+MACHINES = sorted(
+    os.path.splitext(os.path.basename(path))[0]
+    for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))
+)
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 sys.path.insert(0, SOURCE)
-from cli import jobs, machines, model_beside, model_fit, simulate, simulate_measure, simulated, steady  # noqa: E402
-from cli.layout import Layout, Trouble  # noqa: E402
+from cli.common import jobs, machines, simulated, steady  # noqa: E402
+from cli.model import beside, fit  # noqa: E402
+from cli.simulate import asked as simulate_asked, measure  # noqa: E402
+from cli.common.layout import Layout, Trouble  # noqa: E402
 
-LAYOUT = Layout(BUILD, libs="lib", plugins="lib/huddle", tools="libexec/huddle", share="share/huddle", sysconf="/etc")
+LAYOUT = Layout(
+    BUILD,
+    libs="lib",
+    plugins="lib/huddle",
+    tools="libexec/huddle",
+    share="share/huddle",
+    sysconf="/etc",
+)
 SIMULATOR = os.path.exists(LAYOUT.program("simulate"))
 
 
 def model(*words):
     with tempfile.TemporaryDirectory() as empty:
-        return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), "model", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env={**os.environ, "XDG_CONFIG_HOME": empty}, timeout=250, check=False))
+        return without_progress(
+            subprocess.run(
+                [os.path.join(BUILD, "bin", "huddle"), "model", *words],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "XDG_CONFIG_HOME": empty},
+                timeout=250,
+                check=False,
+            )
+        )
 
 
 def answer(*words):
@@ -40,7 +65,9 @@ class Described(unittest.TestCase):
         for machine in MACHINES:
             for collective in COLLECTIVES if machine == "kunpeng-920" else COLLECTIVES[1:2]:
                 said = model(collective, "--machine", machine)
-                self.assertEqual((0, ""), (said.returncode, said.stderr), f"{machine}, {collective}")
+                self.assertEqual(
+                    (0, ""), (said.returncode, said.stderr), f"{machine}, {collective}"
+                )
                 self.assertIn("nothing is measured or simulated", said.stdout)
 
     def test_the_limit_holds_and_grows(self):
@@ -64,49 +91,98 @@ class Described(unittest.TestCase):
         row = said["rows"][0]
         self.assertLessEqual(row["fragment"] * row["buffers"], 256 << 10)
         self.assertEqual(0, row["fragment"] % 4096)
-        self.assertEqual(8192, answer("bcast", "--machine", "kunpeng-920", "--fragment", "8K")["rows"][0]["fragment"])
+        self.assertEqual(
+            8192,
+            answer("bcast", "--machine", "kunpeng-920", "--fragment", "8K")["rows"][0]["fragment"],
+        )
 
     def notified(self, machine):
         """Tree -> t_w."""
-        return {row["tree"]: row["notify_ns"] for row in answer("bcast", "--machine", machine, "--bytes", "4K")["trees"]}
+        return {
+            row["tree"]: row["notify_ns"]
+            for row in answer("bcast", "--machine", machine, "--bytes", "4K")["trees"]
+        }
 
     def test_trees_by_groups_in_the_order_of_the_simulator(self):
-        """Of 8 bytes in all cores' lines, us, leaders 32 and nested 8: simulated .56 .80 on the first, 1.60 1.38 on the second."""
+        """
+        Of 8 bytes in all cores' lines, us, leaders 32 and nested 8: simulated .56 .80 on the first,
+        1.60 1.38 on the second.
+        """
         kunpeng, epyc = map(self.notified, ("kunpeng-920", "epyc-7742"))
         self.assertLess(kunpeng["leaders 32"], kunpeng["nested 8"])
         self.assertLess(epyc["nested 8"], epyc["leaders 32"])
 
     def test_no_queue_is_recommended_that_each_call_drains(self):
-        for words, buffers in (((), 256), (("--queue", "64K"), 16), (("--queue", "4K"), 2), (("--buffers", "7"), 7)):
-            said = answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K", *words)["recommended"]
+        for words, buffers in (
+            ((), 256),
+            (("--queue", "64K"), 16),
+            (("--queue", "4K"), 2),
+            (("--buffers", "7"), 7),
+        ):
+            said = answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K", *words)[
+                "recommended"
+            ]
             self.assertTrue(said.endswith(f" fragment=4096 buffers={buffers}"), said)
 
     @unittest.skipUnless(SIMULATOR, "built without the simulator")
     def test_what_is_recommended_is_simulated_about_as_fast_as_what_huddle_does(self):
-        parameters = [word for said in answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K")["recommended"].split() for word in ("--param", said)]
-        asked = [simulate.asked_as(LAYOUT, "bcast", "--machine", "kunpeng-920", "--bytes", "4K", *words) for words in (("--algorithm", "queue", *parameters), ())]
-        recommended, chosen = (call["times"]["time_ns"] for one in asked for call in one.calls().values())
+        parameters = [
+            word
+            for said in answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K")[
+                "recommended"
+            ].split()
+            for word in ("--param", said)
+        ]
+        asked = [
+            simulate_asked.asked_as(
+                LAYOUT, "bcast", "--machine", "kunpeng-920", "--bytes", "4K", *words
+            )
+            for words in (("--algorithm", "queue", *parameters), ())
+        ]
+        recommended, chosen = (
+            call["times"]["time_ns"] for one in asked for call in one.calls().values()
+        )
         self.assertLess(recommended, 1.25 * chosen)
 
     def test_few_ranks_are_nearer_than_many(self):
-        near, far = (answer("barrier", "--machine", "kunpeng-920", "--ranks", ranks)["limits"][0]["ns"] for ranks in ("4", "128"))
+        near, far = (
+            answer("barrier", "--machine", "kunpeng-920", "--ranks", ranks)["limits"][0]["ns"]
+            for ranks in ("4", "128")
+        )
         self.assertLess(near, far)
-        apart = answer("barrier", "--machine", "kunpeng-920", "--ranks", "4", "--map", "socket")["limits"][0]["ns"]
+        apart = answer("barrier", "--machine", "kunpeng-920", "--ranks", "4", "--map", "socket")[
+            "limits"
+        ][0]["ns"]
         self.assertEqual(far, apart)
 
 
 def figure(ns, line_ns=50, min_ns=None):
-    return {"median_ns": ns, "min_ns": min_ns or ns, "shots": 9, "refused": 0, "line_before_ns": 50, "line_after_ns": line_ns}
+    return {
+        "median_ns": ns,
+        "min_ns": min_ns or ns,
+        "shots": 9,
+        "refused": 0,
+        "line_before_ns": 50,
+        "line_after_ns": line_ns,
+    }
 
 
 class Steady(unittest.TestCase):
     def times(self, *runs):
         """Of launches, each size -> ns, or a figure."""
         launches = iter(runs)
-        return steady.measured(lambda: [(size, ns if isinstance(ns, dict) else figure(ns)) for size, ns in next(launches).items()], lambda: None)
+        return steady.measured(
+            lambda: [
+                (size, ns if isinstance(ns, dict) else figure(ns))
+                for size, ns in next(launches).items()
+            ],
+            lambda: None,
+        )
 
     def test_two_that_agree_are_enough(self):
-        self.assertEqual(({8: 1050, 64: 2000}, {}), self.times({8: 1000, 64: 2000}, {8: 1100, 64: 2000}))
+        self.assertEqual(
+            ({8: 1050, 64: 2000}, {}), self.times({8: 1000, 64: 2000}, {8: 1100, 64: 2000})
+        )
 
     def test_one_alone_is_no_agreement(self):
         self.assertEqual((1000, False), steady.settled([1000]))
@@ -117,7 +193,10 @@ class Steady(unittest.TestCase):
         self.assertEqual(({8: 1050}, {}), self.times({8: 1000}, {8: 9000}, {8: 1100}))
 
     def test_what_does_not_agree_is_told_with_all_its_values(self):
-        self.assertEqual(({8: 1500}, {8: [1000, 2000, 4000, 8000, 16000]}), self.times(*({8: ns} for ns in (1000, 2000, 4000, 8000, 16000))))
+        self.assertEqual(
+            ({8: 1500}, {8: [1000, 2000, 4000, 8000, 16000]}),
+            self.times(*({8: ns} for ns in (1000, 2000, 4000, 8000, 16000))),
+        )
 
     def test_figures_whose_processors_moved_do_not_count(self):
         moved = figure(100, line_ns=300)
@@ -130,69 +209,165 @@ class Steady(unittest.TestCase):
         self.assertEqual(({}, {8: []}), self.times(*[{8: held_up}] * steady.MAX_RUNS))
 
     def test_how_busy_others_keep_the_processors(self):
-        before = "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 100 0 100 1000 10 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\ncpu2 0 0 0 5 0 0 0 0 0 0\nintr 7\n"
-        after = "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 110 0 100 1080 20 0 0 0 0 0\ncpu1 30 10 10 50 0 0 0 0 30 0\ncpu2 99 0 0 5 0 0 0 0 0 0\nintr 9\n"
+        before = (
+            "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 100 0 100 1000 10 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0"
+            " 0\ncpu2 0 0 0 5 0 0 0 0 0 0\nintr 7\n"
+        )
+        after = (
+            "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 110 0 100 1080 20 0 0 0 0 0\ncpu1 30 10 10 50 0 0 0 0"
+            " 30 0\ncpu2 99 0 0 5 0 0 0 0 0 0\nintr 9\n"
+        )
         self.assertAlmostEqual(0.1, steady.busy(before, after, [0]))
         self.assertAlmostEqual(0.5, steady.busy(before, after, [0, 1]))
         self.assertEqual(0, steady.busy(before, before, [0, 1, 2]))
 
     def test_a_larger_message_is_not_faster(self):
-        self.assertEqual([(64, 512)], steady.falls({8: 100, 64: 5000, 512: 2000, 4096: None, 8192: 1900}))
+        self.assertEqual(
+            [(64, 512)], steady.falls({8: 100, 64: 5000, 512: 2000, 4096: None, 8192: 1900})
+        )
 
     def test_what_a_call_of_nothing_takes_is_taken_off(self):
-        self.assertEqual(({64: 30, 512: 100}, []), simulate_measure.believed({"nothing": 100, 64: 130, 512: 200}, {}))
+        self.assertEqual(
+            ({64: 30, 512: 100}, []), measure.believed({"nothing": 100, 64: 130, 512: 200}, {})
+        )
 
     def test_a_simulated_start_is_taken_off(self):
-        """Two ranks that enter within 20 ns: half of the time the later one has after .71 of them."""
+        """
+        Two ranks that enter within 20 ns: half of the time the later one has after .71 of them.
+        """
         for skew_ns, taken_ns in ((20, 14.142), (0, 0)):
             self.assertAlmostEqual(taken_ns, simulated.entry_ns(skew_ns, 2), 3)
 
     def test_only_the_machine_that_is_described_is_measured(self):
         """Another line transfer is another machine: processors have wandered."""
-        beside = simulate_measure.Measured(argparse.Namespace(names=[], sizes=[], machine={"lines": {"transfer_ns": {"machine": 60}}}), {})
-        for before_ns, line_ns, holds in ((-1, 54, True), (54, -1, True), (-1, 20, False), (50, 80, True), (50, 20, False), (20, 20, False), (300, 300, False), (60, 149, False)):
-            self.assertEqual(holds, beside.holds({**figure(1000, line_ns), "line_before_ns": before_ns}), (before_ns, line_ns))
+        there = measure.Measured(
+            argparse.Namespace(
+                names=[], sizes=[], machine={"lines": {"transfer_ns": {"machine": 60}}}
+            ),
+            {},
+        )
+        for before_ns, line_ns, holds in (
+            (-1, 54, True),
+            (54, -1, True),
+            (-1, 20, False),
+            (50, 80, True),
+            (50, 20, False),
+            (20, 20, False),
+            (300, 300, False),
+            (60, 149, False),
+        ):
+            self.assertEqual(
+                holds,
+                there.holds({**figure(1000, line_ns), "line_before_ns": before_ns}),
+                (before_ns, line_ns),
+            )
 
     def test_what_is_not_believed_has_no_figure(self):
-        """Of what is hardly longer than nothing, differs from run to run, or is less than what a shorter one takes; and it is said why."""
+        """
+        Of what is hardly longer than nothing, differs from run to run, or is less than what a
+        shorter one takes; and it is said why.
+        """
         times = {"nothing": 2260, 1: 2270, 8: 9000, 64: 4000, 512: 6000, 4096: 30000}
-        holds, why = simulate_measure.believed(times, {512: [6000, 9000], 4096: [30000]})
+        holds, why = measure.believed(times, {512: [6000, 9000], 4096: [30000]})
         self.assertEqual({}, holds)
-        self.assertEqual(["1 B: 2.27 us, and a call of nothing, which is taken off, 2.26 us", "8 B: more than 64 B", "64 B: less than 8 B", "512 B: runs differ, 6 to 9 us", "4 KB: one figure only, 30 us"], why)
-        self.assertEqual(({}, ["calls of nothing, which are taken off: 1 to 2 us"]), simulate_measure.believed({"nothing": 1000, 8: 9000}, {"nothing": [1000, 2000]}))
+        self.assertEqual(
+            [
+                "1 B: 2.27 us, and a call of nothing, which is taken off, 2.26 us",
+                "8 B: more than 64 B",
+                "64 B: less than 8 B",
+                "512 B: runs differ, 6 to 9 us",
+                "4 KB: one figure only, 30 us",
+            ],
+            why,
+        )
+        self.assertEqual(
+            ({}, ["calls of nothing, which are taken off: 1 to 2 us"]),
+            measure.believed({"nothing": 1000, 8: 9000}, {"nothing": [1000, 2000]}),
+        )
 
     def test_the_parts_of_the_model_agree_or_are_named(self):
-        runs = [{"notify_ns": 200, "enter_ns": 80, "leave_ns": 0, "copies": [{"bytes": 4096, "in_ns": ns, "out_ns": 500}]} for ns in (400, 900, 3000)]
-        parts, doubts = model_fit.joined_parts(runs)
-        self.assertEqual((200, 80, 0, [{"bytes": 4096, "in_ns": 650, "out_ns": 500}]), tuple(parts.values()))
+        runs = [
+            {
+                "notify_ns": 200,
+                "enter_ns": 80,
+                "leave_ns": 0,
+                "copies": [{"bytes": 4096, "in_ns": ns, "out_ns": 500}],
+            }
+            for ns in (400, 900, 3000)
+        ]
+        parts, doubts = fit.joined_parts(runs)
+        self.assertEqual(
+            (200, 80, 0, [{"bytes": 4096, "in_ns": 650, "out_ns": 500}]), tuple(parts.values())
+        )
         self.assertEqual(["a copy in of 4 KB 0.4 to 3 us"], doubts)
 
 
 @unittest.skipUnless(SIMULATOR, "built without the simulator")
 class Beside(unittest.TestCase):
-    """The same figures as huddle simulate --measure: of a machine that is described as this one, and a measuring program that says what it is told."""
+    """
+    The same figures as huddle simulate --measure: of a machine that is described as this one, and a
+    measuring program that says what it is told.
+    """
+
     RANKS, START_NS, NOTHING_NS, CALL_NS = 2, 40, 300, 1000
 
     def setUp(self):
         path = os.path.join(LAYOUT.machines, "xeon-e5620.toml")
         self.line_ns = next(iter(machines.read(path)["lines"]["transfer_ns"].values()))
-        for patch in (mock.patch.object(machines, "measured_file", lambda: path), mock.patch.object(jobs, "cores", lambda: self.RANKS), mock.patch.object(simulate_measure, "bench_team", self.bench_team)):
+        for patch in (
+            mock.patch.object(machines, "measured_file", lambda: path),
+            mock.patch.object(jobs, "cores", lambda: self.RANKS),
+            mock.patch.object(measure, "bench_team", self.bench_team),
+        ):
             patch.start()
             self.addCleanup(patch.stop)
 
     def bench_team(self, _asked, collectives, sizes, _figure_ms, _environment):
-        times = [("nothing", 0, self.NOTHING_NS)] + [(name, size, self.CALL_NS) for name in collectives.split(",") if name != "nothing" for size in sizes]
-        return {"start_ns": self.START_NS, "figures": [{**figure(ns, self.line_ns), "line_before_ns": self.line_ns, "collective": name, "bytes": size} for name, size, ns in times]}
+        times = [("nothing", 0, self.NOTHING_NS)] + [
+            (name, size, self.CALL_NS)
+            for name in collectives.split(",")
+            if name != "nothing"
+            for size in sizes
+        ]
+        return {
+            "start_ns": self.START_NS,
+            "figures": [
+                {
+                    **figure(ns, self.line_ns),
+                    "line_before_ns": self.line_ns,
+                    "collective": name,
+                    "bytes": size,
+                }
+                for name, size, ns in times
+            ],
+        }
 
     def beside(self, **wanted):
-        options = argparse.Namespace(**{"collective": "bcast", "machine": machines.THIS, "map": "core", "simulate": False, "measure": False, **wanted})
-        prediction = argparse.Namespace(options=options, layout=LAYOUT, ranks=wanted.get("ranks", self.RANKS), sizes=[8, 4096], notes=[])
-        return model_beside.times(prediction)
+        options = argparse.Namespace(
+            **{
+                "collective": "bcast",
+                "machine": machines.THIS,
+                "map": "core",
+                "simulate": False,
+                "measure": False,
+                **wanted,
+            }
+        )
+        prediction = argparse.Namespace(
+            options=options,
+            layout=LAYOUT,
+            ranks=wanted.get("ranks", self.RANKS),
+            sizes=[8, 4096],
+            notes=[],
+        )
+        return beside.times(prediction)
 
-    def simulated(self, measure):
-        asked = simulate.asked_as(LAYOUT, "bcast", "--ranks", str(self.RANKS), "--bytes", "8,4096")
-        if measure:
-            simulate_measure.prepare(asked.options, asked)
+    def simulated(self, measured):
+        asked = simulate_asked.asked_as(
+            LAYOUT, "bcast", "--ranks", str(self.RANKS), "--bytes", "8,4096"
+        )
+        if measured:
+            measure.prepare(asked.options, asked)
         return [call["times"]["time_ns"] for call in asked.calls().values()]
 
     def test_simulated_alone_as_huddle_simulate(self):
@@ -200,18 +375,27 @@ class Beside(unittest.TestCase):
 
     def test_both_as_huddle_simulate_measure(self):
         self.assertNotEqual(self.simulated(False), self.simulated(True))
-        self.assertEqual({"simulated": self.simulated(True), "measured": [self.CALL_NS - self.NOTHING_NS] * 2}, self.beside(simulate=True, measure=True))
+        self.assertEqual(
+            {"simulated": self.simulated(True), "measured": [self.CALL_NS - self.NOTHING_NS] * 2},
+            self.beside(simulate=True, measure=True),
+        )
 
     def test_measured_alone_is_not_simulated(self):
-        with mock.patch.object(simulate.Asked, "calls", side_effect=AssertionError):
-            self.assertEqual({"measured": [self.CALL_NS - self.NOTHING_NS] * 2}, self.beside(measure=True))
+        with mock.patch.object(simulate_asked.Asked, "calls", side_effect=AssertionError):
+            self.assertEqual(
+                {"measured": [self.CALL_NS - self.NOTHING_NS] * 2}, self.beside(measure=True)
+            )
 
     def test_another_line_transfer_is_another_machine(self):
         self.line_ns *= 5
         self.assertEqual({"measured": [None] * 2}, self.beside(measure=True))
 
     def test_what_cannot_be_measured_is_refused(self):
-        for wanted, said in (({"ranks": 4}, "--measure: 4 ranks on 2 cores"), ({"map": "numa"}, "--measure: --map numa"), ({"machine": "kunpeng-920"}, "--measure: kunpeng-920 is not at hand")):
+        for wanted, said in (
+            ({"ranks": 4}, "--measure: 4 ranks on 2 cores"),
+            ({"map": "numa"}, "--measure: --map numa"),
+            ({"machine": "kunpeng-920"}, "--measure: kunpeng-920 is not at hand"),
+        ):
             with self.assertRaisesRegex(Trouble, said):
                 self.beside(measure=True, **wanted)
 
@@ -226,7 +410,9 @@ class Here(unittest.TestCase):
             self.assertGreater(said["model"][key], 0, key)
         self.assertEqual({16384, 262144}, {row["bytes"] for row in said["rows"]})
         for row in said["rows"]:
-            self.assertTrue(all(row[key] > 0 for key in ("measured_ns", "predicted_ns", "fitted_ns")), row)
+            self.assertTrue(
+                all(row[key] > 0 for key in ("measured_ns", "predicted_ns", "fitted_ns")), row
+            )
 
     def test_this_machine_needs_its_numbers(self):
         said = model("allreduce")
@@ -236,31 +422,67 @@ class Here(unittest.TestCase):
 
 class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
-        for words, said in ((("--machine", "nothing"), "accepted: "), (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes"),
-                            (("--machine", "kunpeng-920", "--ranks", "1"), "--ranks: 1 (accepted: 2 to 128, "), (("--machine", "kunpeng-920", "--plot", ""), "huddle: "),
-                            (("barrier", "--machine", "kunpeng-920", "--plot", "x.png"), "--plot: a barrier has one time, no curve (accepted: "),
-                            (("--machine", "kunpeng-920", "--measure"), "--measure: kunpeng-920 is not at hand"), (("reduce", "--fit"), "accepted: "), (("--fit", "--ranks", "1"), "--ranks 1")):
+        for words, said in (
+            (("--machine", "nothing"), "accepted: "),
+            (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes"),
+            (("--machine", "kunpeng-920", "--ranks", "1"), "--ranks: 1 (accepted: 2 to 128, "),
+            (("--machine", "kunpeng-920", "--plot", ""), "huddle: "),
+            (
+                ("barrier", "--machine", "kunpeng-920", "--plot", "x.png"),
+                "--plot: a barrier has one time, no curve (accepted: ",
+            ),
+            (("--machine", "kunpeng-920", "--measure"), "--measure: kunpeng-920 is not at hand"),
+            (("reduce", "--fit"), "accepted: "),
+            (("--fit", "--ranks", "1"), "--ranks 1"),
+        ):
             answered = model(*words)
             self.assertNotEqual(0, answered.returncode)
             self.assertEqual(1, answered.stderr.count("\n"), answered.stderr)
             self.assertIn(said, answered.stderr)
 
     def test_what_is_impossible_is_one_line(self):
-        for words, said in ((("--ranks", "129"), "--ranks: 129 (accepted: 2 to 128, each on a core of its own)"), (("--queue", "0"), "--queue 0: not possible (accepted: 4K to 16M)"),
-                            (("--fragment", "3"), "--fragment 3: not possible (accepted: 4K to 1M)"), (("--fragment", "5000"), "--fragment 5000: not possible (accepted: whole pages, of 4K)"),
-                            (("--fragment", "64K", "--queue", "32K"), "--fragment 64K: not possible (accepted: 4K to 32K)"), (("--sets", "99999"), "--sets 99999: not possible (accepted: 1 to 8)"),
-                            (("--fragment", "64K", "--buffers", "17"), "--buffers 17: not possible (accepted: 1 to 16)"), (("--bytes", "0,8"), "--bytes 0: "),
-                            (("--buffers", "-3"), "--buffers: '-3' (accepted: "), (("--bytes", "9" * 40), "--bytes: "), (("barrier", "--bytes", "8"), "--bytes: a barrier has none"),
-                            (("barrier", "--queue", "1M"), "--queue: barrier has none (accepted: with predicted broadcasts)"), (("reduce", "--sets", "3"), "--sets: reduce has none")):
+        for words, said in (
+            (("--ranks", "129"), "--ranks: 129 (accepted: 2 to 128, each on a core of its own)"),
+            (("--queue", "0"), "--queue 0: not possible (accepted: 4K to 16M)"),
+            (("--fragment", "3"), "--fragment 3: not possible (accepted: 4K to 1M)"),
+            (
+                ("--fragment", "5000"),
+                "--fragment 5000: not possible (accepted: whole pages, of 4K)",
+            ),
+            (
+                ("--fragment", "64K", "--queue", "32K"),
+                "--fragment 64K: not possible (accepted: 4K to 32K)",
+            ),
+            (("--sets", "99999"), "--sets 99999: not possible (accepted: 1 to 8)"),
+            (
+                ("--fragment", "64K", "--buffers", "17"),
+                "--buffers 17: not possible (accepted: 1 to 16)",
+            ),
+            (("--bytes", "0,8"), "--bytes 0: "),
+            (("--buffers", "-3"), "--buffers: '-3' (accepted: "),
+            (("--bytes", "9" * 40), "--bytes: "),
+            (("barrier", "--bytes", "8"), "--bytes: a barrier has none"),
+            (
+                ("barrier", "--queue", "1M"),
+                "--queue: barrier has none (accepted: with predicted broadcasts)",
+            ),
+            (("reduce", "--sets", "3"), "--sets: reduce has none"),
+        ):
             answered = model("--machine", "kunpeng-920", *words)
-            self.assertEqual((2, "", 1), (answered.returncode, answered.stdout, answered.stderr.count("\n")), answered)
+            self.assertEqual(
+                (2, "", 1),
+                (answered.returncode, answered.stdout, answered.stderr.count("\n")),
+                answered,
+            )
             self.assertIn(said, answered.stderr)
 
     def test_a_picture_is_drawn_or_it_is_said_why_not(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model.png")
             said = model("--machine", "epyc-9654", "--plot", path)
-            self.assertTrue(os.path.exists(path) if said.returncode == 0 else "matplotlib" in said.stderr)
+            self.assertTrue(
+                os.path.exists(path) if said.returncode == 0 else "matplotlib" in said.stderr
+            )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that commands write are there as a whole or not at all.  test_places.py SOURCE BUILD."""
+
 import os
 import resource
 import signal
@@ -14,8 +15,8 @@ from said import without_progress
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
-from cli import places  # noqa: E402
-from cli.layout import Trouble  # noqa: E402
+from cli.common import places  # noqa: E402
+from cli.common.layout import Trouble  # noqa: E402
 
 MOST = 16 << 10  # bytes of a file, in a process for which the disk is full then
 
@@ -24,10 +25,20 @@ def full_disk():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, MOST))
 
+
 def huddle(*words, **how):
     with tempfile.TemporaryDirectory() as empty:
-        return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), *words], **{"stdout": subprocess.PIPE, **how}, stderr=subprocess.PIPE, text=True,
-                              env={**os.environ, "XDG_CONFIG_HOME": empty, "MPLCONFIGDIR": empty}, timeout=100, check=False))
+        return without_progress(
+            subprocess.run(
+                [os.path.join(BUILD, "bin", "huddle"), *words],
+                **{"stdout": subprocess.PIPE, **how},
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "XDG_CONFIG_HOME": empty, "MPLCONFIGDIR": empty},
+                timeout=100,
+                check=False,
+            )
+        )
 
 
 class Written(unittest.TestCase):
@@ -78,9 +89,18 @@ class Written(unittest.TestCase):
         self.assertTrue(stat.S_ISFIFO(os.stat(self.path).st_mode))
 
     def test_a_full_disk_leaves_what_was_there(self):
-        program = f"import sys; sys.path.insert(0, {SOURCE!r}); from cli import places; places.write({self.path!r}, 'x' * {2 * MOST})"
+        program = (
+            f"import sys; sys.path.insert(0, {SOURCE!r}); from cli.common import places;"
+            f" places.write({self.path!r}, 'x' * {2 * MOST})"
+        )
         for before in ([], ["file"]):
-            said = subprocess.run([sys.executable, "-Bc", program], stderr=subprocess.PIPE, text=True, preexec_fn=full_disk, check=False)
+            said = subprocess.run(
+                [sys.executable, "-Bc", program],
+                stderr=subprocess.PIPE,
+                text=True,
+                preexec_fn=full_disk,
+                check=False,
+            )
             self.assertIn(f"{self.path} cannot be written: File too large", said.stderr)
             self.assertEqual(before, os.listdir(self.folder))
             with open(self.path, "w", encoding="utf-8") as file:
@@ -88,18 +108,28 @@ class Written(unittest.TestCase):
         self.assertEqual("old", self.content())
 
     def test_why_not(self):
-        for path, why in (("", "the name of the file is missing"), (self.folder, "it is a directory"), (os.path.join(self.folder, "none", "x"), f"there is no directory {self.folder}/none"),
-                          (self.path, None), ("/dev/null", None)):
+        for path, why in (
+            ("", "the name of the file is missing"),
+            (self.folder, "it is a directory"),
+            (f"{self.folder}/none/x", f"there is no such directory: {self.folder}/none"),
+            (self.path, None),
+            ("/dev/null", None),
+        ):
             self.assertEqual(why, places.why_not(path))
         self.assertEqual("it is no regular file", places.why_not("/dev/null", replaced=True))
         self.assertEqual([], os.listdir(self.folder))
 
     def test_folders_are_not_made(self):
-        with self.assertRaisesRegex(Trouble, "--figures /none/x: cannot be written: there is no such directory"):
+        with self.assertRaisesRegex(
+            Trouble, "--figures /none/x: cannot be written: there is no such directory"
+        ):
             places.check_folder("--figures", "/none/x")
 
     def test_a_file_is_no_folder(self):
-        with open(self.path, "w", encoding="utf-8"), self.assertRaisesRegex(Trouble, "it is no directory"):
+        with (
+            open(self.path, "w", encoding="utf-8"),
+            self.assertRaisesRegex(Trouble, "it is not a directory"),
+        ):
             places.check_folder("--figures", self.path)
 
 
@@ -107,17 +137,28 @@ class Commands(unittest.TestCase):
     THERE = ("--machine", "xeon-e5620")
 
     def test_before_the_work(self):
-        for words, option in ((("simulate", "bcast", *self.THERE), "--png"), (("model", *self.THERE), "--plot"), (("reproduce", "04"), "--page"), (("reproduce", "04"), "--figures"),
-                              (("bench",), "--csv")):
+        for words, option in (
+            (("simulate", "bcast", *self.THERE), "--png"),
+            (("model", *self.THERE), "--plot"),
+            (("reproduce", "04"), "--page"),
+            (("reproduce", "04"), "--figures"),
+            (("bench",), "--csv"),
+        ):
             with self.subTest(words):
                 said = huddle(*words, option, "/none/x")
                 self.assertEqual((2, ""), (said.returncode, said.stdout))
-                self.assertRegex(said.stderr, rf"^huddle: {option} /none/x: cannot be written: there is no [^\n]*\n$")
+                self.assertRegex(
+                    said.stderr,
+                    rf"^huddle: {option} /none/x: cannot be written: there is no [^\n]*\n$",
+                )
 
     def test_what_is_printed_and_cannot_be(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             said = huddle("settings", stdout=full)
-        self.assertEqual((1, "huddle: standard output cannot be written: No space left on device\n"), (said.returncode, said.stderr))
+        self.assertEqual(
+            (1, "huddle: standard output cannot be written: No space left on device\n"),
+            (said.returncode, said.stderr),
+        )
 
     def test_every_command_that_writes_says_how(self):
         for command in ("bench", "simulate", "model", "reproduce", "tune"):

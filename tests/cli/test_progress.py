@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far a command is, where there is no terminal and where there is one.  test_progress.py SOURCE."""
+"""
+How far a command is, where there is no terminal and where there is one.  test_progress.py SOURCE.
+"""
+
 import contextlib
 import io
 import os
@@ -12,7 +15,7 @@ from unittest import mock
 from said import without_progress
 
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
-from cli import progress  # noqa: E402
+from cli.common import progress  # noqa: E402
 
 
 class Heard(io.StringIO):
@@ -38,7 +41,11 @@ class Heard(io.StringIO):
 class Lines(unittest.TestCase):
     def heard(self, work, **how):
         out = Heard()
-        with contextlib.redirect_stderr(out), mock.patch.object(progress, "PERIOD_S", 0.001), progress.Progress(7, **how) as p:
+        with (
+            contextlib.redirect_stderr(out),
+            mock.patch.object(progress, "PERIOD_S", 0.001),
+            progress.Progress(7, **how) as p,
+        ):
             work(p, out)
         return out.getvalue()
 
@@ -58,6 +65,7 @@ class Lines(unittest.TestCase):
                 inner.step()
                 out.wait()
                 inner.stage("once more")
+
         lines = self.heard(work, words="this machine").splitlines()
         self.assertRegex(lines[-1], r"^\[0/7\] this machine: (measuring|once more) 1/5, \d+ s$")
         self.assertTrue(all(line.startswith("[0/7] this machine") for line in lines), lines)
@@ -68,22 +76,36 @@ class Lines(unittest.TestCase):
             with progress.Progress(5, "bcast"), progress.Progress(9, "simulating") as third:
                 third.step()
                 out.wait()
+
         lines = self.heard(work, words="this machine").splitlines()
         self.assertRegex(lines[-1], r"^\[0/7\] this machine: bcast 0/5, \d+ s$")
         self.assertIsNone(progress.Progress.inner)
 
     def test_what_does_not_is_quiet(self):
-        with mock.patch.object(progress, "PERIOD_S", 1000), contextlib.redirect_stderr(io.StringIO()) as out, progress.Progress(2, "simulating") as p:
+        with (
+            mock.patch.object(progress, "PERIOD_S", 1000),
+            contextlib.redirect_stderr(io.StringIO()) as out,
+            progress.Progress(2, "simulating") as p,
+        ):
             p.step()
         self.assertEqual("", out.getvalue())
 
     def test_tests_can_leave_it_out(self):
-        self.assertEqual("huddle: x\n", without_progress(types.SimpleNamespace(stderr=f"{self.heard(self.wait, words='w')}huddle: x\n")).stderr)
+        self.assertEqual(
+            "huddle: x\n",
+            without_progress(
+                types.SimpleNamespace(stderr=f"{self.heard(self.wait, words='w')}huddle: x\n")
+            ).stderr,
+        )
 
     def test_on_a_terminal_a_bar_moves(self):
         out = Heard()
         out.isatty = lambda: True
-        with mock.patch.object(progress, "Rich", side_effect=ImportError), contextlib.redirect_stderr(out), progress.Progress(4, "simulating") as p:
+        with (
+            mock.patch.object(progress, "Rich", side_effect=ImportError),
+            contextlib.redirect_stderr(out),
+            progress.Progress(4, "simulating") as p,
+        ):
             p.step()
         self.assertIn("1/4 0 s", out.getvalue())
         self.assertTrue(out.getvalue().endswith("\r\033[K"))

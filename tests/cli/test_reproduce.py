@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle reproduce, briefly: rows and figures of each paper, and what is said where SimGrid is missing.  test_reproduce.py BUILD."""
+"""
+huddle reproduce, briefly: rows and figures of each paper, and what is said where SimGrid is
+missing.  test_reproduce.py BUILD.
+"""
+
 import argparse
 import functools
 import itertools
@@ -13,23 +17,43 @@ import unittest
 from datetime import date
 from unittest import mock
 
-from said import without_progress
+from said import long_test, without_progress
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
-from huddle_cli import machines, reproduce_own, reproduce_page, reproduce_rows, reproduce_this, simulated  # noqa: E402
-from huddle_cli.layout import Layout, Trouble  # noqa: E402
-from huddle_cli.reproduce import Lab  # noqa: E402
-from huddle_cli.reproduce_rows import Row  # noqa: E402
+from huddle_cli.common import machines, simulated  # noqa: E402
+from huddle_cli.reproduce import own, page as pages, paper_05, rows as judged, this  # noqa: E402
+from huddle_cli.common.layout import Layout, Trouble  # noqa: E402
+from huddle_cli.reproduce.command import Lab  # noqa: E402
+from huddle_cli.reproduce.rows import Row  # noqa: E402
 
-LAYOUT = Layout(BUILD, libs="lib", plugins="lib/huddle", tools="libexec/huddle", share="share/huddle", sysconf="/etc")
+LAYOUT = Layout(
+    BUILD,
+    libs="lib",
+    plugins="lib/huddle",
+    tools="libexec/huddle",
+    share="share/huddle",
+    sysconf="/etc",
+)
 SIMULATED = ("01", "02", "03", "05", "own")
-SIMGRID = shutil.which("smpirun") and os.path.exists(os.path.join(BUILD, "libexec", "huddle", "messages-smpi"))
+SIMGRID = shutil.which("smpirun") and os.path.exists(
+    os.path.join(BUILD, "libexec", "huddle", "messages-smpi")
+)
+
 
 def reproduce(*words, **environment):
-    return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), "reproduce", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          env={**os.environ, **environment}, timeout=200, check=False))
+    return without_progress(
+        subprocess.run(
+            [os.path.join(BUILD, "bin", "huddle"), "reproduce", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+            timeout=200,
+            check=False,
+        )
+    )
 
 
 def answer(*words, **environment):
@@ -51,7 +75,9 @@ class Paper04(unittest.TestCase):
         cls.rows = {(row["what"], row["by"]): row for row in cls.paper["rows"]}
 
     def found(self, start, by):
-        rows = [row for (what, who), row in self.rows.items() if what.startswith(start) and who == by]
+        rows = [
+            row for (what, who), row in self.rows.items() if what.startswith(start) and who == by
+        ]
         self.assertTrue(rows, f"{start}, {by}")
         return rows[0]
 
@@ -62,7 +88,13 @@ class Paper04(unittest.TestCase):
 
     @unittest.skipUnless(SIMGRID, "SimGrid is not here")
     def test_simgrid_computes_the_model(self):
-        for start in ("k-ary tree, k = 2", "k-nomial tree, k = 2", "linear, 1000 B", "linear, 100000 B", "chain: time"):
+        for start in (
+            "k-ary tree, k = 2",
+            "k-nomial tree, k = 2",
+            "linear, 1000 B",
+            "linear, 100000 B",
+            "chain: time",
+        ):
             row = self.found(start, "SimGrid")
             self.assertEqual((None, True), (row["published"], row["agrees"]), start)
             self.assertLess(abs(row["here"] - 1), 0.02, start)
@@ -85,7 +117,10 @@ class Paper04(unittest.TestCase):
         self.assertEqual({"function"}, {row["by"] for row in paper["rows"]})
 
 
-@unittest.skipUnless(os.path.exists(os.path.join(BUILD, "libexec", "huddle", "simulate")), "built without the simulator")
+@unittest.skipUnless(
+    os.path.exists(os.path.join(BUILD, "libexec", "huddle", "simulate")),
+    "built without the simulator",
+)
 class Simulated(unittest.TestCase):
     def test_what_is_simulated_is_the_same_each_time(self):
         self.assertEqual(simulated_paper("03")["rows"], answer("03")["03"]["rows"])
@@ -100,7 +135,11 @@ class Simulated(unittest.TestCase):
                     self.assertTrue(all(value > 0 for value in y), label)
 
     def test_the_model_of_paper_01_gives_what_it_printed(self):
-        rows = [row for row in simulated_paper("01")["rows"] if row["what"].startswith("figure 6") or row["what"].startswith("f* of a queue")]
+        rows = [
+            row
+            for row in simulated_paper("01")["rows"]
+            if row["what"].startswith("figure 6") or row["what"].startswith("f* of a queue")
+        ]
         self.assertEqual(6, len(rows))
         for row in rows:
             self.assertLess(abs(row["here"] / row["published"] - 1), 0.005, row["what"])
@@ -113,28 +152,52 @@ class Simulated(unittest.TestCase):
         for paper in ("01", "02", "03", "05"):
             for row in simulated_paper(paper)["rows"]:
                 self.assertEqual(row["agrees"] is None, not row["when"], row["what"])
-                if paper != "02" and row["by"] == "simulated" and not row["what"].startswith("figure 7: s"):  # those are of the paper's own ranks and sizes
+                if (
+                    paper != "02"
+                    and row["by"] == "simulated"
+                    and not row["what"].startswith("figure 7: s")
+                ):  # those are of the paper's own ranks and sizes
                     self.assertIsNone(row["published"], row["what"])
 
     def test_send_and_receive_are_simulated(self):
         papers = {paper: simulated_paper(paper) for paper in ("03", "05")}
         rows = {row["what"]: row for row in papers["03"]["rows"]}
         self.assertEqual("simulated", rows["send/receive tree over combining, 16 ranks"]["by"])
-        self.assertIn("send/receive tree", {label for figure in papers["03"]["figures"] for label, *_ in figure["lines"]})
-        self.assertTrue(all("computed" not in figure["title"] for figure in papers["05"]["figures"]))
+        self.assertIn(
+            "send/receive tree",
+            {label for figure in papers["03"]["figures"] for label, *_ in figure["lines"]},
+        )
+        self.assertTrue(
+            all("computed" not in figure["title"] for figure in papers["05"]["figures"])
+        )
 
     def test_levels_are_left_out_by_what_they_are(self):
-        for name in reproduce_own.MACHINES:
+        for name in own.MACHINES:
             machine = machines.load(LAYOUT, name)
             ranks = LAYOUT.question("simulate", {"machine": machine})["machine"]["cores"]
 
             def groups(off):
-                request = {"machine": machine, "collective": "barrier", "algorithm": "counters", "ranks": ranks, "levels_off": off, "repetitions": 1}
-                return tuple(level["groups"] for level in LAYOUT.question("simulate", request)["call"]["groups"])
-            offs = reproduce_own.groupings(Lab(LAYOUT, False), machine, ranks)
+                request = {
+                    "machine": machine,
+                    "collective": "barrier",
+                    "algorithm": "counters",
+                    "ranks": ranks,
+                    "levels_off": off,
+                    "repetitions": 1,
+                }
+                return tuple(
+                    level["groups"]
+                    for level in LAYOUT.question("simulate", request)["call"]["groups"]
+                )
+
+            offs = own.groupings(Lab(LAYOUT, False), machine, ranks)
             *inner, top = groups("")
             self.assertGreaterEqual(len(inner), 2, name)
-            every = {(*some, top) for count in range(len(inner) + 1) for some in itertools.combinations(inner, count)}
+            every = {
+                (*some, top)
+                for count in range(len(inner) + 1)
+                for some in itertools.combinations(inner, count)
+            }
             self.assertEqual(sorted(every), sorted(groups(off) for off in offs), name)
             self.assertEqual("", offs[0])
 
@@ -151,17 +214,32 @@ class Asked(unittest.TestCase):
             raise Trouble("bytes: it does not take them", 2)
         clean = request["algorithm"] != "wrong"
         once = request["repetitions"] == 1
-        ns = {"a": 100 if once else 130 + request.get("seed", 0), "b": 110 if once else 105, "c": 500 if once else 1}.get(request["algorithm"], 0)
-        return {"call": {"checker": {"clean": clean, "report": "a race"}, "times": {"time_ns": ns}, "slot_bytes": 64 << 10}}
+        ns = {
+            "a": 100 if once else 130 + request.get("seed", 0),
+            "b": 110 if once else 105,
+            "c": 500 if once else 1,
+        }.get(request["algorithm"], 0)
+        return {
+            "call": {
+                "checker": {"clean": clean, "report": "a race"},
+                "times": {"time_ns": ns},
+                "slot_bytes": 64 << 10,
+            }
+        }
 
     def ways(self, *names):
         return [(name, {"collective": "bcast", "algorithm": name, "size": 8}) for name in names]
 
     def test_the_best_are_measured_as_it_is_said(self):
-        self.assertEqual((105, "b"), simulated.fastest_ns(self, {}, self.ways("a", "b", "c", "none")))
+        self.assertEqual(
+            (105, "b"), simulated.fastest_ns(self, {}, self.ways("a", "b", "c", "none"))
+        )
         measured = [request for request in self.requests if request["repetitions"] != 1]
         self.assertEqual({"a", "b"}, {request["algorithm"] for request in measured})
-        self.assertEqual([(32, 65, seed) for seed in (1, 2, 3)], [(r["repetitions"], r["warmup"], r["seed"]) for r in measured if r["algorithm"] == "b"])
+        self.assertEqual(
+            [(32, 65, seed) for seed in (1, 2, 3)],
+            [(r["repetitions"], r["warmup"], r["seed"]) for r in measured if r["algorithm"] == "b"],
+        )
 
     def test_of_the_seeds_the_median(self):
         self.assertEqual(132, simulated.measured_ns(self, {}, "bcast", "a", 8))
@@ -171,23 +249,40 @@ class Asked(unittest.TestCase):
             simulated.fastest_ns(self, {}, self.ways("a", "wrong"))
 
     def test_it_is_said_under_the_tables(self):
-        for module in (reproduce_own, sys.modules["huddle_cli.reproduce_05"]):
-            self.assertTrue(any(simulated.MEASURED in note for note in module.NOTES), module.__name__)
+        for module in (own, paper_05):
+            self.assertTrue(
+                any(simulated.MEASURED in note for note in module.NOTES), module.__name__
+            )
 
 
 class This(unittest.TestCase):
     """This machine, by answers and figures of ours: what is measured is no matter of a test."""
 
     def compared(self):
-        times = {("inline", 8): (100, 200), ("inline", 64): (100, 50), ("queue", 64): (100, 400)}  # measured, simulated
-        asked = argparse.Namespace(collective="bcast", names=["inline", "queue", "single"], sizes=[8, 64])
+        times = {
+            ("inline", 8): (100, 200),
+            ("inline", 64): (100, 50),
+            ("queue", 64): (100, 400),
+        }  # measured, simulated
+        asked = argparse.Namespace(
+            collective="bcast", names=["inline", "queue", "single"], sizes=[8, 64]
+        )
         calls = {(name, size): None for name in asked.names for size in asked.sizes}
-        calls.update({key: {"times": {"time_ns": simulated_ns}} for key, (_, simulated_ns) in times.items()})
-        return reproduce_this.compare(asked, calls, {key: ns for key, (ns, _) in times.items()})
+        calls.update(
+            {key: {"times": {"time_ns": simulated_ns}} for key, (_, simulated_ns) in times.items()}
+        )
+        return this.compare(asked, calls, {key: ns for key, (ns, _) in times.items()})
 
     def test_each_figure_and_the_means(self):
         rows, figures = self.compared()
-        self.assertEqual([("bcast/inline, 8 B", 0.1, 0.2), ("bcast/inline, 64 B", 0.1, 0.05), ("bcast/queue, 64 B", 0.1, 0.4)], [(r.what, r.published, r.here) for r in rows[:3]])
+        self.assertEqual(
+            [
+                ("bcast/inline, 8 B", 0.1, 0.2),
+                ("bcast/inline, 64 B", 0.1, 0.05),
+                ("bcast/queue, 64 B", 0.1, 0.4),
+            ],
+            [(r.what, r.published, r.here) for r in rows[:3]],
+        )
         mean, error = rows[3:5]
         self.assertAlmostEqual(4 ** (1 / 3), mean.here)
         self.assertAlmostEqual(16 ** (1 / 3), error.here)  # twice, half and four times
@@ -197,24 +292,40 @@ class This(unittest.TestCase):
 
     def test_nothing_measured_is_nothing_compared(self):
         asked = argparse.Namespace(collective="bcast", names=["inline"], sizes=[8, 64])
-        (row,), figures = reproduce_this.compare(asked, {("inline", 8): None, ("inline", 64): {"times": {"time_ns": 50}}}, {})
-        self.assertEqual(("bcast/inline, 64 B", None, 0.05, None, []), (row.what, row.published, row.here, row.agrees, figures))
+        (row,), figures = this.compare(
+            asked, {("inline", 8): None, ("inline", 64): {"times": {"time_ns": 50}}}, {}
+        )
+        self.assertEqual(
+            ("bcast/inline, 64 B", None, 0.05, None, []),
+            (row.what, row.published, row.here, row.agrees, figures),
+        )
 
     def test_it_is_no_part_of_all(self):
         with tempfile.TemporaryDirectory() as nothing:
             said = reproduce("this", "--brief", XDG_CONFIG_HOME=nothing)
-        self.assertEqual((2, 1), (said.returncode, len([line for line in said.stderr.splitlines() if line.startswith("huddle: ")])))
+        self.assertEqual(
+            (2, 1),
+            (
+                said.returncode,
+                len([line for line in said.stderr.splitlines() if line.startswith("huddle: ")]),
+            ),
+        )
         self.assertIn("--machine this: not measured yet", said.stderr)
         self.assertIn("all but this", reproduce("--help").stdout.replace("\n", " "))
 
-    @unittest.skipUnless(len(os.sched_getaffinity(0)) >= reproduce_this.RANKS, "one processor")
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) >= this.RANKS, "one processor")
     def test_a_collective_here(self):
         with tempfile.TemporaryDirectory() as home:
             os.makedirs(os.path.join(home, "huddle"))
-            shutil.copy(os.path.join(LAYOUT.machines, "xeon-e5620.toml"), os.path.join(home, "huddle", "machine.toml"))
+            shutil.copy(
+                os.path.join(LAYOUT.machines, "xeon-e5620.toml"),
+                os.path.join(home, "huddle", "machine.toml"),
+            )
             paper = answer("this", XDG_CONFIG_HOME=home)["this"]
         named = {row["what"] for row in paper["rows"]}
-        self.assertTrue({"bcast/inline, 8 B", "bcast/queue, 8 B", "bcast/queue, 8 KB"} <= named, named)
+        self.assertTrue(
+            {"bcast/inline, 8 B", "bcast/queue, 8 B", "bcast/queue, 8 KB"} <= named, named
+        )
         self.assertTrue(paper["notes"])
 
 
@@ -223,35 +334,71 @@ class Criteria(unittest.TestCase):
         return Row.judged("what", "", published, here, "simulated", criterion).agrees
 
     def test_each_can_fail(self):
-        cases = ((reproduce_rows.within(0.1), 100, 109, 111), (reproduce_rows.factor(1.5), 2, 2.9, 1.3), (reproduce_rows.GAIN, -30, -16, 30), (reproduce_rows.RATIO, 0.9, 0.99, 1.01), (reproduce_rows.RATIO, 0.8, 0.7, 0.6), (reproduce_rows.SAME, "a", "a", "b"),
-                 (reproduce_rows.at_most(7, "%"), 7, 7, 7.1))
+        cases = (
+            (judged.within(0.1), 100, 109, 111),
+            (judged.factor(1.5), 2, 2.9, 1.3),
+            (judged.GAIN, -30, -16, 30),
+            (judged.RATIO, 0.9, 0.99, 1.01),
+            (judged.RATIO, 0.8, 0.7, 0.6),
+            (judged.SAME, "a", "a", "b"),
+            (judged.at_most(7, "%"), 7, 7, 7.1),
+        )
         for criterion, published, good, bad in cases:
-            self.assertEqual((True, False), (self.agrees(criterion, published, good), self.agrees(criterion, published, bad)), criterion.words)
+            self.assertEqual(
+                (True, False),
+                (self.agrees(criterion, published, good), self.agrees(criterion, published, bad)),
+                criterion.words,
+            )
 
     def test_the_printed_parameter_is_as_good(self):
         grid, times = [4, 8, 12, 16], [1, 1.01, 1.03, 1.04]
         for low, high, good in ((8, None, True), (12, None, False), (12, 16, False), (8, 16, True)):
-            self.assertEqual(good, self.agrees(reproduce_rows.good_as_printed(grid, times, low, high), low, 4), (low, high))
-        self.assertIsNone(self.agrees(reproduce_rows.good_as_printed(grid, [1, 1.01, 1.015, 1.02], 4), 4, 4))  # all are as good
-        self.assertIsNone(self.agrees(reproduce_rows.good_as_printed(grid, times, 6), 6, 4))  # was not tried
+            self.assertEqual(
+                good,
+                self.agrees(judged.good_as_printed(grid, times, low, high), low, 4),
+                (low, high),
+            )
+        self.assertIsNone(
+            self.agrees(judged.good_as_printed(grid, [1, 1.01, 1.015, 1.02], 4), 4, 4)
+        )  # all are as good
+        self.assertIsNone(
+            self.agrees(judged.good_as_printed(grid, times, 6), 6, 4)
+        )  # was not tried
 
     def test_checks_of_our_own_are_counted_apart(self):
-        rows = [Row.checked(name, ratio, "SimGrid", 0.02) for name, ratio in (("one", 1.01), ("two", 1.03))]
-        self.assertEqual([(None, True), (None, False)], [(row.published, row.agrees) for row in rows])
-        rows.append(Row.judged("three", "us", 1, 1, "simulated", reproduce_rows.TIME))
-        self.assertEqual(["1 of 1 rows agree", "1 of 2 checks of our own hold", "does not come out: two (1.03 times)"], reproduce_rows.summary(rows))
+        rows = [
+            Row.checked(name, ratio, "SimGrid", 0.02)
+            for name, ratio in (("one", 1.01), ("two", 1.03))
+        ]
+        self.assertEqual(
+            [(None, True), (None, False)], [(row.published, row.agrees) for row in rows]
+        )
+        rows.append(Row.judged("three", "us", 1, 1, "simulated", judged.TIME))
+        self.assertEqual(
+            [
+                "1 of 1 rows agree",
+                "1 of 2 checks of our own hold",
+                "does not come out: two (1.03 times)",
+            ],
+            judged.summary(rows),
+        )
 
     def test_nothing_printed_is_nothing_compared(self):
-        self.assertIsNone(self.agrees(reproduce_rows.SAME, None, "a"))
-        self.assertEqual("", Row.judged("what", "us", None, 3, "simulated", reproduce_rows.TIME).verdict())
-        row = Row.judged("what", "us", 3, 3, "simulated", reproduce_rows.TIME)
+        self.assertIsNone(self.agrees(judged.SAME, None, "a"))
+        self.assertEqual("", Row.judged("what", "us", None, 3, "simulated", judged.TIME).verdict())
+        row = Row.judged("what", "us", 3, 3, "simulated", judged.TIME)
         self.assertEqual("yes: within a factor of 1.5", row.verdict())
         self.assertEqual((None, ""), (row.alone().published, row.alone().verdict()))
 
     def test_what_does_not_come_out_is_said(self):
-        rows = [Row.judged(name, "us", 1, here, "simulated", reproduce_rows.TIME) for name, here in (("one", 1), ("two", 2))]
-        self.assertEqual(["1 of 2 rows agree", "does not come out: two (+100.0 %)"], reproduce_rows.summary(rows))
-        self.assertEqual([], reproduce_rows.summary([row.alone() for row in rows]))
+        rows = [
+            Row.judged(name, "us", 1, here, "simulated", judged.TIME)
+            for name, here in (("one", 1), ("two", 2))
+        ]
+        self.assertEqual(
+            ["1 of 2 rows agree", "does not come out: two (+100.0 %)"], judged.summary(rows)
+        )
+        self.assertEqual([], judged.summary([row.alone() for row in rows]))
 
 
 class Words(unittest.TestCase):
@@ -262,7 +409,12 @@ class Words(unittest.TestCase):
 
     def test_help_says_what_the_papers_are(self):
         said = " ".join(reproduce("--help").stdout.split())
-        for words in ("01: Paper 01 (Kurnosov, Tokmasheva, ", "own: Not of a paper: the fastest barrier", "Debian's libsimgrid-dev", "three to eight minutes"):
+        for words in (
+            "01: Paper 01 (Kurnosov, Tokmasheva, ",
+            "own: Not of a paper: the fastest barrier",
+            "Debian's libsimgrid-dev",
+            "three to eight minutes",
+        ):
             self.assertIn(words, said)
 
     def test_a_page_is_written_or_it_is_said_why_not(self):
@@ -272,9 +424,20 @@ class Words(unittest.TestCase):
             if said.returncode == 0:
                 with open(path, encoding="utf-8") as file:
                     page = file.read()
-                self.assertIn("| k-ary tree: best k, 8 ranks | 3 | 3 | +0.0 % | yes: the same | function |", page)
-                head = page[:page.index("\n## ")]
-                for words in ("*Agrees* says", "*function*", "Written by `huddle reproduce 04 --brief --page page.md`", "Paper 04: ", "brief page", f"{date.today():%Y}", " s.\n"):
+                self.assertIn(
+                    "| k-ary tree: best k, 8 ranks | 3 | 3 | +0.0 % | yes: the same | function |",
+                    page,
+                )
+                head = page[: page.index("\n## ")]
+                for words in (
+                    "*Agrees* says",
+                    "*function*",
+                    "Written by `huddle reproduce 04 --brief --page page.md`",
+                    "Paper 04: ",
+                    "brief page",
+                    f"{date.today():%Y}",
+                    " s.\n",
+                ):
                     self.assertIn(words, head)
                 for words in ("*simulated*", "no paper has", "five papers"):
                     self.assertNotIn(words, head)
@@ -284,22 +447,38 @@ class Words(unittest.TestCase):
                 self.assertIn("matplotlib", said.stderr)
 
     def test_a_full_disk_leaves_nothing(self):
-        page = reproduce_page.Page(os.path.join(tempfile.gettempdir(), "x", "page.md"), ["04"], True)
+        page = pages.Page(os.path.join(tempfile.gettempdir(), "x", "page.md"), ["04"], True)
         with tempfile.TemporaryDirectory() as folder:
-            page.path, page.folder, page.pictures = os.path.join(folder, "page.md"), os.path.join(folder, "figures"), {"a.png": b"1"}
-            with mock.patch.object(reproduce_page.places, "replace", side_effect=OSError(28, "No space left on device")), self.assertRaisesRegex(Trouble, "No space left"):
+            page.path, page.folder, page.pictures = (
+                os.path.join(folder, "page.md"),
+                os.path.join(folder, "figures"),
+                {"a.png": b"1"},
+            )
+            with (
+                mock.patch.object(
+                    pages.places, "replace", side_effect=OSError(28, "No space left on device")
+                ),
+                self.assertRaisesRegex(Trouble, "No space left"),
+            ):
                 page.write()
             self.assertEqual([], os.listdir(folder))
 
     def test_a_page_opens_with_what_is_on_it(self):
         rows = [Row("a", "", None, 1, "simulated")]
-        three, all_of_them = (reproduce_page.head_of(papers, rows, False) for papers in (["03"], ["01", "03", "own", "this"]))
+        three, all_of_them = (
+            pages.head_of(papers, rows, False) for papers in (["03"], ["01", "03", "own", "this"])
+        )
         self.assertIn("Paper 03: ", three)
         for words in ("no paper has", "*function*", "*Agrees*", "brief"):
             self.assertNotIn(words, three)
-        for words in ("Papers 01, 03: ", "no paper has", "Only what stands under *this machine* was measured"):
+        for words in (
+            "Papers 01, 03: ",
+            "no paper has",
+            "Only what stands under *this machine* was measured",
+        ):
             self.assertIn(words, all_of_them)
 
+    @long_test  # a page has figures too
     def test_figures_are_drawn_or_it_is_said_why_not(self):
         with tempfile.TemporaryDirectory() as folder:
             said = reproduce("04", "--brief", "--figures", folder)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle simulate: what it asks, what it shows.  test_simulate.py SOURCE BUILD."""
+
+import collections
 import contextlib
 import io
 import json
@@ -11,17 +13,33 @@ import tempfile
 import types
 import unittest
 
-from said import without_progress
+from said import some, without_progress
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
-from cli import options, simulate as simulate_command, simulate_chart, simulate_text  # noqa: E402
+from cli.common import options  # noqa: E402
+from cli.simulate import (
+    asked as simulate_asked,
+    chart,
+    command as simulate_command,
+    tables,
+)  # noqa: E402
+
 
 def huddle(*words, **environment):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
     with tempfile.TemporaryDirectory() as empty:
-        return without_progress(subprocess.run([os.path.join(BUILD, "bin", "huddle"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env={**clean, "XDG_CONFIG_HOME": empty, **environment}, timeout=120, check=False))
+        return without_progress(
+            subprocess.run(
+                [os.path.join(BUILD, "bin", "huddle"), *words],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**clean, "XDG_CONFIG_HOME": empty, **environment},
+                timeout=120,
+                check=False,
+            )
+        )
 
 
 def simulate(*words, **environment):
@@ -36,26 +54,84 @@ def answer(*words, **environment):
 
 class Asked(unittest.TestCase):
     def test_huddle_chooses_as_explain_says(self):
-        call, = answer("bcast", "--machine", "epyc-7742", "--ranks", "16", "--bytes", "64K")
-        said = subprocess.run([os.path.join(BUILD, "bin", "huddle"), "explain", "bcast", "--machine", "epyc-7742", "--ranks", "16", "--bytes", "64K", "--json"],
-                              stdout=subprocess.PIPE, text=True, check=True)
+        (call,) = answer("bcast", "--machine", "epyc-7742", "--ranks", "16", "--bytes", "64K")
+        said = subprocess.run(
+            [
+                os.path.join(BUILD, "bin", "huddle"),
+                "explain",
+                "bcast",
+                "--machine",
+                "epyc-7742",
+                "--ranks",
+                "16",
+                "--bytes",
+                "64K",
+                "--json",
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
         serves = json.loads(said.stdout)["serves"]
-        self.assertEqual((serves["algorithm"], serves["parameters"], serves["slot_bytes"]), (call["algorithm"], call["parameters"], call["slot_bytes"]))
+        self.assertEqual(
+            (serves["algorithm"], serves["parameters"], serves["slot_bytes"]),
+            (call["algorithm"], call["parameters"], call["slot_bytes"]),
+        )
 
     def test_an_algorithm_its_parameter_and_a_setting(self):
-        call, = answer("bcast", "--machine", "kunpeng-920", "--bytes", "100000", "--algorithm", "slots", "--param", "fragment=4K", "--set", "HUDDLE_LEVELS_OFF=group,socket", "--map", "numa")
-        self.assertEqual(("slots", 4096, "numa", 128), (call["algorithm"], call["parameters"]["fragment"], call["map"], call["ranks"]))
+        (call,) = answer(
+            "bcast",
+            "--machine",
+            "kunpeng-920",
+            "--bytes",
+            "100000",
+            "--algorithm",
+            "slots",
+            "--param",
+            "fragment=4K",
+            "--set",
+            "HUDDLE_LEVELS_OFF=group,socket",
+            "--map",
+            "numa",
+        )
+        self.assertEqual(
+            ("slots", 4096, "numa", 128),
+            (call["algorithm"], call["parameters"]["fragment"], call["map"], call["ranks"]),
+        )
         self.assertEqual(["numa", "team"], [group["level"] for group in call["groups"]])
 
     def test_calls_that_count_are_like_those_that_follow(self):
-        """Of few ranks, whose lines of a ring are all new at first; and half of a ring is not all of it."""
+        """
+        Of few ranks, whose lines of a ring are all new at first; and half of a ring is not all of
+        it.
+        """
         for ranks in ("2", "3", "4"):
-            few, many = (answer("bcast", "--machine", "kunpeng-920", "--ranks", ranks, "--bytes", "64", *more)[0] for more in ((), ("--warmup", "200", "--repetitions", "200")))
+            few, many = (
+                answer(
+                    "bcast", "--machine", "kunpeng-920", "--ranks", ranks, "--bytes", "64", *more
+                )[0]
+                for more in ((), ("--warmup", "200", "--repetitions", "200"))
+            )
             self.assertAlmostEqual(many["times"]["time_ns"], few["times"]["time_ns"])
-            self.assertEqual((many["times"]["min_ns"], many["times"]["max_ns"]), (few["times"]["min_ns"], few["times"]["max_ns"]))
+            self.assertEqual(
+                (many["times"]["min_ns"], many["times"]["max_ns"]),
+                (few["times"]["min_ns"], few["times"]["max_ns"]),
+            )
 
     def test_as_many_calls_as_are_asked_for(self):
-        call, = answer("bcast", "--machine", "kunpeng-920", "--ranks", "2", "--bytes", "64", "--warmup", "0", "--repetitions", "3")
+        (call,) = answer(
+            "bcast",
+            "--machine",
+            "kunpeng-920",
+            "--ranks",
+            "2",
+            "--bytes",
+            "64",
+            "--warmup",
+            "0",
+            "--repetitions",
+            "3",
+        )
         self.assertEqual((0, 3), (call["warmup"], call["repetitions"]))
 
     def test_all_algorithms(self):
@@ -66,25 +142,44 @@ class Asked(unittest.TestCase):
     def test_a_timeline(self):
         said = simulate("barrier", "--machine", "kunpeng-920", "--timeline")
         self.assertEqual((0, ""), (said.returncode, said.stderr))
-        for words in ("simulated time ", "Simulated timeline of the last call", ", one rank of 2\n", "Simulated waits", "Simulated critical path"):
+        for words in (
+            "simulated time ",
+            "Simulated timeline of the last call",
+            ", one rank of 2\n",
+            "Simulated waits",
+            "Simulated critical path",
+        ):
             self.assertIn(words, said.stdout)
 
     def test_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "mine.toml")
-            with open(os.path.join(SOURCE, "machines", "xeon-e5620.toml"), encoding="utf-8") as old, open(path, "w", encoding="utf-8") as new:
+            with (
+                open(os.path.join(SOURCE, "machines", "xeon-e5620.toml"), encoding="utf-8") as old,
+                open(path, "w", encoding="utf-8") as new,
+            ):
                 new.write(old.read().replace("2 x Intel Xeon E5620", "mine"))
             self.assertIn("on mine", simulate("barrier", "--machine", path).stdout)
             with open(path, "a", encoding="utf-8") as new:
                 new.write("depth = 3\n")
-            self.assertEqual(f"huddle: --machine {path}: reduce.depth: not known (accepted: core_gbps)\n", simulate("barrier", "--machine", path).stderr)
+            self.assertEqual(
+                f"huddle: --machine {path}: reduce.depth: not known (accepted: core_gbps)\n",
+                simulate("barrier", "--machine", path).stderr,
+            )
 
     def test_thousands_of_ranks(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "crowd.toml")
-            with open(os.path.join(SOURCE, "machines", "kunpeng-920.toml"), encoding="utf-8") as old, open(path, "w", encoding="utf-8") as new:
+            with (
+                open(os.path.join(SOURCE, "machines", "kunpeng-920.toml"), encoding="utf-8") as old,
+                open(path, "w", encoding="utf-8") as new,
+            ):
                 new.write(old.read().replace("pack:2 ", "pack:64 "))
-            call = json.loads(simulate("barrier", "--machine", path, "--repetitions", "1", "--warmup", "1", "--json").stdout)["calls"][0]
+            call = json.loads(
+                simulate(
+                    "barrier", "--machine", path, "--repetitions", "1", "--warmup", "1", "--json"
+                ).stdout
+            )["calls"][0]
         self.assertEqual((4096, True), (call["ranks"], call["checker"]["clean"]))
 
     def test_a_machine_that_was_not_measured_is_measured_by_tune(self):
@@ -93,35 +188,127 @@ class Asked(unittest.TestCase):
     def test_a_description_in_doubt(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "mine.toml")
-            with open(os.path.join(SOURCE, "machines", "xeon-e5620.toml"), encoding="utf-8") as old, open(path, "w", encoding="utf-8") as new:
+            with (
+                open(os.path.join(SOURCE, "machines", "xeon-e5620.toml"), encoding="utf-8") as old,
+                open(path, "w", encoding="utf-8") as new,
+            ):
                 new.write('doubt = "kernel_gbps 1 to 16"\n' + old.read())
-            for said in (simulate("barrier", "--machine", path), simulate("barrier", "--machine", path, "--algorithm", "gather,central"), huddle("model", "barrier", "--machine", path)):
-                self.assertIn("by a description that is not to be believed: kernel_gbps 1 to 16", said.stdout.lstrip().split("\n")[0], said)
-            self.assertEqual("kernel_gbps 1 to 16", json.loads(simulate("barrier", "--machine", path, "--json").stdout)["machine"]["doubt"])
+            for said in (
+                simulate("barrier", "--machine", path),
+                simulate("barrier", "--machine", path, "--algorithm", "gather,central"),
+                huddle("model", "barrier", "--machine", path),
+            ):
+                self.assertIn(
+                    "by a description that is not to be believed: kernel_gbps 1 to 16",
+                    said.stdout.lstrip().split("\n")[0],
+                    said,
+                )
+            self.assertEqual(
+                "kernel_gbps 1 to 16",
+                json.loads(simulate("barrier", "--machine", path, "--json").stdout)["machine"][
+                    "doubt"
+                ],
+            )
 
     def test_complaints(self):
         there = ("--machine", "xeon-e5620")
         for words, complaint in (
-                (("scan", *there), "simulate scan: huddle has no such collective (accepted: allreduce, "), (("bcast",), "--machine this: not measured yet: there is no /"),
-                (("bcast", "--machine", "cray"), "--machine cray: not known (accepted: this, "), (("bcast", "--machine", "/none/x.toml"), "--machine /none/x.toml: No such file"),
-                (("bcast", *there, "--ranks", "9"), "--ranks 9: a rank has a core of its own (accepted: 2 to 8)"), (("bcast", *there, "--algorithm", "x"), "--algorithm x: bcast has no such algorithm (accepted: "),
-                (("bcast", *there, "--param", "f=1"), "--param: whose?"), (("bcast", *there, "--algorithm", "slots", "--param", "f=1"), "--param f: bcast/slots has no such parameter (accepted: fragment, "),
-                (("bcast", *there, "--algorithm", "slots", "--param", "fragment"), "--param fragment: not understood (accepted: NAME=VALUE"),
-                (("bcast", *there, "--algorithm", "slots", "--param", "fragment=0"), "--param fragment=0 is not understood (accepted: "), (("bcast", *there, "--algorithm", "queue", "--param", "fragment=-1"), "--param fragment=-1 is not understood (accepted: "),
-                (("bcast", *there, "--algorithm", "all,tree"), "--algorithm all,tree: bcast has no such algorithm, which stands alone (accepted: "), (("bcast", *there, "--algorithm", ","), "--algorithm ,: bcast has no such algorithm, '' (accepted: "),
-                (("bcast", *there, "--set", "HUDDLE_MEMORY"), "--set HUDDLE_MEMORY: the value is missing (accepted: HUDDLE_MEMORY=VALUE; "),
-                (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"), (("barrier", *there, "--root", "0"), "--root: barrier has none (accepted: with bcast and reduce)"),
-                (("bcast", *there, "--method", "loop", "--skew", "100"), "--skew: calls back to back have no common start"), (("bcast", *there, "--measure", "--json"), "--measure: as JSON "),
-                (("bcast", *there, "--measure", "--skew", "9"), "--skew: ranks that are measured enter a call as their clock lets them (accepted: without --measure)"),
-                (("bcast", *there, "--timeline"), "--timeline: of what?"),
-                (("bcast", *there, "--measure"), "--measure: xeon-e5620 is not at hand (accepted: without --machine; then this machine is what /"), (("bcast", *there, "--root", "8", "--bytes", "8"), "--root: 8 (accepted: 0 to 7)"),
-                (("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"), "allreduce: none of these calls is taken by inline there"),
-                (("bcast", *there, "--set", "X=1"), "--set X=1: no setting of huddle's (accepted: NAME=VALUE"), (("bcast", *there, "--repetitions", "0"), "--repetitions: 0 (accepted: 1 to 1000000)"),
-                (("bcast", *there, "--bytes", "8:1536M:2"), "--bytes: 1073741824 on 8 ranks are more than 8 GB of buffers"), (("bcast", *there, "--bytes", "0"), "--bytes: 0 (accepted: 1 to 1073741824)"),
-                (("bcast", *there, "--png", "/none/x.png"), "--png /none/x.png: cannot be written: there is no directory /none")):
+            (
+                ("scan", *there),
+                "simulate scan: huddle has no such collective (accepted: allreduce, ",
+            ),
+            (("bcast",), "--machine this: not measured yet: there is no /"),
+            (("bcast", "--machine", "cray"), "--machine cray: not known (accepted: this, "),
+            (("bcast", "--machine", "/none/x.toml"), "--machine /none/x.toml: No such file"),
+            (
+                ("bcast", *there, "--ranks", "9"),
+                "--ranks 9: a rank has a core of its own (accepted: 2 to 8)",
+            ),
+            (
+                ("bcast", *there, "--algorithm", "x"),
+                "--algorithm x: bcast has no such algorithm (accepted: ",
+            ),
+            (("bcast", *there, "--param", "f=1"), "--param: whose?"),
+            (
+                ("bcast", *there, "--algorithm", "slots", "--param", "f=1"),
+                "--param f: bcast/slots has no such parameter (accepted: fragment, ",
+            ),
+            (
+                ("bcast", *there, "--algorithm", "slots", "--param", "fragment"),
+                "--param fragment: not understood (accepted: NAME=VALUE",
+            ),
+            (
+                ("bcast", *there, "--algorithm", "slots", "--param", "fragment=0"),
+                "--param fragment=0 is not understood (accepted: ",
+            ),
+            (
+                ("bcast", *there, "--algorithm", "queue", "--param", "fragment=-1"),
+                "--param fragment=-1 is not understood (accepted: ",
+            ),
+            (
+                ("bcast", *there, "--algorithm", "all,tree"),
+                "--algorithm all,tree: bcast has no such algorithm, which must be alone"
+                " (accepted: ",
+            ),
+            (
+                ("bcast", *there, "--algorithm", ","),
+                "--algorithm ,: bcast has no such algorithm, '' (accepted: ",
+            ),
+            (
+                ("bcast", *there, "--set", "HUDDLE_MEMORY"),
+                "--set HUDDLE_MEMORY: the value is missing (accepted: HUDDLE_MEMORY=VALUE; ",
+            ),
+            (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"),
+            (
+                ("barrier", *there, "--root", "0"),
+                "--root: barrier has none (accepted: with bcast and reduce)",
+            ),
+            (
+                ("bcast", *there, "--method", "loop", "--skew", "100"),
+                "--skew: calls back to back have no common start",
+            ),
+            (("bcast", *there, "--measure", "--json"), "--measure: JSON "),
+            (
+                ("bcast", *there, "--measure", "--skew", "9"),
+                (
+                    "--skew: ranks that are measured enter a call as their clock lets them"
+                    " (accepted: without --measure)"
+                ),
+            ),
+            (("bcast", *there, "--timeline"), "--timeline: of what?"),
+            (
+                ("bcast", *there, "--measure"),
+                (
+                    "--measure: xeon-e5620 is not at hand (accepted: without --machine; then this"
+                    " machine is what /"
+                ),
+            ),
+            (("bcast", *there, "--root", "8", "--bytes", "8"), "--root: 8 (accepted: 0 to 7)"),
+            (
+                ("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"),
+                "allreduce: none of these calls is handled by inline there",
+            ),
+            (
+                ("bcast", *there, "--set", "X=1"),
+                "--set X=1: no setting of huddle's (accepted: NAME=VALUE",
+            ),
+            (("bcast", *there, "--repetitions", "0"), "--repetitions: 0 (accepted: 1 to 1000000)"),
+            (
+                ("bcast", *there, "--bytes", "8:1536M:2"),
+                "--bytes: 1073741824 on 8 ranks are more than 8 GB of buffers",
+            ),
+            (("bcast", *there, "--bytes", "0"), "--bytes: 0 (accepted: 1 to 1073741824)"),
+            (
+                ("bcast", *there, "--png", "/none/x.png"),
+                "--png /none/x.png: cannot be written: there is no such directory: /none",
+            ),
+        ):
             said = simulate(*words)
             self.assertNotEqual(0, said.returncode, words)
-            self.assertTrue(said.stderr.startswith(f"huddle: {complaint}") and said.stderr.count("\n") == 1, said.stderr)
+            self.assertTrue(
+                said.stderr.startswith(f"huddle: {complaint}") and said.stderr.count("\n") == 1,
+                said.stderr,
+            )
 
     def test_descriptions_that_are_none(self):
         with open(os.path.join(SOURCE, "machines", "xeon-e5620.toml"), encoding="utf-8") as file:
@@ -129,94 +316,236 @@ class Asked(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "x.toml")
 
+            commands = collections.deque(("simulate", "explain", "model"))
+
             def changed(key, value):
-                return re.sub(rf"(?m)^{key} = .*", lambda _: f"{key} = {value}", good, count=1).encode()
+                return re.sub(
+                    rf"(?m)^{key} = .*", lambda _: f"{key} = {value}", good, count=1
+                ).encode()
+
             for content, complaint in (
-                    (b"\xff\xfe", "byte 0 is no UTF-8"), (b"x=" + b"[" * 200000, "nested too deeply"), (b" " * (1 << 20) + b" ", "longer than any description"), (b"name = ", "Invalid value"),
-                    (changed("hit_ns", "nan"), "lines.hit_ns: \"nan\" (accepted: 0.001 to 1000000000 ns)"), (changed("hit_ns", "1" * 30), "lines.hit_ns: \"1111"),
-                    (changed("size_bytes", "0.5"), "lines.size_bytes: 0.5 (accepted: a power of two, 32 to 256 bytes)"), (changed("size_bytes", "63"), "lines.size_bytes: 63 "), (changed("size_bytes", "1e6"), "lines.size_bytes: 1"),
-                    (changed("memory_gbps.local", "1e-300"), "copy.memory_gbps.local: 1e-300 (accepted: 0.001 to 1000000 GB/s)"), (changed("transfer_ns.numa", "1e18"), "lines.transfer_ns.numa: 1"),
-                    (changed("private_bytes", "1"), "caches.private_bytes: 1 (accepted: a whole number, 4096 to "), (changed("node_gbps", "-1"), "memory.node_gbps: -1 (accepted: "),
-                    (changed("hit_ns", "1979-05-27"), "lines.hit_ns: '1979-05-27' "), (changed("hit_ns", "true"), "lines.hit_ns: 'True' "), (changed("hit_ns", "{a.b = 1}"), "lines.hit_ns.a: "),
-                    (changed("name", r'"a\u0000b"'), "name: "), (changed("topology", '"pack:99999 core:99999 pu:1"'), 'topology: "pack:99999 core:99999 pu:1" is not understood (accepted: '),
-                    (changed("topology", '"pipe.xml"'), f"topology: {folder}/pipe.xml: no such file"), (None, "no regular file")):
+                (b"\xff\xfe", "byte 0 is not valid UTF-8"),
+                (b"x=" + b"[" * 200000, "nested too deeply"),
+                (b" " * (1 << 20) + b" ", "longer than any description"),
+                (b"name = ", "Invalid value"),
+                (
+                    changed("hit_ns", "nan"),
+                    "lines.hit_ns: \"nan\" (accepted: 0.001 to 1000000000 ns)",
+                ),
+                (changed("hit_ns", "1" * 30), "lines.hit_ns: \"1111"),
+                (
+                    changed("size_bytes", "0.5"),
+                    "lines.size_bytes: 0.5 (accepted: a power of two, 32 to 256 bytes)",
+                ),
+                (changed("size_bytes", "63"), "lines.size_bytes: 63 "),
+                (changed("size_bytes", "1e6"), "lines.size_bytes: 1"),
+                (
+                    changed("memory_gbps.local", "1e-300"),
+                    "copy.memory_gbps.local: 1e-300 (accepted: 0.001 to 1000000 GB/s)",
+                ),
+                (changed("transfer_ns.numa", "1e18"), "lines.transfer_ns.numa: 1"),
+                (
+                    changed("private_bytes", "1"),
+                    "caches.private_bytes: 1 (accepted: a whole number, 4096 to ",
+                ),
+                (changed("node_gbps", "-1"), "memory.node_gbps: -1 (accepted: "),
+                (changed("hit_ns", "1979-05-27"), "lines.hit_ns: '1979-05-27' "),
+                (changed("hit_ns", "true"), "lines.hit_ns: 'True' "),
+                (changed("hit_ns", "{a.b = 1}"), "lines.hit_ns.a: "),
+                (changed("name", r'"a\u0000b"'), "name: "),
+                (
+                    changed("topology", '"pack:99999 core:99999 pu:1"'),
+                    'topology: "pack:99999 core:99999 pu:1" is not understood (accepted: ',
+                ),
+                (changed("topology", '"pipe.xml"'), f"topology: {folder}/pipe.xml: no such file"),
+                (None, "no regular file"),
+            ):
                 os.mkfifo(path if content is None else os.path.join(folder, "pipe.xml"))
                 if content is not None:
                     with open(path, "wb") as file:
                         file.write(content)
-                for command in ("simulate", "explain", "model"):
+                commands.rotate()
+                for command in some(commands):
                     with self.subTest(complaint, command=command):
-                        said = subprocess.run([os.path.join(BUILD, "bin", "huddle"), command, "--machine", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                        said = subprocess.run(
+                            [os.path.join(BUILD, "bin", "huddle"), command, "--machine", path],
+                            stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE,
+                            text=True,
+                            timeout=60,
+                            check=False,
+                        )
                         self.assertEqual((2, ""), (said.returncode, said.stdout))
-                        self.assertTrue(said.stderr.startswith(f"huddle: --machine {path}: {complaint}") and said.stderr.count("\n") == 1, said.stderr)
+                        self.assertTrue(
+                            said.stderr.startswith(f"huddle: --machine {path}: {complaint}")
+                            and said.stderr.count("\n") == 1,
+                            said.stderr,
+                        )
                 for name in os.listdir(folder):
                     os.unlink(os.path.join(folder, name))
 
     def test_numbers_are_numbers(self):
-        for option, text in (("--skew", "nan"), ("--skew", "inf"), ("--seed", "99999999999999999999"), ("--ranks", "2.5"), ("--root", "-1"), ("--warmup", "x"), ("--ranks", "0"), ("--ranks", "1"),
-                             ("--bytes", "-1"), ("--bytes", "1T"), ("--bytes", "1.5K"), ("--bytes", "8,,9"), ("--bytes", "9:3"), ("--bytes", "4G")):
+        for option, text in (
+            ("--skew", "nan"),
+            ("--skew", "inf"),
+            ("--seed", "99999999999999999999"),
+            ("--ranks", "2.5"),
+            ("--root", "-1"),
+            ("--warmup", "x"),
+            ("--ranks", "0"),
+            ("--ranks", "1"),
+            ("--bytes", "-1"),
+            ("--bytes", "1T"),
+            ("--bytes", "1.5K"),
+            ("--bytes", "8,,9"),
+            ("--bytes", "9:3"),
+            ("--bytes", "4G"),
+        ):
             said = simulate("bcast", "--machine", "xeon-e5620", option, text)
             self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
-            self.assertRegex(said.stderr, rf"argument {option}: {re.escape(repr(text)) if text != '8,,9' else repr('')}( is no size| is no range)? \(accepted: ")
+            self.assertRegex(
+                said.stderr,
+                rf"argument {option}: {re.escape(repr(text)) if text != '8,,9' else repr('')}( is"
+                r" not a valid size| is not a valid range)? \(accepted: ",
+            )
 
     def test_every_default_size_can_be_simulated(self):
         """Of blocks between all pairs of the largest machine."""
-        for size in options.sizes_of(simulate_command.PAIR_SIZES):
+        for size in options.sizes_of(simulate_asked.PAIR_SIZES):
             self.assertLess(2 * size * 192 * 192, 8e9)
 
 
 def span(rank, begin, end, what, **more):
-    return {"rank": rank, "begin_ns": begin, "end_ns": end, "what": what, **{"call": "does", "at": "src/alg/x.c:1", **more}}
+    return {
+        "rank": rank,
+        "begin_ns": begin,
+        "end_ns": end,
+        "what": what,
+        **{"call": "does", "at": "src/alg/x.c:1", **more},
+    }
 
 
-CALL = {"collective": "bcast", "algorithm": "x", "parameters": {"fragment": 4096}, "bytes": 8192, "ranks": 2, "method": "single", "repetitions": 3,
-        "checker": {"posts": 4, "hops": 2, "events": 20}, "times": {"time_ns": 1500, "min_ns": 1400, "max_ns": 2000},
-        "links": [{"name": "socket 0 to 1", "bytes": 8192, "busy": 0.25}, {"name": "idle", "bytes": 0, "busy": 0}],
-        "spans": [span(0, 0, 500, "copy"), span(0, 500, 1000, "line"), span(1, 0, 750, "wait", **{"for": 0}), span(1, 750, 1000, "copy")],
-        "path": [span(0, 0, 700, "copy"), span(1, 700, 1000, "copy")]}
-ASKED = types.SimpleNamespace(collective="bcast", names=["x"], sizes=[8192], words=lambda: "2 ranks, on paper", options=types.SimpleNamespace(method="single"))
+CALL = {
+    "collective": "bcast",
+    "algorithm": "x",
+    "parameters": {"fragment": 4096},
+    "bytes": 8192,
+    "ranks": 2,
+    "method": "single",
+    "repetitions": 3,
+    "checker": {"posts": 4, "hops": 2, "events": 20},
+    "times": {"time_ns": 1500, "min_ns": 1400, "max_ns": 2000},
+    "links": [
+        {"name": "socket 0 to 1", "bytes": 8192, "busy": 0.25},
+        {"name": "idle", "bytes": 0, "busy": 0},
+    ],
+    "spans": [
+        span(0, 0, 500, "copy"),
+        span(0, 500, 1000, "line"),
+        span(1, 0, 750, "wait", **{"for": 0}),
+        span(1, 750, 1000, "copy"),
+    ],
+    "path": [span(0, 0, 700, "copy"), span(1, 700, 1000, "copy")],
+}
+ASKED = types.SimpleNamespace(
+    collective="bcast",
+    names=["x"],
+    sizes=[8192],
+    words=lambda: "2 ranks, on paper",
+    options=types.SimpleNamespace(method="single"),
+)
 
 
 class Begun(unittest.TestCase):
     def test_a_start_is_taken_off_and_calls_are_drawn(self):
-        asked = simulate_command.Asked.__new__(simulate_command.Asked)
-        asked.options = types.SimpleNamespace(repetitions=None, warmup=None, map="core", root=None, method="single", skew=20, seed=1, machine="this")
-        asked.collective, asked.ranks, asked.machine, asked.settings, asked.traced, asked.start_ns, asked.small_calls, requests = "bcast", 2, {}, {}, False, 14, 256, []
-        asked.resolve = lambda name, size: {"algorithm": "inline", "parameters": {}, "slot_bytes": 4096}
+        asked = simulate_asked.Asked.__new__(simulate_asked.Asked)
+        asked.options = types.SimpleNamespace(
+            repetitions=None,
+            warmup=None,
+            map="core",
+            root=None,
+            method="single",
+            skew=20,
+            seed=1,
+            machine="this",
+        )
+        (
+            asked.collective,
+            asked.ranks,
+            asked.machine,
+            asked.settings,
+            asked.traced,
+            asked.start_ns,
+            asked.small_calls,
+            requests,
+        ) = ("bcast", 2, {}, {}, False, 14, 256, [])
+        asked.resolve = lambda name, size: {
+            "algorithm": "inline",
+            "parameters": {},
+            "slot_bytes": 4096,
+        }
 
         def run(request):
             requests.append(request)
-            return {"call": {"checker": {"clean": True}, "times": {"time_ns": 114, "min_ns": 100, "max_ns": 120}}}
+            return {
+                "call": {
+                    "checker": {"clean": True},
+                    "times": {"time_ns": 114, "min_ns": 100, "max_ns": 120},
+                }
+            }
+
         asked.run_program = run
-        self.assertEqual({"time_ns": 100, "min_ns": 86, "max_ns": 106}, asked.call("inline", 8)["times"])
+        self.assertEqual(
+            {"time_ns": 100, "min_ns": 86, "max_ns": 106}, asked.call("inline", 8)["times"]
+        )
         asked.call("inline", 65536)
-        self.assertEqual([(256, 20), (5, 20)], [(request["repetitions"], request["skew_ns"]) for request in requests])
+        self.assertEqual(
+            [(256, 20), (5, 20)],
+            [(request["repetitions"], request["skew_ns"]) for request in requests],
+        )
 
 
 class Shown(unittest.TestCase):
     def text(self):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            simulate_text.show_call(ASKED, CALL, True)
+            tables.show_call(ASKED, CALL, True)
         return out.getvalue()
 
     def test_times(self):
-        self.assertEqual(["812 ns", "1 us", "12.3 us", "1.5 ms", "1.2 s", "3000 s", "1 s"], [simulate_text.time_text(ns) for ns in (812, 1000, 12345, 1.5e6, 1.2e9, 3e12, 999.9e6)])
+        self.assertEqual(
+            ["812 ns", "1 us", "12.3 us", "1.5 ms", "1.2 s", "3000 s", "1 s"],
+            [tables.time_text(ns) for ns in (812, 1000, 12345, 1.5e6, 1.2e9, 3e12, 999.9e6)],
+        )
 
     def test_every_figure_is_called_simulated(self):
-        for words in ("simulated 8 KB bcast, 2 ranks, on paper", "simulated time 1.5 us, 1.4 us to 2 us", "Simulated traffic", "Simulated timeline", "Simulated waits", "Simulated critical path"):
+        for words in (
+            "simulated 8 KB bcast, 2 ranks, on paper",
+            "simulated time 1.5 us, 1.4 us to 2 us",
+            "Simulated traffic",
+            "Simulated timeline",
+            "Simulated waits",
+            "Simulated critical path",
+        ):
             self.assertIn(words, self.text())
 
     def test_a_path_is_told_by_rank(self):
-        path = [span(0, 0, 10, "line"), span(0, 10, 40, "copy", call="copies"), span(0, 40, 50, "line"), span(1, 50, 60, "line")]
-        self.assertEqual([3, 1], [len(stay) for stay in simulate_text.stays(path)])
-        self.assertEqual("copies 30 ns at src/alg/x.c:1, does 20 ns at src/alg/x.c:1", simulate_text.doings(path[:3]))
+        path = [
+            span(0, 0, 10, "line"),
+            span(0, 10, 40, "copy", call="copies"),
+            span(0, 40, 50, "line"),
+            span(1, 50, 60, "line"),
+        ]
+        self.assertEqual([3, 1], [len(stay) for stay in tables.stays(path)])
+        self.assertEqual(
+            "copies 30 ns at src/alg/x.c:1, does 20 ns at src/alg/x.c:1", tables.doings(path[:3])
+        )
 
     def test_of_many_links_the_busiest(self):
         links = [{"name": f"link {i}", "bytes": 64, "busy": i / 100} for i in range(40)]
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            simulate_text.show_links(links, "the last call")
+            tables.show_links(links, "the last call")
         self.assertIn("the busiest of 40", out.getvalue())
         self.assertIn("link 39", out.getvalue())
         self.assertNotIn("link 3 ", out.getvalue())
@@ -228,7 +557,9 @@ class Shown(unittest.TestCase):
     def test_a_table_says_once_that_it_is_simulated(self):
         asked = types.SimpleNamespace(**{**vars(ASKED), "names": ["x", None], "sizes": [8, 8192]})
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            simulate_command.show_table(asked, {(name, size): CALL for name in asked.names for size in asked.sizes})
+            simulate_command.show_table(
+                asked, {(name, size): CALL for name in asked.names for size in asked.sizes}
+            )
         self.assertEqual(1, out.getvalue().lower().count("simulated"))
         self.assertRegex(out.getvalue(), r"bytes +x +choice\n")
 
@@ -236,18 +567,20 @@ class Shown(unittest.TestCase):
         self.assertIn("blank: ", self.text())
 
     def test_a_lane(self):
-        self.assertEqual("..##", simulate_text.lane([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4))
+        self.assertEqual(
+            "..##", tables.lane([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4)
+        )
 
     def test_waits_and_path_name_whom(self):
         self.assertRegex(self.text(), r"1 +750 ns +1 +0 +src/alg/x.c:1")
         self.assertRegex(self.text(), r"700 ns +1 us +1 +does 300 ns at src/alg/x.c:1")
 
     def test_pictures(self):
-        if simulate_chart.missing():
+        if chart.missing():
             self.skipTest("no matplotlib")
         for calls in ({("x", 8192): CALL}, {("x", 8192): CALL, ("y", 8192): None}):
             asked = types.SimpleNamespace(**{**vars(ASKED), "names": [name for name, _ in calls]})
-            self.assertTrue(simulate_chart.draw(asked, calls).startswith(b"\x89PNG"))
+            self.assertTrue(chart.draw(asked, calls).startswith(b"\x89PNG"))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle who: teams of forked processes (examples/team), one of them stopped or killed, and all that is no job.  test_who.py BUILD."""
+"""
+huddle who: teams of forked processes (examples/team), one of them stopped or killed, and all that
+is no job.  test_who.py BUILD.
+"""
+
 import contextlib
 import ctypes
 import fcntl
@@ -22,17 +26,36 @@ MARK = 128  # where the head of an arena says whose it is
 
 
 def environment(**more):
-    return {**{k: v for k, v in os.environ.items() if not k.startswith("HUDDLE") and k != "LD_PRELOAD"}, **more}
+    return {
+        **{k: v for k, v in os.environ.items() if not k.startswith("HUDDLE") and k != "LD_PRELOAD"},
+        **more,
+    }
 
 
 def who(*words, **more):
-    return subprocess.run([HUDDLE, "who", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), timeout=SECONDS,
-                          check=False, **more)
+    return subprocess.run(
+        [HUDDLE, "who", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        timeout=SECONDS,
+        check=False,
+        **more,
+    )
 
 
 @contextlib.contextmanager
 def running(*command, **variables):
-    job = subprocess.Popen(command, env=environment(**variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    job = subprocess.Popen(
+        command,
+        env=environment(**variables),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
     try:
         yield job
     finally:
@@ -64,7 +87,10 @@ def told(pid, *patterns):
     def asks():
         nonlocal last
         last = who(pid)
-        return all(re.search("(?m)^" + pattern, last.stdout) for pattern in patterns) and last.stdout
+        return (
+            all(re.search("(?m)^" + pattern, last.stdout) for pattern in patterns) and last.stdout
+        )
+
     try:
         return until(asks)
     except AssertionError as late:
@@ -75,12 +101,17 @@ def ranks_of(job):
     return until(lambda: len(children(job.pid)) == RANKS and children(job.pid))
 
 
-NOTHING = r"3 ranks: none is waiting in a huddle collective \(waits shorter than 50 ms are not shown\)$"
+NOTHING = (
+    r"3 ranks: none is waiting in a huddle collective \(waits shorter than 50 ms are not shown\)$"
+)
 HEAD = r"a team \(3 ranks\): call \d+, (barrier|bcast of \S+ \w+, root \d) \(\w+\)$"
 
 
 def waits(rank, pid):
-    return rf"  rank {rank} \(process {pid}\) has waited [0-9.]+ s at [A-Z]+\w* \(alg/\S+\.[ch]:\d+\) for a (partner's post|post in rank \d's slice)$"
+    return (
+        rf"  rank {rank} \(process {pid}\) has waited [0-9.]+ s at [A-Z]+\w* \(alg/\S+\.[ch]:\d+\)"
+        r" for a (partner's post|post in rank \d's slice)$"
+    )
 
 
 class Teams(unittest.TestCase):
@@ -90,7 +121,14 @@ class Teams(unittest.TestCase):
             told(job.pid, NOTHING)
             os.kill(pids[1], signal.SIGSTOP)
             for asked in (job.pid, pids[0], pids[1]):
-                text = told(asked, HEAD, waits(0, pids[0]), waits(2, pids[2]), rf"  not waiting in this call: rank 1 \(process {pids[1]}\): stopped by a signal")
+                text = told(
+                    asked,
+                    HEAD,
+                    waits(0, pids[0]),
+                    waits(2, pids[2]),
+                    rf"  not waiting in this call: rank 1 \(process {pids[1]}\): stopped by a"
+                    r" signal",
+                )
                 self.assertEqual(1, len(re.findall("(?m)^" + HEAD, text)), text)
                 self.assertEqual(RANKS - 1, text.count("has waited"), text)
             os.kill(pids[1], signal.SIGCONT)
@@ -111,7 +149,13 @@ class Teams(unittest.TestCase):
             told(job.pid, NOTHING)
             os.kill(pids[2], signal.SIGKILL)
             for asked in (job.pid, pids[0]):
-                told(asked, HEAD, waits(0, pids[0]), waits(1, pids[1]), rf"  not waiting in this call: rank 2 \(process {pids[2]}\): has ended$")
+                told(
+                    asked,
+                    HEAD,
+                    waits(0, pids[0]),
+                    waits(1, pids[1]),
+                    rf"  not waiting in this call: rank 2 \(process {pids[2]}\): has ended$",
+                )
 
     def test_json(self):
         with running(TEAM, str(RANKS), FOR_EVER) as job:
@@ -123,9 +167,16 @@ class Teams(unittest.TestCase):
             self.assertEqual(pids, [rank["pid"] for rank in facts["ranks"]])
             self.assertEqual([0, 1, 2], [rank["world_rank"] for rank in facts["ranks"]])
             (call,) = facts["calls"]
-            self.assertEqual([(1, pids[1]), (2, pids[2])], [(one["rank"], one["pid"]) for one in call["waiting"]])
-            self.assertEqual([(0, pids[0], "T")], [(one["rank"], one["pid"], one["state"]) for one in call["absent"]])
-            self.assertTrue(all(0.05 <= one["waited_s"] < 10 * SECONDS for one in call["waiting"]), call)
+            self.assertEqual(
+                [(1, pids[1]), (2, pids[2])], [(one["rank"], one["pid"]) for one in call["waiting"]]
+            )
+            self.assertEqual(
+                [(0, pids[0], "T")],
+                [(one["rank"], one["pid"], one["state"]) for one in call["absent"]],
+            )
+            self.assertTrue(
+                all(0.05 <= one["waited_s"] < 10 * SECONDS for one in call["waiting"]), call
+            )
             self.assertEqual([], facts["problems"])
 
     def test_results_are_the_same(self):
@@ -144,28 +195,55 @@ class Teams(unittest.TestCase):
         with running(TEAM, str(RANKS), FOR_EVER) as job:
             pids = ranks_of(job)
             told(job.pid, NOTHING)
-            names = [name for name in os.listdir(f"/proc/{pids[0]}/fd") if os.readlink(f"/proc/{pids[0]}/fd/{name}").startswith("/memfd:huddle")]
+            names = [
+                name
+                for name in os.listdir(f"/proc/{pids[0]}/fd")
+                if os.readlink(f"/proc/{pids[0]}/fd/{name}").startswith("/memfd:huddle")
+            ]
             held = [os.open(f"/proc/{pids[0]}/fd/{name}", os.O_RDONLY) for name in names]
-            self.assertEqual(pids, [rank["pid"] for rank in json.loads(who("--json", job.pid).stdout)["ranks"]])
+            self.assertEqual(
+                pids, [rank["pid"] for rank in json.loads(who("--json", job.pid).stdout)["ranks"]]
+            )
             for fd in held:
                 os.close(fd)
 
     def test_ranks_in_a_pid_namespace(self):
-        if subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], check=False, capture_output=True).returncode != 0:
+        if (
+            subprocess.run(
+                ["unshare", "--pid", "--fork", "--mount-proc", "true"],
+                check=False,
+                capture_output=True,
+            ).returncode
+            != 0
+        ):
             self.skipTest("this user cannot make a PID namespace")
-        with running("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", TEAM, str(RANKS), FOR_EVER) as job:
+        with running(
+            "unshare", "--pid", "--fork", "--mount-proc", "--kill-child", TEAM, str(RANKS), FOR_EVER
+        ) as job:
             (first,) = until(lambda: children(job.pid))
             pids = until(lambda: len(children(first)) == RANKS and children(first))
             told(job.pid, NOTHING)
             os.kill(pids[1], signal.SIGSTOP)
-            told(pids[2], HEAD, waits(0, pids[0]), waits(2, pids[2]), rf"  not waiting in this call: rank 1 \(process {pids[1]}\): stopped by a signal")
+            told(
+                pids[2],
+                HEAD,
+                waits(0, pids[0]),
+                waits(2, pids[2]),
+                rf"  not waiting in this call: rank 1 \(process {pids[1]}\): stopped by a signal",
+            )
 
     def test_a_launcher_whose_ranks_are_no_descendants(self):
-        with running("sleep", "1000", HUDDLE_JOB="of-this-test") as launcher, running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB="of-this-test") as job, \
-                running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB="of-another"):
+        with (
+            running("sleep", "1000", HUDDLE_JOB="of-this-test") as launcher,
+            running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB="of-this-test") as job,
+            running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB="of-another"),
+        ):
             pids = ranks_of(job)
             told(launcher.pid, NOTHING)
-            self.assertEqual(pids, [rank["pid"] for rank in json.loads(who("--json", launcher.pid).stdout)["ranks"]])
+            self.assertEqual(
+                pids,
+                [rank["pid"] for rank in json.loads(who("--json", launcher.pid).stdout)["ranks"]],
+            )
 
     def test_watch_ends_with_the_job(self):
         with running(TEAM, str(RANKS), FOR_EVER) as job:
@@ -203,7 +281,16 @@ def refused(test, pid, line, status=1):
 
 class WrongUse(unittest.TestCase):
     def test_no_pid(self):
-        for words in ((), ("x",), ("0",), ("-1",), ("1.5",), ("1", "2"), ("1", "--watch", "no"), ("1", "--watch", "0")):
+        for words in (
+            (),
+            ("x",),
+            ("0",),
+            ("-1",),
+            ("1.5",),
+            ("1", "2"),
+            ("1", "--watch", "no"),
+            ("1", "--watch", "0"),
+        ):
             answer = who(*words)
             with self.subTest(words=words):
                 self.assertEqual((2, ""), (answer.returncode, answer.stdout))
@@ -222,7 +309,9 @@ class WrongUse(unittest.TestCase):
     def test_huddle_without_memory(self):
         with running(HUDDLE, "run", "--", "sleep", "1000") as job:
             until(lambda: os.readlink(f"/proc/{job.pid}/exe").endswith(("sleep", "coreutils")))
-            refused(self, job.pid, "has huddle loaded, but no shared memory: .*HUDDLE=off.*one rank")
+            refused(
+                self, job.pid, "has huddle loaded, but no shared memory: .*HUDDLE=off.*one rank"
+            )
 
     def test_a_team_of_one(self):
         with running(TEAM, "1", FOR_EVER) as job:
@@ -233,15 +322,26 @@ class WrongUse(unittest.TestCase):
         fd = a_file()
         libc = ctypes.CDLL(None)
         libc.mmap.restype = ctypes.c_void_p
-        mapping = ctypes.c_void_p(libc.mmap(None, ctypes.c_size_t(SIZE), mmap.PROT_READ, mmap.MAP_SHARED, fd, ctypes.c_long(0)))  # without a copy of it
+        mapping = ctypes.c_void_p(
+            libc.mmap(
+                None, ctypes.c_size_t(SIZE), mmap.PROT_READ, mmap.MAP_SHARED, fd, ctypes.c_long(0)
+            )
+        )  # without a copy of it
         os.close(fd)
         refused(self, os.getpid(), "descriptor is closed .*cannot be read")
         libc.munmap(mapping, ctypes.c_size_t(SIZE))
 
     def test_files_of_that_name(self):
         other = b"huddle\1\0" + bytes(range(8)) + b"9.9.9".ljust(16, b"\0") + bytes(8)
-        for said, how in (("not huddle's", {"sealed": False, "content": other}), ("not huddle's, of an older version", {}), ("not huddle's", {"size": 100}),
-                          (r"of another build of huddle \(version 9\.9\.9; this one is .*'huddle who'", {"content": other})):
+        for said, how in (
+            ("not huddle's", {"sealed": False, "content": other}),
+            ("not huddle's, of an older version", {}),
+            ("not huddle's", {"size": 100}),
+            (
+                r"of another build of huddle \(version 9\.9\.9; this one is .*'huddle who'",
+                {"content": other},
+            ),
+        ):
             fd = a_file(**how)
             with self.subTest(said=said, how=how):
                 refused(self, os.getpid(), f"process {os.getpid()}: .*{said}")
@@ -252,14 +352,26 @@ class WrongUse(unittest.TestCase):
             refused(self, 1, "process 1 .* belongs to user")
             return
         try:
-            subprocess.run([HUDDLE, "--version"], user=65534, group=65534, extra_groups=(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+            subprocess.run(
+                [HUDDLE, "--version"],
+                user=65534,
+                group=65534,
+                extra_groups=(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                check=True,
+            )
         except (OSError, subprocess.CalledProcessError):
             self.skipTest("another user cannot run this build of huddle")
         with running(TEAM, str(RANKS), FOR_EVER) as job:
             ranks_of(job)
             answer = who(job.pid, user=65534, group=65534, extra_groups=())
             self.assertEqual(1, answer.returncode)
-            self.assertRegex(answer.stderr, rf"^huddle: process {job.pid} \(team\) belongs to user \w+, .*: ask as that user or as root\n$")
+            self.assertRegex(
+                answer.stderr,
+                rf"^huddle: process {job.pid} \(team\) belongs to user \w+, .*: ask as that user or"
+                r" as root\n$",
+            )
 
 
 if __name__ == "__main__":

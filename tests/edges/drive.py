@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kills a rank at the places where the source posts or waits, and looks what becomes of the others.
 
-usage: drive.py --job EDGE_JOB [--full] [--seconds S] [--seed N] [--only TEXT] [--kill CONFIGURATION FILE:LINE:N RANK]
+usage: drive.py --job EDGE_JOB [--full] [--seconds S] [--seed N] [--only TEXT] [--kill CONFIGURATION
+FILE:LINE:N RANK]
 
-Each configuration (an algorithm, a number of ranks, with groups or without) is run once without a death, which records who comes to which place how often.
-Then a rank dies there the first time, one in the middle and the last.  Without --full: a sample, by the seed, for so many seconds.
+Each configuration (an algorithm, a number of ranks, with groups or without) is run once without a
+death, which records who comes to which place how often. Then a rank dies there the first time, one
+in the middle and the last.  Without --full: a sample, by the seed, for so many seconds.
 """
+
 import argparse
 import collections
 import concurrent.futures
@@ -29,7 +32,12 @@ from edges import files, read  # noqa: E402
 
 SHAPES = ((3, ()), (4, ("--groups",)), (8, ("--groups",)))
 LIMIT = 90  # seconds of one job; it ends itself before
-HOST = {("host", 1): "before the host's allgather", ("host", 2): "within it", ("host", 3): "after it", ("host", 4): "while descriptors are handed over"}
+HOST = {
+    ("host", 1): "before the host's allgather",
+    ("host", 2): "within it",
+    ("host", 3): "after it",
+    ("host", 4): "while descriptors are handed over",
+}
 
 
 class Configuration(NamedTuple):
@@ -38,7 +46,7 @@ class Configuration(NamedTuple):
     ranks: int
     options: tuple
     settings: tuple  # (name, value)
-    places: str      # which of the places it comes to are its own: a pattern of their files
+    places: str  # which of the places it comes to are its own: a pattern of their files
 
 
 class Kill(NamedTuple):
@@ -49,42 +57,105 @@ class Kill(NamedTuple):
 
 
 def algorithms():
-    return re.findall(r"^ALG\((\w+), (\w+)\)", (SRC / "alg" / "alg.def").read_text(encoding="utf-8"), re.MULTILINE)
+    return re.findall(
+        r"^ALG\((\w+), (\w+)\)", (SRC / "alg" / "alg.def").read_text(encoding="utf-8"), re.MULTILINE
+    )
 
 
 def configurations():
-    """Each algorithm in each shape, and in variants that reach what its presets do not; then what surrounds the algorithms."""
-    more = {"bcast/segments": ((("HUDDLE_BCAST_SEGMENTS_LIMIT", "1"),),), "allreduce/groups": ((("HUDDLE_ALLREDUCE_GROUPS_EXCHANGE", "1"),),),
-            "barrier/groups": ((("HUDDLE_BARRIER_GROUPS_EXCHANGE", "1"),), (("HUDDLE_BARRIER_GROUPS_FLAT", "2"),))}
+    """
+    Each algorithm in each shape, and in variants that reach what its presets do not; then what
+    surrounds the algorithms.
+    """
+    more = {
+        "bcast/segments": ((("HUDDLE_BCAST_SEGMENTS_LIMIT", "1"),),),
+        "allreduce/groups": ((("HUDDLE_ALLREDUCE_GROUPS_EXCHANGE", "1"),),),
+        "barrier/groups": (
+            (("HUDDLE_BARRIER_GROUPS_EXCHANGE", "1"),),
+            (("HUDDLE_BARRIER_GROUPS_FLAT", "2"),),
+        ),
+    }
     for shape, (ranks, options) in enumerate(SHAPES):
         for collective, name in algorithms():
             forced = ((f"HUDDLE_{collective.upper()}", name),)
             own = r"alg/" if collective == "barrier" else r"alg/(?!barrier/)"
             for i, extra in enumerate(((),) + more.get(f"{collective}/{name}", ())):
-                yield Configuration(f"{collective}/{name}/{ranks}{'+' * i}", collective, ranks, options, forced + extra, own)
+                yield Configuration(
+                    f"{collective}/{name}/{ranks}{'+' * i}",
+                    collective,
+                    ranks,
+                    options,
+                    forced + extra,
+                    own,
+                )
         collective = ("bcast", "allreduce", "alltoall")[shape]
-        yield Configuration(f"check/{ranks}", collective, ranks, options, (("HUDDLE_CHECK", "1"),), r"core/rollcall|host$")
+        yield Configuration(
+            f"check/{ranks}",
+            collective,
+            ranks,
+            options,
+            (("HUDDLE_CHECK", "1"),),
+            r"core/rollcall|host$",
+        )
         yield Configuration(f"free/{ranks}", collective, ranks, options, (), r"core/vacate|host$")
         for kind in sorted({c for c, n in algorithms() if n == "single"}):
-            yield Configuration(f"{kind}/packed/{ranks}", kind, ranks, options + ("--packed",), ((f"HUDDLE_{kind.upper()}", "single"),), r"alg/(?!barrier/)")
+            yield Configuration(
+                f"{kind}/packed/{ranks}",
+                kind,
+                ranks,
+                options + ("--packed",),
+                ((f"HUDDLE_{kind.upper()}", "single"),),
+                r"alg/(?!barrier/)",
+            )
         for kind in ("bcast", "reduce"):
-            yield Configuration(f"{kind}/ring/{ranks}", kind, ranks, options + ("--rounds", "150"), ((f"HUDDLE_{kind.upper()}", "inline"),), rf"alg/{kind}/")
-        yield Configuration(f"handover/{ranks}", collective, ranks, options + ("--handover",), (), r"host$")
+            yield Configuration(
+                f"{kind}/ring/{ranks}",
+                kind,
+                ranks,
+                options + ("--rounds", "150"),
+                ((f"HUDDLE_{kind.upper()}", "inline"),),
+                rf"alg/{kind}/",
+            )
+        yield Configuration(
+            f"handover/{ranks}", collective, ranks, options + ("--handover",), (), r"host$"
+        )
 
 
 def run(job, configuration, kill=None, more=(), record=None):
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("HUDDLE", "HUD_TEST", "HWLOC"))}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("HUDDLE", "HUD_TEST", "HWLOC"))
+    }
     env.update(configuration.settings, HUDDLE_TUNING="off")
     if kill:
-        env.update(HUD_TEST_KILL=f"{kill.place[0]}:{kill.place[1]}:{kill.nth}", HUD_TEST_KILL_RANK=str(kill.rank))
+        env.update(
+            HUD_TEST_KILL=f"{kill.place[0]}:{kill.place[1]}:{kill.nth}",
+            HUD_TEST_KILL_RANK=str(kill.rank),
+        )
     if record:
         env["HUD_TEST_EDGES"] = record
-    command = [job, *configuration.options, *more, configuration.collective, str(configuration.ranks)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+    command = [
+        job,
+        *configuration.options,
+        *more,
+        configuration.collective,
+        str(configuration.ranks),
+    ]
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=LIMIT, check=False
+    )
     try:
         return json.loads(done.stdout)
     except ValueError:
-        return {"fault": f"no answer: {done.stdout}{done.stderr}", "struck": True, "call": -1, "lines": 0, "line_ms": -1, "failed": 0}
+        return {
+            "fault": f"no answer: {done.stdout}{done.stderr}",
+            "struck": True,
+            "call": -1,
+            "lines": 0,
+            "line_ms": -1,
+            "failed": 0,
+        }
 
 
 def record(job, configuration):
@@ -102,7 +173,10 @@ def record(job, configuration):
 
 
 def kills_of(configuration, found, chance):
-    """The first time, one in the middle and the last, each by another rank where several come there; rank 0 among them as often as any."""
+    """
+    The first time, one in the middle and the last, each by another rank where several come there;
+    rank 0 among them as often as any.
+    """
     for place, ranks in sorted(found.items()):
         order = chance.sample(sorted(ranks), len(ranks))
         picked = [(order[i % len(order)], i) for i in range(3)]
@@ -112,7 +186,10 @@ def kills_of(configuration, found, chance):
 
 
 def late(job, kill):
-    """Another rank, by turns the first team's root, comes to that call only when the others have given it up."""
+    """
+    Another rank, by turns the first team's root, comes to that call only when the others have given
+    it up.
+    """
     before = run(job, kill.configuration, kill)
     if before["fault"] or not before["struck"]:
         return before
@@ -125,16 +202,32 @@ def late(job, kill):
 def ways(kill, job):
     """What else is tried of a sample of kills, by name."""
     other = str((kill.rank + 1) % kill.configuration.ranks)
-    return {"wait": functools.partial(run, job, kill.configuration, kill, ("--wait",)), "abort": functools.partial(run, job, kill.configuration, kill, ("--abort",)),
-            "late": functools.partial(late, job, kill), "second": functools.partial(run, job, kill.configuration, kill, ("--second", other))}
+    return {
+        "wait": functools.partial(run, job, kill.configuration, kill, ("--wait",)),
+        "abort": functools.partial(run, job, kill.configuration, kill, ("--abort",)),
+        "late": functools.partial(late, job, kill),
+        "second": functools.partial(run, job, kill.configuration, kill, ("--second", other)),
+    }
 
 
 def late_root(job):
-    """Receivers of a broadcast give up since one of them dies; the root comes later, and must not write into their buffers."""
+    """
+    Receivers of a broadcast give up since one of them dies; the root comes later, and must not
+    write into their buffers.
+    """
     configuration = next(c for c in configurations() if c.name == "bcast/single/4")
     site = next(site for site in read(SRC / "alg" / "single.h")[1] if "R1" in site.labels)
-    return Kill(configuration, ("alg/single.h", site.line), 13, 3), "late root", functools.partial(  # its first entry to call 8
-        run, job, configuration, Kill(configuration, ("alg/single.h", site.line), 13, 3), ("--late", "0", "8"))
+    return (
+        Kill(configuration, ("alg/single.h", site.line), 13, 3),
+        "late root",
+        functools.partial(  # its first entry to call 8
+            run,
+            job,
+            configuration,
+            Kill(configuration, ("alg/single.h", site.line), 13, 3),
+            ("--late", "0", "8"),
+        ),
+    )
 
 
 class Results:
@@ -152,41 +245,64 @@ class Results:
         if answer["lines"] and way != "late":
             self.times.append(answer["line_ms"])
         if answer["fault"]:
-            self.faults.append(f"{kill.configuration.name} {kill.place[0]}:{kill.place[1]}:{kill.nth} rank {kill.rank}, {way}: {answer['fault']}")
+            self.faults.append(
+                f"{kill.configuration.name} {kill.place[0]}:{kill.place[1]}:{kill.nth} rank"
+                f" {kill.rank}, {way}: {answer['fault']}"
+            )
             print(self.faults[-1], flush=True)
 
 
 def labelled():
-    return {(path.relative_to(SRC).as_posix(), site.line) for path in files(SRC) for site in read(path)[1] if site.call and site.labels}
+    return {
+        (path.relative_to(SRC).as_posix(), site.line)
+        for path in files(SRC)
+        for site in read(path)[1]
+        if site.call and site.labels
+    }
 
 
 def report(results, reached):
     places = labelled()
-    print(f"{len(reached & places)} of {len(places)} labelled places reached, and {len(reached - places)} of the host; "
-          f"{len(results.places)} places with a kill; " + ", ".join(f"{n} kills ({way})" for way, n in sorted(results.kills.items()))
-          + (f"; {results.missed} were not come to" if results.missed else ""))
+    print(
+        f"{len(reached & places)} of {len(places)} labelled places reached, and"
+        f" {len(reached - places)} of the host; {len(results.places)} places with a kill; "
+        + ", ".join(f"{n} kills ({way})" for way, n in sorted(results.kills.items()))
+        + (f"; {results.missed} were not come to" if results.missed else "")
+    )
     if results.times:
-        print(f"from the kill until the line: median {statistics.median(results.times):.0f} ms, maximum {max(results.times):.0f} ms, of {len(results.times)}")
+        print(
+            f"from the kill until the line: median {statistics.median(results.times):.0f} ms,"
+            f" maximum {max(results.times):.0f} ms, of {len(results.times)}"
+        )
     if places - reached:
-        print("not reached: " + ", ".join(f"{name}:{line}" for name, line in sorted(places - reached)))
+        print(
+            "not reached: " + ", ".join(f"{name}:{line}" for name, line in sorted(places - reached))
+        )
 
 
 def make_plan(job, chosen, chance, workers):
     """Kills, those at a place that had none first; and all places reached."""
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         found = list(zip(chosen, pool.map(functools.partial(record, job), chosen)))
-    kills = [kill for configuration, places in found for kill in kills_of(configuration, places, chance)]
+    kills = [
+        kill for configuration, places in found for kill in kills_of(configuration, places, chance)
+    ]
     chance.shuffle(kills)
     seen = collections.Counter()
     order = []
     for kill in kills:
         order.append((seen[kill.place], len(order), kill))
         seen[kill.place] += 1
-    return [kill for _, _, kill in sorted(order)], {place for _, places in found for place in places}
+    return [kill for _, _, kill in sorted(order)], {
+        place for _, places in found for place in places
+    }
 
 
 def tasks(job, kills, full):
-    """(kill, way, what to call): all kills, and now and then one of the other ways with the next place."""
+    """
+    (kill, way, what to call): all kills, and now and then one of the other ways with the next
+    place.
+    """
     others = ("wait", "abort", "late", "second")
     yield late_root(job)
     for i, kill in enumerate(kills):
@@ -199,7 +315,7 @@ def tasks(job, kills, full):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.strip().split("\n\n")[0])
     parser.add_argument("--job", required=True)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--seconds", type=float, default=25)
@@ -213,7 +329,13 @@ def main():
     if args.kill:
         configuration = next(c for c in chosen if c.name == args.kill[0])
         name, line, nth = args.kill[1].split(":")
-        print(run(args.job, configuration, Kill(configuration, (name, int(line)), int(nth), int(args.kill[2]))))
+        print(
+            run(
+                args.job,
+                configuration,
+                Kill(configuration, (name, int(line)), int(nth), int(args.kill[2])),
+            )
+        )
         return
     print(f"seed {args.seed}", flush=True)
     if not args.full and not args.only:
@@ -225,9 +347,11 @@ def main():
     kills, reached = make_plan(args.job, chosen, chance, workers)
     results, end = Results(), time.monotonic() + args.seconds
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+
         def one(task):
             if args.full or time.monotonic() < end:
                 results.add(*task[:2], task[2]())
+
         for _ in pool.map(one, tasks(args.job, kills, args.full)):
             pass
     report(results, reached)

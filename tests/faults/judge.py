@@ -4,30 +4,50 @@
 import re
 
 OK, PASS = 0, 1
-UNCLOSABLE = ("fstat", "munmap")  # one that fails keeps what it was about: of a descriptor that cannot be told from others, it may be the program's
+UNCLOSABLE = (
+    "fstat",
+    "munmap",
+    # one that fails keeps what it was about: of a descriptor that cannot be told from others, it
+    # may be the program's
+)
 NO_MEMORY = re.compile("MPI_ERR_NO_MEM|memory", re.IGNORECASE)
 OPEN = re.compile(r"rank (\d+) has (\d+) descriptors, (\d+) bytes mapped")
 
 
 def lines_of(text):
-    return [line[line.index("huddle: "):] for line in text.splitlines() if "huddle: " in line]
+    return [line[line.index("huddle: ") :] for line in text.splitlines() if "huddle: " in line]
 
 
 def members(size, team_size):
-    """The ranks of each team of that size; one of fewer than all is of every second rank (rounds.c)."""
+    """
+    The ranks of each team of that size; one of fewer than all is of every second rank (rounds.c).
+    """
     return [range(size)] if team_size == size else [range(0, size, 2), range(1, size, 2)]
 
 
 def alike(ranks):
-    """Ranks of one team make the same calls of it and get the same answers.  Where one has no huddle, the others leave everything to the MPI."""
+    """
+    Ranks of one team make the same calls of it and get the same answers.  Where one has no huddle,
+    the others leave everything to the MPI.
+    """
     for number in sorted({number for rank in ranks for number in rank.teams}):
         size = next(rank.teams[number][0] for rank in ranks if number in rank.teams)
         for part in members(len(ranks), size):
             here = [r for r in part if ranks[r].teams]
             if len(here) < len(part):
-                yield from (f"team {number}: rank {r} handles calls, though others have no huddle" for r in here if OK in answers(ranks[r], number))
+                yield from (
+                    f"team {number}: rank {r} handles calls, though others have no huddle"
+                    for r in here
+                    if OK in answers(ranks[r], number)
+                )
             for r in here[1:]:
-                yield from differences(number, here[0], ranks[here[0]].calls.get(number, []), r, ranks[r].calls.get(number, []))
+                yield from differences(
+                    number,
+                    here[0],
+                    ranks[here[0]].calls.get(number, []),
+                    r,
+                    ranks[r].calls.get(number, []),
+                )
 
 
 def answers(rank, number):
@@ -37,7 +57,10 @@ def answers(rank, number):
 def differences(number, first, a, r, b):
     if a != b:
         at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
-        yield f"team {number}: call {at} is {a[at:at + 1]} on rank {first}, {b[at:at + 1]} on rank {r}"
+        yield (
+            f"team {number}: call {at} is {a[at:at + 1]} on rank {first}, {b[at:at + 1]} on"
+            f" rank {r}"
+        )
 
 
 def leaks(ranks, clean):
@@ -80,8 +103,21 @@ def verdict(ranks, text):
 def complaints(run, clean):
     """run: status, text, ranks, left; of a run that has ended in time."""
     bad = list(run.left)
-    bad += [f"rank {r} did not come to its end" for r, rank in enumerate(run.ranks) if not rank.ended]
+    bad += [
+        f"rank {r} did not come to its end" for r, rank in enumerate(run.ranks) if not rank.ended
+    ]
     bad += run.wrong()
-    bad += list(alike(run.ranks)) + list(leaks(run.ranks, clean.ranks)) + list(still_open(run.ranks, run.text, clean.text)) + list(repeated(run.text))
-    strange = {(call, status) for rank in run.ranks for calls in rank.calls.values() for call, status in calls if status not in (OK, PASS)}
+    bad += (
+        list(alike(run.ranks))
+        + list(leaks(run.ranks, clean.ranks))
+        + list(still_open(run.ranks, run.text, clean.text))
+        + list(repeated(run.text))
+    )
+    strange = {
+        (call, status)
+        for rank in run.ranks
+        for calls in rank.calls.values()
+        for call, status in calls
+        if status not in (OK, PASS)
+    }
     return bad + [f"{call} answered {status}" for call, status in sorted(strange)]

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a program again and again, each time with another call of huddle's own failing in one rank, and judges what comes of it.
+"""
+Runs a program again and again, each time with another call of huddle's own failing in one rank, and
+judges what comes of it.
 
     run.py --build BUILD [--full] [--seed N] [--most N] [--jobs N] [--only TEXT] PROGRAM...
     run.py --build BUILD --point POINT --rank RANK [--error N] [--forever] PROGRAM
 
-PROGRAM is `team` (examples/team, no MPI), `checked` (the same with HUDDLE_CHECK) or an MPI (ompi4, ompi5, mpich4, mpich5, intel), under which
-tests/mpi/rounds.c runs.  A clean run tells
-which calls there are.  Demanded of each run: it ends in time, its results are right, all ranks of a communicator get the same answers, nothing is left
-or leaked, and there is one line at most for a reason.
+PROGRAM is `team` (examples/team, no MPI), `checked` (the same with HUDDLE_CHECK) or an MPI (ompi4,
+ompi5, mpich4, mpich5, intel), under which tests/mpi/rounds.c runs.  A clean run tells which calls
+there are.  Demanded of each run: it ends in time, its results are right, all ranks of a
+communicator get the same answers, nothing is left or leaked, and there is one line at most for a
+reason.
 """
 
 import argparse
@@ -44,9 +47,24 @@ class Run:
         self.program, mark = program, uuid.uuid4().hex
         with tempfile.TemporaryDirectory(prefix="faults-") as folder:
             command, env = self.command(setting)
-            env = {**os.environ, **env, **environment, "FAULTS_LOG": folder, "HUDDLE_STATS": f"json:{folder}/stats", "LD_PRELOAD": setting.library, MARK: mark}
+            env = {
+                **os.environ,
+                **env,
+                **environment,
+                "FAULTS_LOG": folder,
+                "HUDDLE_STATS": f"json:{folder}/stats",
+                "LD_PRELOAD": setting.library,
+                MARK: mark,
+            }
             with open(os.path.join(folder, "output"), "w+b") as output:
-                with subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True) as process:
+                with subprocess.Popen(
+                    command,
+                    env=env,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                ) as process:
                     self.status = self.wait(process, setting.seconds)
                 output.seek(0)
                 self.text = output.read().decode(errors="replace")
@@ -55,7 +73,11 @@ class Run:
 
     def command(self, setting):
         if self.program in TEAMS:
-            return [os.path.join(setting.build, "examples", "team"), str(RANKS), str(OPERATIONS)], TEAMS[self.program]
+            return [
+                os.path.join(setting.build, "examples", "team"),
+                str(RANKS),
+                str(OPERATIONS),
+            ], TEAMS[self.program]
         launch, env = peers.launcher(setting.wheels, self.program, RANKS)
         rounds = os.path.join(setting.build, "tests", "mpi", peers.abi(self.program), "rounds")
         return [os.path.join(setting.build, "bin", "huddle"), "run", "--", *launch, rounds], env
@@ -71,12 +93,23 @@ class Run:
             return None
 
     def wrong(self):
-        """What is wrong with the program's results.  A team without MPI counts what huddle does not take as wrong: its own answers tell."""
+        """
+        What is wrong with the program's results.  A team without MPI counts what huddle does not
+        take as wrong: its own answers tell.
+        """
         if self.program not in TEAMS:
-            return [] if self.status == 0 and "rounds: passed" in self.text else [f"exit status {self.status}"]
+            return (
+                []
+                if self.status == 0 and "rounds: passed" in self.text
+                else [f"exit status {self.status}"]
+            )
         taken = judge.verdict(self.ranks, self.text) == "handled"
         wrong = 0 if taken else RANKS * OPERATIONS
-        return [] if f" {wrong} wrong" in self.text else [f"exit status {self.status}: {self.text.strip()[-80:]}"]
+        return (
+            []
+            if f" {wrong} wrong" in self.text
+            else [f"exit status {self.status}: {self.text.strip()[-80:]}"]
+        )
 
     def failed(self):
         return [point for rank in self.ranks for point in rank.failed]
@@ -84,34 +117,57 @@ class Run:
 
 def try_point(setting, clean, program, rank, point):
     """(verdict, complaints, run)"""
-    environment = {"FAULTS_RANK": str(rank), "FAULTS_POINT": point.name, "FAULTS_ERROR": str(point.error), **({"FAULTS_FOREVER": "1"} if point.forever else {})}
+    environment = {
+        "FAULTS_RANK": str(rank),
+        "FAULTS_POINT": point.name,
+        "FAULTS_ERROR": str(point.error),
+        **({"FAULTS_FOREVER": "1"} if point.forever else {}),
+    }
     start = time.monotonic()
     run = Run(setting, program, environment)
     if run.status is None:
         bad = [f"still running after {setting.seconds} s", *judge.repeated(run.text)]
-    elif run.status != 0 and run.failed() and sequence.is_own(point, sequence.caller(point.name, setting.libraries)):
-        bad = [*run.left, *([] if judge.NO_MEMORY.search(run.text) else ["ended without a word of memory"])]
+    elif (
+        run.status != 0
+        and run.failed()
+        and sequence.is_own(point, sequence.caller(point.name, setting.libraries))
+    ):
+        bad = [
+            *run.left,
+            *([] if judge.NO_MEMORY.search(run.text) else ["ended without a word of memory"]),
+        ]
         return "FAILED" if bad else "ended with an error", bad, run, time.monotonic() - start
     else:
         bad = judge.complaints(run, clean)
-    verdict = "FAILED" if bad else judge.verdict(run.ranks, run.text) if run.failed() else "not reached"
+    verdict = (
+        "FAILED" if bad else judge.verdict(run.ranks, run.text) if run.failed() else "not reached"
+    )
     return verdict, bad, run, time.monotonic() - start
 
 
 def describe(setting, program, rank, point):
     lasting = " --forever" if point.forever else ""
-    return f"{sys.executable} {os.path.relpath(__file__)} --build {os.path.relpath(setting.build)} --rank {rank} --point '{point.name}' --error {point.error}{lasting} {program}"
+    return (
+        f"{sys.executable} {os.path.relpath(__file__)} --build {os.path.relpath(setting.build)}"
+        f" --rank {rank} --point '{point.name}' --error {point.error}{lasting} {program}"
+    )
 
 
 def tell(setting, program, rank, point, verdict, bad, run, seconds):
     function = sequence.caller(point.name, setting.libraries)
     error = os.strerror(point.error) if point.error else "partial"
-    print(f"{program} rank {rank} {point.name} ({function}): {error}{', and all after it' if point.forever else ''}: {verdict} {seconds:.1f} s", flush=True)
+    print(
+        f"{program} rank {rank} {point.name} ({function}):"
+        f" {error}{', and all after it' if point.forever else ''}: {verdict} {seconds:.1f} s",
+        flush=True,
+    )
     for line in bad:
         print("    " + line)
     if bad:
         print("    repeat: " + describe(setting, program, rank, point))
-        print("".join(f"    | {line}\n" for line in run.text.splitlines()[-12:]), end="", flush=True)
+        print(
+            "".join(f"    | {line}\n" for line in run.text.splitlines()[-12:]), end="", flush=True
+        )
 
 
 def clean_run(setting, program):
@@ -125,10 +181,22 @@ def clean_run(setting, program):
 def try_program(setting, program):
     """Verdicts counted; prints what is wrong."""
     clean = clean_run(setting, program)
-    work = [(rank, point) for rank in FAULTY for point in sequence.points(clean.ranks[rank], setting.full, setting.seed + rank)]
+    work = [
+        (rank, point)
+        for rank in FAULTY
+        for point in sequence.points(clean.ranks[rank], setting.full, setting.seed + rank)
+    ]
     if program not in TEAMS:
-        work = [(rank, point) for rank, point in work if not (point.forever and point.name.split("@")[0] in sequence.PRIVATE)]
-    work = [(rank, point) for rank, point in work if setting.only in f"{point.name} {sequence.caller(point.name, setting.libraries)}"]
+        work = [
+            (rank, point)
+            for rank, point in work
+            if not (point.forever and point.name.split("@")[0] in sequence.PRIVATE)
+        ]
+    work = [
+        (rank, point)
+        for rank, point in work
+        if setting.only in f"{point.name} {sequence.caller(point.name, setting.libraries)}"
+    ]
     if setting.most and len(work) > setting.most:
         work = random.Random(setting.seed).sample(work, setting.most)
     counts, lock = collections.Counter(), threading.Lock()
@@ -152,15 +220,28 @@ def libraries(build):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", required=True)
     parser.add_argument("--library", help="the library to preload; default: the build's")
     parser.add_argument("--wheels", help="folder of peers.py setup; default BUILD/peers")
-    parser.add_argument("--full", action="store_true", help="every call of every site, each error of its kind")
-    parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="chooses the points of a run that is not --full")
+    parser.add_argument(
+        "--full", action="store_true", help="every call of every site, each error of its kind"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=random.randrange(10**6),
+        help="chooses the points of a run that is not --full",
+    )
     parser.add_argument("--most", type=int, help="points of each program")
-    parser.add_argument("--jobs", type=int, default=max(1, len(os.sched_getaffinity(0)) // 2), help="runs at a time")
-    parser.add_argument("--only", default="", help="points whose name, with the calling function, contains this")
+    parser.add_argument(
+        "--jobs", type=int, default=max(1, len(os.sched_getaffinity(0)) // 2), help="runs at a time"
+    )
+    parser.add_argument(
+        "--only", default="", help="points whose name, with the calling function, contains this"
+    )
     parser.add_argument("--seconds", type=float, default=60, help="a run that takes longer hangs")
     parser.add_argument("--verbose", action="store_true", help="a line for each run")
     parser.add_argument("--point", help="one run with this call failing")
@@ -171,7 +252,9 @@ def main():
     setting = parser.parse_args()
     setting.build = os.path.abspath(setting.build)
     setting.wheels = os.path.abspath(setting.wheels or os.path.join(setting.build, "peers"))
-    setting.library = os.path.abspath(setting.library or os.path.join(setting.build, "test", "libfaults.so"))
+    setting.library = os.path.abspath(
+        setting.library or os.path.join(setting.build, "test", "libfaults.so")
+    )
     setting.libraries = libraries(setting.build)
     failed, tried = 0, 0
     for program in setting.programs:
@@ -180,7 +263,9 @@ def main():
             continue
         if setting.point:
             point = sequence.Point(setting.point, setting.error, setting.forever)
-            verdict, bad, run, seconds = try_point(setting, clean_run(setting, program), program, setting.rank, point)
+            verdict, bad, run, seconds = try_point(
+                setting, clean_run(setting, program), program, setting.rank, point
+            )
             tell(setting, program, setting.rank, point, verdict, bad, run, seconds)
             print(run.text)
             counts = collections.Counter([verdict])

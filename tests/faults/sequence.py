@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one rank's file says (points.h): its sites and how often each was called, its teams, what their calls answered, and which call failed."""
+"""
+What one rank's file says (points.h): its sites and how often each was called, its teams, what their
+calls answered, and which call failed.
+"""
 
 import collections
 import functools
@@ -7,8 +10,29 @@ import os
 import random
 import re
 import subprocess
-from errno import (EACCES, EADDRINUSE, EAGAIN, EBUSY, ECONNREFUSED, EFAULT, EINTR, EINVAL, EIO, EMFILE, ENAMETOOLONG, ENFILE, ENOBUFS, ENOENT, ENOMEM, ENOSPC,
-                   ENOSYS, EOPNOTSUPP, EPERM, ESRCH, ETOOMANYREFS)
+from errno import (
+    EACCES,
+    EADDRINUSE,
+    EAGAIN,
+    EBUSY,
+    ECONNREFUSED,
+    EFAULT,
+    EINTR,
+    EINVAL,
+    EIO,
+    EMFILE,
+    ENAMETOOLONG,
+    ENFILE,
+    ENOBUFS,
+    ENOENT,
+    ENOMEM,
+    ENOSPC,
+    ENOSYS,
+    EOPNOTSUPP,
+    EPERM,
+    ESRCH,
+    ETOOMANYREFS,
+)
 
 PARTIAL = 0  # the call ends early, with a part of what was asked for
 
@@ -58,9 +82,19 @@ PASSING = (EINTR, EAGAIN, PARTIAL)  # these do not go on for ever
 REPEATS = 4  # of a site's calls in the quick tests
 
 # Kinds of which a lasting failure leaves the MPI itself, or the kernel, without memory.
-PRIVATE = ("getlk", "malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "strdup", "asprintf")
+PRIVATE = (
+    "getlk",
+    "malloc",
+    "calloc",
+    "realloc",
+    "aligned_alloc",
+    "posix_memalign",
+    "strdup",
+    "asprintf",
+)
 
-# What a rank needs for its own buffers only: (kind, calling function).  Others cannot know, so the call ends with an error, as the MPI's own may.
+# What a rank needs for its own buffers only: (kind, calling function).  Others cannot know, so the
+# call ends with an error, as the MPI's own may.
 OWN = (("malloc", "hud_message_open"), ("aligned_alloc", "hud_op_open|hud_local_open"))
 
 Point = collections.namedtuple("Point", "name error forever")
@@ -94,7 +128,10 @@ class Rank:
 
 
 def points(rank, full, seed):
-    """The points of a rank's clean run: all, or of what a site calls often and of the ways to fail some that the seed chooses."""
+    """
+    The points of a rank's clean run: all, or of what a site calls often and of the ways to fail
+    some that the seed chooses.
+    """
     draw = random.Random(seed)
     found = []
     for site, (calls, _) in rank.sites.items():
@@ -103,9 +140,14 @@ def points(rank, full, seed):
         if not full and calls > REPEATS:
             numbers = sorted({1, calls, *draw.sample(numbers, REPEATS - 2)})
         for n in numbers:
-            found += [Point(f"{site}#{n}", error, False) for error in (errors if full else [draw.choice(errors)])]
+            found += [
+                Point(f"{site}#{n}", error, False)
+                for error in (errors if full else [draw.choice(errors)])
+            ]
         lasting = [error for error in errors if error not in PASSING]
-        if lasting and not site.startswith("dlsym@"):  # without which no wrapper finds what it wraps
+        if lasting and not site.startswith(
+            "dlsym@"
+        ):  # without which no wrapper finds what it wraps
             found.append(Point(f"{site}#1", lasting[0] if full else draw.choice(lasting), True))
     return found
 
@@ -113,18 +155,26 @@ def points(rank, full, seed):
 @functools.lru_cache(maxsize=None)
 def symbols(library):
     """(address, name) of a library's functions, ascending."""
-    listed = subprocess.run(["nm", "-C", "--defined-only", library], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run(
+        ["nm", "-C", "--defined-only", library], capture_output=True, text=True, check=False
+    ).stdout
     rows = (line.split(maxsplit=2) for line in listed.splitlines())
     return sorted((int(row[0], 16), row[2]) for row in rows if len(row) == 3 and row[1] in "tTwW")
 
 
 def is_own(point, function):
-    return any(re.fullmatch(k, point.name.split("@")[0]) and re.fullmatch(f, function) for k, f in OWN)
+    return any(
+        re.fullmatch(k, point.name.split("@")[0]) and re.fullmatch(f, function) for k, f in OWN
+    )
 
 
 def caller(point, libraries):
     """The function that makes the call of a point, as far as the library tells."""
     found = re.match(r".*@(.*)\+0x([0-9a-f]+)", point)
     library = libraries.get(found[1]) if found else None
-    before = [name for address, name in symbols(library) if address < int(found[2], 16)] if library else []
+    before = (
+        [name for address, name in symbols(library) if address < int(found[2], 16)]
+        if library
+        else []
+    )
     return before[-1] if before else "?"

@@ -1,33 +1,57 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""run.py PROGRAM SECONDS: fuzzes with a program of tests/fuzz, from its corpus, for so long.  What it finds is kept beside the program, and the last lines say
-how to run it again: it is a defect, of huddle's or of the program's."""
+"""
+run.py PROGRAM SECONDS: fuzzes with a program of tests/fuzz, from its corpus, for so long.  What it
+finds is kept beside the program, and the last lines say how to run it again: it is a defect, of
+huddle's or of the program's.
+"""
+
 import os
 import subprocess
 import sys
 import tempfile
 
-# An input that takes so long, or so much memory, is a defect as well; the limits leave room for sanitizers on a busy machine.
+# An input that takes so long, or so much memory, is a defect as well; the limits leave room for
+# sanitizers on a busy machine.
 LIMITS = ("-timeout=30", "-rss_limit_mb=2048", "-malloc_limit_mb=256", "-max_len=4096")
 
 
 def main():
     program, seconds = sys.argv[1:]
-    here, name = os.path.dirname(os.path.abspath(__file__)), os.path.basename(program).removeprefix("fuzz_")
+    here, name = os.path.dirname(os.path.abspath(__file__)), os.path.basename(program).removeprefix(
+        "fuzz_"
+    )
     found = os.path.join(os.path.dirname(program), f"found_{name}")
     os.makedirs(found, exist_ok=True)
     words = os.path.join(here, f"{name}.dict")
     with tempfile.TemporaryDirectory() as grown:
-        command = [program, f"-max_total_time={seconds}", f"-artifact_prefix={found}/", *LIMITS, "-print_final_stats=1"]
+        command = [
+            program,
+            f"-max_total_time={seconds}",
+            f"-artifact_prefix={found}/",
+            *LIMITS,
+            "-print_final_stats=1",
+        ]
         command += [f"-dict={words}"] if os.path.exists(words) else []
-        done = subprocess.run([*command, grown, os.path.join(here, "corpus", name)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        done = subprocess.run(
+            [*command, grown, os.path.join(here, "corpus", name)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
     lines = done.stdout.decode(errors="replace").splitlines()
     if done.returncode == 0:
         print("\n".join(line for line in lines if line.startswith("stat::") or "DONE" in line))
         return 0
     print("\n".join(lines[-80:]))
     inputs = sorted((os.path.join(found, file) for file in os.listdir(found)), key=os.path.getmtime)
-    print(f"fuzz.{name}: found an input that huddle does not stand.  Again: {program} {inputs[-1] if inputs else '(none was kept)'}")
-    print(f"Shorter: {program} -minimize_crash=1 -runs=100000 FILE.  With its cure it belongs in tests/fuzz/corpus/{name}, under a name that says what it is.")
+    print(
+        f"fuzz.{name}: found an input that huddle does not stand.  Again: {program}"
+        f" {inputs[-1] if inputs else '(none was kept)'}"
+    )
+    print(
+        f"Shorter: {program} -minimize_crash=1 -runs=100000 FILE.  With its cure it belongs in"
+        f" tests/fuzz/corpus/{name}, under a name that says what it is."
+    )
     return 1
 
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the documents name exists: files, commands of `huddle`, their options, settings; and docs/settings.md is what the library says."""
+"""
+What the documents name exists: files, commands of `huddle`, their options, settings; and
+docs/settings.md is what the library says.
+"""
+
 import json
 import os
 import re
@@ -15,7 +19,13 @@ PAGE = "docs/settings.md"
 
 
 def huddle(build, *words):
-    answer = subprocess.run([os.path.join(build, "bin", "huddle"), *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    answer = subprocess.run(
+        [os.path.join(build, "bin", "huddle"), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
     return answer.returncode, answer.stdout
 
 
@@ -50,7 +60,9 @@ def check_page(root, build):
     if status != 0:
         return [f"huddle settings --markdown: status {status}"]
     if not os.path.exists(path) or tree.read(root, PAGE) != page:
-        return [f"{PAGE} is not what the library says: build/bin/huddle settings --markdown >{PAGE}"]
+        return [
+            f"{PAGE} is not what the library says: build/bin/huddle settings --markdown >{PAGE}"
+        ]
     return []
 
 
@@ -62,8 +74,22 @@ def check(root, build):
             continue
         text = tree.read(root, path)
         there = os.path.join(root, os.path.dirname(path))
-        complaints += [f"{path}: no file {link}" for link in LINK.findall(text) if not os.path.exists(os.path.join(there, link))]
-        complaints += [f"{path}: no file {name}" for name in NAMED_FILE.findall(text) if not (os.path.exists(os.path.join(root, name)) or given_in(text, name))]
-        complaints += [f"{path}: {line}" for words in COMMAND.findall(in_code(text)) if (line := check_command(build, words, helps))]
-        complaints += [f"{path}: no setting {name}" for name in sorted(set(VARIABLE.findall(text)) - known)]
+        complaints += [
+            f"{path}: no file {link}"
+            for link in LINK.findall(text)
+            if not os.path.exists(os.path.join(there, link))
+        ]
+        complaints += [
+            f"{path}: no file {name}"
+            for name in NAMED_FILE.findall(text)
+            if not (os.path.exists(os.path.join(root, name)) or given_in(text, name))
+        ]
+        complaints += [
+            f"{path}: {line}"
+            for words in COMMAND.findall(in_code(text))
+            if (line := check_command(build, words, helps))
+        ]
+        complaints += [
+            f"{path}: no setting {name}" for name in sorted(set(VARIABLE.findall(text)) - known)
+        ]
     return complaints

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The form of files: licence line, length of files and functions, commands that can be run."""
+
+import ast
 import os
 import re
 
 import tree
 
-FILE_LINES, TEST_LINES, ALGORITHM_LINES, FUNCTION_LINES = 440, 480, 190, 60  # of an algorithm: lines that hold code, so that its head may explain it
+FILE_LINES, TEST_LINES = 440, 480
+PYTHON_LINES, PYTHON_TEST_LINES = 510, 600  # black gives a line to each argument
+ALGORITHM_LINES = 190  # that hold code, so that an algorithm's head may explain it
+FUNCTION_LINES = 60
+COLUMNS = 100  # of Python; clang-format decides for C
+WIDE = ("tests/mpi/cases.py",)  # a table with a row per case
 COMMANDS = ("quickstart", "test", ".ci/run")
 
 
@@ -15,7 +22,10 @@ def first_lines(text):
 
 
 def long_functions(text):
-    """(line, lines) of functions over the limit; the style puts a function's braces in the first column."""
+    """
+    (line, lines) of functions over the limit; the style puts a function's braces in the first
+    column.
+    """
     begin, found = None, []
     for number, line in enumerate(text.split("\n"), 1):
         if line == "{":
@@ -27,19 +37,67 @@ def long_functions(text):
     return found
 
 
+def lines_of_texts(text):
+    """Numbers of the lines within texts of several lines that are printed: no docstrings."""
+    nodes = list(ast.walk(ast.parse(text)))
+    documentation = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    texts = [
+        node
+        for node in nodes
+        if (isinstance(node, ast.Constant) and isinstance(node.value, str))
+        or isinstance(node, ast.JoinedStr)
+    ]
+    return {
+        line
+        for node in texts
+        if id(node) not in documentation and '"""' in ast.get_source_segment(text, node)
+        for line in range(node.lineno, node.end_lineno + 1)
+    }
+
+
+def wide_lines(text):
+    """Of Python, those over the limit: what is printed may have its own."""
+    wide = [n for n, line in enumerate(text.split("\n"), 1) if len(line) > COLUMNS]
+    free = lines_of_texts(text) if wide else ()
+    return [number for number in wide if number not in free]
+
+
+def lines_limit(path):
+    if path.endswith(".py"):
+        return PYTHON_TEST_LINES if path.startswith("tests/") else PYTHON_LINES
+    return TEST_LINES if path.startswith("tests/") else FILE_LINES
+
+
 def check(root):
-    complaints = [f"{name}: missing, or cannot be run" for name in COMMANDS if not os.access(os.path.join(root, name), os.X_OK)]
+    complaints = [
+        f"{name}: missing, or cannot be run"
+        for name in COMMANDS
+        if not os.access(os.path.join(root, name), os.X_OK)
+    ]
     for path in tree.files(root):
         text = tree.read(root, path)
-        is_code = (path.endswith(tree.CODE) and not path.endswith(".pc.in")) or os.path.basename(path) == "CMakeLists.txt" or path in COMMANDS
-        if is_code and not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in first_lines(text)):
+        is_code = (
+            (path.endswith(tree.CODE) and not path.endswith(".pc.in"))
+            or os.path.basename(path) == "CMakeLists.txt"
+            or path in COMMANDS
+        )
+        if is_code and not any(
+            "SPDX-License-Identifier: BSD-3-Clause" in line for line in first_lines(text)
+        ):
             complaints.append(f"{path}: the first line is not the SPDX line")
-        limit = TEST_LINES if path.startswith("tests/") else FILE_LINES
+        limit = lines_limit(path)
         if is_code and text.count("\n") > limit:
             complaints.append(f"{path}: {text.count(chr(10))} lines, more than {limit}")
         lines = sum(1 for line in tree.without_comments(text).split("\n") if line.strip())
         if re.match(r"src/alg/[^/]+/", path) and lines > ALGORITHM_LINES:
             complaints.append(f"{path}: {lines} lines of code, more than {ALGORITHM_LINES}")
+        if path.endswith(".py") and path not in WIDE:
+            complaints += [
+                f"{path}:{line}: more than {COLUMNS} columns" for line in wide_lines(text)
+            ]
         if path.endswith((".c", ".h", ".cpp")):
-            complaints += [f"{path}:{line}: a function of {lines} lines, more than {FUNCTION_LINES}" for line, lines in long_functions(text)]
+            complaints += [
+                f"{path}:{line}: a function of {lines} lines, more than {FUNCTION_LINES}"
+                for line, lines in long_functions(text)
+            ]
     return complaints

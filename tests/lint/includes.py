@@ -1,13 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Includes go one way (docs/architecture.md): a room sees the rooms below it, an algorithm its call only, and only host sees an MPI."""
+"""
+Includes go one way (docs/architecture.md): a room sees the rooms below it, an algorithm its call
+only, and only host sees an MPI. The measuring programs and the helpers of the CLI see the public
+header and a few rooms, never each other.
+"""
+
 import os
 import re
 
 import tree
 
 # room -> rooms right below it; what those see, it sees too
-BELOW = {"host": {"core"}, "core": {"alg", "topo", "ops", "cost"}, "alg": {"shape", "mem"}, "topo": {"shape"}, "sim": {"alg", "topo", "cost"},
-         "shape": set(), "mem": set(), "ops": set(), "cost": set()}
+BELOW = {
+    "host": {"core"},
+    "core": {"alg", "topo", "ops", "cost"},
+    "alg": {"shape", "mem"},
+    "topo": {"shape"},
+    "sim": {"alg", "topo", "cost"},
+    "shape": set(),
+    "mem": set(),
+    "ops": set(),
+    "cost": set(),
+}
+# programs -> rooms that they see, not what those see
+PROGRAMS = {
+    "bench": {"cost", "sim", "members"},
+    "tools": {"cost", "sim", "members"},
+    "members": set(),
+}
+# One file of them that sees one room more, and why.
+EXCEPTIONS = {
+    ("bench/kernels.c", "ops"): "measures src/ops alone",
+    ("bench/fit.c", "shape"): "measures broadcasts along the trees that algorithms use",
+    ("bench/messages.c", "shape"): "the same by send and receive",
+    (
+        "src/tools/notes.c",
+        "core",
+    ): "reads the heads of running ranks' arenas, whose layout is core's own",
+}
 MPI_ALLOWED = ("src/host/", "tests/mpi/", "tests/bench/", "bench/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -28,22 +58,53 @@ def allowed(path, room, target, included):
     return target in seen_from(room)
 
 
+def outside(path, room, included):
+    """
+    Of a program: a complaint about what it includes in quotes, or None.  What has no folder in its
+    name lies beside the file.
+    """
+    target, below, _ = included.partition("/")
+    if (
+        not below
+        or target == "huddle"
+        or target == room
+        or target in PROGRAMS[room]
+        or (path, target) in EXCEPTIONS
+    ):
+        return None
+    return f"{path}: {room} may not include {included}"
+
+
 def check(root):
     complaints = []
-    rooms = {d for d in os.listdir(os.path.join(root, "src")) if os.path.isdir(os.path.join(root, "src", d))}
+    rooms = {
+        d
+        for d in os.listdir(os.path.join(root, "src"))
+        if os.path.isdir(os.path.join(root, "src", d))
+    }
     for path in tree.files(root):
         if not path.endswith(tree.C_CODE):
             continue
         parts = path.split("/")
-        for _, included in INCLUDE.findall(tree.read(root, path)):
+        room = parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
+        for mark, included in INCLUDE.findall(tree.read(root, path)):
             target = included.split("/")[0]
             if included == "mpi.h" and not path.startswith(MPI_ALLOWED):
                 complaints.append(f"{path}: includes mpi.h")
+            if room in PROGRAMS:
+                complaints += (
+                    [outside(path, room, included)]
+                    if mark == '"' and outside(path, room, included)
+                    else []
+                )
+                continue
             if parts[0] != "src" or len(parts) < 3:
                 continue
             if target in rooms and not allowed(path, parts[1], target, included):
                 complaints.append(f"{path}: {parts[1]} may not include {included}")
             shared = target == "shape" or (target == "alg" and included.count("/") == 1)
             if parts[1] == "alg" and len(parts) == 4 and "/" in included and not shared:
-                complaints.append(f"{path}: an algorithm sees alg/*.h and shapes only, not {included}")
+                complaints.append(
+                    f"{path}: an algorithm sees alg/*.h and shapes only, not {included}"
+                )
     return complaints

@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Edges of the algorithms: every call that posts or waits carries the label of its edge, and the file's head declares each edge.
+"""
+Edges of the algorithms: every call that posts or waits carries the label of its edge, and the
+file's head declares each edge.
 
 usage: lint_edges.py [FILE...]     (none: all algorithms, and the core's protocols)
 
 How edges are declared and labelled: src/alg/edges.py.  One label may be on several lines.
 """
+
 import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src/alg"))
-from edges import files, read  # noqa: E402  (the same reading makes the table of labels in the library)
+from edges import (
+    files,
+    read,
+)  # noqa: E402  (the same reading makes the table of labels in the library)
 
 WANTED = {"post": ({"R"},), "await": ({"A"},), "peek": ({"A"},), "add": ({"R"}, {"A"}, {"R", "A"})}
 
@@ -27,7 +33,10 @@ def complaints(path):
         elif site.call not in WANTED:
             yield site.line, f"mem_{site.call}: one call a line, so that its label is plain"
         elif set(kinds) not in WANTED[site.call] or len(kinds) != len(set(kinds)):
-            what = " or ".join("".join(f"/* {kind}n */" for kind in sorted(kinds)) for kinds in WANTED[site.call][:2])
+            what = " or ".join(
+                "".join(f"/* {kind}n */" for kind in sorted(kinds))
+                for kinds in WANTED[site.call][:2]
+            )
             yield site.line, f"mem_{site.call} needs {what}"
     for label in sorted(declared - used):
         yield 1, f"edge {label} is declared in the head and used nowhere"

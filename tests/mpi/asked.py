@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `huddle who` says of a running job, as case `during`: the program late.c has a rank that sleeps, then one that is stopped."""
+"""
+What `huddle who` says of a running job, as case `during`: the program late.c has a rank that
+sleeps, then one that is stopped.
+"""
+
 import os
 import re
 import signal
@@ -26,7 +30,9 @@ def until(job, found):
 
 
 def who(job, pid):
-    answer = subprocess.run([job.huddle, "who", str(pid)], capture_output=True, text=True, check=False, timeout=SECONDS)
+    answer = subprocess.run(
+        [job.huddle, "who", str(pid)], capture_output=True, text=True, check=False, timeout=SECONDS
+    )
     return answer.stdout + answer.stderr
 
 
@@ -41,9 +47,20 @@ def labels_fit(text):
 
 
 def expect(job, pids, asked, head, late, how):
-    """Unexpected unless the answer comes to name the call, those that wait in it and the one that does not."""
-    waits = [rf"  rank {rank} \(process {pid}\) has waited [0-9.]+ s at [A-Z]+\w* \(alg/\S+:\d+\) for a " for rank, pid in pids.items() if rank != late]
-    wanted = [head + "\n", *waits, rf"  not waiting in this call: rank {late} \(process {pids[late]}\): {how}"]
+    """
+    Unexpected unless the answer comes to name the call, those that wait in it and the one that does
+    not.
+    """
+    waits = [
+        rf"  rank {rank} \(process {pid}\) has waited [0-9.]+ s at [A-Z]+\w* \(alg/\S+:\d+\) for a "
+        for rank, pid in pids.items()
+        if rank != late
+    ]
+    wanted = [
+        head + "\n",
+        *waits,
+        rf"  not waiting in this call: rank {late} \(process {pids[late]}\): {how}",
+    ]
     last = ""
 
     def asks():
@@ -63,15 +80,33 @@ def expect(job, pids, asked, head, late, how):
 def ask(job, pids):
     launcher = job.process.pid
     for asked in (launcher, pids[0], pids[1]):
-        expect(job, pids, asked, r"MPI_COMM_WORLD \(4 ranks\): call \d+, allreduce of 1 MB \(slices\)", 1, "(asleep|running)")
+        expect(
+            job,
+            pids,
+            asked,
+            r"MPI_COMM_WORLD \(4 ranks\): call \d+, allreduce of 1 MB \(slices\)",
+            1,
+            "(asleep|running)",
+        )
     os.kill(pids[1], signal.SIGUSR1)
     for asked in (launcher, pids[3], pids[2]):
-        expect(job, pids, asked, r"MPI_COMM_WORLD \(4 ranks\): call \d+, barrier \(groups\)", 2, "stopped by a signal")
+        expect(
+            job,
+            pids,
+            asked,
+            r"MPI_COMM_WORLD \(4 ranks\): call \d+, barrier \(groups\)",
+            2,
+            "stopped by a signal",
+        )
     os.kill(pids[2], signal.SIGCONT)
 
 
 def ask_of_late(job):
-    pids = until(job, lambda: len(found := dict(re.findall(r"rank (\d) is process (\d+)\.", job.text()))) == RANKS and found)
+    pids = until(
+        job,
+        lambda: len(found := dict(re.findall(r"rank (\d) is process (\d+)\.", job.text()))) == RANKS
+        and found,
+    )
     try:
         if not pids:
             raise Unexpected("the ranks do not say which processes they are")

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that run with more rights than the user who starts them: set-user-ID, set-group-ID, file capabilities.  huddle must step aside.
+"""
+Programs that run with more rights than the user who starts them: set-user-ID, set-group-ID, file
+capabilities.  huddle must step aside.
 
     elevated.py --build BUILD
 
-The loader comes in by /etc/ld.so.preload and libhuddle by the cache of the dynamic linker, as where an administrator has installed them, in a mount
-namespace of the test's own.  A user without rights starts each program with HUDDLE_* set.  In a plain copy the statistics are written: huddle is
-there.  In the others nothing is: no file, no line, and no file of huddle's but the loader itself is looked for.
+The loader comes in by /etc/ld.so.preload and libhuddle by the cache of the dynamic linker, as where
+an administrator has installed them, in a mount namespace of the test's own.  A user without rights
+starts each program with HUDDLE_* set.  In a plain copy the statistics are written: huddle is there.
+In the others nothing is: no file, no line, and no file of huddle's but the loader itself is looked
+for.
 """
 
 import argparse
@@ -38,19 +42,39 @@ def capability(path):
     os.setxattr(path, "security.capability", CAPABILITY)
 
 
-KINDS = {"plain": lambda path: None, "set-user-ID": set_user, "set-group-ID": set_group, "capability": capability}
+KINDS = {
+    "plain": lambda path: None,
+    "set-user-ID": set_user,
+    "set-group-ID": set_group,
+    "capability": capability,
+}
 # Program, its words, what of huddle's it may open: team is linked to libhuddle itself.
 PROGRAMS = {
-    "openmpi": ("tests/mpi/openmpi/differential", ["--brief", "--most", "1000"], r"libhuddle-loader\.so"),
-    "mpich": ("tests/mpi/mpich/differential", ["--brief", "--most", "1000"], r"libhuddle-loader\.so"),
+    "openmpi": (
+        "tests/mpi/openmpi/differential",
+        ["--brief", "--most", "1000"],
+        r"libhuddle-loader\.so",
+    ),
+    "mpich": (
+        "tests/mpi/mpich/differential",
+        ["--brief", "--most", "1000"],
+        r"libhuddle-loader\.so",
+    ),
     "team": ("examples/team", ["2", "20"], r"libhuddle-loader\.so|libhuddle\.so"),
 }
 
 
 def install(build, folder):
-    """Libraries where every user can read them, and an /etc that brings the loader into every process."""
+    """
+    Libraries where every user can read them, and an /etc that brings the loader into every process.
+    """
     lib = os.path.dirname(glob.glob(os.path.join(build, "lib*", "libhuddle.so"))[0])
-    shutil.copytree(lib, os.path.join(folder, "lib"), symlinks=True, ignore=shutil.ignore_patterns("*.a", "pkgconfig"))
+    shutil.copytree(
+        lib,
+        os.path.join(folder, "lib"),
+        symlinks=True,
+        ignore=shutil.ignore_patterns("*.a", "pkgconfig"),
+    )
     subprocess.run(["cp", "-a", "/etc", os.path.join(folder, "etc")], check=True)
     with open(os.path.join(folder, "etc", "ld.so.conf.d", "huddle.conf"), "w") as file:
         file.write(os.path.join(folder, "lib") + "\n")
@@ -62,16 +86,36 @@ def install(build, folder):
 
 
 def run(folder, command):
-    """The command, by nobody, with the loader in it: what it said, what it looked for, whether the statistics were written."""
+    """
+    The command, by nobody, with the loader in it: what it said, what it looked for, whether the
+    statistics were written.
+    """
     statistics, trace = os.path.join(folder, "out", "stats.json"), os.path.join(folder, "trace")
     for path in (statistics, trace):
         if os.path.exists(path):
             os.remove(path)
-    inside = (f"mount --bind {folder}/etc /etc && ldconfig -X -i && cp {folder}/preload /etc/ld.so.preload && "
-              f'exec strace -f --seccomp-bpf -u nobody -e trace=file -o {trace} "$@"')
-    env = {"PATH": os.environ["PATH"], "HOME": os.path.join(folder, "home"), "HUDDLE_STATS": "json:" + statistics, "HUDDLE_LOG": "debug", "HUDDLE_JOB": "x"}
-    done = subprocess.run(["unshare", "--mount", "sh", "-c", inside, "elevated", *command], cwd=os.path.join(folder, "out"), env=env, timeout=120,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    inside = (
+        f"mount --bind {folder}/etc /etc && ldconfig -X -i && cp {folder}/preload"
+        " /etc/ld.so.preload && "
+        f'exec strace -f --seccomp-bpf -u nobody -e trace=file -o {trace} "$@"'
+    )
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": os.path.join(folder, "home"),
+        "HUDDLE_STATS": "json:" + statistics,
+        "HUDDLE_LOG": "debug",
+        "HUDDLE_JOB": "x",
+    }
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", inside, "elevated", *command],
+        cwd=os.path.join(folder, "out"),
+        env=env,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     with open(trace) as file:
         started = file.read().split("execve(\"" + command[0], 1)
     return done, started[1] if len(started) == 2 else "", os.path.exists(statistics)
@@ -79,12 +123,17 @@ def run(folder, command):
 
 def complaints(kind, allowed, done, trace, statistics):
     lines = [line for line in done.stdout.splitlines() if "huddle: " in line]
-    opened = [path for path in re.findall(r'"([^"]*huddle[^"]*)"', trace) if not re.search(allowed, path)]
+    opened = [
+        path for path in re.findall(r'"([^"]*huddle[^"]*)"', trace) if not re.search(allowed, path)
+    ]
     if "libhuddle-loader.so" not in trace:
         yield "the loader was not preloaded"
     if kind == "plain":
         if not statistics or done.returncode != 0:
-            yield f"a plain program: exit status {done.returncode}, statistics {'' if statistics else 'not '}written"
+            yield (
+                f"a plain program: exit status {done.returncode}, statistics"
+                f" {'' if statistics else 'not '}written"
+            )
         return
     if statistics or "stats.json" in trace:
         yield "statistics were written"
@@ -93,7 +142,9 @@ def complaints(kind, allowed, done, trace, statistics):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", required=True)
     build = os.path.abspath(parser.parse_args().build)
     failed = 0

@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases made from what `huddle info --json` says: every algorithm, each in turn, whatever algorithms there are."""
+"""
+Cases made from what `huddle info --json` says: every algorithm, each in turn, whatever algorithms
+there are.
+"""
 
 import os
 
-from cases import ALL, BOTH, COLLECTIVES, LEFT, NO_CMA, PROGRAMS, Case, every, fixed, on_ranks
+from cases import ALL, BOTH, COLLECTIVES, LEFT, NO_CMA, NOT_MPICH_4, PROGRAMS
+from cases import Case, every, fixed, on_ranks
 
-PROGRAM_OF = {collective: program for program, collectives in COLLECTIVES.items() for collective in collectives}
+PROGRAM_OF = {
+    collective: program
+    for program, collectives in COLLECTIVES.items()
+    for collective in collectives
+}
 
 
 def corners(parameter):
@@ -18,29 +26,63 @@ def setting_of(collective):
 
 
 def refused(collective, name):
-    """What needs single copy, where a rank is not allowed it: from the start, for writing only, by and by; or where the user forgoes it."""
+    """
+    What needs single copy, where a rank is not allowed it: from the start, for writing only, by and
+    by; or where the user forgoes it.
+    """
     env = {setting_of(collective): name, **NO_CMA}
 
     def case(when, **more):
-        return Case("algorithms", f"{collective} {name} with single copy {when}",
-                    **{"mpis": BOTH, "ranks": 3, "command": PROGRAMS[PROGRAM_OF[collective]], "env": env, "collectives": (collective,), **more})
+        return Case(
+            "algorithms",
+            f"{collective} {name} with single copy {when}",
+            **{
+                "mpis": NOT_MPICH_4,
+                "ranks": 3,
+                "command": PROGRAMS[PROGRAM_OF[collective]],
+                "env": env,
+                "collectives": (collective,),
+                **more,
+            },
+        )
 
     def forbid(calls):
         return on_ranks("-eq 1", "{tools}/forbid", calls)
 
     # (communicators without that rank may use it)
-    yield case("refused to one rank", each=forbid("process_vm_readv,process_vm_writev"), passed="no algorithm")
-    yield case("off", env={**env, "HUDDLE_CMA": "off"}, handled=False, passed="no algorithm")
-    yield case("refused for writing", each=forbid("process_vm_writev"), handled=True, also_passed=("one rank", *LEFT))
+    yield case(
+        "refused to one rank",
+        each=forbid("process_vm_readv,process_vm_writev"),
+        passed="no algorithm",
+    )
+    full = collective not in ("bcast", "allreduce")  # two programs stand for all three
+    yield case(
+        "off", env={**env, "HUDDLE_CMA": "off"}, handled=False, passed="no algorithm", full=full
+    )
+    yield case(
+        "refused for writing",
+        full=full,
+        each=forbid("process_vm_writev"),
+        handled=True,
+        also_passed=("one rank", *LEFT),
+    )
     if collective == "bcast":
-        yield case("refused to one rank, own choice", ranks=2, env=NO_CMA, each=forbid("process_vm_readv,process_vm_writev"), handled=True)
+        yield case(
+            "refused to one rank, own choice",
+            ranks=2,
+            env=NO_CMA,
+            each=forbid("process_vm_readv,process_vm_writev"),
+            handled=True,
+        )
         yield case("and truncation, 2 ranks", ranks=2, command=["{bin}/truncate"], handled=True)
         yield case("refused by and by, 2 ranks", ranks=2, command=["{bin}/denied"], handled=True)
         yield case("refused by and by, 5 ranks", ranks=5, command=["{bin}/denied"], handled=True)
 
 
 def in_turn(algorithms):
-    """Lists of names by collective -> one of each collective at a time, until each has had its turn."""
+    """
+    Lists of names by collective -> one of each collective at a time, until each has had its turn.
+    """
     names = {}
     for algorithm in algorithms:
         names.setdefault(algorithm["collective"], []).append(algorithm["name"])
@@ -49,10 +91,20 @@ def in_turn(algorithms):
 
 
 def preferred(choice):
-    """A tuning file by which each collective has its algorithm wherever that serves, and else its usual one."""
+    """
+    A tuning file by which each collective has its algorithm wherever that serves, and else its
+    usual one.
+    """
+
     def prepare(folder):
         with open(os.path.join(folder, "tuning.toml"), "w") as file:
-            file.write("".join(f'[[{collective}]]\nalgorithm = "{name}"\n' for collective, name in choice.items()))
+            file.write(
+                "".join(
+                    f'[[{collective}]]\nalgorithm = "{name}"\n'
+                    for collective, name in choice.items()
+                )
+            )
+
     return dict(prepare=prepare, each=every("env", "HUDDLE_TUNING={folder}/tuning.toml"))
 
 
@@ -62,30 +114,80 @@ def words(choice):
 
 def smaller(program):
     """On more ranks than processors, reductions, whose contributions every rank makes for all."""
-    return [*PROGRAMS[program], "--most", "150000"] if program == "reductions" else PROGRAMS[program]
+    return (
+        [*PROGRAMS[program], "--most", "150000"] if program == "reductions" else PROGRAMS[program]
+    )
 
 
 def forced(algorithms, single_copy):
-    """Each algorithm does the work alone, beside one of each other collective of its program; at length, each of its parameters at its corners.  What it
-    does not accept goes to the MPI; so does all that needs single copy where the kernel does not allow it."""
+    """
+    Each algorithm does the work alone, beside one of each other collective of its program; at
+    length, each of its parameters at its corners.  What it does not accept goes to the MPI; so does
+    all that needs single copy where the kernel does not allow it.
+    """
+
     def case(program, name, env, **more):
-        return Case("algorithms", name, env=env, **{"command": smaller(program), "collectives": COLLECTIVES[program], **more},
-                    also_passed=("one rank", "no algorithm", *LEFT))
+        return Case(
+            "algorithms",
+            name,
+            env=env,
+            **{"command": smaller(program), "collectives": COLLECTIVES[program], **more},
+            also_passed=("one rank", "no algorithm", *LEFT),
+        )
 
     here = [algorithm for algorithm in algorithms if single_copy or not algorithm["direct"]]
     for program, collectives in COLLECTIVES.items():
-        for choice in in_turn([algorithm for algorithm in here if algorithm["collective"] in collectives]):
+        for choice in in_turn(
+            [algorithm for algorithm in here if algorithm["collective"] in collectives]
+        ):
             env = {setting_of(collective): name for collective, name in choice.items()}
             more, whole = dict(handled=True, seconds=300), dict(command=PROGRAMS[program])
             if len(choice) < len(collectives):
                 more["collectives"] = tuple(choice)
-            yield case(program, f"{words(choice)}, 3 ranks", env, mpis=("mpich4",), ranks=3, **more, **whole)
-            yield case(program, f"{words(choice)}, 8 ranks", env, mpis=("ompi4",), ranks=8, full=program == "reductions", **more)
-            yield case(program, f"{words(choice)}, 2 ranks", env, mpis=ALL, ranks=2, bind=True, full=True, **more, **whole)
-            yield case(program, f"{words(choice)}, 13 ranks", env, mpis=BOTH, ranks=13, full=True, **more)
-    for choice in in_turn([algorithm for algorithm in here if algorithm["collective"] in COLLECTIVES["reductions"]]):
+            yield case(
+                program,
+                f"{words(choice)}, 3 ranks",
+                env,
+                mpis=("mpich4",),
+                ranks=3,
+                **more,
+                **whole,
+            )
+            yield case(
+                program,
+                f"{words(choice)}, 8 ranks",
+                env,
+                mpis=("ompi4",),
+                ranks=8,
+                full=True,
+                **more,
+            )
+            yield case(
+                program,
+                f"{words(choice)}, 2 ranks",
+                env,
+                mpis=ALL,
+                ranks=2,
+                bind=True,
+                full=True,
+                **more,
+                **whole,
+            )
+            yield case(
+                program, f"{words(choice)}, 13 ranks", env, mpis=BOTH, ranks=13, full=True, **more
+            )
+    for choice in in_turn(
+        [algorithm for algorithm in here if algorithm["collective"] in COLLECTIVES["reductions"]]
+    ):
         yield fixed(f"fixed, {words(choice)}", ("ompi4",), 5, **preferred(choice))
-        yield Case("order", f"as it comes, {words(choice)}", ("ompi4",), 4, ["{bin}/order", "--brief"], **preferred(choice))
+        yield Case(
+            "order",
+            f"as it comes, {words(choice)}",
+            ("ompi4",),
+            4,
+            ["{bin}/order", "--brief"],
+            **preferred(choice),
+        )
     for algorithm in here:
         if algorithm["direct"]:
             yield from refused(algorithm["collective"], algorithm["name"])
@@ -94,5 +196,12 @@ def forced(algorithms, single_copy):
         for parameter in algorithm["parameters"]:
             setting = f"{force}_{algorithm['name'].upper()}_{parameter['name'].upper()}"
             for value in corners(parameter):
-                yield case(PROGRAM_OF[algorithm["collective"]], f"{setting}={value}", {force: algorithm["name"], setting: str(value)}, mpis=("ompi4",), ranks=5,
-                           seconds=300, full=True)
+                yield case(
+                    PROGRAM_OF[algorithm["collective"]],
+                    f"{setting}={value}",
+                    {force: algorithm["name"], setting: str(value)},
+                    mpis=("ompi4",),
+                    ranks=5,
+                    seconds=300,
+                    full=True,
+                )

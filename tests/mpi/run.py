@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the cases of cases.py: an MPI program under an MPI with huddle, often in some trouble, and what must come of it.
+"""
+Runs the cases of cases.py: an MPI program under an MPI with huddle, often in some trouble, and what
+must come of it.
 
-    run.py --build BUILD [--full] [--only TEXT] [--list] [--plain] GROUP...
+    run.py --build BUILD [--full | --brief] [--mpis MPI,...] [--only TEXT]
+           [--list] [--plain] GROUP...
 
-A case is good if the job ends in time with the expected status, says just the expected "huddle: " lines, its statistics show calls handled or passed
-on for the expected reason, and nothing is left: no process of the job, no name of huddle's in /dev/shm.  --plain: without huddle, only the
-programs' own checks (are the tests right?).
+A case is good if the job ends in time with the expected status, says just the expected "huddle: "
+lines, its statistics show calls handled or passed on for the expected reason, and nothing is left:
+no process of the job, no name of huddle's in /dev/shm.  --plain: without huddle, only the programs'
+own checks (are the tests right?).  --brief: each case under one of its MPIs, of Debian's if it has
+one.
 """
 
 import argparse
@@ -19,6 +24,7 @@ import sys
 import tempfile
 import time
 import uuid
+import zlib
 
 import peers
 from cases import CASES, Case, NotHere
@@ -36,7 +42,9 @@ def marked(mark):
             with open(f"/proc/{pid}/environ", "rb") as file:
                 if wanted in file.read().split(b"\0"):
                     with open(f"/proc/{pid}/cmdline", "rb") as line:
-                        found[int(pid)] = line.read().replace(b"\0", b" ").decode(errors="replace").strip()
+                        found[int(pid)] = (
+                            line.read().replace(b"\0", b" ").decode(errors="replace").strip()
+                        )
         except OSError:
             pass  # gone, or not ours
     return found
@@ -70,17 +78,53 @@ class Job:
         self.huddle, self.complaints = setting.huddle, []  # complaints: of case.during
         self.stats = os.path.join(folder, "stats.json")
         programs = os.path.join(setting.build, "tests", "mpi")
-        words = {"bin": os.path.join(programs, peers.abi(mpi)), "tools": programs, "folder": folder, "seed": str(time.time_ns() % 10**6)}
-        launch, env = peers.launcher(setting.wheels, mpi, case.ranks, case.bind, case.launch.get(mpi, case.launch.get(peers.abi(mpi), ())))
-        command = [word.format(**words) for word in case.command if not (setting.plain and word == "--beyond")]
-        command = case.outside(words) + ([] if setting.plain else [setting.huddle, "run", "--"]) + launch + case.each(words) + command
-        self.env = {**os.environ, **env, MARK: self.mark, "HUDDLE_STATS": "json:" + self.stats, **{name: value.replace("{folder}", folder) for name, value in case.env.items()}}
+        words = {
+            "bin": os.path.join(programs, peers.abi(mpi)),
+            "tools": programs,
+            "folder": folder,
+            "seed": str(time.time_ns() % 10**6),
+        }
+        launch, env = peers.launcher(
+            setting.wheels,
+            mpi,
+            case.ranks,
+            case.bind,
+            case.launch.get(mpi, case.launch.get(peers.abi(mpi), ())),
+        )
+        command = [
+            word.format(**words)
+            for word in case.command
+            if not (setting.plain and word == "--beyond")
+        ]
+        command = (
+            case.outside(words)
+            + ([] if setting.plain else [setting.huddle, "run", "--"])
+            + launch
+            + case.each(words)
+            + command
+        )
+        self.env = {
+            **os.environ,
+            **env,
+            MARK: self.mark,
+            "HUDDLE_STATS": "json:" + self.stats,
+            **{name: value.replace("{folder}", folder) for name, value in case.env.items()},
+        }
         if setting.plain:
-            self.env = {name: value for name, value in self.env.items() if not name.startswith("HUDDLE")}
+            self.env = {
+                name: value for name, value in self.env.items() if not name.startswith("HUDDLE")
+            }
         self.command = command
         self.output = open(os.path.join(folder, "output"), "w+b")
-        self.process = subprocess.Popen(command, env=self.env, cwd=folder, stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT,
-                                        start_new_session=True)
+        self.process = subprocess.Popen(
+            command,
+            env=self.env,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=self.output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
     def text(self):
         with open(self.output.name, "rb") as file:
@@ -103,7 +147,7 @@ class Job:
 
 
 def judge_lines(case, text):
-    lines = [line[line.index("huddle: "):] for line in text.splitlines() if "huddle: " in line]
+    lines = [line[line.index("huddle: ") :] for line in text.splitlines() if "huddle: " in line]
     wanted, allowed = list(case.says), list(case.may_say)
     for line in lines:
         match = next((pattern for pattern in wanted if re.search(pattern, line)), None)
@@ -130,20 +174,37 @@ def judge_statistics(case, job, text):
     except (OSError, ValueError) as error:
         yield f"no statistics: {error}"
         return
-    left = sum(stats["collectives"][name].get("passed", {}).get(why, 0) for name in case.collectives for why in case.leaves)
+    left = sum(
+        stats["collectives"][name].get("passed", {}).get(why, 0)
+        for name in case.collectives
+        for why in case.leaves
+    )
     told = re.search(r"^(\d+) calls are left to the MPI$", text, re.MULTILINE)
     least = int(told[1]) if told else 0
-    most = 3 * least if peers.abi(job.mpi) == "openmpi" else least  # whose reductions may call another of the communicator's; 5, without Fortran, has others on MPI_REAL16 besides
+    most = (
+        3 * least
+        if peers.abi(job.mpi) == "openmpi"
+        else least
+        # whose reductions may call another of the communicator's; 5, without Fortran, has others on
+        # MPI_REAL16 besides
+    )
     if case.leaves and not least <= left <= most:
         yield f"{left} calls passed for {case.leaves}; the program: {told[0] if told else 'none'}"
     for name, one in stats["collectives"].items():
         if name not in case.collectives:
             continue
-        reasons = {why: count for why, count in one.get("passed", {}).items() if count and why not in case.also_passed and why not in case.leaves}
+        reasons = {
+            why: count
+            for why, count in one.get("passed", {}).items()
+            if count and why not in case.also_passed and why not in case.leaves
+        }
         if case.handled is True and (one["handled"] == 0 or (reasons and not case.passed)):
             yield f"{name}: {one['handled']} of {one['calls']} handled, passed {one.get('passed')}"
         if case.handled is False and one["handled"]:
-            yield f"{name}: {one['handled']} of {one['calls']} handled, passed {one.get('passed')}, none expected"
+            yield (
+                f"{name}: {one['handled']} of {one['calls']} handled, passed {one.get('passed')},"
+                " none expected"
+            )
         if case.passed and not any(re.search(case.passed, why) for why in reasons):
             yield f"{name}: passed for {reasons}, not for '{case.passed}'"
         if one["calls"] != one["handled"] + sum(one.get("passed", {}).values()):
@@ -153,7 +214,10 @@ def judge_statistics(case, job, text):
 
 
 def front_end(setting, mpi):
-    name = {"ompi4": "openmpi-4.1/mca_coll_huddle.so", "ompi5": "openmpi-5.0/mca_coll_huddle.so"}.get(mpi, "libhuddle-mpich.so")
+    name = {
+        "ompi4": "openmpi-4.1/mca_coll_huddle.so",
+        "ompi5": "openmpi-5.0/mca_coll_huddle.so",
+    }.get(mpi, "libhuddle-mpich.so")
     return glob.glob(os.path.join(setting.build, "lib*", "**", "huddle", name), recursive=True)
 
 
@@ -171,12 +235,18 @@ def run_case(setting, case, mpi):
                 bad.append(f"still running after {case.seconds} s")
             elif case.fails is not None and case.fails != (status != 0):
                 bad.append(f"exit status {status}")
-            bad += [f"output lacks: {pattern}" for pattern in case.prints if not re.search(pattern, text)]
+            bad += [
+                f"output lacks: {pattern}"
+                for pattern in case.prints
+                if not re.search(pattern, text)
+            ]
             bad += ["left behind: " + what for what in leftovers(job.mark)]
             if not setting.plain:
                 bad += list(judge_lines(case, text)) + list(judge_statistics(case, job, text))
             if bad:
-                bad += ["command: " + " ".join(job.command)] + ["| " + line for line in text.splitlines()[-25:]]
+                bad += ["command: " + " ".join(job.command)] + [
+                    "| " + line for line in text.splitlines()[-25:]
+                ]
             return bad
         finally:
             case.clean(folder)
@@ -185,16 +255,48 @@ def run_case(setting, case, mpi):
 def all_cases(setting):
     if setting.plain:
         return CASES
-    facts = subprocess.run([setting.huddle, "info", "--json"], capture_output=True, check=True, text=True)
-    team = subprocess.run([setting.huddle, "explain", "bcast", "--json"], capture_output=True, check=True, text=True)
-    return [*CASES, *forced(json.loads(facts.stdout)["algorithms"], json.loads(team.stdout)["facts"]["direct"])]
+    facts = subprocess.run(
+        [setting.huddle, "info", "--json"], capture_output=True, check=True, text=True
+    )
+    team = subprocess.run(
+        [setting.huddle, "explain", "bcast", "--json"], capture_output=True, check=True, text=True
+    )
+    return [
+        *CASES,
+        *forced(json.loads(facts.stdout)["algorithms"], json.loads(team.stdout)["facts"]["direct"]),
+    ]
+
+
+def chosen(setting, case):
+    """The MPIs of a case; in brief always the same one of them."""
+    mpis = [mpi for mpi in case.mpis if mpi in setting.mpis]
+    if not setting.brief or not mpis:
+        return mpis
+    mpis = [mpi for mpi in mpis if mpi not in peers.WHEELS] or mpis
+    return [mpis[zlib.crc32(f"{case.group}: {case.name}".encode()) % len(mpis)]]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="build tree, or prefix of an installation with the tests' programs below tests/mpi")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--build",
+        required=True,
+        help="build tree, or prefix of an installation with the tests' programs below tests/mpi",
+    )
     parser.add_argument("--wheels", help="folder of peers.py setup; default BUILD/peers")
-    parser.add_argument("--full", action="store_true", help="the long cases instead of the normal ones")
+    parser.add_argument(
+        "--full", action="store_true", help="the long cases instead of the normal ones"
+    )
+    parser.add_argument("--brief", action="store_true", help="each case under one MPI only")
+    parser.add_argument(
+        "--mpis",
+        type=lambda text: text.split(","),
+        default=peers.NAMES,
+        metavar="MPI,...",
+        help="under these MPIs only",
+    )
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--only", default="", help="cases whose 'name mpi' contains this")
     parser.add_argument("--list", action="store_true")
@@ -206,9 +308,13 @@ def main():
 
     good = failed = skipped = 0
     for case in all_cases(setting):
-        for mpi in case.mpis:
+        for mpi in chosen(setting, case):
             name = f"{case.group}: {case.name} {mpi}"
-            if case.full != setting.full or (setting.groups and case.group not in setting.groups) or setting.only not in name:
+            if (
+                case.full != setting.full
+                or (setting.groups and case.group not in setting.groups)
+                or setting.only not in name
+            ):
                 continue
             if setting.list:
                 print(name)
@@ -218,12 +324,19 @@ def main():
                 if not peers.installed(setting.wheels, mpi):
                     raise NotHere("not installed")
                 no_front = not setting.plain and not front_end(setting, mpi)
-                bad = ["the MPI is here, but huddle was built without its front end"] if no_front else run_case(setting, case, mpi)
+                bad = (
+                    ["the MPI is here, but huddle was built without its front end"]
+                    if no_front
+                    else run_case(setting, case, mpi)
+                )
             except NotHere as why:
                 print(f"{name:55} skipped: {why}", flush=True)
                 skipped += 1
                 continue
-            print(f"{name:55} {'FAILED' if bad else 'ok'} {time.monotonic() - start:6.1f} s", flush=True)
+            print(
+                f"{name:55} {'FAILED' if bad else 'ok'} {time.monotonic() - start:6.1f} s",
+                flush=True,
+            )
             for line in bad:
                 print("    " + line, flush=True)
             good, failed = good + (not bad), failed + bool(bad)

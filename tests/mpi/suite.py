@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpi4py's own test suite with huddle gives the results that it gives without: per rank, the same tests pass, fail and are skipped.
+"""
+mpi4py's own test suite with huddle gives the results that it gives without: per rank, the same
+tests pass, fail and are skipped.
 
     suite.py --build BUILD [--python PYTHON] [--full] [--only TEXT]
 
-Needs a Python with mpi4py and numpy (default: BUILD/venv or, of the source tree that ./test builds in, the one it makes); the suite is the source
-distribution of that version, kept in BUILD/mpi4py.  Tests that fail without huddle too are the MPI's.  What starts other programs, reads files, or calls
+Needs a Python with mpi4py and numpy (default: BUILD/venv or, of the source tree that ./test builds
+in, the one it makes); the suite is the source distribution of that version, kept in BUILD/mpi4py.
+Tests that fail without huddle too are the MPI's.  What starts other programs, reads files, or calls
 no collective is left out.
 """
 
@@ -24,27 +27,72 @@ from run import front_end, judge_lines
 from cases import Case
 
 COLLECTIVE = ("test_cco_buf", "test_op")
-UNRELATED = ("spawn", "dynproc", "test_io", "test_file", "util_pool", "package", "toplevel", "doc", "mpiapi", "mpiabi", "ulfm")
+UNRELATED = (
+    "spawn",
+    "dynproc",
+    "test_io",
+    "test_file",
+    "util_pool",
+    "package",
+    "toplevel",
+    "doc",
+    "mpiapi",
+    "mpiabi",
+    "ulfm",
+)
 PAIR = ("ompi4", "mpich5")
-QUICK = [(mpi, ranks, COLLECTIVE) for ranks in (2, 3) for mpi in PAIR]
-# All modules on as many ranks as most machines have processors for; elsewhere what calls collectives, and on more ranks, where an MPI alone takes
-# most of an hour for the others, those that wait in the call, as huddle's do.
+QUICK = [(mpi, 3, COLLECTIVE) for mpi in PAIR]  # FULL has them on 2 ranks too
+# All modules on as many ranks as most machines have processors for; elsewhere what calls
+# collectives, and on more ranks, where an MPI alone takes most of an hour for the others, those
+# that wait in the call, as huddle's do.
 BLOCKING = ("test_cco_buf", "test_cco_vec", "test_cco_obj", "test_op")
-FULL = [(mpi, ranks, modules) for ranks, modules in ((1, ()), (2, ()), (3, ("test_cco", "test_op")), (5, BLOCKING), (8, BLOCKING)) for mpi in PAIR]
-QUICK_SECONDS, FULL_SECONDS = 300, 1500  # a job at most; an MPI alone is slow where ranks outnumber processors
+FULL = [
+    (mpi, ranks, modules)
+    for ranks, modules in (
+        (1, ()),
+        (2, ()),
+        (3, ("test_cco", "test_op")),
+        (5, BLOCKING),
+        (8, BLOCKING),
+    )
+    for mpi in PAIR
+]
+QUICK_SECONDS, FULL_SECONDS = (
+    300,
+    1500,
+)  # a job at most; an MPI alone is slow where ranks outnumber processors
 # Which library mpi4py opens; the launchers set where it lies.
 LIBRARY = {"openmpi": {"MPI4PY_MPIABI": "openmpi", "MPI4PY_LIBMPI": "libmpi.so.40"}, "mpich": {}}
 
 
 def source(python, home):
     """test/main.py of the installed mpi4py's version; None: it cannot be had."""
-    version = subprocess.run([python, "-c", "import importlib.metadata as m; print(m.version('mpi4py'))"], capture_output=True, text=True).stdout.strip()
+    version = subprocess.run(
+        [python, "-c", "import importlib.metadata as m; print(m.version('mpi4py'))"],
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
     script = os.path.join(home, f"mpi4py-{version}", "test", "main.py")
     if not version or os.path.exists(script):
         return script if version else None
     os.makedirs(home, exist_ok=True)
-    subprocess.run([python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "mpi4py", "-d", home, "mpi4py==" + version], capture_output=True,
-                   timeout=400)
+    subprocess.run(
+        [
+            python,
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--no-deps",
+            "--no-binary",
+            "mpi4py",
+            "-d",
+            home,
+            "mpi4py==" + version,
+        ],
+        capture_output=True,
+        timeout=400,
+    )
     for archive in glob.glob(os.path.join(home, f"mpi4py-{version}.tar.gz")):
         with tarfile.open(archive) as tar:
             tar.extractall(home)
@@ -53,12 +101,33 @@ def source(python, home):
 
 def run(setting, mpi, ranks, modules, huddle, folder):
     """(exit status, None: too slow; output) of a job; its ranks' files lie in the folder."""
-    chosen = [word for module in modules for word in ("-i", module)] + [word for module in UNRELATED for word in ("-e", module)]
+    chosen = [word for module in modules for word in ("-i", module)] + [
+        word for module in UNRELATED for word in ("-e", module)
+    ]
     launch, env = peers.launcher(setting.wheels, mpi, ranks)
     command = ([setting.huddle, "run", "--"] if huddle else []) + launch
-    command += [setting.python, os.path.join(os.path.dirname(os.path.abspath(__file__)), "suite_rank.py"), folder, setting.script, *chosen]
-    env = {**os.environ, **env, **LIBRARY[peers.abi(mpi)], "HUDDLE_STATS": f"json:{folder}/stats.json"}
-    job = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    command += [
+        setting.python,
+        os.path.join(os.path.dirname(os.path.abspath(__file__)), "suite_rank.py"),
+        folder,
+        setting.script,
+        *chosen,
+    ]
+    env = {
+        **os.environ,
+        **env,
+        **LIBRARY[peers.abi(mpi)],
+        "HUDDLE_STATS": f"json:{folder}/stats.json",
+    }
+    job = subprocess.Popen(
+        command,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
     try:
         text = job.communicate(timeout=setting.seconds)[0]
         return job.returncode, text
@@ -86,7 +155,10 @@ def outcomes(folder, ranks):
 def judge(before, after, text, stats, ranks):
     for key in sorted({*before, *after}):
         if before.get(key) != after.get(key):
-            yield f"rank {key[0]}: {key[1]} {before.get(key, 'did not run')} without huddle, {after.get(key, 'did not run')} with it"
+            yield (
+                f"rank {key[0]}: {key[1]} {before.get(key, 'did not run')} without huddle,"
+                f" {after.get(key, 'did not run')} with it"
+            )
     yield from judge_lines(Case("suite", "", (), ranks), text)
     try:
         with open(stats) as file:
@@ -101,7 +173,10 @@ def judge(before, after, text, stats, ranks):
 
 def compare(setting, mpi, ranks, modules):
     """(complaints, a word on the tests); None for complaints: nothing to compare with"""
-    with tempfile.TemporaryDirectory(prefix="suite-") as plain, tempfile.TemporaryDirectory(prefix="suite-") as ours:
+    with (
+        tempfile.TemporaryDirectory(prefix="suite-") as plain,
+        tempfile.TemporaryDirectory(prefix="suite-") as ours,
+    ):
         status, text = run(setting, mpi, ranks, modules, False, plain)
         before = outcomes(plain, ranks)
         if status is None:
@@ -114,27 +189,43 @@ def compare(setting, mpi, ranks, modules):
         if status is None:
             bad.append(f"still running after {setting.seconds} s")
         count = {word: list(after.values()).count(word) for word in sorted(set(after.values()))}
-        return bad + (text.splitlines()[-25:] if bad else []), ", ".join(f"{n} {word}" for word, n in count.items())
+        return bad + (text.splitlines()[-25:] if bad else []), ", ".join(
+            f"{n} {word}" for word, n in count.items()
+        )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", required=True)
     parser.add_argument("--python")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", default="")
     setting = parser.parse_args()
-    setting.build, setting.seconds = os.path.abspath(setting.build), FULL_SECONDS if setting.full else QUICK_SECONDS
-    setting.wheels, setting.huddle = os.path.join(setting.build, "peers"), os.path.join(setting.build, "bin", "huddle")
+    setting.build, setting.seconds = os.path.abspath(setting.build), (
+        FULL_SECONDS if setting.full else QUICK_SECONDS
+    )
+    setting.wheels, setting.huddle = os.path.join(setting.build, "peers"), os.path.join(
+        setting.build, "bin", "huddle"
+    )
     setting.python = setting.python or os.path.join(setting.build, "venv", "bin", "python")
-    setting.script = source(setting.python, os.path.join(setting.build, "mpi4py")) if os.path.exists(setting.python) else None
+    setting.script = (
+        source(setting.python, os.path.join(setting.build, "mpi4py"))
+        if os.path.exists(setting.python)
+        else None
+    )
     if not setting.script:
         print("skipped: no Python with mpi4py, or no source distribution of its version")
         sys.exit(77)
     failed = skipped = compared = 0
     for mpi, ranks, modules in FULL if setting.full else QUICK:
         name, start = f"mpi4py's suite, {ranks} ranks {mpi}", time.monotonic()
-        if setting.only not in name or not peers.installed(setting.wheels, mpi) or not front_end(setting, mpi):
+        if (
+            setting.only not in name
+            or not peers.installed(setting.wheels, mpi)
+            or not front_end(setting, mpi)
+        ):
             continue
         bad, word = compare(setting, mpi, ranks, modules)
         if bad is None:
@@ -142,7 +233,10 @@ def main():
             skipped += 1
             continue
         compared += 1
-        print(f"{name:35} {'FAILED' if bad else 'ok'} {time.monotonic() - start:6.1f} s  {word}", flush=True)
+        print(
+            f"{name:35} {'FAILED' if bad else 'ok'} {time.monotonic() - start:6.1f} s  {word}",
+            flush=True,
+        )
         for line in bad:
             print("    " + line, flush=True)
         failed += bool(bad)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One rank of mpi4py's test suite.
 
-    suite_rank.py FOLDER MAIN [ARGUMENTS of MAIN...]      MAIN: test/main.py of the source distribution
+    suite_rank.py FOLDER MAIN [ARGUMENTS of MAIN...]      MAIN: test/main.py of the source
+    distribution
 
 Appends a line for each test to FOLDER/RANK: what became of it, and its name.
 """
@@ -41,6 +42,7 @@ def result_class(file):
             if error is not None:
                 super().addSubTest(test, subtest, error)
                 self.note("failed", test)
+
     return Result
 
 
@@ -49,8 +51,13 @@ def main(folder, script, *arguments):
     sys.path.insert(0, os.path.dirname(script))
     import main as suite
     from mpi4py import MPI
+
     with open(os.path.join(folder, str(MPI.COMM_WORLD.Get_rank())), "w") as file:
-        suite.main(module=None, argv=[script, *arguments], testRunner=unittest.TextTestRunner(verbosity=0, resultclass=result_class(file)))
+        suite.main(
+            module=None,
+            argv=[script, *arguments],
+            testRunner=unittest.TextTestRunner(verbosity=0, resultclass=result_class(file)),
+        )
 
 
 if __name__ == "__main__":

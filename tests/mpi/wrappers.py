@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrappers of a job or of its ranks, which make the trouble of cases.py, and what this machine or user may lack for them."""
+"""
+Wrappers of a job or of its ranks, which make the trouble of cases.py, and what this machine or user
+may lack for them.
+"""
 
 import os
 import shutil
@@ -29,20 +32,40 @@ def works(*command):
 
 
 def on_ranks(test, *wrapper):
-    """Only ranks whose number passes the shell test get the wrapper: on_ranks('-eq 1', 'env', 'A=1')."""
-    return lambda words: ["sh", "-c", f'if [ {RANK} {test} ]; then exec {" ".join(wrapper).format(**words)} "$@"; else exec "$@"; fi', "on-rank"]
+    """
+    Only ranks whose number passes the shell test get the wrapper: on_ranks('-eq 1', 'env', 'A=1').
+    """
+    return lambda words: [
+        "sh",
+        "-c",
+        (
+            f'if [ {RANK} {test} ]; then exec {" ".join(wrapper).format(**words)} "$@"; else exec'
+            ' "$@"; fi'
+        ),
+        "on-rank",
+    ]
 
 
 def odd(*wrapper):
-    return lambda words: ["sh", "-c", f'if [ $(({RANK} % 2)) = 1 ]; then exec {" ".join(wrapper).format(**words)} "$@"; else exec "$@"; fi', "odd"]
+    return lambda words: [
+        "sh",
+        "-c",
+        (
+            f'if [ $(({RANK} % 2)) = 1 ]; then exec {" ".join(wrapper).format(**words)} "$@"; else'
+            ' exec "$@"; fi'
+        ),
+        "odd",
+    ]
 
 
 def built(program):
     """The case needs a program that not every machine can build."""
+
     def wrap(words):
         if not os.path.exists(os.path.join(words["bin"], program)):
             raise NotHere(f"{program} was not built")
         return []
+
     return wrap
 
 
@@ -52,10 +75,12 @@ def every(*wrapper):
 
 def namespaces(kinds, script):
     """Each rank in namespaces of its own, after a shell script run there."""
+
     def wrap(_):
         need("unshare")
         works("unshare", *kinds, "true")
         return ["unshare", *kinds, "sh", "-c", f'{script}; exec "$@"', "namespace"]
+
     return wrap
 
 
@@ -63,16 +88,34 @@ def one_namespace(test, kinds, script="true"):
     def wrap(_):
         need("unshare")
         works("unshare", *kinds, "true")
-        return ["sh", "-c", f'if [ {RANK} {test} ]; then exec unshare {" ".join(kinds)} sh -c \'{script}; exec "$@"\' namespace "$@"; else exec "$@"; fi',
-                "one-namespace"]
+        return [
+            "sh",
+            "-c",
+            (
+                f'if [ {RANK} {test} ]; then exec unshare {" ".join(kinds)} sh -c \'{script}; exec'
+                ' "$@"\' namespace "$@"; else exec "$@"; fi'
+            ),
+            "one-namespace",
+        ]
+
     return wrap
 
 
 def starts(times, seconds=100):
-    """The job, so often, one after the other; says how many did not end in time and how many failed."""
-    return ["sh", "-c", f'hung=0 failed=0 i=0; while [ $i -lt {times} ]; do timeout -k 5 {seconds} "$@"; rc=$?; i=$((i + 1)); '
-            'if [ $rc = 124 ] || [ $rc = 137 ]; then hung=$((hung + 1)); elif [ $rc != 0 ]; then failed=$((failed + 1)); fi; done; '
-            'echo "$i starts: $hung hung, $failed failed"', "starts"]
+    """
+    The job, so often, one after the other; says how many did not end in time and how many failed.
+    """
+    return [
+        "sh",
+        "-c",
+        (
+            f'hung=0 failed=0 i=0; while [ $i -lt {times} ]; do timeout -k 5 {seconds} "$@"; rc=$?;'
+            ' i=$((i + 1)); if [ $rc = 124 ] || [ $rc = 137 ]; then hung=$((hung + 1)); elif [ $rc'
+            ' != 0 ]; then failed=$((failed + 1)); fi; done; echo "$i starts: $hung hung, $failed'
+            ' failed"'
+        ),
+        "starts",
+    ]
 
 
 def one_by_one(*wrapper):
@@ -81,24 +124,50 @@ def one_by_one(*wrapper):
 
 
 def attacked(times):
-    """The job, so often, while another user does to its sockets what another user can, in a network of their own."""
+    """
+    The job, so often, while another user does to its sockets what another user can, in a network of
+    their own.
+    """
+
     def wrap(words):
         need("unshare")
         need("ip")
         if os.geteuid() != 0:
             raise NotHere("another user can be made by root only")
         works("unshare", "--net", "ip", "link", "set", "lo", "up")
-        return ["unshare", "--net", "sh", "-c", f'ip link set lo up; {words["tools"]}/stranger & exec "$@"', "attacked", *starts(times)]
+        return [
+            "unshare",
+            "--net",
+            "sh",
+            "-c",
+            f'ip link set lo up; {words["tools"]}/stranger & exec "$@"',
+            "attacked",
+            *starts(times),
+        ]
+
     return wrap
 
 
 def twice_in_containers(_):
-    """The job two times at once, in containers that share a network: PID 1 is the launcher in both, so that both jobs get one name."""
+    """
+    The job two times at once, in containers that share a network: PID 1 is the launcher in both, so
+    that both jobs get one name.
+    """
     need("unshare")
     kinds = ["--pid", "--fork", "--mount-proc", "--mount", "--kill-child"]
     works("unshare", *kinds, "true")
-    one = "unshare " + " ".join(kinds) + ' sh -c \'mount -t tmpfs none /dev/shm; TMPDIR=$0; export TMPDIR; mkdir -p $TMPDIR; exec "$@"\''
-    return ["sh", "-c", f'{one} "$PWD/one" "$@" & {one} "$PWD/two" "$@"; rc=$?; wait $! && exit $rc', "twice"]
+    one = (
+        "unshare "
+        + " ".join(kinds)
+        + ' sh -c \'mount -t tmpfs none /dev/shm; TMPDIR=$0; export TMPDIR; mkdir -p $TMPDIR; exec'
+        ' "$@"\''
+    )
+    return [
+        "sh",
+        "-c",
+        f'{one} "$PWD/one" "$@" & {one} "$PWD/two" "$@"; rc=$?; wait $! && exit $rc',
+        "twice",
+    ]
 
 
 CGROUPS = (  # v1, v2: where, the limit, the usage
@@ -108,8 +177,11 @@ CGROUPS = (  # v1, v2: where, the limit, the usage
 
 
 # In a cgroup namespace: what is mounted begins at the own group, as in a container.
-ONLY_OWN_GROUP = ("{ if grep -q memory: /proc/self/cgroup; then umount /sys/fs/cgroup/memory && mount -t cgroup -o memory cgroup /sys/fs/cgroup/memory;"
-                  " else umount /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup; fi; }")
+ONLY_OWN_GROUP = (
+    "{ if grep -q memory: /proc/self/cgroup; then umount /sys/fs/cgroup/memory && mount -t cgroup"
+    " -o memory cgroup /sys/fs/cgroup/memory; else umount /sys/fs/cgroup && mount -t cgroup2"
+    " cgroup2 /sys/fs/cgroup; fi; }"
+)
 
 
 def enable_memory(top):
@@ -122,10 +194,13 @@ def enable_memory(top):
 
 
 def in_cgroup(limit_bytes, command, test="-ge 0", namespace=False):
-    """Ranks whose number passes the shell test join a memory cgroup of the case's own, and see no other if `namespace`.
+    """
+    Ranks whose number passes the shell test join a memory cgroup of the case's own, and see no
+    other if `namespace`.
 
     `command` may name {folder}/limit and {folder}/usage, its files.
     """
+
     def path(folder):
         return os.path.join(folder, "cgroup")
 
@@ -145,7 +220,10 @@ def in_cgroup(limit_bytes, command, test="-ge 0", namespace=False):
             os.symlink(group, path(folder))
             os.mkdir(os.path.join(folder, "seen"))
             for name, file in (("limit", limit), ("usage", usage)):
-                os.symlink(os.path.join(folder, "seen" if namespace else group, file), os.path.join(folder, name))
+                os.symlink(
+                    os.path.join(folder, "seen" if namespace else group, file),
+                    os.path.join(folder, name),
+                )
             return
         raise NotHere("no memory cgroup can be made here")
 
@@ -158,8 +236,23 @@ def in_cgroup(limit_bytes, command, test="-ge 0", namespace=False):
 
     def each(words):
         group = path(words["folder"])
-        inside = f'mount --bind $(readlink {group}) {words["folder"]}/seen && {ONLY_OWN_GROUP} && exec "$@"'
-        wrapper = ["unshare", "--cgroup", "--mount", "sh", "-c", f"'{inside}'", "own-group"] if namespace else []
-        return ["sh", "-c", f'if [ {RANK} {test} ]; then echo $$ >{group}/cgroup.procs && exec {" ".join(wrapper)} "$@"; else exec "$@"; fi', "cgroup"]
+        inside = (
+            f'mount --bind $(readlink {group}) {words["folder"]}/seen && {ONLY_OWN_GROUP} && exec'
+            ' "$@"'
+        )
+        wrapper = (
+            ["unshare", "--cgroup", "--mount", "sh", "-c", f"'{inside}'", "own-group"]
+            if namespace
+            else []
+        )
+        return [
+            "sh",
+            "-c",
+            (
+                f'if [ {RANK} {test} ]; then echo $$ >{group}/cgroup.procs && exec'
+                f' {" ".join(wrapper)} "$@"; else exec "$@"; fi'
+            ),
+            "cgroup",
+        ]
 
     return dict(prepare=prepare, each=each, clean=clean, command=command)

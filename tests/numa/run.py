@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placement on a machine with 4 NUMA nodes on 2 sockets: a guest in software emulation, so for where things lie, never for how fast they are.
+"""
+Placement on a machine with 4 NUMA nodes on 2 sockets: a guest in software emulation, so for where
+things lie, never for how fast they are.
 
     run.py --build BUILD --guest NUMAVM [--programs]
 
-8 bound ranks, two a node: every page of a slice lies on its owner's node and the groups follow the nodes.  Then each broadcast algorithm, forced, its bytes
-right: with placement on, by 7 ranks, the first alone on its node; and off, by 6 ranks, every page on rank 0's node, which is not the machine's first.
---programs: also the differential program under Open MPI and MPICH, its calls taken and its pages at home: as it is, and with each algorithm
-that works by NUMA node, 8 ranks and 16 on twice the processors.  Exit status 77: there is no guest here.
+8 bound ranks, two a node: every page of a slice lies on its owner's node and the groups follow the
+nodes.  Then each broadcast algorithm, forced, its bytes right: with placement on, by 7 ranks, the
+first alone on its node; and off, by 6 ranks, every page on rank 0's node, which is not the
+machine's first. --programs: also the differential program under Open MPI and MPICH, its calls taken
+and its pages at home: as it is, and with each algorithm that works by NUMA node, 8 ranks and 16 on
+twice the processors.  Exit status 77: there is no guest here.
 """
 
 import argparse
@@ -23,7 +27,8 @@ BY_NODE = ("levels", "segments")
 MPIS = {"openmpi": "mpirun.openmpi --bind-to core -n", "mpich": "mpirun.mpich -bind-to core -n"}
 OUTSIDE = ("/tmp/", "/run/", "/dev/")  # of this machine, the guest does not see these
 
-# What the guest runs, in a folder that it shares with us.  Every step leaves NAME.out, NAME.err and NAME.status.
+# What the guest runs, in a folder that it shares with us.  Every step leaves NAME.out, NAME.err and
+# NAME.status.
 HEAD = """
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 step() { name=$1; shift; env "$@" >$name.out 2>$name.err; echo $? >$name.status; }
@@ -54,21 +59,38 @@ class Step:
 
 # ---- pages ----
 
+
 def pages_wrong(member, own, home):
-    """Complaints about a member's slice, all of which should lie on node `home`, and the member on node `own`."""
+    """
+    Complaints about a member's slice, all of which should lie on node `home`, and the member on
+    node `own`.
+    """
     pages = member["team"].get("pages", {})
     if member["team"]["state"] != "ready" or not pages.get("nodes"):
         return [f"rank {member['rank']}: {member['team']['state']}, {pages}"]
     elsewhere = 0 if home == own else len(pages["nodes"])
-    if set(pages["nodes"]) == {home} and pages["own_node"] == own and pages["elsewhere"] == elsewhere:
+    if (
+        set(pages["nodes"]) == {home}
+        and pages["own_node"] == own
+        and pages["elsewhere"] == elsewhere
+    ):
         return []
-    return [f"rank {member['rank']}: pages on nodes {sorted(set(pages['nodes']))}, {pages['elsewhere']} elsewhere, own node said {pages['own_node']}; expected {home}"]
+    return [
+        f"rank {member['rank']}: pages on nodes {sorted(set(pages['nodes']))}, {pages['elsewhere']}"
+        f" elsewhere, own node said {pages['own_node']}; expected {home}"
+    ]
 
 
 def groups_wrong(member):
-    groups = [[sorted(group) for group in level["groups"]] for level in member["team"].get("levels", [])]
+    groups = [
+        [sorted(group) for group in level["groups"]] for level in member["team"].get("levels", [])
+    ]
     pairs = [[2 * i, 2 * i + 1] for i in range(NODES)]
-    return [] if pairs in groups else [f"rank {member['rank']}: no level groups the ranks by node: {groups}"]
+    return (
+        []
+        if pairs in groups
+        else [f"rank {member['rank']}: no level groups the ranks by node: {groups}"]
+    )
 
 
 def show(name, members):
@@ -76,7 +98,10 @@ def show(name, members):
     print(f"{name}:")
     for member in members:
         pages = member["team"]["pages"]
-        print(f"  rank {member['rank']} on node {pages['own_node']}: {''.join(map(str, pages['nodes']))}")
+        print(
+            f"  rank {member['rank']} on node {pages['own_node']}:"
+            f" {''.join(map(str, pages['nodes']))}"
+        )
 
 
 def judge_info(folder):
@@ -90,6 +115,7 @@ def judge_info(folder):
 
 def judge_forced(name, algorithm, placed, first):
     """Rank r is on processor first + r."""
+
     def judge(folder):
         members = json.loads(contents(folder, name + ".out"))["members"]
         bad = []
@@ -97,11 +123,17 @@ def judge_forced(name, algorithm, placed, first):
             own = (first + member["rank"]) // PER_NODE
             bad += pages_wrong(member, own, own if placed else first // PER_NODE)
             regions = member["team"].get("lease", {}).get("regions", [])
-            if not any(region["algorithm"] == algorithm and region["bytes"] for region in regions) or not member["handled"]:
-                bad.append(f"rank {member['rank']}: {member["handled"]} calls taken, regions {regions}")
+            if (
+                not any(region["algorithm"] == algorithm and region["bytes"] for region in regions)
+                or not member["handled"]
+            ):
+                bad.append(
+                    f"rank {member['rank']}: {member['handled']} calls taken, regions {regions}"
+                )
         if not bad:
             show(name, members)
         return bad
+
     return judge
 
 
@@ -110,8 +142,15 @@ def placement_steps(build, algorithms):
     for algorithm in algorithms:
         for placed, first in ((True, 1), (False, 2)):
             name = f"{algorithm}-{'on' if placed else 'off'}"
-            probe = f"taskset -c {first}-{RANKS - 1} {build}/libexec/huddle/probe team --ranks {RANKS - first}"
-            yield Step(name, f"HUDDLE_BCAST={algorithm} HUDDLE_PLACEMENT={'on' if placed else 'off'} {probe}", judge_forced(name, algorithm, placed, first))
+            probe = (
+                f"taskset -c {first}-{RANKS - 1} {build}/libexec/huddle/probe team --ranks"
+                f" {RANKS - first}"
+            )
+            yield Step(
+                name,
+                f"HUDDLE_BCAST={algorithm} HUDDLE_PLACEMENT={'on' if placed else 'off'} {probe}",
+                judge_forced(name, algorithm, placed, first),
+            )
 
 
 # ---- programs ----
@@ -122,11 +161,18 @@ CALLED = ("barrier", "bcast")  # by the differential program
 def judge_program(name):
     def judge(folder):
         stats = json.loads(contents(folder, name + ".json"))
-        bad = [f"{coll} {one}" for coll, one in stats["collectives"].items() if (coll in CALLED and one["handled"] == 0) or set(one["passed"]) - {"one rank"}]
+        bad = [
+            f"{coll} {one}"
+            for coll, one in stats["collectives"].items()
+            if (coll in CALLED and one["handled"] == 0) or set(one["passed"]) - {"one rank"}
+        ]
         memory = stats["memory"]
         if memory["pages_home"] == 0 or memory["pages_elsewhere"] != 0:
-            bad.append(f"{memory['pages_home']} pages at home, {memory['pages_elsewhere']} elsewhere")
+            bad.append(
+                f"{memory['pages_home']} pages at home, {memory['pages_elsewhere']} elsewhere"
+            )
         return bad
+
     return judge
 
 
@@ -135,46 +181,86 @@ def program_steps(build, ranks, choices, most):
         program = f"{build}/tests/mpi/{mpi}/differential"
         for choice in choices if shutil.which("mpirun." + mpi) and os.path.exists(program) else ():
             name = f"{mpi}-{choice}-{ranks}"
-            words = f"HUDDLE_BCAST={choice} HUDDLE_STATS=json:$PWD/{name}.json {build}/bin/huddle run -- {start} {ranks} {program} --brief --beyond --most {most}"
+            words = (
+                f"HUDDLE_BCAST={choice} HUDDLE_STATS=json:$PWD/{name}.json {build}/bin/huddle run"
+                f" -- {start} {ranks} {program} --brief --beyond --most {most}"
+            )
             yield Step(name, words, judge_program(name))
 
 
 # ---- the guest ----
+
 
 def run_guest(setting, build, steps, processors):
     """Complaints of all steps; exits with 77 where there is no guest."""
     with tempfile.TemporaryDirectory(prefix="numa-", dir=build) as folder:
         with open(os.path.join(folder, "script"), "w") as file:
             file.write(HEAD + "".join(f"step {step.name} {step.words}\n" for step in steps))
-        env = {**os.environ, "NUMAVM_CPUS": str(processors // NODES), "NUMAVM_TIMEOUT": str(setting.seconds)}
-        guest = subprocess.run([setting.guest, "bash", "script"], cwd=folder, env=env, capture_output=True, text=True, timeout=setting.seconds + 60)
+        env = {
+            **os.environ,
+            "NUMAVM_CPUS": str(processors // NODES),
+            "NUMAVM_TIMEOUT": str(setting.seconds),
+        }
+        guest = subprocess.run(
+            [setting.guest, "bash", "script"],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=setting.seconds + 60,
+        )
         if not contents(folder, steps[0].name + ".status"):
             if "--setup" in guest.stderr:
                 print("the NUMA guest is not set up")
                 sys.exit(77)
-            sys.exit(f"the guest did not run: {guest.returncode} {guest.stdout[-2000:]} {guest.stderr[-2000:]}")
+            sys.exit(
+                f"the guest did not run: {guest.returncode} {guest.stdout[-2000:]}"
+                f" {guest.stderr[-2000:]}"
+            )
         return [complaint for step in steps for complaint in step.complaints(folder)]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", required=True)
-    parser.add_argument("--guest", required=True, help="command that runs another one in a NUMA guest, in the current directory")
+    parser.add_argument(
+        "--guest",
+        required=True,
+        help="command that runs another one in a NUMA guest, in the current directory",
+    )
     parser.add_argument("--programs", action="store_true")
     parser.add_argument("--seconds", type=int, default=540, help="that a guest may run")
     setting = parser.parse_args()
     build = os.path.realpath(setting.build)
-    if not os.access(setting.guest, os.X_OK) or build.startswith(OUTSIDE) or not shutil.which("qemu-system-x86_64"):
+    if (
+        not os.access(setting.guest, os.X_OK)
+        or build.startswith(OUTSIDE)
+        or not shutil.which("qemu-system-x86_64")
+    ):
         print("no NUMA guest here, or it cannot see the build tree")
         sys.exit(77)
-    known = json.loads(subprocess.run([f"{build}/libexec/huddle/probe", "info", "algorithms"], capture_output=True, check=True).stdout)
-    steps = list(placement_steps(build, [algorithm["name"] for algorithm in known if algorithm["collective"] == "bcast"]))
+    known = json.loads(
+        subprocess.run(
+            [f"{build}/libexec/huddle/probe", "info", "algorithms"], capture_output=True, check=True
+        ).stdout
+    )
+    steps = list(
+        placement_steps(
+            build, [algorithm["name"] for algorithm in known if algorithm["collective"] == "bcast"]
+        )
+    )
     bad = run_guest(setting, build, steps, 8)
-    for ranks, choices, most in ((8, ("auto", *BY_NODE), 70000), (16, BY_NODE, 20000)) if setting.programs else ():
+    for ranks, choices, most in (
+        ((8, ("auto", *BY_NODE), 70000), (16, BY_NODE, 20000)) if setting.programs else ()
+    ):
         more = list(program_steps(build, ranks, choices, most))
         bad += run_guest(setting, build, more, ranks) if more else []
         steps += more
-    print("\n".join(bad) or f"on {NODES} nodes, as expected: {', '.join(step.name for step in steps)}")
+    print(
+        "\n".join(bad) or f"on {NODES} nodes, as expected: {', '.join(step.name for step in steps)}"
+    )
     sys.exit(1 if bad else 0)
 
 

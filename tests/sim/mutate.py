@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drops the happens-before of one labelled call at a time, in every algorithm, and asks the checker to find it.
-
-usage: mutate.py --checker SIM_CHECK [--seeds N] [FILE...]     (no FILE: all algorithms, and the core's protocols)
-
-The value still moves; only the order is gone.  Prints a table; exit status 1 names every edge whose loss the checker did not find: it is not
-needed, or the tests do not reach the place where it is.
 """
+Drops the happens-before of one labelled call at a time, in every algorithm, and asks the checker to
+find it.
+
+usage: mutate.py --checker SIM_CHECK [--seeds N] [FILE...]     (no FILE: all algorithms, and the
+core's protocols)
+
+The value still moves; only the order is gone.  Prints a table; exit status 1 names every edge whose
+loss the checker did not find: it is not needed, or the tests do not reach the place where it is.
+"""
+
 import argparse
 import concurrent.futures
 import os
@@ -23,10 +27,18 @@ CLEAN, FOUND = 0, 1
 
 
 def programs_of(path):
-    """The names by which the checker knows what runs this file: of a header, the algorithms that include it, itself or through another one."""
+    """
+    The names by which the checker knows what runs this file: of a header, the algorithms that
+    include it, itself or through another one.
+    """
     if path.suffix != ".h":
-        return [f"{path.parent.name}/{path.stem}"]
-    users = [user for user in ALGORITHMS.glob("**/*.[ch]") if f'#include "alg/{path.name}"' in user.read_text(encoding="utf-8")]
+        collective = path.parent.name if ALGORITHMS in path.parents else "core"
+        return [f"{collective}/{path.stem}"]
+    users = [
+        user
+        for user in ALGORITHMS.glob("**/*.[ch]")
+        if f'#include "alg/{path.name}"' in user.read_text(encoding="utf-8")
+    ]
     return sorted({program for user in users for program in programs_of(user)})
 
 
@@ -41,7 +53,11 @@ def run(checker, seeds, path, site, label):
     where = f"{path.relative_to(ROOT)}:{site.line}:{label[0]}"
     # the algorithm alone; if that does not find it, mixed with the others
     for program in (*programs_of(path), "all"):
-        done = subprocess.run([checker, "--algorithm", program, "--seeds", str(seeds), "--mutate", where], capture_output=True, text=True)
+        done = subprocess.run(
+            [checker, "--algorithm", program, "--seeds", str(seeds), "--mutate", where],
+            capture_output=True,
+            text=True,
+        )
         if done.returncode != CLEAN:
             break
     first = (done.stdout + done.stderr).splitlines()[:1]
@@ -49,15 +65,21 @@ def run(checker, seeds, path, site, label):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.strip().split("\n\n")[0])
     parser.add_argument("--checker", required=True)
     parser.add_argument("--seeds", type=int, default=15)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
-    jobs = [(args.checker, args.seeds, path, site, label) for path in [p.resolve() for p in args.files] or files(ROOT / "src") for site, label in mutations(path)]
+    jobs = [
+        (args.checker, args.seeds, path, site, label)
+        for path in [p.resolve() for p in args.files] or files(ROOT / "src")
+        for site, label in mutations(path)
+    ]
     surviving = []
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for (_, _, path, site, label), (status, report) in zip(jobs, pool.map(lambda job: run(*job), jobs)):
+        for (_, _, path, site, label), (status, report) in zip(
+            jobs, pool.map(lambda job: run(*job), jobs)
+        ):
             name = f"{path.relative_to(ROOT)}:{site.line}"
             verdict = {FOUND: "found", CLEAN: "SURVIVES"}.get(status, f"ERROR {status}")
             print(f"{name:36} mem_{site.call:6} {label:4} {verdict:9} {report}", flush=True)

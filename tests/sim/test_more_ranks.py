@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Of a flat algorithm more ranks are never faster, in simulated time: whoever comes to those there are only adds lines to read, fragments to copy and cores to wait for.
+Of a flat algorithm more ranks are never faster, in simulated time: whoever comes to those there are
+only adds lines to read, fragments to copy and cores to wait for.
 
-On 2 x Kunpeng 920, whose cores lie in four NUMA nodes, with all levels of the hierarchy left out.  test_more_ranks.py SOURCE SIMULATE.
+On 2 x Kunpeng 920, whose cores lie in four NUMA nodes, with all levels of the hierarchy left out.
+test_more_ranks.py SOURCE SIMULATE.
 """
+
 import json
 import os
 import subprocess
@@ -14,7 +17,7 @@ SOURCE, SIMULATE = (os.path.abspath(path) for path in sys.argv[1:3])
 del sys.argv[1:3]
 sys.path.insert(0, SOURCE)
 
-from cli import machines, simulate_calls  # noqa: E402
+from cli.common import machines, repetitions  # noqa: E402
 
 MACHINE = machines.read(os.path.join(SOURCE, "machines", "kunpeng-920.toml"))
 RANKS, LEVELS = (2, 4, 8, 16, 32, 64), "l2,l3,die,group,numa,socket"
@@ -41,9 +44,26 @@ FLAT = (
 
 
 def ns(collective, algorithm, size, parameters, ranks):
-    request = {"machine": MACHINE, "collective": collective, "algorithm": algorithm, "bytes": size, "ranks": ranks, "map": "core", "levels_off": LEVELS, "parameters": parameters,
-               "slot_bytes": SLOT, **simulate_calls.calls(SLOT, size)}
-    said = subprocess.run([SIMULATE], input=json.dumps(request), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    request = {
+        "machine": MACHINE,
+        "collective": collective,
+        "algorithm": algorithm,
+        "bytes": size,
+        "ranks": ranks,
+        "map": "core",
+        "levels_off": LEVELS,
+        "parameters": parameters,
+        "slot_bytes": SLOT,
+        **repetitions.calls(SLOT, size),
+    }
+    said = subprocess.run(
+        [SIMULATE],
+        input=json.dumps(request),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     assert said.returncode == 0, said.stderr or said.stdout
     return json.loads(said.stdout)["call"]["times"]["time_ns"]
 

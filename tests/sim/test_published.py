@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What has been published of a machine's memory, and its description rests on, comes out when it is simulated.  test_published.py SOURCE PROGRAM, which is sim_stream.
+What has been published of a machine's memory, and its description rests on, comes out when it is
+simulated.  test_published.py SOURCE PROGRAM, which is sim_stream.
 
 GB/s as they are printed: bytes read and written.  Of several nodes alike, those of one.
 """
+
 import glob
 import json
 import os
@@ -13,15 +15,22 @@ import unittest
 
 SOURCE, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
-from cli.machines import tomllib  # noqa: E402
+from cli.common.machines import tomllib  # noqa: E402
 
 PUBLISHED = (  # machine, what, cores, the node whose memory it is, GB/s
-    ("kunpeng-920", "copy", 1, 0, 11.1), ("kunpeng-920", "copy", 1, 1, 10.1), ("kunpeng-920", "copy", 1, 2, 7.25), ("kunpeng-920", "copy", 32, 0, 33.3),
-    ("xeon-e5-2620v4", "load", 1, 0, 8.0), ("xeon-e5-2620v4", "copy", 8, 0, 35.3),
-    ("xeon-e5620", "triad", 1, 0, 9.5), ("xeon-e5620", "triad", 4, 0, 22.5 / 2),
-    ("opteron-8347he", "triad", 1, 0, 2.68), ("opteron-8347he", "triad", 4, 0, 14.59 / 4),
+    ("kunpeng-920", "copy", 1, 0, 11.1),
+    ("kunpeng-920", "copy", 1, 1, 10.1),
+    ("kunpeng-920", "copy", 1, 2, 7.25),
+    ("kunpeng-920", "copy", 32, 0, 33.3),
+    ("xeon-e5-2620v4", "load", 1, 0, 8.0),
+    ("xeon-e5-2620v4", "copy", 8, 0, 35.3),
+    ("xeon-e5620", "triad", 1, 0, 9.5),
+    ("xeon-e5620", "triad", 4, 0, 22.5 / 2),
+    ("opteron-8347he", "triad", 1, 0, 2.68),
+    ("opteron-8347he", "triad", 4, 0, 14.59 / 4),
     ("epyc-7742", "triad", 64, 0, 207 / 2),
-    ("epyc-9654", "triad", 96, 0, 497 / 2))
+    ("epyc-9654", "triad", 96, 0, 497 / 2),
+)
 NOTHING = ("xeon-8358",)  # its memory is assumed
 WITHIN = 0.03
 
@@ -33,19 +42,33 @@ def machine(name):
 
 def stream_gbps(name, kind, cores, node):
     request = {"machine": machine(name), "kind": kind, "cores": cores, "node": node}
-    return float(subprocess.run([PROGRAM], input=json.dumps(request), stdout=subprocess.PIPE, text=True, timeout=600, check=True).stdout)
+    return float(
+        subprocess.run(
+            [PROGRAM],
+            input=json.dumps(request),
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=600,
+            check=True,
+        ).stdout
+    )
 
 
 @unittest.skipIf(tomllib is None, "no tomllib here")
 class Published(unittest.TestCase):
     def test_every_machine_is_here(self):
-        described = {os.path.basename(path).removesuffix(".toml") for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))}
+        described = {
+            os.path.basename(path).removesuffix(".toml")
+            for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))
+        }
         self.assertEqual(described, {row[0] for row in PUBLISHED} | set(NOTHING))
 
     def test_it_comes_out(self):
         for name, kind, cores, node, published in PUBLISHED:
             with self.subTest(machine=name, kind=kind, cores=cores, node=node):
-                self.assertAlmostEqual(1, stream_gbps(name, kind, cores, node) / published, delta=WITHIN)
+                self.assertAlmostEqual(
+                    1, stream_gbps(name, kind, cores, node) / published, delta=WITHIN
+                )
 
 
 if __name__ == "__main__":

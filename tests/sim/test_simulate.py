@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program simulate, and every described machine.  test_simulate.py SOURCE PROGRAM."""
+
 import glob
 import json
 import os
@@ -10,17 +11,34 @@ import unittest
 
 SOURCE, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
-from cli import machines as descriptions  # noqa: E402
-from cli.machines import tomllib  # noqa: E402
+from cli.common import machines  # noqa: E402
+from cli.common.machines import tomllib  # noqa: E402
 
-MACHINES = {os.path.splitext(os.path.basename(path))[0]: path for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))}
+MACHINES = {
+    os.path.splitext(os.path.basename(path))[0]: path
+    for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))
+}
 CALLS = {  # an algorithm of each collective, and bytes of more than one fragment
-    "barrier": ("groups", 0), "bcast": ("segments", 100001), "reduce": ("tree", 70000), "allreduce": ("slices", 100004),
-    "reduce_scatter": ("slices", 40008), "alltoall": ("windows", 3001), "alltoallv": ("windows", 2999)}
+    "barrier": ("groups", 0),
+    "bcast": ("segments", 100001),
+    "reduce": ("tree", 70000),
+    "allreduce": ("slices", 100004),
+    "reduce_scatter": ("slices", 40008),
+    "alltoall": ("windows", 3001),
+    "alltoallv": ("windows", 2999),
+}
 
 WORKS = ("7-cpu.com", "AnandTech", "Chips and Cheese", "Hewlett-Packard", "Phoronix", "WikiChip")
-SOURCES = (r"paper 0[1-5]\b.*: ", r"(measured|published|assumed): \w.{5}", r"matrix( of .+)?: ", r"(" + "|".join(map(re.escape, WORKS)) + r") on \w.+: ", r"XHC \(.+\): ", r"Intel ARK: ", r"hwloc's \w",
-           r"github\.com/\S+,")
+SOURCES = (
+    r"paper 0[1-5]\b.*: ",
+    r"(measured|published|assumed): \w.{5}",
+    r"matrix( of .+)?: ",
+    r"(" + "|".join(map(re.escape, WORKS)) + r") on \w.+: ",
+    r"XHC \(.+\): ",
+    r"Intel ARK: ",
+    r"hwloc's \w",
+    r"github\.com/\S+,",
+)
 
 
 def machine(name):
@@ -29,14 +47,25 @@ def machine(name):
 
 
 def without_source(lines):
-    """(line, what is wrong) of each number of a description that does not say where it comes from, in one of SOURCES' forms."""
-    found, before, below = [], False, None  # whether the number before had one; the table for all of which it is said
+    """
+    (line, what is wrong) of each number of a description that does not say where it comes from, in
+    one of SOURCES' forms.
+    """
+    found, before, below = (
+        [],
+        False,
+        None,
+    )  # whether the number before had one; the table for all of which it is said
     for line in lines:
         number = re.match(r"(\w+)(\.\w+)? = \d\S*\s*(?:# )?(.*)$", line)
         if not number:
             continue
         table, _, comment = number.groups()
-        said = any(re.match(form, comment) for form in SOURCES) or (before and re.match(r"the same($|\W.*)", comment)) or (comment == "" and table == below)
+        said = (
+            any(re.match(form, comment) for form in SOURCES)
+            or (before and re.match(r"the same($|\W.*)", comment))
+            or (comment == "" and table == below)
+        )
         below = table if "here and below" in comment or (comment == "" and table == below) else None
         before = bool(said)
         if not said:
@@ -59,7 +88,15 @@ def changed(table, names, value):
 
 
 def simulate(**request):
-    return subprocess.run([PROGRAM], input=json.dumps(request), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    return subprocess.run(
+        [PROGRAM],
+        input=json.dumps(request),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def answer(**request):
@@ -72,7 +109,15 @@ def answer(**request):
 class Machines(unittest.TestCase):
     def test_all_seven_load(self):
         cores = {name: answer(machine=machine(name))["machine"]["cores"] for name in MACHINES}
-        wanted = {"kunpeng-920": 128, "xeon-e5-2620v4": 16, "xeon-e5620": 8, "opteron-8347he": 16, "epyc-9654": 192, "epyc-7742": 128, "xeon-8358": 64}
+        wanted = {
+            "kunpeng-920": 128,
+            "xeon-e5-2620v4": 16,
+            "xeon-e5620": 8,
+            "opteron-8347he": 16,
+            "epyc-9654": 192,
+            "epyc-7742": 128,
+            "xeon-8358": 64,
+        }
         self.assertEqual(wanted, cores)
 
     def test_every_number_has_a_source(self):
@@ -84,17 +129,53 @@ class Machines(unittest.TestCase):
                 self.fail(f"{name}: {line}: {trouble}")
 
     def test_what_is_no_source(self):
-        for comment in ("", "# a cycle or two", "# assumed", "# measured: ", "# press", "# WikiChip", "# not looked up", "# the same"):
+        for comment in (
+            "",
+            "# a cycle or two",
+            "# assumed",
+            "# measured: ",
+            "# press",
+            "# WikiChip",
+            "# not looked up",
+            "# the same",
+        ):
             self.assertEqual(1, len(without_source([f"post_ns = 1  {comment}"])), comment)
-        self.assertEqual([], without_source(["gap_ns.l3 = 1  # measured: a scan, here and below", "gap_ns.numa = 2", "post_ns = 1  # the same"]))
-        self.assertEqual(1, len(without_source(["gap_ns.l3 = 1  # measured: a scan, here and below", "serve_ns.l3 = 2"])))
+        self.assertEqual(
+            [],
+            without_source(
+                [
+                    "gap_ns.l3 = 1  # measured: a scan, here and below",
+                    "gap_ns.numa = 2",
+                    "post_ns = 1  # the same",
+                ]
+            ),
+        )
+        self.assertEqual(
+            1,
+            len(
+                without_source(
+                    ["gap_ns.l3 = 1  # measured: a scan, here and below", "serve_ns.l3 = 2"]
+                )
+            ),
+        )
 
     def test_every_number_has_bounds(self):
-        """Both ways, and a number that is none: one line that names the key, the value and what is accepted; before anything is simulated."""
+        """
+        Both ways, and a number that is none: one line that names the key, the value and what is
+        accepted; before anything is simulated.
+        """
         good = machine("xeon-e5620")  # and what a description need not have
-        good["lines"] = {**good["lines"], "store_entries": 42, "revoke_ns": {"numa": 4, "machine": 9}}
+        good["lines"] = {
+            **good["lines"],
+            "store_entries": 42,
+            "revoke_ns": {"numa": 4, "machine": 9},
+        }
         good["links"] = {**good["links"], "port_gbps": {"numa": 9}, "port_out_gbps": {"numa": 9}}
-        good["copy"] = {**good["copy"], "past_gbps": 5, "nearest_gbps": {"own": 60, "numa": 50, "machine": 40}}
+        good["copy"] = {
+            **good["copy"],
+            "past_gbps": 5,
+            "nearest_gbps": {"own": 60, "numa": 50, "machine": 40},
+        }
         good["caches"] = {**good["caches"], "nearest_bytes": 32768}
         answer(machine=good)
         keys = 0
@@ -102,11 +183,29 @@ class Machines(unittest.TestCase):
             keys += 1
             whole = names[1].endswith(("_bytes", "_entries"))
             may_be_0 = names[1] in ("revoke_ns", "home_ns")
-            for value in (-1, -1e-300, 1e300, 2**70, float("nan"), float("inf"), 1e13, *([0.5, 100000.5] if whole else []), *([] if may_be_0 else [0, 1e-9, 1e-300])):
+            for value in (
+                -1,
+                -1e-300,
+                1e300,
+                2**70,
+                float("nan"),
+                float("inf"),
+                1e13,
+                *([0.5, 100000.5] if whole else []),
+                *([] if may_be_0 else [0, 1e-9, 1e-300]),
+            ):
                 with self.subTest(".".join(names), value=value):
-                    spoken = simulate(machine=descriptions.all_said(changed(good, names, value)))
-                    self.assertEqual((2, "", 1), (spoken.returncode, spoken.stdout, spoken.stderr.count("\n")), spoken.stderr)
-                    self.assertRegex(spoken.stderr, rf"^huddle: simulate: machine: {re.escape('.'.join(names))}: \S+ \(accepted: [^()]*\d to \d+ (bytes|entries|ns|GB/s)\)\n$")
+                    spoken = simulate(machine=machines.all_said(changed(good, names, value)))
+                    self.assertEqual(
+                        (2, "", 1),
+                        (spoken.returncode, spoken.stdout, spoken.stderr.count("\n")),
+                        spoken.stderr,
+                    )
+                    self.assertRegex(
+                        spoken.stderr,
+                        rf"^huddle: simulate: machine: {re.escape('.'.join(names))}: \S+"
+                        r" \(accepted: [^()]*\d to \d+ (bytes|entries|ns|GB/s)\)\n$",
+                    )
         self.assertGreater(keys, 35)
 
     def test_farther_is_slower(self):
@@ -125,7 +224,16 @@ class Calls(unittest.TestCase):
     def test_every_collective_runs_clean(self):
         for collective, (algorithm, size) in CALLS.items():
             for method in ("single", "loop"):
-                call = answer(machine=machine("kunpeng-920"), collective=collective, algorithm=algorithm, bytes=size, ranks=9, map="numa", method=method, repetitions=2)["call"]
+                call = answer(
+                    machine=machine("kunpeng-920"),
+                    collective=collective,
+                    algorithm=algorithm,
+                    bytes=size,
+                    ranks=9,
+                    map="numa",
+                    method=method,
+                    repetitions=2,
+                )["call"]
                 self.assertTrue(call["checker"]["clean"], call)
                 self.assertGreater(call["checker"]["posts"], 0)
 
@@ -134,7 +242,14 @@ class Calls(unittest.TestCase):
             with open(os.path.join(SOURCE, "src/alg/bcast", f"{name}.c"), encoding="utf-8") as file:
                 lines = [number for number, line in enumerate(file, 1) if f"/* {label} */" in line]
             self.assertEqual(1, len(lines))
-            request = {"machine": machine("xeon-e5620"), "collective": "bcast", "algorithm": name, "bytes": 20000, "slot_bytes": 65536, "repetitions": 10}
+            request = {
+                "machine": machine("xeon-e5620"),
+                "collective": "bcast",
+                "algorithm": name,
+                "bytes": 20000,
+                "slot_bytes": 65536,
+                "repetitions": 10,
+            }
             self.assertEqual(0, simulate(**request).returncode)
             said = simulate(**request, drop={"file": f"bcast/{name}.c", "line": lines[0]})
             self.assertEqual(1, said.returncode, (name, label, said.stdout))
@@ -142,32 +257,72 @@ class Calls(unittest.TestCase):
 
     def test_ranks_lie_where_the_map_says(self):
         def cores(by):
-            return answer(machine=machine("kunpeng-920"), collective="barrier", algorithm="groups", ranks=6, map=by)["call"]["core_of"]
+            return answer(
+                machine=machine("kunpeng-920"),
+                collective="barrier",
+                algorithm="groups",
+                ranks=6,
+                map=by,
+            )["call"]["core_of"]
+
         self.assertEqual([0, 1, 2, 3, 4, 5], cores("core"))
         self.assertEqual([0, 32, 64, 96, 1, 33], cores("numa"))
         self.assertEqual([0, 64, 1, 65, 2, 66], cores("socket"))
 
     def test_groups_follow_the_levels(self):
         def groups(off):
-            call = answer(machine=machine("kunpeng-920"), collective="barrier", algorithm="groups", levels_off=off)["call"]
+            call = answer(
+                machine=machine("kunpeng-920"),
+                collective="barrier",
+                algorithm="groups",
+                levels_off=off,
+            )["call"]
             return [(level["level"], level["groups"]) for level in call["groups"]]
+
         self.assertEqual([("group", 32), ("numa", 4), ("socket", 2), ("team", 1)], groups(""))
         self.assertEqual([("numa", 4), ("team", 1)], groups("group,socket"))
 
     def test_shared_memory_on_one_node_is_far_from_the_others(self):
         """Where a line's home is farther away than its holder, that is dearer."""
+
         def ns(placement):
-            return answer(machine=machine("opteron-8347he"), collective="barrier", algorithm="groups", ranks=16, map="socket", placement=placement)["call"]["times"]["time_ns"]
+            return answer(
+                machine=machine("opteron-8347he"),
+                collective="barrier",
+                algorithm="groups",
+                ranks=16,
+                map="socket",
+                placement=placement,
+            )["call"]["times"]["time_ns"]
+
         self.assertLess(ns("on"), ns("off"))
 
     def test_the_same_seed_is_the_same_run(self):
-        request = {"machine": machine("xeon-e5620"), "collective": "bcast", "algorithm": "slots", "bytes": 50000, "seed": 7}
+        request = {
+            "machine": machine("xeon-e5620"),
+            "collective": "bcast",
+            "algorithm": "slots",
+            "bytes": 50000,
+            "seed": 7,
+        }
         self.assertEqual(simulate(**request).stdout, simulate(**request).stdout)
 
     def test_times(self):
-        request = {"machine": machine("xeon-e5620"), "collective": "barrier", "algorithm": "dissemination", "ranks": 2, "trace": True}
+        request = {
+            "machine": machine("xeon-e5620"),
+            "collective": "barrier",
+            "algorithm": "dissemination",
+            "ranks": 2,
+            "trace": True,
+        }
         call = answer(**request)["call"]
-        time_ns = 37.2 + 37.2 + 64 / 68  # a store, when the other's copy has gone; and the other's line comes, after one's own has crossed the ring
+        time_ns = (
+            37.2
+            + 37.2
+            + 64 / 68
+            # a store, when the other's copy has gone; and the other's line comes, after one's own
+            # has crossed the ring
+        )
         self.assertAlmostEqual(time_ns, call["times"]["time_ns"])
         self.assertEqual(128, sum(link["bytes"] for link in call["links"]))  # one each way
         self.assertEqual([0, 1], sorted({span["rank"] for span in call["spans"]}))
@@ -177,31 +332,68 @@ class Calls(unittest.TestCase):
         self.assertNotIn("spans", loop)
 
     def test_who_comes_late_is_waited_for(self):
-        request = {"machine": machine("xeon-e5620"), "collective": "barrier", "algorithm": "dissemination"}
+        request = {
+            "machine": machine("xeon-e5620"),
+            "collective": "barrier",
+            "algorithm": "dissemination",
+        }
         times = [answer(**request, skew_ns=skew)["call"]["times"]["time_ns"] for skew in (0, 10000)]
         self.assertTrue(times[0] < times[1] < times[0] + 10000, times)
 
     def test_farther_cores_are_slower(self):
-        near, far = (answer(machine=machine("kunpeng-920"), collective="barrier", algorithm="counters", ranks=4, map=by)["call"]["times"]["time_ns"] for by in ("core", "socket"))
+        near, far = (
+            answer(
+                machine=machine("kunpeng-920"),
+                collective="barrier",
+                algorithm="counters",
+                ranks=4,
+                map=by,
+            )["call"]["times"]["time_ns"]
+            for by in ("core", "socket")
+        )
         self.assertLess(2 * near, far)
 
     def test_parameters(self):
-        call = answer(machine=machine("xeon-e5620"), collective="barrier", algorithm="combining", parameters={"degree": 4})["call"]
+        call = answer(
+            machine=machine("xeon-e5620"),
+            collective="barrier",
+            algorithm="combining",
+            parameters={"degree": 4},
+        )["call"]
         self.assertEqual({"degree": 4}, call["parameters"])
 
     def test_complaints(self):
         good = {"collective": "bcast", "algorithm": "slots", "bytes": 100}
         for change, complaint in (
-                ({"algorithm": "slot"}, "algorithm: huddle has no bcast/slot"), ({"ranks": 9}, "ranks: 9 (accepted: 2 to 8)"),
-                ({"bytes": 0}, "bytes: 0 (accepted: 1 to 1073741824)"), ({"collective": "barrier", "algorithm": "groups"}, "bytes: 100 (accepted: 0 to 0)"),
-                ({"root": 8}, "root: 8 (accepted: 0 to 7)"), ({"map": "node"}, "map: node (accepted: core, numa, socket)"),
-                ({"method": "twice"}, "method: twice (accepted: single, loop)"), ({"parameters": {"x": 1}}, "parameters: bcast/slots does not have all of these"),
-                ({"parameters": {"fragment": 0}}, "parameters.fragment: 0 (accepted: "), ({"levels_off": "l9"}, "levels_off: l9 (accepted: names of levels)"), ({"placement": "far"}, "placement: far (accepted: "),
-                ({"slot_bytes": 128}, "slot_bytes: 128 is too little for bcast/slots with these parameters on 8 ranks"),
-                ({"drop": {"file": "bcast/slots.c"}}, "drop: accepted is the end of a path and a line"), ({"skew_ns": -1}, "skew_ns: accepted is a number of 0 or more"), ({"machine": {**machine("xeon-e5620"), "lines": {}}}, "machine: lines.size_bytes: missing (accepted: a power of two, 32 to 256 bytes)")):
+            ({"algorithm": "slot"}, "algorithm: huddle has no bcast/slot"),
+            ({"ranks": 9}, "ranks: 9 (accepted: 2 to 8)"),
+            ({"bytes": 0}, "bytes: 0 (accepted: 1 to 1073741824)"),
+            ({"collective": "barrier", "algorithm": "groups"}, "bytes: 100 (accepted: 0 to 0)"),
+            ({"root": 8}, "root: 8 (accepted: 0 to 7)"),
+            ({"map": "node"}, "map: node (accepted: core, numa, socket)"),
+            ({"method": "twice"}, "method: twice (accepted: single, loop)"),
+            ({"parameters": {"x": 1}}, "parameters: bcast/slots does not have all of these"),
+            ({"parameters": {"fragment": 0}}, "parameters.fragment: 0 (accepted: "),
+            ({"levels_off": "l9"}, "levels_off: l9 (accepted: names of levels)"),
+            ({"placement": "far"}, "placement: far (accepted: "),
+            (
+                {"slot_bytes": 128},
+                "slot_bytes: 128 is too little for bcast/slots with these parameters on 8 ranks",
+            ),
+            ({"drop": {"file": "bcast/slots.c"}}, "drop: accepted is the end of a path and a line"),
+            ({"skew_ns": -1}, "skew_ns: accepted is a number of 0 or more"),
+            (
+                {"machine": {**machine("xeon-e5620"), "lines": {}}},
+                "machine: lines.size_bytes: missing (accepted: a power of two, 32 to 256 bytes)",
+            ),
+        ):
             said = simulate(**{"machine": machine("xeon-e5620"), **good, **change})
             self.assertEqual((2, ""), (said.returncode, said.stdout))
-            self.assertTrue(said.stderr.startswith(f"huddle: simulate: {complaint}") and said.stderr.count("\n") == 1, said.stderr)
+            self.assertTrue(
+                said.stderr.startswith(f"huddle: simulate: {complaint}")
+                and said.stderr.count("\n") == 1,
+                said.stderr,
+            )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+huddle bench: how long collectives take, huddle's and its peers', in turn and under the same
+conditions.
+"""
+
+import sys
+
+from ..common import launching, stop
+from ..common.progress import Progress
+from ..common.text import heading, table
+from . import arguments, report, stats
+from .arguments import add_arguments  # noqa: F401  (of every command)
+from .campaign import Campaign
+from .tables import bare_lines, missing_lines, summary_lines, tables
+from .variants import choose, program
+
+
+def known_collectives(layout):
+    """In the library's order."""
+    return list(dict.fromkeys(row["collective"] for row in layout.ask("info", "algorithms")))
+
+
+def warn(line):
+    print(f"huddle: bench: {line}", file=sys.stderr)
+
+
+def show(rows, unlabelled, missing, options):
+    for title, headers, lines, right in tables(rows, options.details):
+        heading(title)
+        table(headers, lines, right)
+    lines = summary_lines(rows) + bare_lines(rows) + missing_lines(missing)
+    if lines:
+        print()
+    for line in lines:
+        print(f"  {line}")
+    if unlabelled:
+        print(
+            f"  {unlabelled} figures left out: the line transfer could not be measured, or changed"
+            " its class meanwhile"
+        )
+
+
+def about_of(layout, variants, missing, campaign, command):
+    first = next((v.mpi for v in variants if v.mpi), None)
+    return {
+        "command": command,
+        "mpi": first.version if first else "no MPI",
+        "machine": report.machine_of(layout),
+        "notes": missing_lines(missing) + campaign.notes,
+        "variants": [
+            {
+                "name": v.name,
+                "kind": v.kind,
+                "mpi": v.mpi.version if v.mpi else None,
+                "parameters": v.parameters,
+                "settings": v.settings,
+            }
+            for v in variants
+        ],
+    }
+
+
+def main(options, _command, layout):
+    options = arguments.settle(options, known_collectives(layout))
+    launching.check_loader(layout)
+    report.check_files(options, warn)
+    variants, missing = choose(options, layout, warn)
+    for variant in variants:
+        program(layout, variant)
+    campaign = Campaign(options, layout, variants)
+    with Progress(len(campaign.turns()), "measuring") as progress:
+        interrupt = campaign.run(progress.step)
+    ours, peers = ([v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer"))
+    rows, unlabelled = stats.rows_of(campaign.samples, ours, peers)
+    show(rows, unlabelled, missing, options)
+    for note in campaign.notes:
+        warn(note)
+    report.write_files(
+        options,
+        rows,
+        campaign.samples,
+        about_of(layout, variants, missing, campaign, ["huddle", *sys.argv[1:]]),
+        lambda line: print(f"  {line}"),
+    )
+    if interrupt:
+        warn(f"ended by {stop.name_of(interrupt)}: the figures are those of the launches before")
+        return stop.status_of(interrupt)
+    return 1 if campaign.wrong or campaign.left_out or missing else 0

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the figures of repeated launches to medians, intervals and ratios.
+
+Figures are compared only within one class of line transfer: a machine whose processors wander
+(virtual ones do) is several machines, and a ratio across them means nothing.
+"""
+
+import math
+import random
+import statistics
+from collections import defaultdict, namedtuple
+
+from ..common.transfers import CLASSES, class_of, usable
+
+DRAWS, PERCENT = 1000, 95
+BARE = "bare"  # the variant that is neither ours nor a peer's: the limit
+
+# What a variant's launches say of one figure; low and high: None with a single launch; turn: its
+# place among the variants.
+Cell = namedtuple("Cell", "median_ns low_ns high_ns p99_ns cpu_ns launches turn")
+Ratio = namedtuple("Ratio", "value low high")
+# A line of a table.  cells: variant -> Cell; best: the best peer's name, None without one; ratios:
+# variant of huddle's -> Ratio to it.
+Row = namedtuple("Row", "ranks bind collective bytes line line_ns cells best ratios")
+
+
+def interval(draw):
+    """
+    The middle PERCENT of DRAWS values of draw(), which gets a source of random numbers: the same
+    ones each time.
+    """
+    source = random.Random(1)
+    values = sorted(draw(source) for _ in range(DRAWS))
+    cut = int(DRAWS * (100 - PERCENT) / 200)
+    return values[cut], values[-1 - cut]
+
+
+def redraw(values, source):
+    return statistics.median(source.choices(values, k=len(values)))
+
+
+def median_interval(values):
+    """Bootstrap over the launches."""
+    return interval(lambda source: redraw(values, source)) if len(values) > 1 else (None, None)
+
+
+def ratio_of(ours, theirs):
+    value = statistics.median(ours) / statistics.median(theirs)
+    if min(len(ours), len(theirs)) < 2:
+        return Ratio(value, None, None)
+    return Ratio(value, *interval(lambda source: redraw(ours, source) / redraw(theirs, source)))
+
+
+def cell_of(figures, turn):
+    medians = [f["median_ns"] for f in figures]
+    return Cell(
+        statistics.median(medians),
+        *median_interval(medians),
+        statistics.median(f["p99_ns"] for f in figures),
+        statistics.median(f["cpu_ns"] for f in figures),
+        len(figures),
+        turn,
+    )
+
+
+def best_ring(figures):
+    """
+    Of the bare ring's figures, those of the fragment and number of buffers that served this size
+    best.
+    """
+    rings = defaultdict(list)
+    for figure in figures:
+        rings[figure.get("ring")].append(figure)
+    return min(rings.values(), key=lambda some: statistics.median(f["median_ns"] for f in some))
+
+
+def grouped(samples):
+    """(ranks, bind, collective, bytes, class) -> variant -> [figure]."""
+    groups = defaultdict(lambda: defaultdict(list))
+    for sample in samples:
+        if usable(sample):
+            groups[
+                sample["ranks"],
+                sample["bind"],
+                sample["collective"],
+                sample["bytes"],
+                class_of(sample),
+            ][sample["variant"]].append(sample)
+    for variants in groups.values():
+        variants.update({BARE: best_ring(variants[BARE])} if BARE in variants else {})
+    return groups
+
+
+def order(key):
+    ranks, bind, collective, size, line = key
+    return (ranks, bind, collective, [name for name, _ in CLASSES].index(line), size)
+
+
+def row_of(key, variants, turns, ours, peers):
+    """turns: every variant's place; ours, peers: names of variants."""
+    medians = {name: [f["median_ns"] for f in figures] for name, figures in variants.items()}
+    here = [name for name in peers if name in medians]
+    best = min(here, key=lambda name: statistics.median(medians[name])) if here else None
+    lines = [
+        ns
+        for figures in variants.values()
+        for f in figures
+        for ns in (f["line_before_ns"], f["line_after_ns"])
+        if ns >= 0
+    ]
+    return Row(
+        *key,
+        statistics.median(lines),
+        {name: cell_of(variants[name], turns[name]) for name in sorted(variants, key=turns.get)},
+        best,
+        {name: ratio_of(medians[name], medians[best]) for name in ours if best and name in medians},
+    )
+
+
+def rows_of(samples, ours, peers):
+    """
+    samples: figures with ranks, bind, variant beside what the measuring program says.  Returns
+    (rows, how many samples had no class).
+    """
+    groups, turns = grouped(samples), {
+        name: i for i, name in enumerate(dict.fromkeys(s["variant"] for s in samples))
+    }
+    rows = [row_of(key, groups[key], turns, ours, peers) for key in sorted(groups, key=order)]
+    return rows, sum(class_of(s) is None for s in samples)
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def panels(rows):
+    """[((ranks, bind, line), rows)] in order."""
+    found = defaultdict(list)
+    for row in rows:
+        found[row.ranks, row.bind, row.line].append(row)
+    return list(found.items())
+
+
+def summaries(rows):
+    """
+    (ranks, bind, collective, class, variant, geometric mean of its ratios to each size's best peer,
+    sizes) of collectives that have sizes.
+    """
+    found = defaultdict(list)
+    for row in rows:
+        for name, ratio in row.ratios.items():
+            found[row.ranks, row.bind, row.collective, row.line, name].append(ratio.value)
+    return [
+        (*key, geometric_mean(values), len(values))
+        for key, values in found.items()
+        if len(values) > 1
+    ]

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+What `huddle bench` compares: MPIs as they are, Open MPI's own components and algorithms, huddle on
+an MPI, its algorithms forced, the bare limit.
+"""
+
+import os
+from collections import namedtuple
+
+from ..common import launching, peers
+from ..common.layout import Trouble
+from .stats import BARE
+
+
+def tuned(**algorithms):
+    """Algorithms of Open MPI's coll/tuned, by its numbers."""
+    return {
+        "coll_tuned_use_dynamic_rules": "1",
+        **{f"coll_tuned_{name}_algorithm": str(number) for name, number in algorithms.items()},
+    }, list(algorithms)
+
+
+# What may follow Open MPI's name: its parameters, and the collectives that they concern (None:
+# all).
+FLAVOURS = {
+    "sm": ({"coll_sm_priority": "99"}, None),
+    "han": ({"coll_han_priority": "99"}, None),
+    "linear": tuned(barrier=1, reduce=1, allreduce=1, alltoall=1),
+    "doublering": tuned(barrier=2),
+    "recursive": tuned(barrier=3, allreduce=3, reduce_scatter=2),
+    "bruck": tuned(barrier=4, alltoall=3),
+    "tree": tuned(barrier=6, reduce=5),
+    "pipeline": tuned(reduce=3, bcast=3),
+    "ring": tuned(allreduce=4, reduce_scatter=3),
+    "rabenseifner": tuned(reduce=7, allreduce=6),
+    "pairwise": tuned(alltoall=2),
+}
+RINGS = (
+    "8192:16",
+    "16384:16",
+    "32768:4",
+    "65536:4",
+)  # fragments and buffers that the bare ring tries; the best of each size counts
+
+# kind: "peer", "huddle" or BARE.  settings: of huddle's; only: the collectives that it is for.
+Variant = namedtuple("Variant", "name kind mpi parameters settings only")
+
+
+def named_by(options):
+    """The MPIs of --mpi, then of the environment."""
+    pairs, found = list(options.mpi), []
+    for word in filter(None, os.environ.get(peers.VARIABLE, "").split(":")):
+        name, equals, place = word.partition("=")
+        if not equals:
+            raise Trouble(f"{peers.VARIABLE}: {word!r}: expected NAME=PLACE:NAME=PLACE", 2)
+        pairs.append((name, place))
+    for name, place in pairs:
+        found.append(peers.under(name, place))
+        if found[-1] is None:
+            raise Trouble(
+                f"--mpi {name}={place}: no mpirun or mpiexec there, or in its bin, that says which"
+                " MPI it is",
+                2,
+            )
+    return found
+
+
+def peer_of(name, found):
+    """
+    A variant; a text that says why not: the MPI is not there.  Trouble: there is no such name.
+    """
+    base, dash, flavour = name.partition("-")
+    known = found[base].kind if base in found else base if base in peers.NAMES else None
+    if not known or (dash and (flavour not in FLAVOURS or peers.abi(known) != "openmpi")):
+        raise Trouble(
+            f"--against {name}: expected {', '.join(peers.NAMES)}, or with Open MPI"
+            f" ompi4-{', -'.join(FLAVOURS)}",
+            2,
+        )
+    if base not in found:
+        return f"{name}: not found here (PATH, --mpi {base}=PLACE)"
+    parameters, only = FLAVOURS[flavour] if dash else ({}, None)
+    return Variant(name, "peer", found[base], parameters, {}, only)
+
+
+def forced(options, layout):
+    """[(words for the name, settings, collectives)] of --algorithm."""
+    if not options.algorithm:
+        return [("", {}, None)]
+    table = [
+        (row["collective"], row["name"])
+        for row in layout.ask("info", "algorithms")
+        if row["collective"] in options.collectives
+    ]
+    chosen = [row for row in table if options.algorithm in ("all", row[1])]
+    if not chosen:
+        raise Trouble(
+            f"--algorithm {options.algorithm}: there are"
+            f" {', '.join(f'{name} ({coll})' for coll, name in table)}, or all",
+            2,
+        )
+    own_choice = [("", {}, None)] if options.algorithm == "all" else []
+    return own_choice + [
+        (f" {name}", {f"HUDDLE_{coll.upper()}": name}, [coll]) for coll, name in chosen
+    ]
+
+
+def hosts_of(options, found):
+    names = options.hosts or list(found)[:1]
+    for name in names:
+        if name not in found:
+            raise Trouble(
+                f"--with {name}: not found here (PATH, --mpi {name}=PLACE); found:"
+                f" {', '.join(found) or 'no MPI'}",
+                2,
+            )
+    if not names:
+        raise Trouble(
+            "no MPI found: no mpirun or mpiexec on PATH that says which it is; --mpi NAME=FOLDER"
+            " names one"
+        )
+    return names
+
+
+def choose(options, layout, say):
+    """
+    The variants in the order in which they take turns, and the names of peers that are not there;
+    say(line): of each of these.
+    """
+    found = peers.find(layout, named_by(options), os.path.join(layout.prefix, "peers"))
+    hosts, settings = hosts_of(options, found), launching.settings_of(options.set, layout)
+    variants, missing = [], []
+    for name in (
+        hosts if options.against is None else [name for name in options.against if name != "none"]
+    ):
+        peer = peer_of(name, found)
+        if isinstance(peer, str):
+            say(peer)
+            missing.append(name)
+        elif peer.only is None or set(peer.only) & set(options.collectives):
+            variants.append(peer)
+    for host in hosts:
+        suffix = f" on {host}" if len(hosts) > 1 else ""
+        variants += [
+            Variant(f"huddle{words}{suffix}", "huddle", found[host], {}, {**settings, **more}, only)
+            for words, more, only in forced(options, layout)
+        ]
+    if options.bare:
+        variants.append(Variant(BARE, BARE, None, {}, {}, ["barrier", "bcast"]))
+    return variants, missing
+
+
+def program(layout, variant):
+    """The measuring program for a variant; Trouble: it was not built."""
+    name = "bench-team" if variant.kind == BARE else f"bench-{peers.abi(variant.mpi.kind)}"
+    path = os.path.join(layout.tools, name)
+    if not os.path.exists(path):
+        raise Trouble(
+            f"{path} is missing: huddle was built without mpicc.{peers.abi(variant.mpi.kind)}"
+            if variant.mpi
+            else f"{path} is missing"
+        )
+    return path
+
+
+def command_of(layout, variant, ranks, bind, words):
+    """(command, environment) of one launch of the measuring program."""
+    if variant.kind == BARE:
+        return [
+            program(layout, variant),
+            "--ranks",
+            str(ranks),
+            "--bind",
+            "core" if bind else "none",
+            *words,
+        ], {}
+    extra = [word for name, value in variant.parameters.items() for word in ("--mca", name, value)]
+    command, env = peers.launch(variant.mpi, ranks, bind, extra)
+    if variant.kind == "huddle":
+        env = {**env, **launching.preloaded(variant.settings, layout)}
+    return [*command, program(layout, variant), *words], env
+
+
+def asked_of_team(layout, variant, ranks, bind, words):
+    """The same without an MPI, and with huddle's settings: which calls does it take?"""
+    return [
+        program(layout, variant._replace(kind=BARE)),
+        "--ranks",
+        str(ranks),
+        "--bind",
+        "core" if bind else "none",
+        *words,
+    ], variant.settings

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs that end: with their command, at a limit, or with us.  No process of theirs stays."""
+
+import os
+import pathlib
+import secrets
+import signal
+import subprocess
+
+MARK = (  # in the environment of every process of a job, by which stragglers are known
+    "MPI_BENCH_JOB"
+)
+AS_ROOT = {
+    name: "1"
+    for base in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
+    for name in (base, base + "_CONFIRM")
+}
+
+
+class JobFailed(Exception):
+    """
+    A job that did not end well; the text holds its last lines, output what it wrote on standard
+    output.
+    """
+
+    def __init__(self, text, output=""):
+        super().__init__(text)
+        self.output = output
+
+
+def cores():
+    """
+    Cores among the processors that this process may use; hardware threads of one core count once.
+    """
+    seen = set()
+    for cpu in os.sched_getaffinity(0):
+        about = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
+        try:
+            seen.add(((about / "physical_package_id").read_text(), (about / "core_id").read_text()))
+        except OSError:
+            seen.add(cpu)
+    return len(seen)
+
+
+def marked(mark, variable=MARK):
+    """Pids of the processes that carry the mark."""
+    wanted, found = f"{variable}={mark}".encode(), []
+    for about in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if wanted in (about / "environ").read_bytes().split(b"\0"):
+                found.append(int(about.name))
+        except OSError:
+            pass  # gone, or not ours
+    return found
+
+
+def end(job, mark):
+    """A launcher that is told to end takes its ranks along; what it leaves is killed."""
+    job.terminate()
+    try:
+        job.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        pass
+    for pid in marked(mark):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    job.communicate()
+
+
+def run(command, env=None, cwd=None, limit_s=120):
+    """
+    Standard output of a command that ends well in time; else JobFailed.  Ctrl-C ends the job first.
+    """
+    mark = secrets.token_hex(8)
+    try:
+        job = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env={**os.environ, **AS_ROOT, **(env or {}), MARK: mark},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise JobFailed(f"{command[0]}: {error.strerror}") from error
+    try:
+        output, errors = job.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired as late:
+        end(job, mark)
+        raise JobFailed(f"{' '.join(command)}: no end after {limit_s:.0f} s") from late
+    except BaseException:
+        end(job, mark)
+        raise
+    if job.returncode != 0:
+        raise JobFailed(
+            f"{' '.join(command)}: status {job.returncode}\n{(output + errors).strip()[-2000:]}",
+            output,
+        )
+    return output

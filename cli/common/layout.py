@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Where the parts of huddle lie, in the build tree as in an installation, and how the library is
+asked.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+
+class Trouble(Exception):
+    """One line for the user; main() prints it and exits with the status."""
+
+    def __init__(self, line, status=1):
+        super().__init__(line)
+        self.status = status
+
+
+class Layout:
+    """Directories, relative to the prefix as CMake had them (an absolute one stays as it is)."""
+
+    def __init__(self, prefix, libs, plugins, tools, share, sysconf):
+        self.prefix = prefix
+        self.libs = os.path.join(prefix, libs)
+        self.plugins = os.path.join(prefix, plugins)
+        self.tools = os.path.join(prefix, tools)
+        self.machines = os.path.join(prefix, share, "machines")
+        self.sysconf = sysconf
+
+    @property
+    def loader(self):
+        return os.path.join(self.plugins, "libhuddle-loader.so")
+
+    def front_ends(self):
+        """{"openmpi-4.1": path, ..., "mpich": path}: the front ends that are installed here."""
+        found = {}
+        for name in sorted(os.listdir(self.plugins)) if os.path.isdir(self.plugins) else []:
+            path = os.path.join(self.plugins, name)
+            component = os.path.join(path, "mca_coll_huddle.so")
+            if os.path.isfile(component):
+                found[name] = component
+            elif name == "libhuddle-mpich.so":
+                found["mpich"] = path
+        return found
+
+    def program(self, name):
+        return os.path.join(self.tools, name)
+
+    def question(self, name, question, said_as=None):
+        """
+        What a program of ours answers: a JSON object goes in, one comes out.  Status 1 with an
+        answer: it says itself what is wrong.  said_as: key of the question -> how the user has said
+        it; a complaint begins with the key.
+        """
+        try:
+            answer = subprocess.run(
+                [self.program(name)],
+                input=json.dumps(question),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        except OSError as error:
+            raise Trouble(
+                f"cannot run {self.program(name)}: {error.strerror}; is huddle built without it?"
+            ) from error
+        if answer.returncode not in (0, 1) or not answer.stdout:
+            line = (
+                answer.stderr.strip().removeprefix(f"huddle: {name}: ")
+                or f"'{name}' ended with status {answer.returncode}"
+            )
+            key, colon, rest = line.partition(":")
+            raise Trouble(
+                (said_as or {}).get(key, key) + colon + rest, 2 if answer.returncode == 2 else 1
+            )
+        return json.loads(answer.stdout)
+
+    def ask(self, *words, **environment):
+        """
+        The probe's JSON, with these variables set.  What it says on standard error (a bad setting)
+        is passed on.
+        """
+        probe = os.path.join(self.tools, "probe")
+        try:
+            answer = subprocess.run(
+                [probe, *words],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, **environment},
+                check=False,
+            )
+        except OSError as error:
+            raise Trouble(f"cannot run {probe}: {error.strerror}") from error
+        if answer.returncode != 0:
+            raise Trouble(
+                answer.stderr.strip().removeprefix("huddle: ")
+                or f"'probe {' '.join(words)}' failed with status {answer.returncode}",
+                2 if answer.returncode == 2 else 1,
+            )
+        sys.stderr.write(answer.stderr)
+        return json.loads(answer.stdout)

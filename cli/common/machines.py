@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Descriptions of real machines: machines/NAME.toml, each with `name`, `source` and `topology` (as
+hwloc describes one), and what else is known of it.
+"""
+
+import os
+import stat
+
+try:
+    import tomllib
+except ImportError:  # Python before 3.11
+    try:
+        import tomli as tomllib
+    except ImportError:
+        tomllib = None
+
+from .layout import Trouble
+from .text import table
+
+THIS = "this"
+MAX_BYTES = 1 << 20  # of a description
+
+
+def names(layout):
+    here = os.listdir(layout.machines) if os.path.isdir(layout.machines) else []
+    return sorted(name[: -len(".toml")] for name in here if name.endswith(".toml"))
+
+
+def measured_file():
+    """Of this machine, as huddle tune --machine writes it where nothing else is said."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    return os.path.join(
+        base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "machine.toml"
+    )
+
+
+def path_of(layout, name):
+    """Of the description; None: the machine that this runs on."""
+    if name == THIS:
+        return None
+    if name.endswith(".toml"):
+        return name
+    if name not in names(layout):
+        raise Trouble(
+            f"--machine {name}: not known (accepted: {THIS}, {', '.join(names(layout))}, or a file"
+            " NAME.toml)",
+            2,
+        )
+    return os.path.join(layout.machines, name + ".toml")
+
+
+def contents(path):
+    """Of a file as people write them; a pipe would never end."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError("no regular file")
+    if os.path.getsize(path) > MAX_BYTES:
+        raise ValueError(f"longer than any description (accepted: up to {MAX_BYTES >> 20} MB)")
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def said(value, name):
+    """
+    As JSON has it: a text of a line, or a number; one that JSON has not (nan, say) as text, which
+    the simulator refuses, who knows what is accepted there.
+    """
+    if isinstance(value, str) and value.isprintable():
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value if abs(value) < 1 << 63 else str(value)[:32]  # not so: nan
+    raise ValueError(
+        f"{name}: {str(value)[:32]!r} (accepted: a line of text, a number, a table of them)"
+    )
+
+
+def all_said(table, names=()):
+    """Tables, and tables in them, of what can be said to the simulator."""
+    return {
+        name: (
+            all_said(value, (*names, name))
+            if isinstance(value, dict) and len(names) < 2
+            else said(value, ".".join((*names, name)))
+        )
+        for name, value in table.items()
+    }
+
+
+def parsed(path):
+    try:
+        return all_said(tomllib.loads(contents(path)))
+    except OSError as error:
+        raise Trouble(f"--machine {path}: {error.strerror}", 2) from error
+    except UnicodeDecodeError as error:
+        raise Trouble(f"--machine {path}: byte {error.start} is not valid UTF-8", 2) from error
+    except (ValueError, OverflowError) as error:  # TOML's own complaints among them
+        raise Trouble(f"--machine {path}: {error}", 2) from error
+    except RecursionError as error:
+        raise Trouble(
+            f"--machine {path}: nested too deeply (accepted: tables of numbers and texts)", 2
+        ) from error
+
+
+def read(path):
+    """A description as a dictionary; an XML topology is in its file's folder."""
+    if tomllib is None:
+        raise Trouble("descriptions of machines need Python 3.11, or the package tomli")
+    machine = parsed(path)
+    for key in ("name", "topology"):
+        if not isinstance(machine.get(key), str):
+            raise Trouble(
+                f"--machine {path}: {key}: {machine.get(key, 'missing')} (accepted: a text)", 2
+            )
+    if machine["topology"].endswith(".xml"):
+        machine["topology"] = os.path.join(
+            os.path.dirname(os.path.abspath(path)), machine["topology"]
+        )
+        if not os.path.isfile(machine["topology"]):
+            raise Trouble(f"--machine {path}: topology: {machine['topology']}: no such file", 2)
+    return machine
+
+
+def load(layout, name):
+    """The description as a dictionary; None: the machine that this runs on."""
+    path = path_of(layout, name)
+    return None if path is None else read(path)
+
+
+def check(layout, name, machine):
+    """
+    For commands that need no more of it than its topology: what a simulation would refuse is
+    refused.
+    """
+    layout.question(
+        "model", {"ask": "description", "machine": machine}, {"machine": f"--machine {name}"}
+    )
+
+
+def doubt_text(doubt):
+    """Behind a machine's name; doubt: what its description says of itself, or None."""
+    return f", by a description that is not to be believed: {doubt}" if doubt else ""
+
+
+def show(layout):
+    rows = [
+        [name, load(layout, name)["name"], load(layout, name)["topology"]] for name in names(layout)
+    ]
+    table(
+        ["--machine", "what it is", "topology"],
+        [[THIS, "the machine that this runs on", ""], *rows],
+    )

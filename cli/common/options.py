@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Values of options: what a command gets of its parser is a number that is one.  What is impossible is
+one line: the option, the value, what is accepted; the status is 2.
+
+What depends on more than the option (a machine's cores, an algorithm's parameters) a command checks
+itself, with `within`.
+"""
+
+import argparse
+import math
+import re
+
+from .layout import Trouble
+from .sizes import number, written
+
+MOST = (1 << 63) - 1  # of a whole number, in JSON too
+MAX_BYTES, MAX_SIZES = (1 << 31) - 1, 64
+
+# How ranks are bound: what --map takes, and what is said of it.
+MAPS = {
+    "core": "bound to cores in turn",
+    "numa": "bound to NUMA nodes in turn",
+    "socket": "bound to sockets in turn",
+    "none": "unbound",
+}
+
+
+def refused(text, accepted):
+    return argparse.ArgumentTypeError(f"{text!r} (accepted: {accepted})")
+
+
+def whole(least=0, most=MOST):
+    """A type of argparse's: a whole number from least to most."""
+
+    def parse(text):
+        found = int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else None
+        if found is None or not least <= found <= most:
+            raise refused(
+                text,
+                (
+                    f"{least} to {most}"
+                    if most < MOST
+                    else f"a whole number of {least} or more, below 2^63"
+                ),
+            )
+        return found
+
+    return parse
+
+
+def real(least, most):
+    """The same of any finite number."""
+
+    def parse(text):
+        try:
+            found = float(text)
+        except ValueError:
+            found = math.nan
+        if not least <= found <= most:
+            raise refused(text, f"a number from {least:g} to {most:g}")
+        return found
+
+    return parse
+
+
+def span(low, high, factor):
+    """low, low * factor, ... up to high."""
+    found = [low]
+    while found[-1] * factor <= high:
+        found.append(max(1, found[-1]) * factor)
+    return found
+
+
+def sizes_of(text):
+    """'8:4M', '8:4M:4', '8,1K,1M', or both mixed, in rising order."""
+    found = set()
+    for part in text.split(","):
+        low, colon, rest = part.partition(":")
+        high, _, factor = rest.partition(":")
+        step = number(factor) if factor else 2
+        if colon and (step < 2 or number(low) > number(high)):
+            raise argparse.ArgumentTypeError(
+                f"{part!r} is not a valid range (accepted: LOW:HIGH or LOW:HIGH:FACTOR)"
+            )
+        found.update(span(number(low), number(high), step) if colon else [number(low)])
+    if max(found) > MAX_BYTES or len(found) > MAX_SIZES:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} (accepted: at most {MAX_SIZES} sizes, each below 2G)"
+        )
+    return sorted(found)
+
+
+def within(option, value, least, most, show=str):
+    """show: written, of a number of bytes."""
+    if not least <= value <= most:
+        raise Trouble(
+            f"{option} {show(value)}: not possible (accepted: {show(least)} to {show(most)})", 2
+        )
+
+
+def bytes_within(option, value, least, most):
+    within(option, value, least, most, written)

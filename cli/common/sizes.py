@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives and numbers of bytes as users write them."""
+
+import argparse
+import re
+
+# Collectives that are not chosen by a size, and why.
+UNSIZED = {
+    "barrier": "a barrier has none",
+    "alltoallv": "each rank knows only its own of an alltoallv",
+}
+
+# Collectives that others serve too: whose rules and settings hold for them.
+SERVED_AS = {"reduce_scatter_block": "reduce_scatter", "alltoallw": "alltoallv"}
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def number(text):
+    """'64K' -> 65536."""
+    found = re.fullmatch(r"([0-9]{1,18})([KMG]?)I?B?", text.strip().upper())
+    if not found:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a valid size (accepted: a whole number, with K, M or G: 8, 64K, 1M)"
+        )
+    return int(found[1]) * UNITS[found[2]]
+
+
+def written(count):
+    """65536 -> '64K', as settings and tuning files have it."""
+    for unit in "GMK":
+        if count and count % UNITS[unit] == 0:
+            return f"{count // UNITS[unit]}{unit}"
+    return str(count)

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+huddle model: what the time models say of a collective on a described machine: limits, predicted
+times, the parameters that they recommend.
+"""
+
+import json
+
+from ..common import machines, pictures, places, sizes
+from ..common.layout import Trouble
+from ..common.options import MAPS, bytes_within, sizes_of, whole, within
+from ..common.text import bytes_text, heading, table
+from ..simulate.asked import load_machine
+from . import beside, fit, picture
+from .predict import PAGE, Prediction
+
+SIZES, FIT_SIZES = "4K:16M:4", "16K:4M:4"
+QUEUE = {
+    "queue": 1 << 20,
+    "fragment": None,
+    "buffers": 0,
+    "sets": 3,
+}  # of broadcasts, and what they are where nothing is said
+COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
+
+
+def add_arguments(parser):
+    parser.add_argument(
+        "collective",
+        nargs="?",
+        default="bcast",
+        choices=COLLECTIVES,
+        metavar="COLL",
+        help=f"{', '.join(COLLECTIVES)} (default: bcast)",
+    )
+    parser.add_argument(
+        "--machine",
+        default=machines.THIS,
+        metavar="NAME",
+        help=(
+            "a machine that is described, or a file NAME.toml; list: which there are (default: this"
+            " one, as measured by huddle tune --machine)"
+        ),
+    )
+    parser.add_argument(
+        "--ranks",
+        type=whole(1),
+        default=0,
+        metavar="N",
+        help="all on one node (default: one per core)",
+    )
+    parser.add_argument(
+        "--map",
+        choices=[name for name in MAPS if name != "none"],
+        default="core",
+        help="how the ranks are bound (default: core)",
+    )
+    parser.add_argument(
+        "--bytes",
+        type=sizes_of,
+        metavar="SIZES",
+        help=f"8,64K,1M, or a range by factors, 8:4M:8 (default: {SIZES}; with --fit {FIT_SIZES})",
+    )
+    parser.add_argument(
+        "--queue",
+        type=sizes.number,
+        metavar="SIZE",
+        help="bcast: b, most bytes of a rank's queue (default: 1M)",
+    )
+    parser.add_argument(
+        "--fragment",
+        type=sizes.number,
+        metavar="SIZE",
+        help="bcast: f is given, whole pages (default: the best)",
+    )
+    parser.add_argument(
+        "--buffers",
+        type=whole(1),
+        metavar="S",
+        help="bcast: s is given (default: as many as follow)",
+    )
+    parser.add_argument(
+        "--sets",
+        type=whole(1),
+        metavar="Q",
+        help="bcast: parts of the queue that are refilled as a whole (default: 3)",
+    )
+    parser.add_argument(
+        "--fit",
+        action="store_true",
+        help="bcast: measure t, t_w, t_wo and t_a on this machine, and how well they predict",
+    )
+    parser.add_argument(
+        "--simulate",
+        action="store_true",
+        help="beside it huddle's own choice, simulated on that machine",
+    )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="beside it huddle's own choice, measured: for this machine",
+    )
+    parser.add_argument("--plot", metavar="FILE", help="draw the curves: a PNG file")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.epilog = (
+        "Takes no time; --simulate what huddle simulate takes, --measure and --fit some seconds of"
+        f" a machine that nobody else uses. {places.HELP}"
+    )
+
+
+def us(ns):
+    return (
+        "0"
+        if ns == 0
+        else (
+            "<.001"
+            if ns < 1
+            else (
+                f"{ns / 1000:.3f}"
+                if ns < 1e4
+                else f"{ns / 1000:.1f}" if ns < 1e6 else f"{ns / 1000:.0f}"
+            )
+        )
+    )
+
+
+def show_machine(p):
+    heading("Lines: groups, from the lowest")
+    table(
+        ["level", "groups", "members", "transfer ns", "gap ns"],
+        [
+            [
+                row["level"],
+                row["groups"],
+                row["members"],
+                f"{row['line_ns']:.1f}",
+                f"{row['gap_ns']:.1f}",
+            ]
+            for row in p.node["levels"]
+        ],
+        right=(1, 2, 3, 4),
+    )
+    print(
+        f"  all tell rank 0 {us(p.node['gather_ns'])} us; rank 0 tells all"
+        f" {us(p.node['release_ns'])} us; dissemination {us(p.node['doubling_ns'])} us, links"
+        " left out"
+    )
+
+
+def beside_cells(p, at):
+    return ["-" if times[at] is None else us(times[at]) for times in p.beside.values()]
+
+
+def show_limits(p):
+    heading("Limits, us" + ("; beside them huddle's own choice" if p.beside else ""))
+    table(
+        ["bytes", "latency", "cores", "memory", "links", "limit", *p.beside],
+        [
+            [
+                bytes_text(size) if p.options.collective != "barrier" else "-",
+                *(
+                    us(limit[key])
+                    for key in ("latency_ns", "cores_ns", "memory_ns", "links_ns", "ns")
+                ),
+                *beside_cells(p, at),
+            ]
+            for at, (size, limit) in enumerate(zip(p.sizes, p.limits))
+        ],
+        right=range(6 + len(p.beside)),
+    )
+
+
+def show_trees(p):
+    heading("Announcing along a tree: when the last rank knows (t_w)")
+    table(
+        ["tree", "t_w ns"],
+        [[name, f"{model['notify_ns']:.0f}"] for name, model in p.by_tree()],
+        right=(1,),
+    )
+    model = p.model
+    print(
+        f"  t {model['byte_ns']:.4f} ns a byte, t_w {model['notify_ns']:.0f} ns ({p.tree}), t_wo"
+        f" {model['enter_ns']:.0f} ns, t_a {model['leave_ns']:.1f} ns"
+    )
+
+
+def show_broadcast(p):
+    heading(
+        f"Predicted, us: paper 01's queue of at most {sizes.written(p.options.queue)}, announced"
+        f" along {p.tree}; best of messages, their tree"
+        + ("; beside them huddle's own choice" if p.beside else "")
+    )
+    table(
+        ["bytes", "f", "s", "queue", "messages", "tree, segment", "limit", *p.beside],
+        [
+            [
+                bytes_text(row["bytes"]),
+                sizes.written(int(row["fragment"])),
+                f"{row['buffers']:.0f}",
+                us(row["queue_ns"]),
+                us(row["messages_ns"]),
+                row["messages"],
+                us(row["limit_ns"]),
+                *beside_cells(p, at),
+            ]
+            for at, row in enumerate(p.rows)
+        ],
+        right=(0, 1, 2, 3, 4, *range(6, 7 + len(p.beside))),
+    )
+
+
+def show(p):
+    print(
+        f"{p.options.collective}, {p.ranks} ranks {MAPS[p.options.map]}, on"
+        f" {p.name}{machines.doubt_text(p.doubt)}: by time"
+        f" models{'' if p.beside else ', nothing is measured or simulated'}"
+    )
+    show_machine(p)
+    if p.options.collective == "bcast":
+        show_trees(p)
+        show_broadcast(p)
+    elif p.options.collective != "barrier" or p.beside:
+        show_limits(p)
+    if p.options.collective == "bcast":
+        best = p.recommended()
+        print(
+            f"  recommended for messages up to {bytes_text(p.sizes[-1])}, of calls that follow each"
+            f" other (as many buffers as the queue holds, at least two): {best}"
+        )
+    for note in p.notes:
+        print(f"  {note}")
+
+
+def check_queue(options, layout):
+    """
+    b, f, s and q are those that bcast/queue may have, and fit together; what is not said is as
+    QUEUE has it.
+    """
+    for name, usual in QUEUE.items():
+        given = getattr(options, name)
+        if given is not None and (options.collective != "bcast" or options.fit):
+            raise Trouble(
+                f"--{name}:"
+                f" {'--fit tries its own' if options.fit else f'{options.collective} has none'}"
+                " (accepted: with predicted broadcasts)",
+                2,
+            )
+        setattr(options, name, usual if given is None else given)
+    algorithm = next(
+        row
+        for row in layout.ask("info", "algorithms")
+        if (row["collective"], row["name"]) == ("bcast", "queue")
+    )
+    most = {row["name"]: row["max"] for row in algorithm["parameters"]}
+    bytes_within("--queue", options.queue, PAGE, most["budget"])
+    if options.fragment is not None:
+        bytes_within("--fragment", options.fragment, PAGE, min(most["fragment"], options.queue))
+        if options.fragment % PAGE:
+            raise Trouble(
+                f"--fragment {options.fragment}: not possible (accepted: whole pages, of"
+                f" {sizes.written(PAGE)})",
+                2,
+            )
+    if options.buffers:
+        within(
+            "--buffers",
+            options.buffers,
+            1,
+            min(most["buffers"], options.queue // (options.fragment or PAGE)),
+        )
+    within("--sets", options.sets, 1, most["sets"])
+
+
+def sizes_to_predict(options):
+    if options.collective == "barrier" and options.bytes:
+        raise Trouble("--bytes: a barrier has none", 2)
+    if options.bytes and not options.bytes[0]:
+        raise Trouble("--bytes 0: nothing to predict (accepted: sizes from 1)", 2)
+    return [0] if options.collective == "barrier" else options.bytes or sizes_of(SIZES)
+
+
+def show_fit(options, layout):
+    if options.collective != "bcast" or options.machine != machines.THIS:
+        raise Trouble(
+            "--fit measures broadcasts on this machine (accepted: huddle model bcast --fit)", 2
+        )
+    if options.ranks and not 2 <= options.ranks <= 1024:
+        raise Trouble(f"--ranks {options.ranks}: a team has 2 to 1024 processes", 2)
+    found = fit.Fit(
+        layout, options, sizes_to_predict(options) if options.bytes else sizes_of(FIT_SIZES)
+    )
+    if options.json:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        fit.show(found)
+    return 0
+
+
+def main(options, _command, layout):
+    if options.machine == "list":
+        machines.show(layout)
+        return 0
+    places.check("--plot", options.plot)
+    if options.plot and options.collective == "barrier":
+        raise Trouble(
+            "--plot: a barrier has one time, no curve (accepted: of collectives with bytes)", 2
+        )
+    if options.plot and pictures.missing():
+        raise Trouble(f"--plot {options.plot}: {pictures.missing()}")
+    check_queue(options, layout)
+    if options.fit:
+        return show_fit(options, layout)
+    sizes_wanted = sizes_to_predict(options)
+    prediction = Prediction(layout, options, load_machine(layout, options.machine), sizes_wanted)
+    if options.simulate or options.measure:
+        prediction.beside = beside.times(prediction)
+    if options.json:
+        print(json.dumps(prediction.as_json(), indent=2))
+    else:
+        show(prediction)
+    if options.plot:
+        picture.draw(prediction, options.plot)
+    return 0

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+huddle reproduce: what the papers print, beside what the same thing gives here: by their time
+models, on a simulated machine, on a simulated network.
+"""
+
+import argparse
+import json
+import os
+import textwrap
+import time
+
+from ..common import machines, pictures, places, simulated
+from ..common.layout import Trouble
+from ..common.progress import Progress
+from ..common.text import heading, table
+from . import own, paper_01, paper_02, paper_03, paper_04, paper_05, this
+from .page import MEASURES, Page
+from .rows import summary
+
+# number -> module: TITLE, and reproduce(lab) -> Result
+PAPERS = {
+    "01": paper_01,
+    "02": paper_02,
+    "03": paper_03,
+    "04": paper_04,
+    "05": paper_05,
+    "own": own,
+    "this": this,
+}
+
+NEEDS = (
+    "Papers and own together take three to eight minutes of one core, 05, own and 01 most of it;"
+    " this less than a minute of two cores that nobody else uses, where others do at most four:"
+    " some 30 s of measuring for each of seven collectives, until figures agree. The simulator must"
+    " have been built (Boost's context); pictures need matplotlib; what 04 gives by SimGrid needs"
+    " Debian's libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun): without it"
+    " 04 has its functions."
+)
+
+
+class Lab:
+    """What a paper's module works with."""
+
+    def __init__(self, layout, brief):
+        self.layout, self.brief = layout, brief
+        self.notes = []
+
+    def model(self, question, **more):
+        return self.layout.question("model", {"ask": question, **more})
+
+    def machine(self, name):
+        return machines.load(self.layout, name)
+
+    def simulate(self, machine, collective, algorithm, size=0, **more):
+        """ns of a call; machine: its name."""
+        return simulated.call_ns(
+            self.layout, self.machine(machine), collective, algorithm, size, **more
+        )
+
+    def note(self, words):
+        """A line for the reader: what could not be done, and why."""
+        if words not in self.notes:
+            self.notes.append(words)
+
+
+def epilog():
+    """What each paper's module opens with; then what it takes."""
+    about = [
+        f"{paper}: " + " ".join(module.__doc__.split("\n\n")[0].split())
+        for paper, module in PAPERS.items()
+    ]
+    about += [places.HELP, NEEDS]
+    return "\n".join(textwrap.fill(line, 120, subsequent_indent="    ") for line in about)
+
+
+def add_arguments(parser):
+    parser.add_argument(
+        "papers",
+        nargs="*",
+        metavar="PAPER",
+        help=f"{', '.join(PAPERS)} (default: all but {MEASURES}, which measures)",
+    )
+    parser.add_argument(
+        "--figures", metavar="DIR", help="draw the figures there, too: a directory that is there"
+    )
+    parser.add_argument(
+        "--page",
+        metavar="FILE",
+        help="write tables and figures as a page (Markdown), the figures in a folder beside it",
+    )
+    parser.add_argument(
+        "--brief", action="store_true", help="fewer points, and smaller: does it work?"
+    )
+    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, epilog()
+    parser.add_argument("--json", action="store_true", help="rows and figures as JSON")
+
+
+def heading_of(paper):
+    return (
+        f"Paper {paper}: {PAPERS[paper].TITLE}"
+        if paper.isdigit()
+        else f"Our own: {PAPERS[paper].TITLE}"
+    )
+
+
+def headers_of(paper):
+    return [
+        "what",
+        getattr(PAPERS[paper], "PRINTED", "published"),
+        "here",
+        "deviation",
+        "agrees",
+        "by",
+    ]
+
+
+def show(paper, result, lab, seconds):
+    heading(heading_of(paper))
+    table(headers_of(paper), [row.words() for row in result.rows], right=(1, 2, 3))
+    for line in [*summary(result.rows), *lab.notes]:
+        print(f"  {line}")
+    print(f"  {seconds:.1f} s")
+
+
+def main(options, _command, layout):
+    papers = list(dict.fromkeys(options.papers)) or [paper for paper in PAPERS if paper != MEASURES]
+    for paper in papers:
+        if paper not in PAPERS:
+            raise Trouble(f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", 2)
+    places.check("--page", options.page)
+    places.check_folder("--figures", options.figures)
+    if (options.figures or options.page) and pictures.missing():
+        raise Trouble(pictures.missing())
+    page = (
+        Page(options.page, papers, options.brief, this.HEAD if papers == [MEASURES] else None)
+        if options.page
+        else None
+    )
+    answers = {}
+    for done, paper in enumerate(papers):
+        lab, begin = Lab(layout, options.brief), time.monotonic()
+        with Progress(len(papers), heading_of(paper), done):
+            result = PAPERS[paper].reproduce(lab)
+        seconds = time.monotonic() - begin
+        answers[paper] = {
+            "title": PAPERS[paper].TITLE,
+            "rows": [row._asdict() for row in result.rows],
+            "notes": lab.notes,
+            "seconds": seconds,
+            "figures": [figure._asdict() for figure in result.figures],
+        }
+        if not options.json:
+            show(paper, result, lab, seconds)
+        if page:
+            page.add(
+                paper,
+                heading_of(paper),
+                PAPERS[paper].__doc__,
+                headers_of(paper),
+                result,
+                lab.notes,
+                seconds,
+            )
+        for figure in result.figures if options.figures else ():
+            path = os.path.join(options.figures, f"{paper}-{figure.name}.png")
+            places.write(path, pictures.draw(figure))
+            if not options.json:
+                print(f"  {path}")
+    if page:
+        page.write()
+    if options.json:
+        print(json.dumps(answers, indent=2))
+    return 0

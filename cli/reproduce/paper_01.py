@@ -1,0 +1,504 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Paper 01 (Kurnosov, Tokmasheva, Shared memory based MPI broadcast algorithm for NUMA systems): f, s,
+q and the tree of a broadcast through queues.
+
+Its model (src/cost/queue.h) with the parameters of its own plots, and bcast/queue on its two
+machines, simulated: over f, over s, over trees, and beside the schemes of MVAPICH (bcast/slots) and
+Open MPI's coll/sm (bcast/banks).  Fresh data in each call, the slowest rank.
+
+p ranks; a rank's queue has s buffers of f bytes, b = f s in all, refilled in q sets.  The model: t,
+ns a byte copied; t_w, until a fragment's announcement has reached the last rank; t_wo and t_a, to
+enter a set of buffers and to leave it; f* is the best f by it.
+"""
+
+from ..common.pictures import Figure
+from ..common.text import bytes_text
+from .rows import GAIN, Result, Row, factor, found, good_as_printed, within
+
+TITLE = "shared-memory broadcast for NUMA nodes"
+FUNCTION, SIMULATED = "function", "simulated"
+KB, MB, PAGE = 1 << 10, 1 << 20, 4096
+BROADWELL, NEHALEM = "xeon-e5-2620v4", "xeon-e5620"  # p = 16 and p = 8
+
+PLOTS = {
+    "byte_ns": 1,
+    "notify_ns": 50,
+    "enter_ns": 100,
+    "leave_ns": 10,
+}  # t, t_w, t_wo, t_a of figures 4 and 6
+FIGURE_6_MS = {1: 32.3, 2: 24.2, 8: 18.1, 32: 16.6, 256: 16.2}  # s -> ms, f = 8192, 16e6 bytes
+NOTES = (
+    (
+        "figure 11: readahead had put pages where process 0 was, which first touched their"
+        " neighbours; simulated with all queues on its node, beside each on its owner's, the root"
+        " on the other node (what is read is the root's queue: of process 0's nothing would"
+        " change). Simulated, queues that have been used lie in the last caches (20 MB a socket,"
+        " all of them 8 MB), wherever their pages are, and no home is farther away there (home_ns"
+        " was published as none)"
+    ),
+    (
+        "f*: the model charges every fragment a whole notification, t_w down the chain; simulated,"
+        " as on this machine (huddle model --fit), notifications run beside the copies, so that f"
+        " matters little over a wide range"
+    ),
+    (
+        "figure 10: with the notifications hidden trees differ by few percent of a large message;"
+        " larger printed gains of trees come from what is not simulated: 15 readers of one line"
+        " that the root writes again"
+    ),
+    (
+        "figures 12 and 13: what MVAPICH and coll/sm spend besides (packing, a progress engine) is"
+        " not simulated, only their schemes"
+    ),
+)
+
+
+class Queues:
+    """Simulated times in us."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.calls = {"repetitions": 1, "warmup": 1, "slot_bytes": 24 * MB}
+
+    def us(self, machine, algorithm, size, ranks, placing="on", root=0, **parameters):
+        return (
+            self.lab.simulate(
+                machine,
+                "bcast",
+                algorithm,
+                size,
+                ranks=ranks,
+                root=root,
+                parameters=parameters,
+                placement=placing,
+                **self.calls,
+            )
+            / 1000
+        )
+
+    def told(self, ranks, tree):
+        """The model's four times of the Broadwell machine."""
+        return self.lab.model(
+            "machine",
+            machine=self.lab.machine(BROADWELL),
+            collective="bcast",
+            ranks=ranks,
+            map="core",
+            trees=[{"tree": tree}],
+            bytes=[MB],
+        )["trees"][0]
+
+    def queue(self, machine, size, ranks, f, s, tree="flat", degree=2, sets=1):
+        return self.us(
+            machine,
+            "queue",
+            size,
+            ranks,
+            fragment=f,
+            buffers=s,
+            sets=sets,
+            tree=tree,
+            degree=degree,
+        )
+
+
+def alone(q, rows):
+    """Briefly, sizes are not those that the paper has."""
+    return [row.alone() for row in rows] if q.lab.brief else rows
+
+
+def gain(new, old):
+    """-30 for 30 % less."""
+    return 100 * (new / old - 1)
+
+
+# ---- the model -----------------------------------------------------------------------------------
+
+
+def model_ms(lab, forms, size=16e6):
+    """forms: (f, s)."""
+    return [
+        ns / 1e6
+        for ns in lab.model(
+            "queue",
+            model=PLOTS,
+            points=[{"bytes": size, "fragment": f, "buffers": s, "sets": 1} for f, s in forms],
+        )["ns"]
+    ]
+
+
+def by_model(lab):
+    times = model_ms(lab, [(8192, s) for s in FIGURE_6_MS])
+    best, whole = (
+        lab.model("choose", model=PLOTS, wishes=[{"queue": 4 * MB, "page": page}])["forms"][0]
+        for page in (0, PAGE)
+    )
+    rows = [
+        Row.judged(f"figure 6: f = 8192, s = {s}", "ms", printed, ms, FUNCTION, within(0.005))
+        for (s, printed), ms in zip(FIGURE_6_MS.items(), times)
+    ]
+    rows += [
+        Row.judged("f* of a queue of 4 MB", "B", 14482, best["exact"], FUNCTION, within(0.005)),
+        Row.judged("the same in whole pages", "B", 16384, whole["fragment"], FUNCTION, within(0)),
+    ]
+    sizes = [2**e * (1 + i / 4) for e in range(11, 18) for i in range(4)]
+    over_f = Figure(
+        "figure-4",
+        "The model over f: 16 MB, b = 4 MB, q = 1 (figure 4)",
+        "f, bytes",
+        "ms",
+        "x",
+        [("model", sizes, model_ms(lab, [(f, 4 * MB / f) for f in sizes], 16 * MB), False)],
+    )
+    buffers = [2**e for e in range(0, 12)]
+    over_s = Figure(
+        "figure-6",
+        "The model over s: 16e6 bytes, f = 8192 (figure 6)",
+        "s",
+        "ms",
+        "x",
+        [("model", buffers, model_ms(lab, [(8192, s) for s in buffers]), False)],
+    )
+    return rows, [over_f, over_s]
+
+
+# ---- simulated -----------------------------------------------------------------------------------
+
+
+def over_f(q):
+    """
+    Figure 5: b = 4 MB, q = 1, a chain, p = 8 and 16, both on the Broadwell machine; beside it f*
+    for what the model is told of that machine.
+    """
+    size, queue = (MB, MB) if q.lab.brief else (16 * MB, 4 * MB)
+    fragments = (
+        [8 * KB, 32 * KB]
+        if q.lab.brief
+        else [4 * KB, 8 * KB, 12 * KB, 16 * KB, 24 * KB, 32 * KB, 48 * KB, 64 * KB, 128 * KB]
+    )
+    rows, lines = [], []
+    for ranks, printed in ((8, 8192), (16, 12288)):
+        times = [q.queue(BROADWELL, size, ranks, f, queue // f, tree="chain") for f in fragments]
+        best = min(zip(times, fragments))[1]
+        good = [f for f, us in zip(fragments, times) if us <= 1.02 * min(times)]
+        star = q.lab.model("choose", model=q.told(ranks, "chain"), wishes=[{"queue": queue}])[
+            "forms"
+        ][0]["exact"]
+        rows += [
+            Row.judged(
+                f"figure 5, p = {ranks}: best f",
+                "B",
+                printed,
+                best,
+                SIMULATED,
+                good_as_printed(fragments, times, printed),
+            ),
+            Row(
+                f"figure 5, p = {ranks}: f within 2 % of the best",
+                "",
+                None,
+                f"{good[0]}-{good[-1]} B",
+                SIMULATED,
+            ),
+            Row.judged(
+                f"figure 5, p = {ranks}: f* by the model, of that machine",
+                "B",
+                printed,
+                star,
+                FUNCTION,
+                factor(2),
+            ),
+        ]
+        lines.append((f"p = {ranks}", fragments, [us / 1000 for us in times], False))
+    return alone(q, rows), [
+        Figure(
+            "figure-5",
+            f"Over f: {size // MB} MB, b = {queue // MB} MB, chain, simulated (figure 5)",
+            "f, bytes",
+            "ms, simulated",
+            "x",
+            lines,
+        )
+    ]
+
+
+def over_s(q):
+    """Figure 7: one NUMA node, p = 8, f = 8192, flat, against s = 1."""
+    sizes = [16 * KB, 32 * KB] if q.lab.brief else [16 * KB, 32 * KB, 128 * KB, MB, 4 * MB]
+    buffers = [1, 2, 4, 32] if q.lab.brief else [1, 2, 4, 8, 16, 32, 64, 128, 512]
+    times = {(s, size): q.queue(BROADWELL, size, 8, 8 * KB, s) for s in buffers for size in sizes}
+    rows = [
+        Row.judged(
+            "figure 7: s = 2 against s = 1, 16 KB",
+            "%",
+            -30,
+            gain(times[2, sizes[0]], times[1, sizes[0]]),
+            SIMULATED,
+            GAIN,
+        ),
+        Row.judged(
+            "figure 7: s = 4 against s = 1, 32 KB",
+            "%",
+            -43,
+            gain(times[4, sizes[1]], times[1, sizes[1]]),
+            SIMULATED,
+            GAIN,
+        ),
+    ]
+    last = sizes[-1]
+    over_last = [times[s, last] for s in buffers]
+    best = min(zip(over_last, buffers))[1]
+    rows += alone(
+        q,
+        [
+            Row.judged(
+                f"figure 7: best s, {last // KB} KB",
+                "",
+                "32-64",
+                best,
+                SIMULATED,
+                good_as_printed(buffers, over_last, 32, 64),
+            )
+        ],
+    )
+    lines = [
+        (
+            f"{size // KB} KB",
+            buffers,
+            [gain(times[s, size], times[1, size]) + 100 for s in buffers],
+            False,
+        )
+        for size in sizes
+    ]
+    return rows, [
+        Figure(
+            "figure-7",
+            "Over s, against s = 1: p = 8, f = 8192, simulated (figure 7)",
+            "s",
+            "% of s = 1",
+            "x",
+            lines,
+        )
+    ]
+
+
+def teeth(q):
+    """
+    Figures 8 and 9: p = 2, 16 MB, s = 32, q = 1: time over f is a saw; from one f to the next it
+    should go the way of the model, told of that machine.
+    """
+    size, step = (MB, 8 * KB) if q.lab.brief else (16 * MB, 4 * KB)
+    fragments = list(range(step, 24 * step + 1, step))
+    times = [q.queue(BROADWELL, size, 2, f, 32) for f in fragments]
+    model = [
+        ns / 1000
+        for ns in q.lab.model(
+            "queue",
+            model=q.told(2, "flat"),
+            points=[{"bytes": size, "fragment": f, "buffers": 32, "sets": 1} for f in fragments],
+        )["ns"]
+    ]
+    ways = [(b > a) == (d > c) for a, b, c, d in zip(times, times[1:], model, model[1:])]
+    rises = sum(b > a for a, b in zip(times, times[1:]))
+    rows = [
+        Row(
+            "figure 9: over f, p = 2",
+            "",
+            None,
+            f"{rises} rises, {len(ways) - rises} falls",
+            SIMULATED,
+        ),
+        Row.judged(
+            "figure 9: steps from f to f that go the model's way",
+            "",
+            "saw-toothed as the model",
+            f"{sum(ways)} of {len(ways)}",
+            SIMULATED,
+            found("at least 3 in 4", 4 * sum(ways) >= 3 * len(ways)),
+        ),
+    ]
+    lines = [
+        (name, fragments, [us / 1000 for us in line], False)
+        for name, line in (("simulated", times), ("model, of that machine", model))
+    ]
+    return alone(q, rows), [
+        Figure(
+            "figure-9",
+            f"Over f: p = 2, {size // MB} MB, s = 32 (figures 8 and 9)",
+            "f, bytes",
+            "ms",
+            "",
+            lines,
+        )
+    ]
+
+
+def over_trees(q):
+    """Figure 10: two Broadwell nodes, p = 16, s = 64, f = 8192."""
+    trees = {
+        "flat": ("flat", 2),
+        "binary": ("kary", 2),
+        "4-ary": ("kary", 4),
+        "binomial": ("knomial", 2),
+        "chain": ("chain", 2),
+    }
+    sizes = [64 * KB] if q.lab.brief else [8 * KB, 64 * KB, 512 * KB, 4 * MB]
+    times = {
+        (name, size): q.queue(BROADWELL, size, 16, 8 * KB, 64, *tree)
+        for name, tree in trees.items()
+        for size in sizes
+    }
+    order = sorted(trees, key=lambda name: times[name, sizes[-1]])
+    rows = alone(
+        q,
+        [
+            Row.judged(
+                f"figure 10: fastest trees, {sizes[-1] // KB} KB",
+                "",
+                "binary, chain",
+                ", ".join(order[:2]),
+                SIMULATED,
+                found("the same two", set(order[:2]) == {"binary", "chain"}),
+            )
+        ],
+    )
+    rows += [
+        Row(
+            f"figure 10: {name} against flat, {sizes[-1] // KB} KB",
+            "%",
+            None,
+            gain(times[name, sizes[-1]], times["flat", sizes[-1]]),
+            SIMULATED,
+        )
+        for name in trees
+        if name != "flat"
+    ]
+    lines = [
+        (name, sizes, [times[name, size] / times["flat", size] for size in sizes], False)
+        for name in trees
+    ]
+    return rows, [
+        Figure(
+            "figure-10",
+            "Trees against flat: p = 16, s = 64, f = 8192, simulated (figure 10)",
+            "message, bytes",
+            "times flat",
+            "x",
+            lines,
+        )
+    ]
+
+
+def placement(q):
+    """
+    Figure 11: two Broadwell nodes, p = 16, s = 64, f = 8192, a binary tree, the root on the second
+    node: each queue on its owner's node, against all on that of process 0.
+    """
+    sizes = [64 * KB] if q.lab.brief else [8 * KB, 64 * KB, 512 * KB, 4 * MB, 16 * MB]
+    ratios = []
+    for size in sizes:
+        on, off = (
+            q.us(
+                BROADWELL,
+                "queue",
+                size,
+                16,
+                placing=placing,
+                root=8,
+                fragment=8 * KB,
+                buffers=64,
+                sets=1,
+                tree="kary",
+                degree=2,
+            )
+            for placing in ("on", "off")
+        )
+        ratios.append(on / off)
+    grows = max(ratios) < 1 and ratios[-1] == min(ratios)
+    rows = alone(
+        q,
+        [
+            Row.judged(
+                f"figure 11: placement, p = 16, {bytes_text(sizes[0])} to {bytes_text(sizes[-1])}",
+                "",
+                "faster, growing with the message",
+                f"{gain(ratios[0], 1):.1f} to {gain(ratios[-1], 1):.1f} %",
+                SIMULATED,
+                found("faster at all sizes, most at the largest", grows),
+            )
+        ],
+    )
+    return rows, [
+        Figure(
+            "figure-11",
+            "Each queue on its owner's node, against all on one: p = 16, s = 64, f = 8192,"
+            " simulated (figure 11)",
+            "message, bytes",
+            "times all on one",
+            "x",
+            [("each on its owner's", sizes, ratios, False)],
+        )
+    ]
+
+
+def against(q):
+    """
+    Figures 12 and 13: ours (s = 64, f = 8192, q = 1, a binary tree) against MVAPICH's scheme and
+    coll/sm's.
+    """
+    sizes = [64 * KB] if q.lab.brief else [64, KB, 8 * KB, 64 * KB, 512 * KB, 4 * MB]
+    rows, figures = [], []
+    for number, machine, ranks, name, scheme, published in (
+        (12, NEHALEM, 8, "MVAPICH", ("slots", {"fragment": 8 * KB, "slots": 128}), "-20..-40"),
+        (13, BROADWELL, 16, "coll/sm", ("banks", {"fragment": 8 * KB, "buffers": 8}), "-20..-60"),
+    ):
+        ours = [q.queue(machine, size, ranks, 8 * KB, 64, "kary") for size in sizes]
+        theirs = [q.us(machine, scheme[0], size, ranks, **scheme[1]) for size in sizes]
+        gains = [gain(new, old) for new, old in zip(ours, theirs)]
+        low, high = (int(part) for part in published.split(".."))
+        outside = [bytes_text(size) for size, part in zip(sizes, gains) if not high <= part <= low]
+        rows += alone(
+            q,
+            [
+                Row.judged(
+                    f"figure {number}: against {name}, p = {ranks}, {len(sizes)} sizes",
+                    "",
+                    f"{published} %",
+                    f"{max(gains):.0f}..{min(gains):.0f} %"
+                    + (f", outside at {', '.join(outside)}" if outside else ""),
+                    SIMULATED,
+                    found("within it at all sizes", not outside),
+                )
+            ],
+        )
+        figures.append(
+            Figure(
+                f"figure-{number}",
+                f"Against {name}'s scheme: p = {ranks}, simulated (figure {number})",
+                "message, bytes",
+                "us, simulated",
+                "xy",
+                [("ours", sizes, ours, False), (name, sizes, theirs, False)],
+            )
+        )
+    return rows, figures
+
+
+def reproduce(lab):
+    q, rows, figures = Queues(lab), [], []
+    for line in NOTES:
+        lab.note(line)
+    for part, arg in (
+        (by_model, lab),
+        (over_f, q),
+        (over_s, q),
+        (teeth, q),
+        (over_trees, q),
+        (placement, q),
+        (against, q),
+    ):
+        more, drawn = part(arg)
+        rows += more
+        figures += drawn
+    return Result(rows, figures)

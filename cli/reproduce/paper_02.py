@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Paper 02 (Zhang, Meng, Huo, Multi-core aware Barrier, Bcast and Alltoall): 16 ranks on four
+quad-core Opterons, 4 x 4.
+
+Three forms of each, simulated: a barrier with gather and release lines apart, with one queue of
+cells, and with one queue chip by chip; a broadcast whose readers all come at once, whose readers
+come four at a time, and from segments on all nodes; an exchange by blocks, and by tiles.  Fresh
+data in each call.
+"""
+
+from ..common.pictures import Figure
+from .rows import GAIN, RATIO, Result, Row, TIME
+
+TITLE = "barrier, broadcast and alltoall on multi-core nodes"
+MACHINE, RANKS, SIMULATED = "opteron-8347he", 16, "simulated"
+KB, MB = 1 << 10, 1 << 20
+ALL_LEVELS = "l2,l3,die,group,numa,socket"
+NOTES = (
+    (
+        "the printed times are MVAPICH's, each with its own costs besides; the gains from form to"
+        " form are what is compared"
+    ),
+    (
+        "barriers: who gathers 16 cells has their misses overlap here, gap_ns apart (assumed), and"
+        " one line tells all; printed is about a whole miss for each cell and phase, which is what"
+        " fewer cells in a row, and a queue less, save"
+    ),
+    (
+        "4 readers at a time: simulated, the readers of a chip follow each other through its L3"
+        " without a slip, so that all at once fetch a message once a chip, and fewer at a time only"
+        " fetch it later; what real readers out of step cost each other is what limiting them wins"
+        " back"
+    ),
+    (
+        "segments on all nodes: simulated, the first reader of a chip brings a line into its L3 for"
+        " the other three, so that one controller gives the message four times and not 15; real"
+        " readers are less in step"
+    ),
+    (
+        "tiles: what MVAPICH spends on an exchange besides (rendezvous, matching) is not simulated,"
+        " so that what tiles win is more of the time"
+    ),
+    (
+        "exchanges of 16 MB a pair, for which -14 % is printed, would need 8 GB of buffers: those"
+        " of 1 MB stand beside nothing"
+    ),
+)
+
+
+class Forms:
+    def __init__(self, lab):
+        self.lab = lab
+
+    def us(
+        self, collective, algorithm, size=0, off="", method="single", slot=1536 * KB, **parameters
+    ):
+        return (
+            self.lab.simulate(
+                MACHINE,
+                collective,
+                algorithm,
+                size,
+                ranks=RANKS,
+                levels_off=off,
+                method=method,
+                slot_bytes=slot,
+                warmup=1,
+                repetitions=20 if method == "loop" else 1,
+                parameters=parameters,
+            )
+            / 1000
+        )
+
+
+def barriers(f):
+    """What MVAPICH 1.1 has, one queue with a line for each cell, the same chip by chip."""
+    two, one, three = (
+        f.us("barrier", *words, method="loop")
+        for words in (("gather",), ("cells", 0, ALL_LEVELS), ("cells",))
+    )
+    printed = {
+        "two queues": (5.7, two),
+        "one queue, a line for each cell": (4.97, one),
+        "three levels": (2.28, three),
+    }
+    rows = [
+        Row.judged(f"barrier: {name}", "us", us, here, SIMULATED, TIME)
+        for name, (us, here) in printed.items()
+    ]
+    rows += [
+        Row.judged("barrier: one queue over two", "times", 4.97 / 5.7, one / two, SIMULATED, RATIO),
+        Row.judged(
+            "barrier: three levels over one queue",
+            "times",
+            2.28 / 4.97,
+            three / one,
+            SIMULATED,
+            RATIO,
+        ),
+        Row.judged(
+            "barrier: three levels over two queues",
+            "times",
+            2.28 / 5.7,
+            three / two,
+            SIMULATED,
+            RATIO,
+        ),
+        Row(
+            "barrier: huddle's own (groups)",
+            "us",
+            None,
+            f.us("barrier", "groups", method="loop"),
+            SIMULATED,
+        ),
+    ]
+    return rows, []
+
+
+def broadcasts(f):
+    """
+    Segments that hold the whole message, as in the paper: on one node, read by all at once or by
+    four; on all nodes, read by groups of four.
+    """
+    sizes = [128 * KB] if f.lab.brief else [32 * KB, 128 * KB, 512 * KB, 2 * MB, 16 * MB]
+    slot = 40 * MB
+    at_once = {
+        size: f.us("bcast", "segments", size, ALL_LEVELS, slot=slot, limit=RANKS) for size in sizes
+    }
+    limited = {
+        size: f.us("bcast", "segments", size, ALL_LEVELS, slot=slot, limit=4) for size in sizes
+    }
+    placed = {size: f.us("bcast", "segments", size, slot=slot, limit=4) for size in sizes}
+
+    def gains(name, times, printed):
+        return [
+            Row.judged(
+                f"bcast: {name} against all at once, {size // KB} KB",
+                "%",
+                percent,
+                100 * (times[size] / at_once[size] - 1),
+                SIMULATED,
+                GAIN,
+            )
+            for size, percent in printed.items()
+            if size in sizes
+        ]
+
+    rows = gains("4 readers at a time", limited, {512 * KB: -15, 16 * MB: -3.5}) + gains(
+        "segments on all nodes", placed, {128 * KB: -34.6, 16 * MB: -34.58}
+    )
+    if 16 * MB in sizes:
+        rows.append(
+            Row.judged(
+                "bcast: segments on all nodes, 16 MB",
+                "us",
+                41648.18,
+                placed[16 * MB],
+                SIMULATED,
+                TIME,
+            )
+        )
+    names = (("all at once", at_once), ("4 at a time", limited), ("segments on all nodes", placed))
+    return rows, [
+        Figure(
+            "bcast",
+            "Limited readers, placed segments: 16 ranks on 4 x 4 cores, simulated",
+            "message, bytes",
+            "us, simulated",
+            "xy",
+            [(name, sizes, [times[size] for size in sizes], False) for name, times in names],
+        )
+    ]
+
+
+def exchanges(f):
+    """Tiles of a window that fits the shared cache, or blocks as a whole."""
+    sizes = [64 * KB] if f.lab.brief else [16 * KB, 64 * KB, 256 * KB, MB]
+    slot = 40 * MB
+    blocks = {
+        size: f.us("alltoall", "windows", size, slot=slot, tile=size, budget=4 * RANKS * size)
+        for size in sizes
+    }
+    tiles = {size: f.us("alltoall", "windows", size, slot=slot, budget=128 * KB) for size in sizes}
+    rows = [
+        Row.judged(
+            f"alltoall: tiles against blocks, {size // KB} KB a pair",
+            "%",
+            percent,
+            100 * (tiles[size] / blocks[size] - 1),
+            SIMULATED,
+            GAIN,
+        )
+        for size, percent in ((64 * KB, -4), (MB, None))
+        if size in sizes
+    ]
+    return rows, [
+        Figure(
+            "alltoall",
+            "Tiles and blocks: 16 ranks on 4 x 4 cores, simulated",
+            "bytes a pair",
+            "us, simulated",
+            "xy",
+            [
+                (name, sizes, [times[size] for size in sizes], False)
+                for name, times in (("blocks", blocks), ("tiles", tiles))
+            ],
+        )
+    ]
+
+
+def reproduce(lab):
+    f, rows, figures = Forms(lab), [], []
+    for line in NOTES:
+        lab.note(line)
+    for part in (barriers, broadcasts, exchanges):
+        more, drawn = part(f)
+        rows += more
+        figures += drawn
+    return Result(rows, figures)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Broadcasts by send and receive on a simulated network: bench/messages.c under SimGrid's SMPI."""
+
+import json
+import os
+import shutil
+import tempfile
+
+from ..common import jobs
+from ..common.layout import Trouble
+
+PROGRAM = "messages-smpi"
+MISSING = "SimGrid is not here: Debian's libsimgrid-dev, then build again"
+
+# The Hockney model and nothing besides: no correction of latencies, no acknowledgements, no time of
+# the sending or receiving processor.
+FLAGS = (
+    "--cfg=network/model:CM02",
+    "--cfg=network/TCP-gamma:0",
+    "--cfg=network/crosstraffic:0",
+    "--cfg=smpi/os:0:0:0",
+    "--cfg=smpi/or:0:0:0",
+    "--cfg=smpi/ois:0:0:0",
+    "--cfg=smpi/simulate-computation:no",
+    "--log=root.thresh:error",
+)
+
+# Any two hosts are two links apart, each its host's own and alike in both directions.
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="nodes" prefix="node" suffix="" radical="0-{last}" speed="1Gf" bw="{bandwidth:.1f}Bps" lat="{latency:.9f}s" sharing_policy="SPLITDUPLEX"/>
+</platform>
+"""
+
+
+def here(layout):
+    return shutil.which("smpirun") is not None and os.path.exists(layout.program(PROGRAM))
+
+
+def run(layout, alpha_ns, beta_ns, ranks, points, limit_s=600):
+    """points: (tree, degree, segment, bytes).  Returns the time of each, in ns."""
+    with tempfile.TemporaryDirectory(prefix="huddle-") as scratch:
+        platform, hosts = os.path.join(scratch, "platform.xml"), os.path.join(scratch, "hosts")
+        with open(platform, "w", encoding="utf-8") as file:
+            file.write(
+                PLATFORM.format(last=ranks - 1, bandwidth=1e9 / beta_ns, latency=alpha_ns / 2 / 1e9)
+            )
+        with open(hosts, "w", encoding="utf-8") as file:
+            file.writelines(f"node{rank}\n" for rank in range(ranks))
+        words = [":".join(str(part) for part in point) for point in points]
+        try:
+            output = jobs.run(
+                [
+                    "smpirun",
+                    "-np",
+                    str(ranks),
+                    "-hostfile",
+                    hosts,
+                    "-platform",
+                    platform,
+                    *FLAGS,
+                    layout.program(PROGRAM),
+                    *words,
+                ],
+                cwd=scratch,
+                limit_s=limit_s,
+            )
+        except jobs.JobFailed as failure:
+            raise Trouble(f"SimGrid: {failure}") from failure
+    answer = json.loads(output[output.index("{") : output.rindex("}") + 1])
+    if any(point["wrong"] for point in answer["points"]):
+        raise Trouble("SimGrid: bytes were wrong")
+    return [point["ns"] for point in answer["points"]]

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Not of a paper: can the simulator be trusted?  Every algorithm of every collective on two ranks of
+this machine, simulated beside measured.
+
+The machine is described by `huddle tune --machine`, from micro-measurements that know no
+collective; what is measured is measured as huddle bench does, on a team of processes without MPI.
+Only where both are there is anything compared.
+"""
+
+import math
+import statistics
+import sys
+
+from ..common import steady
+from ..common.pictures import Figure
+from ..common.progress import Progress
+from ..common.text import bytes_text
+from ..simulate import measure
+from ..simulate.asked import PAIRS, asked_as
+from .rows import Result, Row, at_most, factor
+
+TITLE, PRINTED = "this machine, simulated beside measured", "measured"
+RANKS, SIMULATED = 2, "simulated"
+SIZES, BRIEF_SIZES = "8,64,1K,8K,64K,512K,4M", "8,8K"
+PAIR_SIZES = "8,64,1K,8K,64K,512K"  # of a block
+COLLECTIVES, BRIEF_COLLECTIVES = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "reduce_scatter",
+    "alltoall",
+    "alltoallv",
+), ("bcast",)
+BRIEF_ALGORITHMS = "inline,queue"
+MAX_BIAS, MAX_ERROR = (
+    1.25,
+    1.5,
+)  # factors: of the geometric mean; the geometric mean of how far off figures are, up or down
+SMALL_BYTES = 1 << 10
+NOTES = (
+    (
+        "simulated calls have no instructions besides their loads, stores, atomics and copies:"
+        " entering a call, choosing the algorithm, counting, leaving a polling loop take nothing;"
+        " the rows of up to 1 KB say how much longer small calls took here"
+    ),
+    (
+        "copies by the kernel (single): each call is charged what one of 8 bytes takes back to"
+        " back; a single call after a wait takes longer here, which the machine's description has"
+        " no number for"
+    ),
+)
+HEAD = """# This machine, simulated beside measured
+
+How far simulated times can be trusted: each algorithm of each collective at several sizes, on two ranks with a core each, simulated beside measured. The machine is described by
+`huddle tune --machine`, from micro-measurements that know no collective. Measured are single calls from a common start on fresh data, the slowest rank's median, by a team of processes without
+MPI; simulated is the same on the described machine, whose ranks enter a call within one reading of the clock of each other, as measured ones do. Figures count only while a line takes about as
+long as described: a virtual machine's processors wander.
+
+For each collective stand the geometric mean of simulated / measured, and the typical error: the geometric mean of the factor, up or down, by which a figure is off. *Agrees* asks the mean to be
+within a factor of 1.25 of 1, and the error to be at most a factor of 1.5. Below each table stands what does not come out, and what in the model would explain it.
+"""
+
+
+def asked_of(layout, collective, algorithms, sizes):
+    """As huddle simulate COLLECTIVE --algorithm all --measure asks."""
+    asked = asked_as(
+        layout,
+        collective,
+        "--algorithm",
+        algorithms,
+        "--ranks",
+        str(RANKS),
+        "--measure",
+        *(["--bytes", sizes] if collective != "barrier" else []),
+    )
+    measure.prepare(asked.options, asked)
+    return asked
+
+
+def mean(values):
+    """Geometric."""
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def quartiles_text(some_us):
+    low, middle, high = (f"{us:.3f}" for us in statistics.quantiles(some_us, method="inclusive"))
+    return f"{middle} us, {low} to {high}"
+
+
+def summed_up(collective, found):
+    """Rows of all its figures.  found: (bytes, measured, simulated)."""
+    ratios = [simulated / measured for _, measured, simulated in found]
+    small = [measured - simulated for size, measured, simulated in found if size <= SMALL_BYTES]
+    what = f"{collective}, {len(ratios)} figures"
+    return [
+        Row.judged(
+            f"{what}: simulated over measured, geometric mean",
+            "times",
+            1,
+            mean(ratios),
+            SIMULATED,
+            factor(MAX_BIAS),
+        ),
+        Row.judged(
+            f"{what}: typical error, a factor",
+            "times",
+            1,
+            mean([max(ratio, 1 / ratio) for ratio in ratios]),
+            SIMULATED,
+            at_most(MAX_ERROR, "times"),
+        ),
+        Row(
+            f"{what}: simulated over measured",
+            "",
+            None,
+            f"{min(ratios):.2f} to {max(ratios):.2f} times",
+            SIMULATED,
+        ),
+        *(
+            [
+                Row(
+                    f"{what}: up to 1 KB, measured less simulated, median, quartiles",
+                    "",
+                    None,
+                    quartiles_text(small),
+                    SIMULATED,
+                )
+            ]
+            if len(small) > 1
+            else []
+        ),
+    ]
+
+
+def picture(collective, found):
+    """found: algorithm -> [(bytes, measured, simulated)]."""
+    ends = [
+        end(us for some in found.values() for _, *pair in some for us in pair) for end in (min, max)
+    ]
+    lines = [
+        (name, *map(list, zip(*(pair for _, *pair in some))), True) for name, some in found.items()
+    ]
+    return Figure(
+        collective,
+        f"{collective}, 2 ranks: simulated over measured",
+        "us, measured",
+        "us, simulated",
+        "xy",
+        [*lines, ("the same", ends, ends, False)],
+    )
+
+
+def compare(asked, calls, measured):
+    """
+    Rows and figures of a collective.  calls: (name, size) -> the simulator's answer, or None;
+    measured: (name, size) -> ns; not there: no figure holds.
+    """
+    rows, found = [], {}
+    for name, size in (
+        (name, size) for name in asked.names for size in asked.sizes if calls[name, size]
+    ):
+        us, simulated_us = (
+            measured.get((name, size), 0) / 1000 or None,
+            calls[name, size]["times"]["time_ns"] / 1000,
+        )
+        rows.append(
+            Row(
+                f"{asked.collective}/{name}{f', {bytes_text(size)}' if size else ''}",
+                "us",
+                us,
+                simulated_us,
+                SIMULATED,
+            )
+        )
+        if us and simulated_us > 0:
+            found.setdefault(name, []).append((size, us, simulated_us))
+    if not found:
+        return rows, []
+    return rows + summed_up(
+        asked.collective, [figure for some in found.values() for figure in some]
+    ), [picture(asked.collective, found)]
+
+
+def reproduce(lab):
+    for line in NOTES:
+        lab.note(line)
+    collectives = BRIEF_COLLECTIVES if lab.brief else COLLECTIVES
+    with Progress(len(collectives)) as progress:
+        return beside(lab, collectives, progress)
+
+
+def warn_of_others():
+    others = steady.others()
+    if others:
+        print(
+            f"huddle: reproduce this: {others}: it takes longer, and fewer figures count",
+            file=sys.stderr,
+        )
+
+
+def beside(lab, collectives, progress):
+    """Simulated and measured of each collective."""
+    rows, figures, lines, skews = [], [], [], []
+    for collective in collectives:
+        progress.stage(f"{collective}, simulated and measured")
+        sizes = BRIEF_SIZES if lab.brief else PAIR_SIZES if collective in PAIRS else SIZES
+        asked = asked_of(lab.layout, collective, BRIEF_ALGORITHMS if lab.brief else "all", sizes)
+        if not skews:
+            warn_of_others()
+        calls = asked.calls()
+        measured = measure.Measured(asked, calls)
+        more, drawn = compare(asked, calls, measured.ns)
+        rows, figures, lines, skews = (
+            rows + more,
+            figures + drawn,
+            lines + measured.lines,
+            skews + [asked.options.skew],
+        )
+        for line in measured.notes:
+            lab.note(f"{collective}: {line}")
+        progress.step()
+    near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
+    lab.note(
+        f"{asked.machine['name']}; line transfer: described {near} ns, while it was measured"
+        f" {min(lines):.0f} to {max(lines):.0f} ns"
+        if lines
+        else "nothing could be measured"
+    )
+    lab.note(
+        f"ranks enter a call within {min(skews):.1f} to {max(skews):.1f} ns of each other, a"
+        " reading of the clock: simulated as measured"
+    )
+    return Result(rows, figures)

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+A simulated call in words: its time, what crossed which link, who waited for whom, and the chain
+that made it so long.
+"""
+
+from ..common.text import bytes_text, heading, parameters_text, table
+
+METHODS = {
+    "single": "slowest rank's time of one call from a common start, median",
+    "loop": "slowest rank's mean time of calls back to back",
+}
+ENTERED = (
+    ", which each rank follows at random within {:g} ns: from the start, not from when the last has"
+    " entered"
+)
+WIDTH, LINES, LONGEST, LINKS, DOINGS = 72, 64, 10, 24, 3
+SIGNS = {"wait": ".", "queue": ":", "line": "-", "copy": "#", "reduce": "+"}
+
+
+def time_text(ns):
+    """812 ns, 3.41 us, 1.2 ms, 3 s"""
+    for limit, scale, unit in (
+        (999.5, 1, "ns"),
+        (999.5e3, 1e3, "us"),
+        (999.5e6, 1e6, "ms"),
+        (float("inf"), 1e9, "s"),
+    ):
+        if ns < limit:
+            return f"{ns / scale:.3g} {unit}" if ns / scale < 1000 else f"{ns / scale:.0f} {unit}"
+    return ""
+
+
+def parameters_of(call):
+    return parameters_text(call) if call else ""
+
+
+def cell(call, named=False):
+    if call is None:
+        return "not taken"
+    time = time_text(call["times"]["time_ns"]) if call.get("times") else "no time"
+    return f"{time} ({call['algorithm']})" if named else time
+
+
+def spread_text(times):
+    return (
+        ""
+        if times["min_ns"] == times["max_ns"]
+        else f", {time_text(times['min_ns'])} to {time_text(times['max_ns'])}"
+    )
+
+
+def show_call(asked, call, timeline):
+    size = f"{bytes_text(call['bytes'])} " if call["bytes"] else ""
+    checker, times = call["checker"], call.get("times")
+    print(f"simulated {size}{asked.collective}, {asked.words()}")
+    print(
+        "  simulated by  "
+        f" {call['algorithm']}{', ' + parameters_text(call) if call['parameters'] else ''}"
+    )
+    if times:
+        entered = ENTERED.format(call['skew_ns']) if call.get('skew_ns') else ''
+        print(
+            f"  simulated time {time_text(times['time_ns'])}{spread_text(times)}:"
+            f" {METHODS[call['method']]} of {call['repetitions']}{entered}"
+        )
+    print(
+        f"  simulated run  {checker['posts']} posts, a chain of {checker['hops']} of them at most;"
+        f" the race checker found nothing in {checker['events']} steps"
+    )
+    if times:
+        show_links(
+            call["links"],
+            (
+                "the last call"
+                if call["method"] == "single"
+                else "all calls, those that warm up among them"
+            ),
+        )
+    if times and timeline:
+        show_timeline(call)
+        show_waits(call)
+        show_path(call)
+
+
+def show_links(links, calls):
+    """All that carried something, or the busiest of many."""
+    used = [link for link in links if link["bytes"]]
+    shown = used if len(used) <= LINKS else sorted(used, key=lambda link: -link["busy"])[:LINKS]
+    if not shown:
+        return
+    heading(
+        "Simulated traffic of"
+        f" {calls}{f': the busiest of {len(used)}' if len(shown) < len(used) else ''}"
+    )
+    table(
+        ["link", "simulated bytes", "busy"],
+        [
+            [link["name"], bytes_text(link["bytes"]), f"{100 * link['busy']:.1f} %"]
+            for link in shown
+        ],
+        right=(1, 2),
+    )
+
+
+# ---- the last call in detail: spans are {"rank", "begin_ns", "end_ns", "what", ...} from its start
+# ----
+
+
+def lane(spans, end_ns, width=WIDTH):
+    """A rank's spans as a line of signs; the later of two in one place counts."""
+    signs = [" "] * width
+    for span in spans:
+        first, last = (
+            min(width - 1, int(span[key] / end_ns * width)) for key in ("begin_ns", "end_ns")
+        )
+        for i in range(first, last + 1):
+            signs[i] = SIGNS[span["what"]]
+    return "".join(signs)
+
+
+def end_of(call):
+    return max(span["end_ns"] for span in call["spans"])
+
+
+def show_timeline(call):
+    end, step = end_of(call), -(-call["ranks"] // LINES)
+    some = f", one rank of {step}" if step > 1 else ""
+    heading(f"Simulated timeline of the last call, 0 to {time_text(end)}{some}")
+    print(
+        "  "
+        + ", ".join(f"{sign} {what}" for what, sign in SIGNS.items())
+        + "; blank: none of these, or the rank has returned"
+    )
+    for rank in range(0, call["ranks"], step):
+        print(
+            f"  {rank:5d} |{lane([span for span in call['spans'] if span['rank'] == rank], end)}|"
+        )
+
+
+def show_waits(call):
+    """Of those who wait for the same rank in the same place, the one who waits longest."""
+    waits = {}
+    for span in call["spans"]:
+        if span["what"] == "wait":
+            waits.setdefault((span["for"], span["at"]), []).append(span)
+    rows = sorted(
+        (
+            [max(spans, key=lambda s: s["end_ns"] - s["begin_ns"]), spans]
+            for spans in waits.values()
+        ),
+        key=lambda row: row[0]["begin_ns"] - row[0]["end_ns"],
+    )
+    if rows:
+        heading("Simulated waits, the longest")
+        table(
+            ["waits", "longest", "of rank", "for rank", "at"],
+            [
+                [
+                    len(spans),
+                    time_text(most["end_ns"] - most["begin_ns"]),
+                    most["rank"],
+                    most["for"],
+                    most["at"],
+                ]
+                for most, spans in rows[:LONGEST]
+            ],
+            right=(0, 1, 2, 3),
+        )
+
+
+def stays(path):
+    """The path cut where it goes to another rank: lists of spans."""
+    cut = []
+    for span in path:
+        if cut and cut[-1][-1]["rank"] == span["rank"]:
+            cut[-1].append(span)
+        else:
+            cut.append([span])
+    return cut
+
+
+def doings(spans):
+    """
+    What takes the time of some spans, the longest first: "copies out 4.81 us at
+    src/alg/bcast/queue.c:107, ...".
+    """
+    spent = {}
+    for span in spans:
+        key = span["call"], span["at"]
+        spent[key] = spent.get(key, 0) + span["end_ns"] - span["begin_ns"]
+    return ", ".join(
+        f"{call} {time_text(ns)} at {at}"
+        for (call, at), ns in sorted(spent.items(), key=lambda item: -item[1])[:DOINGS]
+    )
+
+
+def show_path(call):
+    """
+    From the start to the last exit: the ranks that it leads through, each waiting for the one
+    before, and what they do.
+    """
+    heading("Simulated critical path")
+    table(
+        ["from", "to", "rank", "what takes longest"],
+        [
+            [time_text(s[0]["begin_ns"]), time_text(s[-1]["end_ns"]), s[0]["rank"], doings(s)]
+            for s in stays(call["path"])
+        ],
+        right=(0, 1, 2),
+    )

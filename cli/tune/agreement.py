@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Several runs of the micro-measurements of huddle tune --machine as one, and what in it is not to be
+believed.
+"""
+
+from ..common.steady import AGREE, settled
+
+DIFFERENCES = ("revoke_ns", "home_ns")  # of two times: small, and either may be off
+SLACK_NS, SLACK_OF_DIFFERENCES_NS = 1, 10
+
+
+def name_of(number):
+    return f"{number['table']}.{number['key']}"
+
+
+def slack_of(key):
+    return (
+        SLACK_OF_DIFFERENCES_NS if key.startswith(DIFFERENCES) else SLACK_NS if "_ns" in key else 0
+    )
+
+
+def is_measured(number):
+    return number["note"].startswith("measured")
+
+
+def joined(runs):
+    """The numbers of all runs as one list, and of what did not agree: name -> (least, most)."""
+    numbers, unsteady = [], {}
+    for number in runs[0]:
+        values = [
+            other["value"]
+            for run in runs
+            for other in run
+            if name_of(other) == name_of(number) and is_measured(other)
+        ]
+        if not is_measured(number) or len(values) < 2:
+            numbers.append(number)
+            continue
+        value, agree = settled(values, more="_gbps" in number["key"], slack=slack_of(number["key"]))
+        note = (
+            number["note"]
+            if agree
+            else (
+                f"{number['note']}; not steady: {min(values):.4g} to {max(values):.4g} in"
+                f" {len(values)} runs"
+            )
+        )
+        unsteady.update({} if agree else {name_of(number): (min(values), max(values))})
+        numbers.append({**number, "value": value, "note": note})
+    return numbers, unsteady
+
+
+def of_table(values, name):
+    """[(key, value)] of a table by class, nearest first; a number without classes alone."""
+    return [
+        (key, value) for key, value in values.items() if key == name or key.startswith(name + ".")
+    ]
+
+
+def impossible(numbers):
+    """What no machine is like, in words.  Each only of what was measured."""
+    values = {name_of(number): number["value"] for number in numbers if is_measured(number)}
+    found = []
+
+    def demand(slower, faster, gbps):
+        """The first is no faster than the second."""
+        if (
+            slower in values
+            and faster in values
+            and (
+                values[slower] > values[faster] * AGREE
+                if gbps
+                else values[slower] * AGREE + SLACK_NS < values[faster]
+            )
+        ):
+            found.append(f"{slower} {values[slower]:.4g}, but {faster} {values[faster]:.4g}")
+
+    near_to_far = [key for key, _ in of_table(values, "lines.transfer_ns")]
+    for near, far in zip(near_to_far, near_to_far[1:]):
+        demand(far, near, gbps=False)
+    for key in near_to_far:
+        demand(key, "lines.hit_ns", gbps=False)
+    for table in ("copy.cached_gbps", "copy.memory_gbps", "copy.shared_gbps", "copy.kernel_gbps"):
+        for key, _ in of_table(values, table):
+            demand(
+                key,
+                (
+                    "copy.nearest_gbps.own"
+                    if "copy.nearest_gbps.own" in values
+                    else "copy.cached_gbps.own"
+                ),
+                gbps=True,
+            )
+    demand("copy.memory_gbps.local", "memory.node_gbps", gbps=True)
+    return found
+
+
+def words(unsteady, contradictions):
+    """None: all is well."""
+    parts = [
+        f"{name} {least:.4g} to {most:.4g}" for name, (least, most) in unsteady.items()
+    ] + contradictions
+    return (
+        "; ".join(parts[:4]) + (f"; and {len(parts) - 4} more" if len(parts) > 4 else "")
+        if parts
+        else None
+    )

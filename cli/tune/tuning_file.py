@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+The tuning file: where it goes, what may be overwritten, how it is written (src/core/choose/rules.h
+says what its lines mean).
+"""
+
+import json
+import os
+import time
+from collections import namedtuple
+
+from ..common import places
+from ..common.layout import Trouble
+from ..common.sizes import written
+from ..common.text import bytes_text
+
+MARK = "# Written by 'huddle tune"
+
+# ranks: text of a range; least, most: bytes, most None: no end, least None: the collective has no
+# bytes.  figures: size -> Figure, as measured last.
+Rule = namedtuple("Rule", "collective team ranks candidate least most figures line_ns")
+
+
+def usual(layout, site):
+    if site:
+        return os.path.join(layout.sysconf, "huddle", "tuning.toml")
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    return os.path.join(
+        base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "tuning.toml"
+    )
+
+
+def place(layout, options):
+    """
+    Where the file goes: by --output, which must be in a directory that is there, or to a usual
+    place, whose directory is made.
+    """
+    if options.output is None:
+        path = usual(layout, options.site)
+        make_folder(path)
+        return path
+    if not options.output:
+        raise Trouble("tune: --output: the name of the file is missing", 2)
+    return os.path.abspath(options.output)
+
+
+def cannot(path, why, option="--output"):
+    return Trouble(f"{path} cannot be written: {why} (another place: {option} FILE)")
+
+
+def make_folder(path, option="--output"):
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    except OSError as error:
+        raise cannot(path, f"{error.filename}: {error.strerror}", option) from error
+
+
+def check_place(path, force, option="--output"):
+    """Before anything is measured: the file can be written, and is nobody's own."""
+    why = places.why_not(path, replaced=True)
+    if why:
+        raise cannot(path, why, option)
+    if not force and os.path.exists(path):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            if not file.readline().startswith(MARK):
+                raise Trouble(
+                    f"{path} was not written by 'huddle tune': not overwritten (--force does;"
+                    f" another place: {option} FILE)"
+                )
+
+
+def ranks_texts(teams):
+    """
+    Each number of ranks stands for those up to the next that was measured: {team: "4-7"};
+    oversubscribed teams among themselves.
+    """
+    texts = {}
+    for oversubscribed in (False, True):
+        counts = [team.ranks for team in teams if team.oversubscribed == oversubscribed]
+        for team in teams:
+            if team.oversubscribed == oversubscribed:
+                more = [count for count in counts if count > team.ranks]
+                first = 2 if oversubscribed and team.ranks == min(counts) else team.ranks
+                texts[team] = f"{first}-{min(more) - 1}" if more else f"{first}-"
+    return texts
+
+
+def us(ns):
+    return f"{ns / 1000:.2f} us" if ns < 1e5 else f"{ns / 1000:.0f} us"
+
+
+def place_text(team):
+    return (
+        f"{team.ranks} ranks,"
+        f" {'more than cores, unbound' if team.oversubscribed else 'bound to cores in turn'}"
+    )
+
+
+def values_text(candidate):
+    return ", ".join(f"{v.name} {v.word}" for v in candidate.values)
+
+
+def measured_text(rule):
+    """The first, the last, and the size between them with the greatest gain."""
+    sizes = sorted(rule.figures)
+    best = min(sizes, key=lambda size: rule.figures[size].ns / rule.figures[size].own_ns)
+    return [
+        f"{bytes_text(size) + ': ' if rule.least is not None else ''}"
+        f"{us(rule.figures[size].own_ns)} built in, {us(rule.figures[size].ns)} so"
+        for size in sorted({sizes[0], best, sizes[-1]})
+    ]
+
+
+def rule_lines(rule):
+    line = f"; a line crosses in {rule.line_ns:.0f} ns" if rule.line_ns else ""
+    lines = [
+        f"# {rule.collective}, {place_text(rule.team)}{line}",
+        *(f"#   {text}" for text in measured_text(rule) if rule.figures),
+        f"[[{rule.collective}]]",
+        f"ranks = \"{rule.ranks}\"",
+        f"oversubscribed = {'true' if rule.team.oversubscribed else 'false'}",
+    ]
+    if rule.team.within:
+        lines.append(f"within = \"{rule.team.within}\"")
+    if rule.least is not None and (rule.least or rule.most is not None):
+        lines.append(
+            "bytes ="
+            f" \"{written(rule.least)}-{written(rule.most) if rule.most is not None else ''}\""
+        )
+    return [
+        *lines,
+        f"algorithm = \"{rule.candidate.algorithm}\"",
+        *(f"{v.name} = \"{v.word}\"" for v in rule.candidate.values),
+        "",
+    ]
+
+
+def text(rules, facts, command):
+    """facts: version, processors, cpu, line (text)."""
+    head = [
+        (
+            f"{MARK}'.  Measured medians stand above each rule: single shots from a common start,"
+            " slowest rank."
+        ),
+        (
+            f"# {time.strftime('%Y-%m-%d %H:%M')}, huddle {facts['version']},"
+            f" {facts['cpu'] or 'processors without a name'}, {facts['processors']}"
+            f" processors{facts['line']}"
+        ),
+        f"# {command}",
+        (
+            "# Calls that no rule fits are served by the built-in table: huddle's own choice was as"
+            " good there, or was not measured."
+        ),
+        "",
+        "[machine]",
+        f"processors = {facts['processors']}",
+        *([f"cpu = {json.dumps(facts['cpu'])}"] if facts["cpu"] else []),
+        "",
+    ]
+    return "\n".join([*head, *(line for rule in rules for line in rule_lines(rule))])
+
+
+def write(path, content):
+    places.write(path, content, "; what was measured is kept, the same command goes on with it")
+
+
+def check_reads(layout, path):
+    """The library must understand it."""
+    error = layout.ask("explain", "barrier", "0", "2", "core", HUDDLE_TUNING=path)["error"]
+    if error:
+        raise Trouble(f"the file that was written is not understood: {error}; please report it")

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle who: who waits for whom inside huddle's collectives, in a job that runs."""
+
+import argparse
+import json
+import time
+
+from ..common.layout import Trouble
+from . import processes
+from .text import plain, plain_texts, show
+
+ARENA = "/memfd:huddle (deleted)"  # what a link to the shared memory of a rank says
+PARTS = ("libhuddle", "mca_coll_huddle")
+MPI = ("libmpi.so", "libmpich.so", "libmpi_cxx.so")
+
+
+def a_pid(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not the number of a process (accepted: the pid of a rank or of the"
+            " launcher)"
+        )
+    return int(text)
+
+
+def seconds(text):
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0.1 <= number <= 86400:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time (accepted: seconds, from 0.1)")
+    return number
+
+
+def add_arguments(parser):
+    parser.add_argument(
+        "pid",
+        metavar="PID",
+        type=a_pid,
+        help="a rank of the job, or its launcher (mpirun, mpiexec, srun), on this node",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument(
+        "--watch",
+        type=seconds,
+        metavar="SECONDS",
+        help="again and again, so far apart, until the process ends or Ctrl-C",
+    )
+    parser.epilog = (
+        "Shows waits that last 50 ms or longer, of collectives that huddle handles. The job needs"
+        " no setting for it, and is not stopped or changed: what its ranks publish is read through"
+        " /proc, by the same user or root."
+    )
+
+
+class Memory:
+    """Which processes of this machine, as far as we may look, have arenas open."""
+
+    def __init__(self, table):
+        self.open, self.denied = {}, set()
+        for pid in table:
+            try:
+                files = processes.open_files(pid, ARENA)
+            except PermissionError:
+                self.denied.add(pid)
+                continue
+            except OSError:
+                continue
+            if files:
+                self.open[pid] = files
+
+
+def seen_by(pid):
+    """
+    The arenas that a rank has mapped: its own and those of all ranks with which it was in a team.
+    """
+    return {file for file, path in processes.mapped_files(pid) if path == ARENA}
+
+
+def ended(pid):
+    return processes.state_of(pid) in (None, "Z")
+
+
+def explain_none(table, memory, pid, family):
+    """Why there is nothing to show."""
+    p = table[pid]
+    whom = f"process {pid} ({plain(p.name)})"
+    if pid in memory.denied and all(one in memory.denied for one in family):
+        return (
+            f"{whom} belongs to user {processes.owner(pid)}, or its memory is protected: ask as"
+            " that user or as root"
+        )
+    if ended(pid):
+        return f"{whom} has ended"
+    maps = [path.rsplit("/", 1)[-1] for one in family for _, path in processes.mapped_files(one)]
+    whom += " and its descendants have" if len(family) > 1 else " has"
+    if ARENA.rsplit("/", 1)[-1] in maps:
+        return (
+            f"{whom} shared memory of huddle, but its descriptor is closed (by the program?): it"
+            " cannot be read from outside"
+        )
+    if any(name.startswith(PARTS) for name in maps):
+        return (
+            f"{whom} huddle loaded, but no shared memory: MPI_Init has not ended, or HUDDLE=off, or"
+            " one rank, or none could be had ('huddle run --stats' tells)"
+        )
+    mpi = next((name for name in maps if name.startswith(MPI)), None)
+    if mpi:
+        return f"{whom} an MPI ({mpi}), but no huddle: start the job with 'huddle run'"
+    return f"{whom} neither huddle nor an MPI: is it the launcher, or a rank, and on this node?"
+
+
+def job_of(table, memory, pid):
+    """The processes that have arenas and belong to the job."""
+    family = processes.family(table, pid)
+    job = {one for one in family if one in memory.open}
+    run = processes.variable(pid, "HUDDLE_JOB") if not job else None
+    if run:  # a launcher whose ranks are no descendants, as srun's
+        job = {one for one in memory.open if processes.variable(one, "HUDDLE_JOB") == run}
+    if not job:
+        raise Trouble(explain_none(table, memory, pid, family))
+    ahead = list(job)
+    while ahead:
+        seen = seen_by(ahead.pop())
+        more = {
+            one
+            for one, files in memory.open.items()
+            if one not in job and seen & set(files.values())
+        }
+        job |= more
+        ahead += more
+    return job
+
+
+def closed(table, memory, family):
+    """Ranks whose program has closed the descriptor; a child that a rank has forked is none."""
+    return [
+        pid
+        for pid in family
+        if pid not in memory.open
+        and pid not in memory.denied
+        and table[pid].parent not in memory.open
+        and seen_by(pid)
+    ]
+
+
+def ask(layout, table, memory, job):
+    """One answer per arena: of its owner, and not of a child that has inherited the descriptor."""
+    files = {(pid, fd): file for pid in job for fd, file in memory.open[pid].items()}
+    request = {"arenas": [{"pid": pid, "fd": fd} for pid, fd in files]}
+    best = {}
+    for answer in plain_texts(layout.question("notes", request)["arenas"]):
+        pid = answer["pid"]
+        answer["owns"] = answer.get("owner") == processes.own_number(pid)
+        rank = (not answer["owns"], table[pid].started_s, pid)
+        file = files[pid, answer["fd"]]
+        if file not in best or rank < best[file][0]:
+            best[file] = (rank, answer)
+    return [
+        answer
+        for _, answer in sorted(
+            best.values(), key=lambda pair: (pair[1].get("world_rank", -1), pair[1]["pid"])
+        )
+    ]
+
+
+class Job:
+    """What its ranks publish, at this moment."""
+
+    def __init__(self, layout, pid):
+        table = processes.all_processes()
+        if pid not in table:
+            raise Trouble(f"there is no process {pid} on this node")
+        memory = Memory(table)
+        answers = ask(layout, table, memory, job_of(table, memory, pid))
+        self.ranks = [answer for answer in answers if "problem" not in answer]
+        self.problems = [
+            f"process {answer['pid']}: {answer['problem']}"
+            for answer in answers
+            if "problem" in answer
+        ]
+        self.problems += [
+            f"process {one}: the descriptor of its shared memory is closed"
+            for one in closed(table, memory, processes.family(table, pid))
+        ]
+        if not self.ranks:
+            raise Trouble(self.problems[0])
+        self.numbers = {
+            (processes.pid_space(rank["pid"]), rank["owner"]): rank["pid"]
+            for rank in self.ranks
+            if rank["owns"]
+        }
+        for rank in self.ranks:
+            rank["state"] = processes.state_of(rank["pid"])
+            for wait in rank["waits"]:
+                wait["waited_s"] = min(
+                    wait.pop("waited_ns") * 1e-9, processes.age_s(table[rank["pid"]])
+                )
+
+    def waits(self):
+        return [(rank, wait) for rank in self.ranks for wait in rank["waits"]]
+
+    def calls(self):
+        """Per call of a communicator who waits in it, and which members do not."""
+        blocks = {}
+        for rank, wait in self.waits():
+            key = tuple(wait[name] for name in ("team", "call", "collective", "algorithm", "root"))
+            blocks.setdefault(key, []).append((rank, wait))
+        return [
+            self.call(pairs)
+            for _, pairs in sorted(
+                blocks.items(), key=lambda item: -max(wait["waited_s"] for _, wait in item[1])
+            )
+        ]
+
+    def call(self, pairs):
+        first = pairs[0][1]
+        block = {
+            name: first[name]
+            for name in ("communicator", "size", "team", "call", "collective", "algorithm", "root")
+        }
+        block["bytes"] = max(wait["bytes"] for _, wait in pairs)
+        block["waiting"] = sorted(
+            (
+                {
+                    "rank": wait["rank"],
+                    "pid": rank["pid"],
+                    "state": rank["state"],
+                    "waited_s": wait["waited_s"],
+                    "label": wait["label"],
+                    "file": wait["file"],
+                    "line": wait["line"],
+                    "owner": wait["owner"],
+                }
+                for rank, wait in pairs
+            ),
+            key=lambda w: (w["rank"], -w["waited_s"]),
+        )
+        there = {wait["rank"] for _, wait in pairs}
+        block["absent"] = [
+            self.absent(block, number, pairs)
+            for number in range(block["size"])
+            if number not in there
+        ]
+        return block
+
+    def absent(self, block, number, pairs):
+        """What is known of a member that is in no long wait of this call."""
+        pid = next(
+            (
+                self.pid_of(rank, one["pid"])
+                for rank, wait in pairs
+                for one in wait["absent"]
+                if one["rank"] == number and one["pid"]
+            ),
+            None,
+        )
+        if pid is None:
+            pid = next(
+                (
+                    rank["pid"]
+                    for rank, wait in self.waits()
+                    if (wait["team"], wait["rank"]) == (block["team"], number)
+                ),
+                None,
+            )
+        known = {
+            "rank": number,
+            "pid": pid,
+            "state": None,
+            "wchan": "",
+            "left": False,
+            "elsewhere": [],
+        }
+        if pid is not None:
+            known["state"], known["wchan"] = processes.state_of(pid), processes.kernel_function(pid)
+            known["left"] = (
+                known["state"] is not None
+                and pid not in {rank["pid"] for rank in self.ranks}
+                and not seen_by(pid)
+            )
+            known["elsewhere"] = [
+                {
+                    name: wait[name]
+                    for name in (
+                        "communicator",
+                        "size",
+                        "call",
+                        "collective",
+                        "bytes",
+                        "root",
+                        "algorithm",
+                        "waited_s",
+                    )
+                }
+                for rank, wait in self.waits()
+                if rank["pid"] == pid
+            ]
+        return known
+
+    def pid_of(self, teller, number):
+        """The process here that a rank knows by that number."""
+        space = processes.pid_space(teller["pid"])
+        if (space, number) in self.numbers:
+            return self.numbers[space, number]
+        return number if space == processes.pid_space("self") else None
+
+    def handled(self):
+        """
+        {collective: {calls: [ranks]}} where the ranks differ.  Only where each rank has a number of
+        its own.
+        """
+        numbers = [rank["world_rank"] for rank in self.ranks]
+        if min(numbers) < 0 or len(set(numbers)) < len(numbers):
+            return {}
+        counts = {}
+        for rank in self.ranks:
+            for name, calls in rank["handled"].items():
+                counts.setdefault(name, {}).setdefault(calls, []).append(rank["world_rank"])
+        return {name: by for name, by in counts.items() if len(by) > 1}
+
+    def facts(self):
+        return {
+            "ranks": [
+                {name: rank[name] for name in ("world_rank", "pid", "state", "handled")}
+                for rank in self.ranks
+            ],
+            "calls": self.calls(),
+            "handled_differently": self.handled(),
+            "problems": self.problems,
+        }
+
+
+def look(options, layout):
+    facts = Job(layout, options.pid).facts()
+    if options.json:
+        print(json.dumps(facts, indent=None if options.watch else 2), flush=True)
+    else:
+        show(facts)
+
+
+def main(options, _command, layout):
+    look(options, layout)
+    while options.watch:
+        time.sleep(options.watch)
+        if not options.json:
+            print(f"\n{time.strftime('%H:%M:%S')}", flush=True)
+        try:
+            look(options, layout)
+        except Trouble:
+            if ended(options.pid):
+                break
+            raise
+    return 0

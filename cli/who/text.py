@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `huddle who` prints for people."""
+
+from ..common.text import bytes_text, ranges_text
+from .processes import HALTED, state_text
+
+ROLL_CALL = "roll call"
+
+
+def plain(text):
+    """A text that a program gave: without what a terminal would take for a command."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def plain_texts(answer):
+    """The same of all texts within a JSON value."""
+    if isinstance(answer, str):
+        return plain(answer)
+    if isinstance(answer, list):
+        return [plain_texts(one) for one in answer]
+    if isinstance(answer, dict):
+        return {plain(name): plain_texts(one) for name, one in answer.items()}
+    return answer
+
+
+def duration(s):
+    return f"{s:.1f} s" if s < 100 else f"{s:.0f} s" if s < 6000 else f"{s / 60:.0f} min"
+
+
+def call_text(call):
+    """allreduce of 1 MB, root 2 (slices)"""
+    if call["collective"] == ROLL_CALL:
+        return f"the roll call (HUDDLE_CHECK) after call {call['call']}"
+    size = f" of {bytes_text(call['bytes'])}" if call["bytes"] else ""
+    root = f", root {call['root']}" if call["root"] >= 0 else ""
+    return f"call {call['call']}, {call['collective']}{size}{root} ({call['algorithm']})"
+
+
+def team_text(call):
+    return f"{plain(call['communicator'])} ({call['size']} ranks)"
+
+
+def whom_text(wait):
+    """A rank that looks at a flag in its own slice waits for another one to post there."""
+    if wait["owner"] == wait["rank"]:
+        return "for a partner's post"
+    return f"for a post in rank {wait['owner']}'s slice" if wait["owner"] >= 0 else "for a post"
+
+
+def wait_text(wait):
+    place = f"{plain(wait['file'])}:{wait['line']}" if wait["line"] else ""
+    where = (
+        f" at {plain(wait['label'])} ({place})"
+        if wait["label"]
+        else f" at {place}" if place else ""
+    )
+    halted = (
+        f"; its process is {state_text(wait['state'], '')}" if wait["state"] in HALTED[:2] else ""
+    )
+    return (
+        f"rank {wait['rank']} (process {wait['pid']}) has waited"
+        f" {duration(wait['waited_s'])}{where} {whom_text(wait)}{halted}"
+    )
+
+
+def absent_text(one):
+    if one["left"]:
+        return (
+            "has no shared memory of huddle any more: it has called MPI_Finalize, or has ended, and"
+            " another process got its number"
+        )
+    if one["state"] in HALTED:
+        return state_text(one["state"], "")
+    if one["elsewhere"]:
+        return "waits elsewhere: " + "; ".join(
+            f"{team_text(call)}, {call_text(call)}, for {duration(call['waited_s'])}"
+            for call in one["elsewhere"]
+        )
+    return state_text(one["state"], one["wchan"])
+
+
+def ranks_text(numbers):
+    return f"rank{'s' if len(numbers) > 1 else ''} {ranges_text(numbers)}"
+
+
+def show_call(call):
+    print(f"{team_text(call)}: {call_text(call)}")
+    for wait in call["waiting"]:
+        print("  " + wait_text(wait))
+    for one in call["absent"]:
+        if one["pid"] is not None:
+            print(
+                f"  not waiting in this call: rank {one['rank']} (process {one['pid']}):"
+                f" {absent_text(one)}"
+            )
+    unknown = [one["rank"] for one in call["absent"] if one["pid"] is None]
+    if unknown:
+        print(f"  not waiting in this call: {ranks_text(unknown)}, whose process is not known here")
+    if not call["absent"]:
+        print("  all ranks wait in this call")
+
+
+def show(facts):
+    for problem in facts["problems"]:
+        print(f"not read: {problem}")
+    for call in facts["calls"]:
+        show_call(call)
+    if not facts["calls"]:
+        print(
+            f"{len(facts['ranks'])} ranks: none is waiting in a huddle collective (waits shorter"
+            " than 50 ms are not shown)"
+        )
+        return
+    for name, counts in facts["handled_differently"].items():
+        said = ", ".join(
+            f"{calls} on {ranks_text(ranks)}"
+            for calls, ranks in sorted(counts.items(), reverse=True)
+        )
+        print(f"calls of {name} so far, those that wait included, over all communicators: {said}")

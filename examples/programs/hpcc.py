@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+HPC Challenge, as Debian ships it, on a small problem and a 1 x 2 process grid; its own checks
+decide.
+"""
+
+import os
+import re
+import tempfile
+
+from jobs import JobFailed
+
+# One line of hpccinf.txt each, in HPL's order; HPCC reads the first number.
+INPUT = """HPLinpack benchmark input file
+huddle
+HPL.out output file name
+8 device out
+1 number of problem sizes
+{n} Ns
+1 number of block sizes
+80 NBs
+0 row-major process mapping
+1 number of process grids
+1 Ps
+2 Qs
+16.0 threshold
+1 number of panel factorisations
+2 PFACTs
+1 number of stopping criteria
+4 NBMINs
+1 number of panels in recursion
+2 NDIVs
+1 number of recursive panel factorisations
+1 RFACTs
+1 number of broadcasts
+1 BCASTs
+1 number of lookahead depths
+1 DEPTHs
+2 SWAP: mix
+64 swapping threshold
+0 L1 transposed
+0 U transposed
+1 equilibration
+8 memory alignment in double
+##### separator #####
+0 additional problem sizes for PTRANS
+1200 values of N
+0 additional block sizes for PTRANS
+40 values of NB
+"""
+
+# What its report must and must not say.
+WANTED = {
+    "HPL residual": r"\|\|Ax-b\|\|.*PASSED",
+    "HPL": r"0 tests completed and failed residual checks",
+    "PTRANS": r"^WALL .* PASSED ",
+    "RandomAccess": r"Found 0 errors",
+    "STREAM": r"Solution Validates",
+    "summary": r"^Success=1$",
+}
+FORBIDDEN = r"FAILED|Found [1-9]\d* errors|^Success=0$"
+
+
+def checks_passed(report):
+    """How many of its checks passed.  Raises JobFailed if one did not, or is missing."""
+    wrong = re.search(FORBIDDEN, report, re.MULTILINE)
+    missing = [
+        name for name, pattern in WANTED.items() if not re.search(pattern, report, re.MULTILINE)
+    ]
+    if wrong or missing:
+        raise JobFailed(
+            f"HPC Challenge: {wrong[0] if wrong else 'no result for ' + ', '.join(missing)}"
+        )
+    return len(
+        re.findall(r"PASSED|\(passed\)|Solution Validates|^Success=1$", report, re.MULTILINE)
+    )
+
+
+def run(jobs, huddle, problem):
+    """Returns (checks passed, statistics)."""
+    with tempfile.TemporaryDirectory(prefix="huddle-hpcc-") as scratch:
+        with open(os.path.join(scratch, "hpccinf.txt"), "w", encoding="ascii") as file:
+            file.write(INPUT.format(n=problem))
+        _, statistics = jobs.run([*jobs.on_openmpi(2, bound=True), "hpcc"], huddle, cwd=scratch)
+        with open(
+            os.path.join(scratch, "hpccoutf.txt"), encoding="utf-8", errors="replace"
+        ) as file:
+            return checks_passed(file.read()), statistics

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* model.h - what the program `model` answers about a described machine. */
+#ifndef HUD_TOOLS_MODEL_H
+#define HUD_TOOLS_MODEL_H
+
+#include <jansson.h>
+
+/* NULL: a line has said what is not understood. */
+json_t *model_description(const json_t *request);
+json_t *model_machine(const json_t *request);
+
+#endif

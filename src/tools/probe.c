@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * probe.c - what `huddle` knows about this machine, in JSON on standard output.
+ *
+ *   probe info TOPIC                            hud_info_json(TOPIC)
+ *   probe explain COLL BYTES RANKS MAP [TOPOLOGY]   hud_explain_json of that
+ *   probe team --ranks N [--bind core|none]     N forked processes form a team through the public
+ *                                               header, run barriers and broadcasts whose bytes are
+ *                                               verified, and say what hud_team_json says on each
+ *                                               of them
+ *
+ * Exit status: 0, 1 failed, 2 not understood.  A member that hangs or dies takes the probe with it:
+ * it never outlives LIMIT_S.
+ */
+#include "members/members.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LIMIT_S = 120, ROUNDS = 3 };
+
+/* Bytes of round k of a root: no two rounds alike. */
+static unsigned char expected(size_t i, int root, int round)
+{
+    return (unsigned char)(i * 7 + (size_t)root * 31 + (size_t)round * 101 + 1);
+}
+
+/* Returns HUD_OK, HUD_PASS, or -1: wrong bytes or an error. */
+static int check_bcast(hud_team *team, const struct member *m, size_t bytes, int root, int round)
+{
+    unsigned char *data = calloc(1, bytes);
+    int status = data ? HUD_OK : -1;
+
+    for (size_t i = 0; data && m->rank == root && i < bytes; i++)
+        data[i] = expected(i, root, round);
+    if (data)
+        status = hud_bcast(team, &(struct hud_view){ .base = data, .bytes = bytes }, root);
+    for (size_t i = 0; status == HUD_OK && i < bytes; i++)
+        if (data[i] != expected(i, root, round))
+            status = -1;
+    free(data);
+    return status == HUD_OK || status == HUD_PASS ? status : -1;
+}
+
+/* A barrier and broadcasts from every root in turn (at most 8 roots).  Returns how many were
+ * handled, -1: one was wrong. */
+static int exercise(hud_team *team, const struct member *m, int *calls)
+{
+    static const size_t sizes[] = { 8, 112, 4096, 65536 };
+    int handled = 0;
+
+    *calls = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        int status = hud_barrier(team);
+        if (status != HUD_OK && status != HUD_PASS)
+            return -1;
+        handled += status == HUD_OK, ++*calls;
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (int root = 0; root < m->ranks && root < 8; root++) {
+                status = check_bcast(team, m, sizes[s], root, round);
+                if (status < 0)
+                    return -1;
+                handled += status == HUD_OK, ++*calls;
+            }
+    }
+    return handled;
+}
+
+/* One forked process. */
+static int describe(struct member *m, void *arg)
+{
+    struct hud_exchange exchange = members_exchange(m);
+    struct hud_host host = members_host(m);
+    hud_context *context = NULL;
+    hud_team *team = NULL;
+    char *json = NULL;
+    int calls = 0, handled = -1;
+
+    (void)arg;
+    if (hud_context_create(&host, &context) == HUD_OK &&
+        hud_team_create(context, &exchange, &team) == HUD_OK)
+        handled = exercise(team, m, &calls);
+    if (handled >= 0 && hud_team_json(team, &json) == HUD_OK)
+        fprintf(m->out, "{\"rank\": %d, \"cpu\": %d, \"calls\": %d, \"handled\": %d, \"team\": %s}",
+                m->rank, m->cpu, calls, handled, json);
+    free(json);
+    members_meet(m); /* nobody's memory goes while another still describes its team */
+    hud_team_free(team);
+    hud_context_destroy(context);
+    return handled >= 0 && json ? 0 : 1;
+}
+
+static void copy_out(int from)
+{
+    char piece[4096];
+    ssize_t n;
+
+    while ((n = read(from, piece, sizeof piece)) > 0)
+        fwrite(piece, 1, (size_t)n, stdout);
+    close(from);
+}
+
+static int probe_team(int ranks, bool bind)
+{
+    int from[MEMBERS_MAX];
+
+    alarm(LIMIT_S);
+    if (members_start(ranks, bind, describe, NULL, from) != 0)
+        return 1;
+    printf("{\"ranks\": %d, \"bind\": \"%s\", \"members\": [", ranks, bind ? "core" : "none");
+    for (int r = 0; r < ranks; r++) {
+        printf(r ? ",\n" : "\n");
+        copy_out(from[r]);
+    }
+    printf("\n]}\n");
+    int failed = members_end();
+    if (failed)
+        fprintf(stderr, "huddle: probe: a member of the team failed\n");
+    return failed != 0;
+}
+
+static int probe_info(const char *topic)
+{
+    char *json;
+
+    if (hud_info_json(topic, &json) != HUD_OK)
+        return fprintf(stderr, "huddle: probe: no topic '%s'\n", topic), 2;
+    puts(json);
+    free(json);
+    return 0;
+}
+
+/* words: collective, bytes, ranks, map, and perhaps a topology */
+static int probe_explain(char **words)
+{
+    struct hud_question q = { words[0], strtoull(words[1], NULL, 10), atoi(words[2]), words[3],
+                              words[4] };
+    char *json;
+
+    if (hud_explain_json(&q, &json) != HUD_OK)
+        return fprintf(stderr, "huddle: probe: not understood: explain %s %s %s %s %s\n",
+                       q.collective, words[1], words[2], q.map, q.topology ? q.topology : ""),
+               2;
+    puts(json);
+    free(json);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    bool bind = true;
+    int ranks = 0;
+
+    if (argc == 2 && !strcmp(argv[1], "version"))
+        return printf("\"%s\"\n", hud_version()) < 0;
+    if (argc == 3 && !strcmp(argv[1], "info"))
+        return probe_info(argv[2]);
+    if ((argc == 6 || argc == 7) && !strcmp(argv[1], "explain"))
+        return probe_explain(argv + 2);
+    for (int i = 2; argc > 1 && !strcmp(argv[1], "team") && i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--ranks"))
+            ranks = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "--bind"))
+            bind = strcmp(argv[i + 1], "none") != 0;
+    }
+    if (ranks >= 1 && ranks <= MEMBERS_MAX)
+        return probe_team(ranks, bind);
+    fprintf(stderr,
+            "huddle: probe: usage: probe version | info TOPIC | explain COLL BYTES RANKS MAP "
+            "[TOPOLOGY] | team --ranks 1..%d [--bind "
+            "core|none]\n",
+            MEMBERS_MAX);
+    return 2;
+}
