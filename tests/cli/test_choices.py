@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The choices on described machines are those of choices.txt.  test_choices.py SOURCE BUILD [--write]: write that file anew.
+"""The choices on described machines are those of choices.txt.
 
-A line of the file: an answer (the pieces of the axis of sizes, then those of operations that do not commute), then the questions that have it
-(machine, collective, ranks, map, HUDDLE_CMA)."""
+test_choices.py SOURCE BUILD [--write]: write that file anew.  A line of the file: an answer (the
+pieces of the axis of sizes, then those of operations that do not commute), then the questions that
+have it (machine, collective, ranks, map, HUDDLE_CMA)."""
 import glob
 import json
 import os
@@ -26,7 +27,10 @@ def topologies():
 
 
 MACHINES = topologies()
-QUESTIONS = [(m, c, n, place, cma) for m in MACHINES for c in COLLECTIVES for n in RANKS for place, cma in (("core", "on"), ("numa", "on"), ("core", "off"))]
+PLACES = (("core", "on"), ("numa", "on"), ("core", "off"))
+QUESTIONS = [
+    (m, c, n, *place) for m in MACHINES for c in COLLECTIVES for n in RANKS for place in PLACES
+]
 
 
 def words(pieces):
@@ -34,7 +38,10 @@ def words(pieces):
     found = []
     for piece in pieces or ():
         serves = piece["serves"]
-        said = f"{serves['algorithm']}({','.join(f'{k}={v}' for k, v in serves['parameters'].items())})" if serves else "mpi"
+        said = "mpi"
+        if serves:
+            values = ",".join(f"{k}={v}" for k, v in serves["parameters"].items())
+            said = f"{serves['algorithm']}({values})"
         if not found or found[-1][1] != said:
             found.append((piece["min_bytes"], said))
     return " ".join(f"{start}:{said}" for start, said in found)
@@ -43,8 +50,15 @@ def words(pieces):
 def ask(question):
     machine, collective, ranks, place, cma = question
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    done = subprocess.run([os.path.join(BUILD, "libexec", "huddle", "probe"), "explain", collective, "0", str(ranks), place, MACHINES[machine]],
-                          env={**clean, "HUDDLE_CMA": cma}, stdout=subprocess.PIPE, text=True, timeout=60, check=True)
+    probe = os.path.join(BUILD, "libexec", "huddle", "probe")
+    done = subprocess.run(
+        [probe, "explain", collective, "0", str(ranks), place, MACHINES[machine]],
+        env={**clean, "HUDDLE_CMA": cma},
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     answer = json.loads(done.stdout)
     reaches = answer["facts"]["direct"] or cma == "off"
     return f"{words(answer['pieces'])}|{words(answer['ordered'])}", reaches
@@ -61,9 +75,11 @@ def main():
             file.writelines(f"{said}|{' '.join(asked)}\n" for said, asked in groups.items())
         return 0
     with open(FILE, encoding="utf-8") as file:
-        expected = {q: line.rpartition("|")[0] for line in file for q in line.rpartition("|")[2].split()}
+        lines = [line.rpartition("|") for line in file]
+    expected = {question: said for said, _, asked in lines for question in asked.split()}
     assert len(expected) == len(QUESTIONS)
-    compared = {q: said for q, (said, reaches) in answers.items() if reaches}  # where the kernel forbids it, "on" says nothing
+    # where the kernel forbids single copy, "on" says nothing
+    compared = {q: said for q, (said, reaches) in answers.items() if reaches}
     wrong = [q for q, said in compared.items() if expected.get("/".join(map(str, q))) != said]
     for q in wrong[:5]:
         print(f"{q}: {compared[q]}\n  expected {expected.get('/'.join(map(str, q)))}")
