@@ -40,7 +40,7 @@ static unsigned long load_flags(void)
 /*
  * Whether a synthetic description is of more processors or NUMA nodes than are of use: hwloc would
  * spend minutes and the memory on making them.  A number after a space or a colon multiplies; what
- * stands in brackets does not, but is memory.
+ * is in brackets does not, but is memory.
  */
 static bool is_too_long_to_make(const char *description)
 {
@@ -59,7 +59,11 @@ static bool is_too_long_to_make(const char *description)
         if (units > TOPO_CPUS ||
             (units > MAX_NODES && (*c == '[' || (counts && !strncasecmp(word, "numa", 4)))))
             return true;
-        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+        /* Attributes follow a number.  hwloc passes over a parenthesis elsewhere, up to the colon.
+         */
+        bool opens =
+            *c == '[' || (*c == '(' && (depth > 0 || (!begins && isdigit((unsigned char)c[-1]))));
+        depth += opens - (depth > 0 && (*c == ')' || *c == ']'));
     }
     return false;
 }

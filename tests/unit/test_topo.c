@@ -106,6 +106,8 @@ static void too_large(void **state)
                                            "pack:64 numa:2 l3:1 core:16 pu:3",
                                            "numa:2000 core:1 pu:1",
                                            "pack:1 core:1 pu:99999999999999999999999",
+                                           "pack:200 co(e:999 pu:2",
+                                           "pack:200) core:999 pu:2",
                                            "pack:2000 [numa] core:1 pu:1" };
     struct topo *t;
 
