@@ -95,6 +95,9 @@ static inline bool alg_accepts(const struct alg *a, const struct coll *c, int ra
 
 extern const struct alg *const HUD_BACKEND(algs)[]; /* alg.def, ended by NULL */
 
+/* What the algorithms of a family have in common, once in each: what they differ in is constant. */
+#define ALG_INLINE static inline __attribute__((always_inline))
+
 #define ALG_DEFINE(coll_, name_)                                                                   \
     extern const struct alg HUD_BACKEND(alg_##coll_##_##name_);                                    \
     const struct alg HUD_BACKEND(alg_##coll_##_##name_)

@@ -92,9 +92,9 @@ static size_t messages_bytes(const struct messages_form *form, int ranks, size_t
                       : 2 * cell + (size_t)ranks * (sizeof(struct messages_pair) + cells * cell);
 }
 
-static struct messages messages_begin(struct mem *m, const struct coll *c,
-                                      const struct messages_form *form,
-                                      const struct shape_tree *tree)
+ALG_INLINE struct messages messages_begin(struct mem *m, const struct coll *c,
+                                          const struct messages_form *form,
+                                          const struct shape_tree *tree)
 {
     struct messages x = {
         .m = m, .tree = *tree, .max_bytes = form->max_bytes, .cell_bytes = messages_cell_bytes(form)
@@ -133,7 +133,7 @@ static char *messages_data(mem_flag *cell)
 }
 
 /* The cell of the next message to a rank, once nobody reads there any more. */
-static mem_flag *messages_free_cell(const struct messages *x, int to)
+ALG_INLINE mem_flag *messages_free_cell(const struct messages *x, int to)
 {
     struct messages_pair *mine = messages_pair(x, mem_rank(x->m), to),
                          *theirs = messages_pair(x, to, mem_rank(x->m));
@@ -145,7 +145,7 @@ static mem_flag *messages_free_cell(const struct messages *x, int to)
 }
 
 /* The message is in that cell. */
-static void messages_send(const struct messages *x, int to, mem_flag *cell, uint64_t header)
+ALG_INLINE void messages_send(const struct messages *x, int to, mem_flag *cell, uint64_t header)
 {
     struct messages_pair *mine = messages_pair(x, mem_rank(x->m), to);
     uint64_t sent = mem_get(x->m, &mine->sent) + 1;
@@ -156,7 +156,7 @@ static void messages_send(const struct messages *x, int to, mem_flag *cell, uint
 }
 
 /* Waits for the next message from a rank.  Returns its cell. */
-static mem_flag *messages_await(const struct messages *x, int from)
+ALG_INLINE mem_flag *messages_await(const struct messages *x, int from)
 {
     struct messages_pair *mine = messages_pair(x, mem_rank(x->m), from);
     uint64_t consumed = mem_get(x->m, &mine->consumed);
@@ -167,7 +167,7 @@ static mem_flag *messages_await(const struct messages *x, int from)
 }
 
 /* That message has been consumed. */
-static void messages_acknowledge(const struct messages *x, int from)
+ALG_INLINE void messages_acknowledge(const struct messages *x, int from)
 {
     struct messages_pair *mine = messages_pair(x, mem_rank(x->m), from);
     uint64_t consumed = mem_get(x->m, &mine->consumed) + 1;
@@ -202,7 +202,7 @@ static size_t messages_slot_bytes(const long *param, int ranks, size_t max_bytes
     return messages_bytes(&form, ranks, max_bytes);
 }
 
-static struct messages messages_of(struct mem *m, const struct coll *c, int root)
+ALG_INLINE struct messages messages_of(struct mem *m, const struct coll *c, int root)
 {
     const struct messages_form form = messages_form_of(c->param);
     const struct shape_tree tree = { (enum shape_kind)c->param[MESSAGES_TREE],
@@ -213,7 +213,7 @@ static struct messages messages_of(struct mem *m, const struct coll *c, int root
 
 /* The root sends what is in its c->buf from there on to each child, the same bytes.  Returns the
  * header: the end may be the last whole element's. */
-static uint64_t messages_send_down(const struct messages *x, const struct coll *c, size_t done)
+ALG_INLINE uint64_t messages_send_down(const struct messages *x, const struct coll *c, size_t done)
 {
     uint64_t header = 0;
     int child;
@@ -230,7 +230,7 @@ static uint64_t messages_send_down(const struct messages *x, const struct coll *
 }
 
 /* Other ranks receive it and send it on.  Returns its header. */
-static uint64_t messages_forward(const struct messages *x, const struct coll *c, size_t done)
+ALG_INLINE uint64_t messages_forward(const struct messages *x, const struct coll *c, size_t done)
 {
     int me = mem_rank(x->m), parent = hud_shape_parent(&x->tree, me), child;
     mem_flag *from = messages_await(x, parent);
@@ -247,7 +247,7 @@ static uint64_t messages_forward(const struct messages *x, const struct coll *c,
 }
 
 /* c->buf of the root to all others'. */
-static void messages_down(const struct messages *x, const struct coll *c)
+ALG_INLINE void messages_down(const struct messages *x, const struct coll *c)
 {
     bool root = mem_rank(x->m) == x->tree.root;
     uint64_t header = mem_size(x->m) == 1 ? 0 : FRAGMENT_MORE; /* alone: nothing to send */
@@ -258,7 +258,8 @@ static void messages_down(const struct messages *x, const struct coll *c)
 
 /* The sum over this rank and all below it of so many bytes, from there on: to the parent; the
  * root's is in c->out.  What is small below comes first. */
-static void messages_add(const struct messages *x, const struct coll *c, size_t done, size_t bytes)
+ALG_INLINE void messages_add(const struct messages *x, const struct coll *c, size_t done,
+                             size_t bytes)
 {
     int me = mem_rank(x->m), parent = hud_shape_parent(&x->tree, me);
     char *came = mem_slot(x->m, me), *kept = came + x->cell_bytes;
@@ -283,7 +284,7 @@ static void messages_add(const struct messages *x, const struct coll *c, size_t 
     }
 }
 
-static void messages_up(const struct messages *x, const struct coll *c)
+ALG_INLINE void messages_up(const struct messages *x, const struct coll *c)
 {
     size_t max = x->max_bytes / c->reduction->element_bytes * c->reduction->element_bytes;
 

@@ -89,8 +89,8 @@ static char *contribution_data(struct mem *m, const struct shape_ring *ring, con
     return queue_data(mem_slot(m, rank), ring, &w->at) + (at - w->done);
 }
 
-static void publish_range(struct mem *m, const struct coll *c, const struct shape_ring *ring,
-                          const struct cursor *w, struct byte_range part)
+ALG_INLINE void publish_range(struct mem *m, const struct coll *c, const struct shape_ring *ring,
+                              const struct cursor *w, struct byte_range part)
 {
     part = range_within(w, part);
     if (part.begin < part.end)
@@ -99,8 +99,8 @@ static void publish_range(struct mem *m, const struct coll *c, const struct shap
 }
 
 /* Publishes the fragment at w, where nobody reads any more. */
-static void publish_fragment(struct mem *m, const struct coll *c, const struct shape_ring *ring,
-                             const struct cursor *w, const struct wanted_sum *want)
+ALG_INLINE void publish_fragment(struct mem *m, const struct coll *c, const struct shape_ring *ring,
+                                 const struct cursor *w, const struct wanted_sum *want)
 {
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
 
@@ -110,8 +110,8 @@ static void publish_fragment(struct mem *m, const struct coll *c, const struct s
 }
 
 /* Reduces what all publish at w of the sum that this rank wants; false: nothing. */
-static bool reduce_wanted(struct mem *m, const struct coll *c, const struct shape_ring *ring,
-                          const struct cursor *w, const struct wanted_sum *want)
+ALG_INLINE bool reduce_wanted(struct mem *m, const struct coll *c, const struct shape_ring *ring,
+                              const struct cursor *w, const struct wanted_sum *want)
 {
     struct byte_range part = range_within(w, want->part);
     const struct mem_span own = { .view = &c->in, .offset_bytes = part.begin };
@@ -144,7 +144,7 @@ struct exchange {
     struct cursor publish, read;
 };
 
-static void publish_next(struct exchange *x)
+ALG_INLINE void publish_next(struct exchange *x)
 {
     if (cursor_end(&x->publish) > x->free_until)
         x->free_until = queue_await_free(x->m, &x->ring, &x->publish.at);
@@ -152,7 +152,7 @@ static void publish_next(struct exchange *x)
     cursor_advance(x->c, &x->ring, x->f, &x->publish);
 }
 
-static void reduce_next(struct exchange *x)
+ALG_INLINE void reduce_next(struct exchange *x)
 {
     if (reduce_wanted(x->m, x->c, &x->ring, &x->read, x->want))
         x->free_until = x->acknowledged + x->ring.units > x->free_until
@@ -171,7 +171,8 @@ static bool may_publish(const struct exchange *x)
                                                 cursor_end(&x->publish) <= x->free_until));
 }
 
-static void publish_and_reduce(struct mem *m, const struct coll *c, const struct wanted_sum *want)
+ALG_INLINE void publish_and_reduce(struct mem *m, const struct coll *c,
+                                   const struct wanted_sum *want)
 {
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
     struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SETS]);

@@ -80,7 +80,7 @@ struct cursor {
 };
 
 /* The fragment that begins where the cursor is: f units at most. */
-static inline void cursor_cut(const struct coll *c, uint64_t f, struct cursor *w)
+ALG_INLINE void cursor_cut(const struct coll *c, uint64_t f, struct cursor *w)
 {
     size_t rest = c->bytes - w->done, element = c->reduction->element_bytes;
 
@@ -88,8 +88,8 @@ static inline void cursor_cut(const struct coll *c, uint64_t f, struct cursor *w
     w->bytes = rest <= w->units * RING_UNIT ? rest : w->units * RING_UNIT / element * element;
 }
 
-static inline struct cursor cursor_begin(const struct coll *c, const struct shape_ring *ring,
-                                         uint64_t f, uint64_t at)
+ALG_INLINE struct cursor cursor_begin(const struct coll *c, const struct shape_ring *ring,
+                                      uint64_t f, uint64_t at)
 {
     struct cursor w = { .at = ring_place_of(ring, at) };
 
@@ -107,8 +107,8 @@ static inline uint64_t cursor_end(const struct cursor *w)
     return w->at.at + w->units;
 }
 
-static inline void cursor_advance(const struct coll *c, const struct shape_ring *ring, uint64_t f,
-                                  struct cursor *w)
+ALG_INLINE void cursor_advance(const struct coll *c, const struct shape_ring *ring, uint64_t f,
+                               struct cursor *w)
 {
     ring_move(ring, &w->at, w->units);
     w->done += w->bytes;
@@ -117,8 +117,8 @@ static inline void cursor_advance(const struct coll *c, const struct shape_ring 
 }
 
 /* Waits until all others have acknowledged what the set of this place held.  Returns its end. */
-static inline uint64_t queue_await_free(struct mem *m, const struct shape_ring *ring,
-                                        const struct ring_place *at)
+ALG_INLINE uint64_t queue_await_free(struct mem *m, const struct shape_ring *ring,
+                                     const struct ring_place *at)
 {
     uint64_t end = at->at + at->set_left,
              acknowledged = ring_must_be_acknowledged(ring, end - ring->set_units);
@@ -132,8 +132,8 @@ static inline uint64_t queue_await_free(struct mem *m, const struct shape_ring *
 }
 
 /* This rank has read all before this place. */
-static inline void queue_acknowledge(struct mem *m, const struct shape_ring *ring,
-                                     const struct ring_place *at)
+ALG_INLINE void queue_acknowledge(struct mem *m, const struct shape_ring *ring,
+                                  const struct ring_place *at)
 {
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
 

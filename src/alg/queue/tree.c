@@ -75,7 +75,7 @@ struct tree_pass {
     struct cursor up;
 };
 
-static struct tree_pass tree_begin(struct mem *m, const struct coll *c, int root)
+ALG_INLINE struct tree_pass tree_begin(struct mem *m, const struct coll *c, int root)
 {
     struct tree_pass w = {
         .m = m, .c = c, .mine = mem_slot(m, mem_rank(m)), .root = mem_rank(m) == root
@@ -90,14 +90,14 @@ static struct tree_pass tree_begin(struct mem *m, const struct coll *c, int root
     return w;
 }
 
-static void tree_end(struct tree_pass *w)
+ALG_INLINE void tree_end(struct tree_pass *w)
 {
     mem_put(w->m, &w->mine->at, w->up.at.at);
     mem_put(w->m, &w->mine->free_until, w->free_until);
 }
 
 /* Where this rank's sum of the fragment is published; waits until nobody reads there any more. */
-static struct mem_span tree_cell(struct tree_pass *w)
+ALG_INLINE struct mem_span tree_cell(struct tree_pass *w)
 {
     if (cursor_end(&w->up) > w->free_until)
         w->free_until = queue_await_free(w->m, &w->ring, &w->up.at);
@@ -106,8 +106,8 @@ static struct mem_span tree_cell(struct tree_pass *w)
 
 /* This rank's contribution to a fragment and the children's sums.  All but the root publish the
  * result, which is in their cells. */
-static void tree_reduce_up(struct tree_pass *w, const struct mem_span *to,
-                           const struct mem_span *also)
+ALG_INLINE void tree_reduce_up(struct tree_pass *w, const struct mem_span *to,
+                               const struct mem_span *also)
 {
     struct sources all;
     int child;

@@ -171,8 +171,8 @@ static void exchange_copy_own(struct mem *m, const struct single_part *out,
         mem_move(m, &in->at, &out->at, out->bytes);
 }
 
-static void exchange_blocks(struct mem *m, const struct coll *c, exchange_block *sent,
-                            exchange_block *got)
+ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, exchange_block *sent,
+                                exchange_block *got)
 {
     int me = mem_rank(m), ranks = mem_size(m);
     const struct exchange x = exchange_begin(m, c);

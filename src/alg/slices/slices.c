@@ -77,21 +77,21 @@ struct slices {
     struct pieces cut;
 };
 
-static int slices_rank(const struct slices *s, const struct piece *piece)
+ALG_INLINE int slices_rank(const struct slices *s, const struct piece *piece)
 {
     return (s->plan.first + piece->owner) % mem_size(s->m);
 }
 
 /* In a rank's window: its contribution to another's piece, or the result of its own. */
-static void *slices_cell(const struct slices *s, const struct pieces_place *f, int rank,
-                         const struct piece *piece)
+ALG_INLINE void *slices_cell(const struct slices *s, const struct pieces_place *f, int rank,
+                             const struct piece *piece)
 {
     struct slices_slot *slot = mem_slot(s->m, rank);
 
     return slot->data + pieces_at(&s->cut, f, piece);
 }
 
-static void slices_contribute(const struct slices *s, const struct pieces_place *f)
+ALG_INLINE void slices_contribute(const struct slices *s, const struct pieces_place *f)
 {
     int me = mem_rank(s->m);
     struct slices_slot *mine = mem_slot(s->m, me);
@@ -105,7 +105,7 @@ static void slices_contribute(const struct slices *s, const struct pieces_place 
     mem_post(s->m, &mine->in, f->at + 1); /* R1 */
 }
 
-static void slices_await_contributions(const struct slices *s, const struct pieces_place *f)
+ALG_INLINE void slices_await_contributions(const struct slices *s, const struct pieces_place *f)
 {
     int me = mem_rank(s->m), ranks = mem_size(s->m);
 
@@ -119,8 +119,8 @@ static void slices_await_contributions(const struct slices *s, const struct piec
  * This rank's piece.  A result that goes to both places is made in out and copied to the window:
  * lines that others have read are slow to write, and a copy does that best.
  */
-static void slices_reduce_piece(const struct slices *s, const struct pieces_place *f,
-                                const struct piece *piece)
+ALG_INLINE void slices_reduce_piece(const struct slices *s, const struct pieces_place *f,
+                                    const struct piece *piece)
 {
     int me = mem_rank(s->m);
     size_t done = s->plan.blocks ? f->done_bytes : piece->offset_bytes;
@@ -138,7 +138,7 @@ static void slices_reduce_piece(const struct slices *s, const struct pieces_plac
                    s->plan.publishes && s->plan.keeps ? &cell : NULL);
 }
 
-static void slices_reduce_own(const struct slices *s, const struct pieces_place *f)
+ALG_INLINE void slices_reduce_own(const struct slices *s, const struct pieces_place *f)
 {
     struct slices_slot *mine = mem_slot(s->m, mem_rank(s->m));
     struct piece piece = pieces_before(f);
@@ -152,7 +152,7 @@ static void slices_reduce_own(const struct slices *s, const struct pieces_place 
     }
 }
 
-static void slices_copy_out(const struct slices *s, const struct pieces_place *f)
+ALG_INLINE void slices_copy_out(const struct slices *s, const struct pieces_place *f)
 {
     struct piece piece = pieces_before(f);
 
@@ -183,7 +183,7 @@ static size_t slices_slot_bytes(const long *param, int ranks, size_t max_bytes)
     return cut_slot_bytes(sizeof(struct slices_slot), SLICES_SETS, param[SLICES_BUDGET], max_bytes);
 }
 
-static void slices_run(struct mem *m, const struct coll *c, const struct slices_plan *plan)
+ALG_INLINE void slices_run(struct mem *m, const struct coll *c, const struct slices_plan *plan)
 {
     const size_t *blocks = plan->blocks ? c->block_bytes : NULL;
     struct pieces cut = cut_of(c, plan->count, blocks, sizeof(struct slices_slot), SLICES_SETS,
