@@ -1,7 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a command has said, as tests look at it."""
+"""What tests of commands share: which of their cases are run, and what a command has said."""
 
+import os
 import re
+import unittest
+
+FULL = bool(os.environ.get("HUD_TEST_FULL"))  # ./test --full
+long_test = unittest.skipUnless(FULL, "./test --full runs it")
+
+
+def some(cases, one_in=3):
+    """Of cases of which each starts a process: all with ./test --full, else one in so many."""
+    cases = list(cases)
+    return cases if FULL else cases[::one_in]
 
 
 def without_progress(said):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command `huddle` as users call it.  test_cli.py BUILD."""
 
+import itertools
 import json
 import os
 import shutil
@@ -8,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+from said import some
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
@@ -203,31 +206,32 @@ class Info(unittest.TestCase):
 class Settings(unittest.TestCase):
     def test_odd_values_are_one_line_and_every_setting_is_listed(self):
         whole = {r["name"] for r in json.loads(huddle("settings", "--json").stdout)["settings"]}
-        for name in (
+        names = (
             "HUDDLE_TUNING",
             "HUDDLE_JOB",
             "HUDDLE_MEMORY",
             "HUDDLE_LEVELS_OFF",
             "HUDDLE_NO_SUCH",
-        ):
-            for value in (b"\xff\xfe", b"a\nb", b"\x1b[31m", b"9" * 400, b" 1"):
-                with self.subTest(name=name, value=value):
-                    answer = subprocess.run(
-                        [HUDDLE, "settings", "--json"],
-                        stdout=subprocess.PIPE,
-                        stderr=subprocess.PIPE,
-                        timeout=120,
-                        check=False,
-                        env={
-                            **{k.encode(): v.encode() for k, v in clean_environment().items()},
-                            name.encode(): value,
-                        },
-                    )
-                    self.assertNotIn(b"Traceback", answer.stderr)
-                    said = json.loads(answer.stdout)
-                    self.assertEqual(whole, {r["name"] for r in said["settings"]})
-                    self.assertTrue(said["error"] or value == b" 1", said["error"])
-                    self.assertFalse(any(ord(c) < 32 for c in said["error"] or ""), said["error"])
+        )
+        values = (b"\xff\xfe", b"a\nb", b"\x1b[31m", b"9" * 400, b" 1")
+        for name, value in some(itertools.product(names, values)):
+            with self.subTest(name=name, value=value):
+                answer = subprocess.run(
+                    [HUDDLE, "settings", "--json"],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    timeout=120,
+                    check=False,
+                    env={
+                        **{k.encode(): v.encode() for k, v in clean_environment().items()},
+                        name.encode(): value,
+                    },
+                )
+                self.assertNotIn(b"Traceback", answer.stderr)
+                said = json.loads(answer.stdout)
+                self.assertEqual(whole, {r["name"] for r in said["settings"]})
+                self.assertTrue(said["error"] or value == b" 1", said["error"])
+                self.assertFalse(any(ord(c) < 32 for c in said["error"] or ""), said["error"])
 
     def test_value_and_where_from(self):
         rows = {

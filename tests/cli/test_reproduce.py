@@ -17,7 +17,7 @@ import unittest
 from datetime import date
 from unittest import mock
 
-from said import without_progress
+from said import long_test, without_progress
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
@@ -478,6 +478,7 @@ class Words(unittest.TestCase):
         ):
             self.assertIn(words, all_of_them)
 
+    @long_test  # a page has figures too
     def test_figures_are_drawn_or_it_is_said_why_not(self):
         with tempfile.TemporaryDirectory() as folder:
             said = reproduce("04", "--brief", "--figures", folder)

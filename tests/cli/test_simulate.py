@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle simulate: what it asks, what it shows.  test_simulate.py SOURCE BUILD."""
 
+import collections
 import contextlib
 import io
 import json
@@ -12,7 +13,7 @@ import tempfile
 import types
 import unittest
 
-from said import without_progress
+from said import some, without_progress
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
@@ -314,6 +315,8 @@ class Asked(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "x.toml")
 
+            commands = collections.deque(("simulate", "explain", "model"))
+
             def changed(key, value):
                 return re.sub(
                     rf"(?m)^{key} = .*", lambda _: f"{key} = {value}", good, count=1
@@ -360,7 +363,8 @@ class Asked(unittest.TestCase):
                 if content is not None:
                     with open(path, "wb") as file:
                         file.write(content)
-                for command in ("simulate", "explain", "model"):
+                commands.rotate()
+                for command in some(commands):
                     with self.subTest(complaint, command=command):
                         said = subprocess.run(
                             [os.path.join(BUILD, "bin", "huddle"), command, "--machine", path],

@@ -17,6 +17,8 @@ import types
 import unittest
 from unittest import mock
 
+from said import long_test
+
 BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
@@ -376,6 +378,7 @@ class Runs(unittest.TestCase):
             )
             self.assertIn(answer["why"]["by"], ("built-in table", "one rank"), words)
 
+    @long_test
     def test_a_run_that_was_killed_goes_on(self):
         self.assertEqual(2, self.tune("--resume").returncode, "there is nothing to go on with")
         self.assertEqual(-signal.SIGKILL, self.stop(signal.SIGKILL).returncode)

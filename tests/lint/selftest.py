@@ -6,6 +6,7 @@ import sys
 import tempfile
 import unittest
 
+import ctest_lint
 import form
 import imports
 import includes
@@ -141,6 +142,16 @@ class Lints(unittest.TestCase):
         for lint, path, text in GOOD:
             with self.subTest(lint=lint.__name__, path=path):
                 self.assertEqual("", complaints_about(lint, path, text))
+
+    def test_a_test_without_a_time_limit_is_found(self):
+        listed = {
+            "tests": [
+                {"name": "a", "properties": [{"name": "TIMEOUT", "value": 60.0}]},
+                {"name": "b", "properties": []},
+                {"name": "c"},
+            ]
+        }
+        self.assertEqual(["b", "c"], list(ctest_lint.without_limit(listed)))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ there are.
 
 import os
 
-from cases import ALL, BOTH, COLLECTIVES, LEFT, NO_CMA, PROGRAMS, Case, every, fixed, on_ranks
+from cases import ALL, BOTH, COLLECTIVES, LEFT, NO_CMA, NOT_MPICH_4, PROGRAMS
+from cases import Case, every, fixed, on_ranks
 
 PROGRAM_OF = {
     collective: program
@@ -36,7 +37,7 @@ def refused(collective, name):
             "algorithms",
             f"{collective} {name} with single copy {when}",
             **{
-                "mpis": BOTH,
+                "mpis": NOT_MPICH_4,
                 "ranks": 3,
                 "command": PROGRAMS[PROGRAM_OF[collective]],
                 "env": env,
@@ -54,9 +55,13 @@ def refused(collective, name):
         each=forbid("process_vm_readv,process_vm_writev"),
         passed="no algorithm",
     )
-    yield case("off", env={**env, "HUDDLE_CMA": "off"}, handled=False, passed="no algorithm")
+    full = collective not in ("bcast", "allreduce")  # two programs stand for all three
+    yield case(
+        "off", env={**env, "HUDDLE_CMA": "off"}, handled=False, passed="no algorithm", full=full
+    )
     yield case(
         "refused for writing",
+        full=full,
         each=forbid("process_vm_writev"),
         handled=True,
         also_passed=("one rank", *LEFT),
@@ -154,7 +159,7 @@ def forced(algorithms, single_copy):
                 env,
                 mpis=("ompi4",),
                 ranks=8,
-                full=program == "reductions",
+                full=True,
                 **more,
             )
             yield case(

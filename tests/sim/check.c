@@ -3,8 +3,8 @@
  * check.c - runs every algorithm, alone and mixed with the others, and the core's own protocols,
  * under the race checker.
  *
- *   sim_check [--algorithm COLL/NAME|all|core/NAME] [--ranks N] [--seed N | --seeds N] [--seconds
- *   N] [--mutate FILE:LINE[:R|:A]] [--list]
+ *   sim_check [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds N]
+ * [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
  *
  * Exit status 0: clean; 1: a report was printed; 2: bad arguments; 3: the mutated line was never
  * reached.
@@ -14,6 +14,7 @@
 #include "sequence.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,8 +33,8 @@ enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
 struct check {
     const struct alg *only;
     const struct protocol *protocol;
-    bool mixed, given; /* of what was named, if anything was */
-    int ranks;         /* 0: many */
+    bool mixed, given;        /* of what was named, if anything was */
+    int min_ranks, max_ranks; /* of rank_counts; one number: that one */
     uint64_t first_seed, seeds;
     long seconds; /* 0: no limit */
     char *mutate_file;
@@ -86,6 +87,16 @@ static bool parse_mutation(struct check *k, char *text)
     return k->mutate_line > 0;
 }
 
+/* N, or N-M */
+static bool parse_ranks(struct check *k, const char *text)
+{
+    const char *dash = strchr(text, '-');
+
+    k->min_ranks = atoi(text);
+    k->max_ranks = dash ? atoi(dash + 1) : k->min_ranks;
+    return k->min_ranks > 0 && k->max_ranks >= k->min_ranks;
+}
+
 static bool parse(struct check *k, int argc, char **argv)
 {
     static const struct option options[] = { { "algorithm", required_argument, NULL, 'a' },
@@ -106,7 +117,7 @@ static bool parse(struct check *k, int argc, char **argv)
         if (o == 'a')
             good = good && find_algorithm(k, optarg);
         else if (o == 'r')
-            good = good && (k->ranks = atoi(optarg)) > 0;
+            good = good && parse_ranks(k, optarg);
         else if (o == 's')
             k->first_seed = strtoull(optarg, NULL, 10), k->seeds = 1;
         else if (o == 'n')
@@ -154,30 +165,40 @@ static bool run_seed(struct check *k, int ranks, uint64_t seed)
     return clean;
 }
 
+static bool run_ranks(struct check *k, int ranks)
+{
+    for (uint64_t seed = k->first_seed; seed < k->first_seed + k->seeds && !out_of_time(k); seed++)
+        if (!run_seed(k, ranks, seed))
+            return false;
+    return true;
+}
+
 static bool run_all(struct check *k)
 {
+    if (k->min_ranks == k->max_ranks)
+        return run_ranks(k, k->min_ranks);
     for (uint64_t seed = k->first_seed; seed < k->first_seed + k->seeds; seed++)
-        for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++) {
-            if (out_of_time(k))
-                return true;
-            if (k->ranks != 0 && i != 0)
-                break;
-            if (!run_seed(k, k->ranks != 0 ? k->ranks : rank_counts[i], seed))
-                return false;
-        }
+        for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++)
+            if (rank_counts[i] >= k->min_ranks && rank_counts[i] <= k->max_ranks) {
+                if (out_of_time(k))
+                    return true;
+                if (!run_seed(k, rank_counts[i], seed))
+                    return false;
+            }
     return true;
 }
 
 int main(int argc, char **argv)
 {
-    struct check k = { .seeds = 15, .began = time(NULL) };
+    struct check k = { .min_ranks = 1, .max_ranks = INT_MAX, .seeds = 15, .began = time(NULL) };
 
     if (!parse(&k, argc, argv)) {
-        fprintf(stderr,
-                "usage: %s [--algorithm COLL/NAME|all|core/NAME] [--ranks N] [--seed N | --seeds "
-                "N] [--seconds N] [--mutate "
-                "FILE:LINE[:R|:A]] [--list]\n",
-                argv[0]);
+        fprintf(
+            stderr,
+            "usage: %s [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds "
+            "N] [--seconds N] [--mutate "
+            "FILE:LINE[:R|:A]] [--list]\n",
+            argv[0]);
         return USAGE;
     }
     bool clean = run_all(&k);

@@ -64,7 +64,7 @@ static mem_flag *set_of(struct mem *m, const struct coll *c, int rank)
 /* Where a rank's block for another lies behind its flag. */
 static char *block_in(mem_flag *set, const struct coll *c, int from, int to)
 {
-    return (char *)set + HEAD + (size_t)(to < from ? to : to - 1) * c->bytes;
+    return (char *)set + HEAD + (size_t)(to > from ? to - 1 : to) * c->bytes;
 }
 
 /* Blocks [first, end) of `in`. */
