@@ -205,7 +205,7 @@ static void allreduce_exchange(struct mem *m, const struct coll *c)
 ALG_DEFINE(allreduce, exchange) = {
     .coll = "allreduce",
     .name = "exchange",
-    .doc = "every rank publishes its contribution in its own queue and reduces all of them",
+    .doc = "every rank shows its contribution in its own queue and reduces all of them",
     .source = "this project, after papers 01 and 05",
     .ordered = true,
     .family = "contributions",
@@ -271,7 +271,7 @@ static void reduce_gather(struct mem *m, const struct coll *c)
 ALG_DEFINE(reduce, gather) = {
     .coll = "reduce",
     .name = "gather",
-    .doc = "ranks publish their contributions in their own queues, the root reduces all of them",
+    .doc = "ranks show their contributions in their own queues, the root reduces all of them",
     .source = "this project, after papers 01 and 05",
     .ordered = true,
     .family = "contributions",
