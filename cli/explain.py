@@ -227,7 +227,7 @@ def show(options, asked):
     first, last = size(low) if text is not None else 0, size(high) if colon else None
     answer = asked.answer(first)
     if answer["error"]:
-        print(f"{answer['error']}: huddle takes no calls")
+        print(f"{answer['error']}: huddle handles no calls")
     elif colon and last < first:
         raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH)", 2)
     elif answer["collective"] in UNSIZED or (text and not colon):

@@ -133,7 +133,7 @@ def show_team(team):
         f" {'bound to cores in turn' if team['bind'] == 'core' else 'unbound'}"
     )
     if first["state"] != "ready":
-        print(f"  takes no calls: {first.get('reason', first['state'])}")
+        print(f"  handles no calls: {first.get('reason', first['state'])}")
         return
     calls = sum(m["calls"] for m in team["members"])
     print(
@@ -158,7 +158,7 @@ def show_team(team):
 def show_settings(settings):
     heading("Settings (huddle settings says what each does)")
     if settings["error"]:
-        print(f"  {settings['error']}: huddle takes no calls")
+        print(f"  {settings['error']}: huddle handles no calls")
     table(
         ["setting", "value", "from"],
         [[s["name"], s["value"], s["origin"]] for s in settings["settings"]],

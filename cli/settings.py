@@ -46,7 +46,7 @@ def markdown(rows):
 
 def show(rows, error):
     if error:
-        print(f"{error}: huddle takes no calls")
+        print(f"{error}: huddle handles no calls")
     table(
         ["setting", "value", "from", "what it does"],
         [[r["name"], r["value"], r["origin"], r["doc"]] for r in rows],

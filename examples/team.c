@@ -5,10 +5,10 @@
  *
  *     team [--threads] [RANKS] [OPERATIONS]
  *
- * The only thing a team asks of whoever started its ranks is an allgather, twice; here it is a
- * table and a counter in a page that was mapped before the fork.  Exits 0 if huddle took every call
- * and every rank received every message: a program without MPI has no other collectives to pass on
- * to.
+ * The only thing a team asks of the program that started its ranks is an allgather, twice; here it
+ * is a table and a counter in a page that was mapped before the fork.  Exits 0 if huddle handled
+ * every call and every rank received every message: a program without MPI has no other collectives
+ * to pass on to.
  */
 #include <huddle/huddle.h>
 

@@ -108,7 +108,8 @@ class Campaign:
         counts = {name: counts[name] for name in names}
         if not any(row["handled"] for row in counts.values()):
             reasons = sorted({why for row in counts.values() for why in row["passed"]})
-            raise jobs.JobFailed(f"huddle took no call ({', '.join(reasons) or 'none was made'})")
+            why = ", ".join(reasons) or "none was made"
+            raise jobs.JobFailed(f"huddle handled no call ({why})")
         if any(row["passed"] for row in counts.values()):
             self.keep_handled(variant, ranks, words)
 

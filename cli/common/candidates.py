@@ -11,7 +11,7 @@ from .sizes import number
 
 HOPELESS, HOPELESS_BYTES = 2, 1 << 16
 # An algorithm, and its parameters where they differ from their presets.  bytes: None of a parameter
-# that is no size.
+# that is not a size.
 Candidate = namedtuple("Candidate", "collective algorithm values")
 Value = namedtuple("Value", "name word bytes")
 

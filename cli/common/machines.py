@@ -92,7 +92,7 @@ def parsed(path):
     except OSError as error:
         raise Trouble(f"--machine {path}: {error.strerror}", 2) from error
     except UnicodeDecodeError as error:
-        raise Trouble(f"--machine {path}: byte {error.start} is no UTF-8", 2) from error
+        raise Trouble(f"--machine {path}: byte {error.start} is not valid UTF-8", 2) from error
     except (ValueError, OverflowError) as error:  # TOML's own complaints among them
         raise Trouble(f"--machine {path}: {error}", 2) from error
     except RecursionError as error:
@@ -102,7 +102,7 @@ def parsed(path):
 
 
 def read(path):
-    """A description as a dictionary; an XML topology lies beside its file."""
+    """A description as a dictionary; an XML topology is in its file's folder."""
     if tomllib is None:
         raise Trouble("descriptions of machines need Python 3.11, or the package tomli")
     machine = parsed(path)

@@ -81,7 +81,7 @@ def sizes_of(text):
         step = number(factor) if factor else 2
         if colon and (step < 2 or number(low) > number(high)):
             raise argparse.ArgumentTypeError(
-                f"{part!r} is no range (accepted: LOW:HIGH or LOW:HIGH:FACTOR)"
+                f"{part!r} is not a valid range (accepted: LOW:HIGH or LOW:HIGH:FACTOR)"
             )
         found.update(span(number(low), number(high), step) if colon else [number(low)])
     if max(found) > MAX_BYTES or len(found) > MAX_SIZES:

@@ -33,7 +33,7 @@ def why_not(path, replaced=False):
         if replaced and mode and not stat.S_ISREG(mode):
             return "it is no regular file"
         if not os.path.isdir(folder):
-            return f"there is no directory {folder}"
+            return f"there is no such directory: {folder}"
         if mode and stat.S_ISREG(mode):
             os.close(os.open(path, os.O_WRONLY))
         if not mode or stat.S_ISREG(mode):
@@ -54,11 +54,9 @@ def check(option, path):
 def check_folder(option, path):
     """Of files whose names a command chooses."""
     if path is not None and not os.path.isdir(path):
-        raise Trouble(
-            f"{option} {path}: cannot be written:"
-            f" {'it is no directory' if os.path.lexists(path) else 'there is no such directory'}",
-            2,
-        )
+        there = os.path.lexists(path)
+        why = "it is not a directory" if there else "there is no such directory"
+        raise Trouble(f"{option} {path}: cannot be written:" f" {why}", 2)
     check(option, path and os.path.join(path, "x"))
 
 
@@ -94,7 +92,7 @@ def replace(path, content):
 
 
 def write(path, content, more=""):
-    """content: text or bytes.  What is no file (a pipe, a terminal) is written into."""
+    """content: text or bytes.  What is not a file (a pipe, a terminal) is written into."""
     data, real = content.encode() if isinstance(content, str) else content, os.path.realpath(path)
     try:
         if os.path.exists(real) and not os.path.isfile(real):

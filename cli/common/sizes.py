@@ -21,7 +21,7 @@ def number(text):
     found = re.fullmatch(r"([0-9]{1,18})([KMG]?)I?B?", text.strip().upper())
     if not found:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no size (accepted: a whole number, with K, M or G: 8, 64K, 1M)"
+            f"{text!r} is not a valid size (accepted: a whole number, with K, M or G: 8, 64K, 1M)"
         )
     return int(found[1]) * UNITS[found[2]]
 

@@ -116,7 +116,7 @@ def add_arguments(parser):
         "--seed", type=whole(), default=1, metavar="N", help="of all that is drawn (default: 1)"
     )
     parser.add_argument(
-        "--measure", action="store_true", help="of this machine: beside it what the same calls take"
+        "--measure", action="store_true", help="of this machine: also measure the same calls"
     )
     parser.add_argument(
         "--timeline",
@@ -132,8 +132,8 @@ def add_arguments(parser):
     )
     parser.add_argument("--json", action="store_true", help="what the simulator says, as JSON")
     parser.epilog = (
-        "A command takes from a blink to minutes: longer for more ranks and longer messages, and a"
-        " table the sum of its calls. A parameter of 0 (fragment, budget) is found by the"
+        "A command takes less than a second to minutes: longer for more ranks and longer messages,"
+        " and a table the sum of its calls. A parameter of 0 (fragment, budget) is found by the"
         f" algorithm itself: huddle settings says how. {places.HELP}"
     )
 
@@ -189,7 +189,7 @@ def check_meaning(options, collective):
         )
     if options.measure and options.json:
         raise Trouble(
-            "--measure: as JSON stands what the simulator says alone (accepted: without --json)", 2
+            "--measure: JSON has the simulator's answer only (accepted: without --json)", 2
         )
 
 
@@ -257,7 +257,7 @@ class Asked:
                 which = (
                     ""
                     if name == said
-                    else f", {name!r}" if name != "all" else ", which stands alone"
+                    else f", {name!r}" if name != "all" else ", which must be alone"
                 )
                 raise Trouble(
                     f"--algorithm {said}: {self.collective} has no such algorithm{which} (accepted:"

@@ -61,7 +61,7 @@ def main(options, _command, layout):
     calls = asked.calls()
     if not any(calls.values()):
         raise Trouble(
-            f"{asked.collective}: none of these calls is taken by"
+            f"{asked.collective}: none of these calls is handled by"
             f" {', '.join(name or 'huddle' for name in asked.names)} there: {asked.why}",
             1,
         )

@@ -5,8 +5,8 @@ with huddle.
 
     quickstart.py BUILD [--brief]
 
-Exit status 1 when a program's own checks fail, when huddle took no call, or when bytes were wrong;
-never because of a time.
+Exit status 1 when a program's own checks fail, when huddle handled no call, or when bytes were
+wrong; never because of a time.
 """
 
 import argparse
@@ -49,7 +49,8 @@ def count_handled(statistics, who, must):
     missing = [name for name in must if not counts.get(name, (0, 0))[0]]
     if missing:
         raise JobFailed(
-            f"{who}: huddle took no call of {', '.join(missing)}: {statistics.get('collectives')}"
+            f"{who}: huddle handled no call of {', '.join(missing)}:"
+            f" {statistics.get('collectives')}"
         )
     return ", ".join(f"{mine} of {calls} {name}" for name, (mine, calls) in counts.items() if calls)
 

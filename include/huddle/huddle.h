@@ -8,7 +8,7 @@
  * no MPI: a team reaches its members, while it is being set up, over callbacks of its host (an MPI,
  * or whatever started the processes or threads).
  *
- * Every call returns an enum hud_status.  HUD_PASS means "not taken, nothing was touched, every
+ * Every call returns an enum hud_status.  HUD_PASS means "not handled, nothing was touched, every
  * rank of the team got the same answer": the caller uses its own collective.  Nothing here aborts,
  * prints more than a line, or leaves anything with a name behind.
  *
@@ -51,12 +51,12 @@ typedef struct hud_team hud_team;
 
 /* ---- context --------------------------------------------------------------------------------- */
 
-/* What a context is told of its host.  All zero is valid: no MPI, one thread, nothing to progress.
+/* What a context knows about its host.  All zero is valid: no MPI, one thread, nothing to progress.
  * */
 struct hud_host {
     const char *name; /* of the MPI, for messages ("Open MPI 4.1.4"); NULL: "no MPI" */
     int world_rank,
-        world_size;  /* in the job; world_size 0: unknown, and the context speaks for itself */
+        world_size;  /* in the job; world_size 0: unknown, and the context prints for itself */
     int local_ranks; /* ranks of the job on this node; 0: unknown, the team's size serves */
     int threads;     /* nonzero: several threads may call at once */
     void (*progress)(
@@ -70,9 +70,9 @@ struct hud_host {
     /*
      * Nonzero: that rank of the job uses huddle on this node, with HUDDLE_CHECK as this one.  Asked
      * for members of teams (hud_exchange.world_rank), this rank included, and must be common
-     * knowledge: what one member is told of a rank, all are told, at any time.  NULL: the
-     * environment of known launchers tells, where a front end of huddle's has announced the
-     * process; else all members are taken to use huddle.
+     * knowledge: all members get the same answer about a rank, at any time.  NULL: huddle asks the
+     * environment of known launchers, where one of its front ends has announced the process.
+     * Elsewhere all members are assumed to use huddle.
      */
     int (*present)(void *arg, int world_rank);
 };
@@ -115,9 +115,9 @@ HUD_API int hud_team_create(hud_context *context, const struct hud_exchange *exc
                             hud_team **team);
 
 /*
- * This rank has no memory for what the team's calls will need of the caller: the team is left
- * alone, on all ranks alike, in its first collective, which this rank makes like the others.
- * Local; before that collective.
+ * This rank has no memory for what the caller needs in the team's calls. The team's first
+ * collective, which this rank makes like the others, then falls back on all ranks alike. Local;
+ * call it before that collective.
  */
 HUD_API void hud_team_decline(hud_team *team);
 
@@ -150,7 +150,7 @@ enum hud_operation {
     HUD_OPERATIONS
 };
 
-/* Elements as they lie in packed bytes, without gaps; pairs are a value and an index (or two
+/* Elements as they are in packed bytes, without gaps; pairs are a value and an index (or two
  * values) one right after the other, aligned to nothing. */
 enum hud_type {
     HUD_INT8,
@@ -183,7 +183,7 @@ enum hud_type {
 /*
  * What a reduction does to elements; the same on all members. combine: dst[i] = src[0][i] op
  * src[1][i] op ... op src[sources - 1][i] for all elements i, from left to right; one source: a
- * copy.  dst may be one of the sources, and otherwise overlaps none.  Bytes lie at a multiple of
+ * copy.  dst may be one of the sources, and otherwise overlaps none.  Bytes are at a multiple of
  * element_bytes from something aligned to 128 bytes, or in a user's buffer.
  */
 struct hud_op {
@@ -197,8 +197,8 @@ struct hud_op {
 
 /*
  * A predefined operation on a type.  HUD_OK; HUD_PASS: that has no meaning (a maximum of complex
- * numbers).  op NULL: only asks.  Types are known by what they hold: that MPI allows no logical
- * operation on Fortran's integers, nor on MPI_AINT, is its own to say.
+ * numbers).  op NULL: only asks.  Types are known by what they hold. MPI allows no logical
+ * operation on Fortran's integers or on MPI_AINT; the caller checks that.
  */
 HUD_API int hud_op_find(enum hud_operation operation, enum hud_type type, struct hud_op *op);
 
@@ -240,7 +240,7 @@ HUD_API int hud_allreduce(hud_team *team, const struct hud_view *in, const struc
 HUD_API int hud_reduce(hud_team *team, const struct hud_view *in, const struct hud_view *out,
                        const struct hud_op *op, int root);
 /* Member r gets block r of the result: block_bytes[size], the same on every member, add up to
- * in->bytes; out->bytes is the own block's. */
+ * in->bytes; out->bytes is that of its own block. */
 HUD_API int hud_reduce_scatter(hud_team *team, const struct hud_view *in,
                                const struct hud_view *out, const size_t *block_bytes,
                                const struct hud_op *op);
@@ -248,23 +248,24 @@ HUD_API int hud_reduce_scatter(hud_team *team, const struct hud_view *in,
 /*
  * Block i of `in` goes to member i, where it becomes the block of its sender.  in->bytes ==
  * out->bytes, `size` equal blocks.  in->base == out->base: in place.  HUD_OK, HUD_PASS,
- * HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.  A member whose in->bytes and out->bytes differ
- * says so in a line; the call fails with HUD_ERR_TRUNCATE on every member, and later calls on the
- * team are HUD_PASS.
+ * HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.  A member whose in->bytes and out->bytes
+ * differ reports it in a line; the call fails with HUD_ERR_TRUNCATE on every member, and later
+ * calls on the team are HUD_PASS.
  */
 HUD_API int hud_alltoall(hud_team *team, const struct hud_view *in, const struct hud_view *out);
 /* The same with a view for, and from, each member: in[size], out[size].  in[i].bytes is what member
  * i has in its out for the caller.  in == out: in place. HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE (a
- * member sent more), HUD_ERR_ARGUMENT.  What is sent to a view of zero bytes is dropped, and its
- * member may not hear of it: pairs that exchange nothing do not wait for each other. */
+ * member sent more), HUD_ERR_ARGUMENT.  What is sent to a view of zero bytes
+ * is dropped, and its member may not get an error: pairs that exchange nothing do not wait for each
+ * other. */
 HUD_API int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_view *out);
 
 /* ---- checking (HUDDLE_CHECK) ----------------------------------------------------------------- */
 
 /*
  * Nonzero: HUDDLE_CHECK is on, also where another setting is bad or huddle switched off: the host
- * announces the collectives that huddle does not take.  The same for the context's life, and to be
- * the same on all members of a team whose exchange has no world_rank.
+ * announces the collectives that huddle does not handle.  The same for the context's life, and to
+ * be the same on all members of a team whose exchange has no world_rank.
  */
 HUD_API int hud_context_checks(const hud_context *context);
 
@@ -283,8 +284,8 @@ struct hud_call {
 };
 
 /*
- * A collective that huddle does not take is entered.  Waits until all members have entered a
- * collective of this team, and says so where they differ; without HUDDLE_CHECK, and for zero bytes,
+ * A collective that huddle does not handle is entered.  Waits until all members have entered a
+ * collective of this team, and reports where they differ; without HUDDLE_CHECK, and for zero bytes,
  * it does not wait.  The collectives above do this by themselves.  One of their names here is a
  * call whose operation or datatype the host does not ask them for: the statistics count it.
  * HUD_OK, HUD_ERR_ARGUMENT; HUD_ERR_FAILED: a member cannot enter any more, and the caller's own
@@ -337,8 +338,8 @@ HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 /*
  * JSON of a team that has had its first collective: members, what rules may ask (oversubscribed,
  * within), direct (the ranks can reach each other's memory), levels, groups, lease (bytes, offset),
- * which algorithm takes which sizes and why, and for this rank's slice the NUMA node of every page,
- * own node, and how many lie elsewhere; for a team without a lease, the reason.
+ * which algorithm serves which sizes and why, and for this rank's slice the NUMA node of every
+ * page, own node, and how many are elsewhere; for a team without a lease, the reason.
  */
 HUD_API int hud_team_json(hud_team *team, char **json);
 

@@ -4,10 +4,10 @@
  * from a handful of numbers of a machine.
  *
  * Ranks form groups (paper 03): a level has groups of some members, a line crosses from one of them
- * to another in line_ns, and whoever reads several of theirs, one after the other, gets the next
- * ones gap_ns apart.  P ranks, m bytes; a core copies b bytes/s; the memory of all ranks' nodes
- * moves B, a byte copied being one read and one written; a link from one socket to another carries
- * L.  Times in ns; 1 GB/s is 1e9 bytes/s.
+ * to another in line_ns, and a core that reads several of theirs, one after the other, gets the
+ * next ones gap_ns apart.  P ranks, m bytes; a core copies b bytes/s; the memory of all ranks'
+ * nodes moves B, a byte copied being one read and one written; a link from one socket to another
+ * carries L.  Times in ns; 1 GB/s is 1e9 bytes/s.
  *
  * Bounds, of which the largest is the limit:
  *   latency   the farthest two ranks: each ends only when all others (of a broadcast: the root)

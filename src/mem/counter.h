@@ -29,8 +29,8 @@ static inline void mem_count(mem_counter *c, uint64_t by, bool threads)
 }
 
 /*
- * A counter of events that others follow: one thread steps it, and whoever observes a step sees all
- * that its owner has counted in this way before.  Returns the new value.
+ * A counter of events that others follow: one thread steps it, and a thread that observes a step
+ * sees all that its owner has counted in this way before.  Returns the new value.
  */
 static inline uint64_t mem_count_step(mem_counter *c)
 {

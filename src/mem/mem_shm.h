@@ -34,8 +34,9 @@ struct mem_policy {
     void *arg;
     mem_watch *watch; /* NULL: nobody looks at long waits */
     void *watch_arg;
-    size_t stream_bytes; /* messages from here on are copied out past the caches; 0: none */
-    size_t move_bytes;   /* the same of moves, which no ring in the caches feeds */
+    size_t
+        stream_bytes;  /* messages from here on are copied out with non-temporal stores; 0: none */
+    size_t move_bytes; /* the same of moves, which no ring in the caches feeds */
 };
 
 /* What this rank has learned of a team's waits (wait.c); all zero at first. */
@@ -83,10 +84,10 @@ struct mem {
 /* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long
  * waits. */
 void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line);
-void hud_mem_wake(mem_flag *f); /* wakes whoever sleeps on it */
-void hud_mem_stream(
-    void *dst, const void *src,
-    size_t bytes); /* memcpy past the caches, where the processor can; complete on return */
+void hud_mem_wake(mem_flag *f); /* wakes the ranks that sleep on it */
+void hud_mem_stream(void *dst, const void *src,
+                    size_t bytes); /* memcpy with non-temporal stores, where the processor has them;
+                                      complete on return */
 
 void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                     const struct mem_span *also, const struct mem_span *from, int count,
@@ -207,9 +208,9 @@ static inline void mem_unpack(const struct mem *m, const struct hud_view *to, co
 }
 
 /*
- * Most copies fill the view.  Their length is then the view's own, not one that was read beside the
- * flag, so that the processor can begin while the flag is still on its way; the empty statement
- * keeps the compiler from making one copy of the two.
+ * Most copies fill the view.  Their length is then the view's own, not one that was
+ * read next to the flag, so that the processor can begin while the flag is still on its way; the
+ * empty statement keeps the compiler from making one copy of the two.
  */
 MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
                     size_t bytes)

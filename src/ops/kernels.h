@@ -148,7 +148,7 @@
 
 /*
  * C's product of complex numbers: the plain formula, and where that gives no number at all, C's own
- * rules of infinities.  A product that is no number stays none, so the last one tells.  What was
+ * rules of infinities.  A product that is NaN stays NaN, so the last one tells.  What was
  * done for a tile is thrown away if it is to be done again.  Real and imaginary parts go to rows of
  * their own: of products whose parts lie side by side gcc 12 makes fused ones where AVX-512 has
  * them, even if it is told to fuse nothing.

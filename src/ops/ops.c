@@ -17,8 +17,9 @@
  * sum or prod makes, and the unused bytes of a long double.
  *
  * Measured by bench-kernels (GB/s read and written; 2 sources / 8 sources of so many bytes each; a
- * core with 48 KB of L1, 2 MB of L2 and a share of 260 MB of L3; gcc 12), beside memcpy: what the
- * compiler makes of plain loops keeps up with it at every level, so there are no intrinsics.
+ * core with 48 KB of L1, 2 MB of L2 and a share of 260 MB of L3; gcc 12), compared with memcpy:
+ * what the compiler makes of plain loops keeps up with it at every level, so there are no
+ * intrinsics.
  *
  *                         L1: 4 KB     L2: 64 KB    L3: 1 MB, 4 MB
  *   memcpy                327          83           29
@@ -34,8 +35,8 @@
  *                                                             without it all are 8 / 3
  * A sum of 8 bytes of 2 sources takes 3 ns.
  *
- * Not here, so left to the MPI: Fortran's LOGICAL (what .true. is belongs to its compiler), numbers
- * of 2 bytes, numbers other than long double of 16.
+ * Not here, so these fall back to the MPI: Fortran's LOGICAL (what .true. is belongs to its
+ * compiler), numbers of 2 bytes, numbers other than long double of 16.
  */
 #include "ops/ops.h"
 

@@ -36,7 +36,7 @@ static inline struct shape_ring ring_cut(uint64_t units, uint64_t wanted, uint64
     return ring;
 }
 
-/* The ring that fits into room_bytes with each unit's line beside it. */
+/* The ring that fits into room_bytes with a line for each unit. */
 static inline struct shape_ring ring_make(uint64_t room_bytes, uint64_t line_bytes, uint64_t wanted,
                                           uint64_t sets)
 {

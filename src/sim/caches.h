@@ -73,8 +73,8 @@ int hud_caches_node(const struct sim_caches *c, uintptr_t at);
  * Where a core finds the bytes at `first`; returns how many, from there on and at most `bytes`, it
  * finds there; they are of one home.  To read: its own private cache; its unit's shared one;
  * whatever is newer than memory; memory.  To write: its own private cache, if no other has them but
- * its unit's shared one; else whoever is farthest of those who have them, since it must give them
- * up; memory.
+ * its unit's shared one; else the core that is farthest of those that have them, since it must give
+ * them up; memory.
  */
 size_t hud_caches_find(struct sim_caches *c, int core, uintptr_t first, size_t bytes, bool write,
                        struct caches_place *place);
@@ -83,7 +83,7 @@ void hud_caches_read(struct sim_caches *c, int core, uintptr_t first, size_t byt
                      struct caches_given_up *given_up);
 void hud_caches_write(struct sim_caches *c, int core, uintptr_t first, size_t bytes,
                       struct caches_given_up *given_up);
-/* They were written past the caches: memory alone has them. */
+/* They were written with non-temporal stores: memory alone has them. */
 void hud_caches_write_past(struct sim_caches *c, uintptr_t first, size_t bytes);
 
 /* Bytes in a core's nearest cache, in its private one, in a unit's shared one. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* carry.c - operands as addresses; what lies beside flags apart from the rest. */
+/* carry.c - operands as addresses; what is next to flags apart from the rest. */
 #include "sim/carry.h"
 #include "sim/grow.h"
 
@@ -8,7 +8,7 @@
 struct operand {
     const struct mem_span *span;
     struct sim_spot spot; /* of shared memory */
-    size_t beside;        /* of its first bytes: they lie beside flags */
+    size_t beside;        /* of its first bytes: they are next to flags */
 };
 
 static struct operand operand_of(struct mem *m, const struct mem_span *span, size_t bytes)
@@ -24,7 +24,7 @@ static struct operand operand_of(struct mem *m, const struct mem_span *span, siz
     return o;
 }
 
-/* Where byte `done` of it lies, 0: in the own cache. */
+/* Where byte `done` of it lies, 0: in its own cache. */
 static uintptr_t address(const struct operand *o, size_t done)
 {
     const struct hud_view *view = o->span->view;
@@ -34,7 +34,7 @@ static uintptr_t address(const struct operand *o, size_t done)
     return view->pack || view->unpack ? 0 : (uintptr_t)view->base + o->span->offset_bytes + done;
 }
 
-/* What lies in the own cache concerns nobody else. */
+/* What is in its own cache concerns nobody else. */
 static bool alone(const struct copies_call *call)
 {
     uintptr_t any = 0;

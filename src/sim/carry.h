@@ -3,9 +3,9 @@
  * carry.h - the calls of mem.h that move bytes, on the clock: each is a call of copies.h, for which
  * its rank waits.
  *
- * Bytes beside a flag are not moved as bytes: they travel with the flag's line (lines.h), which
- * whoever has awaited it holds; what lies in the lines behind it is.  A packed view costs what
- * bytes in the own cache do: where its elements lie is its host's affair.
+ * Bytes next to a flag are not moved as bytes: they travel with the flag's line (lines.h), which
+ * the core that has awaited it holds; what lies in the lines behind it is.  A packed view costs
+ * what bytes in its own cache do: where its elements lie is its host's affair.
  */
 #ifndef HUD_SIM_CARRY_H
 #define HUD_SIM_CARRY_H
@@ -21,8 +21,8 @@ void hud_carry(struct mem *m, enum copies_kind kind, const struct mem_span *to, 
                const struct mem_span *from, int froms, size_t bytes);
 
 /*
- * How mem_out copies a part of a message of so many bytes, and how mem_move does: past the caches
- * what is too long for them, as src/core/team/policy.c says, where the machine can.
+ * How mem_out copies a part of a message of so many bytes, and how mem_move does: with non-temporal
+ * stores what is too long for the caches, as src/core/team/policy.c says, where the machine can.
  */
 enum copies_kind hud_carry_out(const struct mem *m, const struct mem_span *to,
                                size_t message_bytes);

@@ -45,14 +45,14 @@ int hud_clock_node(const struct sim *s, int core);
 
 /* ---- turns ---- */
 
-/* The rank's next call begins: the one before has ended; whoever is earlier goes first. */
+/* The rank's next call begins: the one before has ended; the earlier rank goes first. */
 void hud_clock_step(struct sim_rank *r);
 /* The rank's call has ended, and no other begins yet. */
 void hud_clock_end(struct sim_rank *r);
 
 /* The rank that goes on next, whose time it now is; NULL: none can. */
 struct sim_rank *hud_clock_next(struct sim *s);
-/* The current rank goes on at this time, after whoever goes on earlier. */
+/* The current rank goes on at this time, after the ranks that go on earlier. */
 void hud_clock_until(struct sim_rank *r, double ns);
 /* A rank that hud_sched_block holds, or that has not begun, goes on at this time. */
 void hud_clock_ready(struct sim_rank *r, double ns);

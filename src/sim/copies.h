@@ -7,12 +7,12 @@
  * one place.  A leg is a flow.
  *
  * Its rate, while nobody else is there.  A copy takes for each byte what its two ends take: an end
- * in the own private cache half of 1 / cached_gbps.own, one elsewhere 1 / gbps of that place less
+ * in its own private cache half of 1 / cached_gbps.own, one elsewhere 1 / gbps of that place less
  * that half; in nearest caches the same with nearest_gbps.  A destination counts like a source,
  * since its bytes are fetched before they are written.  A reduction of n sources takes n /
- * reduce.core_gbps, and for each operand elsewhere what its end takes more than one in the own
- * private cache; a second destination is a copy more.  Ends add up: what bounds a core is how many
- * lines it can wait for at once, from wherever they come.
+ * reduce.core_gbps, and for each operand elsewhere what its end takes more than one in
+ * its own private cache; a second destination is a copy more.  Ends add up: what bounds a core is
+ * how many lines it can wait for at once, from wherever they come.
  *
  * What it shares.  Each operand's bytes cross the links from where they lie to the core, the memory
  * controller of their node if they lie there, the shared cache of the core's unit whatever comes
@@ -21,7 +21,7 @@
  *
  * Before the first byte: the first line of a call comes as any other does: hit_ns, or the most that
  * an operand's takes, transfer_ns of its class, or latency_ns of the memory that it lies in.  What
- * is written past the caches is not fetched, and not waited for.
+ * is written with non-temporal stores is not fetched, and not waited for.
  *
  * Several cores that read the same bytes.  The first one's leg brings them into the shared cache of
  * its unit; others of that unit that find them there while they still come go at the shared cache's
@@ -41,7 +41,7 @@ enum { COPIES_LEG = 32 * 1024, COPIES_TO = 2 };
 enum copies_kind {
     COPIES_COPY,
     COPIES_CLAIM, /* of `to`, which is fetched as for a write */
-    COPIES_PAST,  /* a copy past the caches, to memory */
+    COPIES_PAST,  /* a copy with non-temporal stores, to memory */
     COPIES_REDUCE,
     COPIES_KERNEL /* a copy by the kernel */
 };

@@ -22,7 +22,7 @@ void hud_fiber_free(struct fiber *f);
 /* From outside: runs the fiber until it suspends itself or its main returns; false if it has
  * returned. */
 bool hud_fiber_resume(struct fiber *f);
-/* From inside: back to whoever resumed it. */
+/* From inside: back to its resumer. */
 void hud_fiber_suspend(struct fiber *f);
 
 #ifdef __cplusplus

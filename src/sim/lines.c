@@ -355,7 +355,7 @@ static void move_stores(struct sim_lines *all, struct core *c, const struct sim_
     } while (entry != c->entry);
 }
 
-/* Whoever takes it from the shared cache waits for the core that has brought it there. */
+/* A core that takes it from the shared cache waits for the core that has brought it there. */
 static void move_share(const struct sim_lines *all, struct sim_line *line, int core, double ns)
 {
     struct line_share *brought = share_of(all, line, core);

@@ -38,7 +38,7 @@
  *        come it asks again (hud_lines_begin).  If its own line then waits, that is said
  *        (hud_lines_delay), and what counts on it comes later in turn.
  *
- * Calls must come in the order of their times.  Nothing here waits: whoever calls does, until
+ * Calls must come in the order of their times.  Nothing here waits: the caller does, until
  * begin_ns and then until end_ns.
  */
 #ifndef HUD_SIM_LINES_H

@@ -17,14 +17,14 @@
 enum form {
     NUMBER,   /* one number */
     OPTION,   /* the same, or nothing */
-    CLASSES,  /* a table: a number for each class but the own core */
+    CLASSES,  /* a table: a number for each class but the core itself */
     ADDED,    /* the same, or nothing */
     CACHES,   /* as CLASSES, and "own" */
     NEAREST,  /* the same, or nothing */
     MEMORIES, /* a table: "local" and a number for each class above a NUMA node */
     DELAYS,   /* the same, or nothing */
     HOMES,    /* as MEMORIES without "local" */
-    MESHES,   /* a table, or nothing: a number for any class but the own core */
+    MESHES,   /* a table, or nothing: a number for any class but the core itself */
     SOCKETS,  /* a number where there are several sockets, else nothing */
     LEVEL     /* a level's name, or "machine" */
 };

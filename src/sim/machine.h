@@ -25,7 +25,7 @@ enum { MACHINE_OWN = 0, MACHINE_CLASSES = SHAPE_LEVELS + 1, MACHINE_NAME = 64 };
 /* What a cache line costs that somebody else has written or read. */
 struct machine_lines {
     double size_bytes;
-    double hit_ns;                       /* a load of a line that the own cache holds */
+    double hit_ns;                       /* a load of a line that its own cache holds */
     double post_ns;                      /* until a core has handed a store to its store buffer */
     double store_entries;                /* of that buffer; 0: as many as are needed */
     double add_ns;                       /* an atomic operation on a line that the core owns */
@@ -58,8 +58,8 @@ struct machine_copy {
         nearest_gbps[MACHINE_CLASSES]; /* the same of nearest ones, both ends; 0: as private ones */
     double memory_gbps[MACHINE_CLASSES]; /* in memory so far away (machine_away) */
     double shared_gbps;                  /* in the shared cache of its unit */
-    double past_gbps; /* from its own cache past all caches to its node's memory; 0: it does no such
-                         thing */
+    double past_gbps; /* non-temporal stores from its own cache to its node's memory; 0: it does no
+                         such thing */
     double kernel_gbps,
         kernel_call_ns; /* from another process by the kernel: at most so fast, and each call */
 };
@@ -79,13 +79,13 @@ struct machine_caches {
 };
 
 struct machine_reduce {
-    double core_gbps; /* bytes read by a sum of two vectors that lie in the own cache */
+    double core_gbps; /* bytes read by a sum of two vectors that are in its own cache */
 };
 
 struct sim_machine {
     char name[MACHINE_NAME];
     struct topo *topo;
-    int cores, levels, classes; /* classes = levels + 2, counting the own core */
+    int cores, levels, classes; /* classes = levels + 2, counting the core itself */
     int nodes, sockets;
     int *cpu;           /* [cores] OS number, ascending */
     int *unit;          /* [level * cores + core] */

@@ -201,7 +201,7 @@ static double best_gbps(const struct predict_ranks *r)
 }
 
 /* The same of bytes that it adds as they come: there is but the end that is not its own (copies.h),
- * and no sum is made faster than in the own cache. */
+ * and no sum is made faster than in its own cache. */
 static double adding_gbps(const struct predict_ranks *r, double best)
 {
     double own = r->machine->copy.cached_gbps[MACHINE_OWN],

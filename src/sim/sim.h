@@ -5,7 +5,7 @@
  *
  * A run fails, with a report that names both source lines, when
  *   - two accesses to bytes of shared memory, one of them a write, are not ordered by posts and
- *   awaits; also bytes beside a flag's value; - two writes to a flag are not ordered, or its value
+ *   awaits; also bytes next to a flag's value; - two writes to a flag are not ordered, or its value
  *   does not grow, or a flag's bytes are used as plain ones; - shared memory is touched other than
  *   by calls of mem.h, or outside the running algorithm's regions; - a rank returns before what its
  *   collective promises has happened (barrier: every entry, bcast: the root's); - somebody uses a

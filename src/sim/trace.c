@@ -89,7 +89,7 @@ int hud_trace_path(const struct sim_trace *t, int rank, struct sim_leg **legs)
     for (int i = t->of[rank].count - 1; i >= 0;) {
         const struct sim_step *s = &t->of[rank].step[i];
         int post = s->by >= 0 ? post_step(&t->of[s->by], s) : -1;
-        if (post < 0) { /* whoever posted it is not in the trace: the path begins here, or goes on
+        if (post < 0) { /* the post of it is not in the trace: the path begins here, or goes on
                            with what the rank did before */
             add(&p, rank, s, s->begin_ns, s->end_ns);
             i--;

@@ -109,7 +109,7 @@ static size_t let_pass(struct mem *m, size_t bytes)
     return hud_sim_random(m->s, REFUSES - 1) == 0 ? hud_sim_random(m->s, bytes - 1) : bytes;
 }
 
-/* The own end of a single copy is used; returns where it lies. */
+/* This rank's end of a single copy is used; returns where it lies. */
 static char *own_end(struct mem *m, const struct mem_span *span, size_t bytes, sim_access *access)
 {
     const struct sim_event *now = &m->self->now;

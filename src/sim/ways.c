@@ -44,7 +44,7 @@ static double gbps_of(const struct machine_copy *copy, int class, bool near)
                                                  : copy->cached_gbps[class];
 }
 
-/* What a copy takes from there to the own cache, without its half that the latter takes. */
+/* What a copy takes from there to its own cache, without its half that the latter takes. */
 double hud_ways_byte_ns(const struct sim_ways *w, int core, const struct caches_place *place)
 {
     const struct machine_copy *copy = &w->machine->copy;

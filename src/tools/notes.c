@@ -136,7 +136,7 @@ static const char *judge(int fd, char *line, size_t bytes)
         pread(fd, &mark, sizeof mark, offsetof(struct arena_head, mark)) != (ssize_t)sizeof mark)
         return "a file named 'huddle' that is not huddle's";
     if (memcmp(mark.magic, ARENA_MAGIC, sizeof mark.magic) != 0)
-        return "not huddle's, of an older version, or about to be made";
+        return "not huddle's, of an older version, or still being set up";
     mark.version[ARENA_VERSION - 1] = '\0';
     snprintf(
         line, bytes,

@@ -70,7 +70,7 @@ static hwloc_bitmap_t read_list(const char *path)
     return NULL;
 }
 
-/* Never NULL but for want of memory: node 0 where the kernel does not say. */
+/* NULL only without memory: node 0 where the kernel does not say. */
 static hwloc_bitmap_t read_nodes(const char *root)
 {
     char path[PATH_BYTES];

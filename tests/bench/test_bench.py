@@ -452,7 +452,7 @@ class Command(unittest.TestCase):
             (["scan"], "no collective scan"),
             (["--algorithm", "best"], "--algorithm best"),
             (["--against", "mpich3"], "--against mpich3"),
-            (["--bytes", "lots"], "'lots' is no size"),
+            (["--bytes", "lots"], "'lots' is not a valid size"),
             (["--with", "nompi"], "--with nompi"),
             (["--set", "HUDDLE_NOTHING=1"], "HUDDLE_NOTHING"),
             (["--mpi", "ompi5=/dev"], "--mpi ompi5=/dev"),
@@ -480,7 +480,7 @@ class Command(unittest.TestCase):
         )
         self.assertEqual(1, answer.returncode)
         self.assertRegex(
-            answer.stderr, r"huddle, 2 ranks: left out: huddle took no call \(bad setting\)"
+            answer.stderr, r"huddle, 2 ranks: left out: huddle handled no call \(bad setting\)"
         )
 
     def stopped(self, how, seconds):

@@ -178,7 +178,7 @@ class Info(unittest.TestCase):
     def test_bad_setting_is_told(self):
         answer = huddle("info", HUDDLE_MEMORY="lots")
         self.assertEqual(0, answer.returncode)
-        self.assertIn("takes no calls", answer.stdout)
+        self.assertIn("handles no calls", answer.stdout)
         self.assertIn("HUDDLE_MEMORY=lots", answer.stdout)
 
     def test_bad_ranks(self):

@@ -323,8 +323,8 @@ class Real(unittest.TestCase):
             (
                 ("--machine", "/none/x.toml"),
                 (
-                    "/none/x.toml cannot be written: there is no directory /none (another place:"
-                    " --machine FILE)"
+                    "/none/x.toml cannot be written: there is no such directory: /none (another"
+                    " place: --machine FILE)"
                 ),
             ),
             (

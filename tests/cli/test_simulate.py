@@ -247,7 +247,8 @@ class Asked(unittest.TestCase):
             ),
             (
                 ("bcast", *there, "--algorithm", "all,tree"),
-                "--algorithm all,tree: bcast has no such algorithm, which stands alone (accepted: ",
+                "--algorithm all,tree: bcast has no such algorithm, which must be alone"
+                " (accepted: ",
             ),
             (
                 ("bcast", *there, "--algorithm", ","),
@@ -266,7 +267,7 @@ class Asked(unittest.TestCase):
                 ("bcast", *there, "--method", "loop", "--skew", "100"),
                 "--skew: calls back to back have no common start",
             ),
-            (("bcast", *there, "--measure", "--json"), "--measure: as JSON "),
+            (("bcast", *there, "--measure", "--json"), "--measure: JSON "),
             (
                 ("bcast", *there, "--measure", "--skew", "9"),
                 (
@@ -285,7 +286,7 @@ class Asked(unittest.TestCase):
             (("bcast", *there, "--root", "8", "--bytes", "8"), "--root: 8 (accepted: 0 to 7)"),
             (
                 ("allreduce", *there, "--algorithm", "inline", "--bytes", "1M"),
-                "allreduce: none of these calls is taken by inline there",
+                "allreduce: none of these calls is handled by inline there",
             ),
             (
                 ("bcast", *there, "--set", "X=1"),
@@ -299,7 +300,7 @@ class Asked(unittest.TestCase):
             (("bcast", *there, "--bytes", "0"), "--bytes: 0 (accepted: 1 to 1073741824)"),
             (
                 ("bcast", *there, "--png", "/none/x.png"),
-                "--png /none/x.png: cannot be written: there is no directory /none",
+                "--png /none/x.png: cannot be written: there is no such directory: /none",
             ),
         ):
             said = simulate(*words)
@@ -323,7 +324,7 @@ class Asked(unittest.TestCase):
                 ).encode()
 
             for content, complaint in (
-                (b"\xff\xfe", "byte 0 is no UTF-8"),
+                (b"\xff\xfe", "byte 0 is not valid UTF-8"),
                 (b"x=" + b"[" * 200000, "nested too deeply"),
                 (b" " * (1 << 20) + b" ", "longer than any description"),
                 (b"name = ", "Invalid value"),
@@ -405,7 +406,7 @@ class Asked(unittest.TestCase):
             self.assertRegex(
                 said.stderr,
                 rf"argument {option}: {re.escape(repr(text)) if text != '8,,9' else repr('')}( is"
-                r" no size| is no range)? \(accepted: ",
+                r" not a valid size| is not a valid range)? \(accepted: ",
             )
 
     def test_every_default_size_can_be_simulated(self):

@@ -465,7 +465,7 @@ class Runs(unittest.TestCase):
             (("--output", ""), "--output"),
             (("--output", "/proc/x"), "/proc/x cannot be written"),
             (("--output", "/dev/null"), "no regular file"),
-            (("--output", os.path.join(nowhere, "t.toml")), f"no directory {nowhere}"),
+            (("--output", os.path.join(nowhere, "t.toml")), f"no such directory: {nowhere}"),
         ):
             with self.subTest(words=words):
                 self.one_line(self.tune(*words), said)

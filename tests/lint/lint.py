@@ -12,7 +12,9 @@ import imports
 import includes
 import layout
 import python
+import subjects
 import tokens
+import words
 
 LINTS = {
     "includes": includes.check,
@@ -22,6 +24,8 @@ LINTS = {
     "layout": layout.check,
     "python": python.check,
     "docs": docs.check,
+    "words": words.check,
+    "subjects": subjects.check,
 }
 
 

@@ -2,6 +2,8 @@
 """Every lint finds what it is for: each case puts one bad file into a small good tree."""
 
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -10,7 +12,9 @@ import ctest_lint
 import form
 import imports
 import includes
+import subjects
 import tokens
+import words
 
 SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
 
@@ -83,6 +87,26 @@ BAD = (
         SPDX + "void f(void)\n{\n" + "    f();\n" * 60 + "}\n",
         "a function of 62 lines",
     ),
+    (words, "README.md", "It lies\nbeside the file.\n", "'beside' in a document"),
+    (words, "README.md", "Calls that are left\nto the MPI.\n", "falls back"),
+    (words, "docs/a.md", "It " + "is " * 30 + "long.\n", "a sentence of 32 words"),
+    (
+        words,
+        "docs/a.md",
+        "It is\n" + "very wide " * 11 + "\n",
+        "docs/a.md:2: more than 100 columns",
+    ),
+    (
+        words,
+        "src/core/a.c",
+        SPDX + "/* for\n * want of memory */\n",
+        ":2: 'for * want of' in a comment",
+    ),
+    (words, "src/core/a.c", 'f("%s is no size");\n', "'is no size' in a message"),
+    (words, "cli/a.py", 'x = 1\ny = f(\n    "a crowd"\n)\n', ":3: 'crowd' in a message"),
+    (words, "cli/a.py", '"""\nOf the\nown.\n"""\n', "in a comment: write its own"),
+    (words, "cmake/a.cmake", "# whoever calls\n", "'whoever' in a comment"),
+    (words, words.LEFT, "src/core/clean.c\n", "src/core/clean.c: is not in the tree"),
 )
 GOOD = (
     (includes, "src/core/a.c", '#include "mem/b.h"\n#include "topo/c.h"\n'),
@@ -114,6 +138,9 @@ GOOD = (
         "static const int table[] = { 1 };\nstatic bool f(int x)\n{\n    return x == 1;\n}\n",
     ),
     (form, "src/alg/bcast/a.c", SPDX + "/*\n" + " * why\n" * 200 + " */\nint x;\n"),
+    (words, "src/core/a.c", "int beside, own; /* next to it */ const char *s = \"its own\";\n"),
+    (words, "docs/a.md", "One. Two `a: b`. " * 5 + "\n\n* " + "item " * 15 + "\n* " + "item " * 16),
+    (words, "docs/a.md", "| " + "a table " * 30 + "|\n"),
 )
 
 
@@ -142,6 +169,21 @@ class Lints(unittest.TestCase):
         for lint, path, text in GOOD:
             with self.subTest(lint=lint.__name__, path=path):
                 self.assertEqual("", complaints_about(lint, path, text))
+
+    @unittest.skipUnless(shutil.which("git"), "no git here")
+    def test_subjects(self):
+        with tempfile.TemporaryDirectory() as root:
+            self.assertRaises(subjects.Skip, subjects.check, root)
+            git = ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@b"]
+            subprocess.run([*git, "init", "-q"], check=True)
+            old = {**os.environ, "GIT_COMMITTER_DATE": "2026-11-22T20:00:00+00:00"}
+            new = {**os.environ, "GIT_COMMITTER_DATE": "2026-11-22T22:00:00+00:00"}
+            commit = [*git, "commit", "-q", "--allow-empty", "-m"]
+            subprocess.run([*commit, "old " * 20], env=old, check=True)
+            subprocess.run([*commit, "b" * 72], env=new, check=True)
+            self.assertEqual([], subjects.check(root))
+            subprocess.run([*commit, "c" * 73], env=new, check=True)
+            self.assertIn("73 characters", "\n".join(subjects.check(root)))
 
     def test_a_test_without_a_time_limit_is_found(self):
         listed = {

@@ -159,7 +159,7 @@ def dies(collective, name, mpi, **more):
 
 # What a call whose counts do not match may say: under Open MPI nothing, where Open MPI itself finds out; nothing either, where what was sent fits.
 UNEQUAL = r"alltoall of MPI_COMM_WORLD \(4 ranks\): rank 1 sends \d+ bytes to each rank and receives 40; the call fails, later ones are .* own"
-DIFFERENT = r"ranks of MPI_COMM_WORLD \(4 ranks\) call differently: rank \d makes \w+.*, rank \d .*; the call fails, later ones are .* own"
+DIFFERENT = r"ranks of MPI_COMM_WORLD \(4 ranks\) make different calls: rank \d makes \w+.*, rank \d .*; the call fails, later ones are .* own"
 
 
 def mismatch(call, sent, received, mpis, others=10, **more):
@@ -220,8 +220,8 @@ CASES = [
     fixed("fixed, ranks placed the other way round", BOTH, 4, each=odd("taskset", "-c", "0")),
     fixed("fixed, little memory", BOTH, 3, env={"HUDDLE_LEASE": "64K"}),
     fixed("fixed, hardly any memory", BOTH, 3, env={"HUDDLE_LEASE": "4K"}),
-    Case("order", "fixed, but left to the MPI", BOTH, 3, ["{bin}/order", "--brief"], env={"HUDDLE_REDUCE_ORDER": "fixed", "HUDDLE_ALLREDUCE": "mpi"},
-         says=[r"HUDDLE_REDUCE_ORDER=fixed does not hold for this allreduce of 3 ranks, which .* carries out: left to the MPI; what helps: "]),
+    Case("order", "fixed, but falls back", BOTH, 3, ["{bin}/order", "--brief"], env={"HUDDLE_REDUCE_ORDER": "fixed", "HUDDLE_ALLREDUCE": "mpi"},
+         says=[r"HUDDLE_REDUCE_ORDER=fixed does not hold for this allreduce of 3 ranks, which .* carries out: native collective forced; to avoid that: "]),
 
     *[Case("reductions", f"functions of the user's, {ranks} ranks", mpis, ranks, ["{bin}/operations", "--hard"], bind=ranks == 2, handled=True,
            leaves=LEFT, collectives=COLLECTIVES["reductions"]) for ranks, mpis in ((2, ALL), (3, BOTH))],
@@ -309,7 +309,7 @@ CASES = [
          says=[r"HUDDLE_BCAST=x is not understood .*own collectives"]),
     Case("settings", "all wrong alike, quiet", BOTH, 2, env={"HUDDLE_BCAST": "x", "HUDDLE_LOG": "quiet"}, handled=False, passed="bad setting"),
     Case("settings", "HUDDLE=off", BOTH, 2, ["{bin}/differential", "--brief"], env={"HUDDLE": "off"}),
-    Case("settings", "barriers left to the MPI", BOTH, 2, env={"HUDDLE_BARRIER": "mpi"}, handled=False, passed="native collective forced", collectives=("barrier",)),
+    Case("settings", "barriers fall back", BOTH, 2, env={"HUDDLE_BARRIER": "mpi"}, handled=False, passed="native collective forced", collectives=("barrier",)),
     Case("settings", "inline only", BOTH, 2, env={"HUDDLE_BCAST": "inline"}, handled=True, passed="no algorithm", collectives=("bcast",)),
     Case("settings", "queue only", BOTH, 4, env={"HUDDLE_BCAST": "queue"}, handled=True),
     Case("settings", "placement off", BOTH, 4, env={"HUDDLE_PLACEMENT": "off"}, handled=True),
@@ -331,7 +331,7 @@ CASES = [
     unlike("freed", r"rank 0 calls MPI_Comm_free or MPI_Finalize; ranks 1-3 call MPI_Barrier$", call="2 of its own"),
     Case("check", "a rank that does not come", ALL, 4, ["{bin}/unlike", "silent"], env=CHECK, handled=True, says_each=True,
          says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); "
-               r"not there: rank 3 \(came back from call 138, MPI_Bcast\(root 0, 4 bytes\), \d\.\d s ago\)$"]),
+               r"missing: rank 3 \(came back from call 138, MPI_Bcast\(root 0, 4 bytes\), \d\.\d s ago\)$"]),
     Case("check", "a rank that does not come back", BOTH, 4, ["{bin}/unlike", "slow"], env=CHECK, handled=True, says_each=True,
          says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks? .* MPI_Allreduce\(4 bytes, an operation of the user's\)$"]),
     Case("check", "a rank that does not begin", BOTH, 4, ["{bin}/unlike", "late"], env=CHECK, handled=True, says_each=True,
@@ -340,7 +340,7 @@ CASES = [
     Case("check", "all agree, differential", ALL, 3, env=CHECK, handled=True),
     Case("check", "all agree, threads", BOTH, 2, ["{bin}/threads"], env=CHECK, handled=True),
     Case("check", "all agree, intercommunicators", BOTH, 4, ["{bin}/inter"], env=CHECK, handled=True),
-    Case("check", "all left to the MPI", BOTH, 4, ["{bin}/unlike", "kind"], env={**DIFFERENCES, "HUDDLE_BARRIER": "mpi", "HUDDLE_BCAST": "mpi"}, fails=None,
+    Case("check", "all fall back", BOTH, 4, ["{bin}/unlike", "kind"], env={**DIFFERENCES, "HUDDLE_BARRIER": "mpi", "HUDDLE_BCAST": "mpi"}, fails=None,
          says=["check: call 139 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
     # (what ranks do not share must not decide whether a first call, one that huddle does not take, sets the team up)
     *[Case("check", f"{setting} on one rank", NOT_MPICH_4, 3, ["{bin}/unlike", "others"], env=CHECK, each=on_ranks("-eq 1", "env", setting), passed=why, says=[line])

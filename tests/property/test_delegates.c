@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_delegates.c - who stands for a unit is of it, agrees with whoever stands for the units in
- * it, and does so for as many owners as the others, on random groups. */
+/* test_delegates.c - who stands for a unit is of it, agrees with the rank that stands for the units
+ * in it, and does so for as many owners as the others, on random groups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

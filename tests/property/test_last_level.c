@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* Who takes part in the top's level is its own head, if it meets; another rank has the head of
- * whoever leads its last group: nothing else is a head. */
+ * the rank that leads its last group: nothing else is a head. */
 static void check_heads(const struct shape_groups *g, const struct last_level *top)
 {
     for (int r = 0; r < g->ranks; r++) {

@@ -38,7 +38,7 @@ static void time_does_not_run_backwards(void **state)
     (void)state;
     assert_non_null(strstr(
         roll_said(look_too_soon),
-        "not there: rank 0 (came back from call 2, MPI_Barrier, 0.0 s ago), rank 1 (came back "));
+        "missing: rank 0 (came back from call 2, MPI_Barrier, 0.0 s ago), rank 1 (came back "));
 }
 
 static void come_late(struct rank *r)
@@ -56,7 +56,7 @@ static void who_does_not_come_is_named(void **state)
     (void)state;
     line = roll_said(come_late);
     assert_non_null(strstr(line, " s of waiting in call 2 of everybody (4 ranks): ranks 0, 2-3 "
-                                 "call MPI_Barrier; not there: rank 1 (came back from "
+                                 "call MPI_Barrier; missing: rank 1 (came back from "
                                  "call 1, MPI_Barrier, "));
     assert_null(strstr(line, "has ended"));
 }
@@ -122,7 +122,7 @@ static void who_has_ended_is_named(void **state)
         }
     }
     close(end[1]);
-    snprintf(want, sizeof want, "not there: rank 3 (process %d has ended; came back", (int)pid[3]);
+    snprintf(want, sizeof want, "missing: rank 3 (process %d has ended; came back", (int)pid[3]);
     listen_for(want, end[0], text, sizeof text);
     for (int r = 0; r < RANKS; r++)
         kill(pid[r], SIGKILL);

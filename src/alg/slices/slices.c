@@ -247,7 +247,7 @@ static void reduce_slices(struct mem *m, const struct coll *c)
 ALG_DEFINE(reduce, slices) = {
     .coll = "reduce",
     .name = "slices",
-    .doc = "the ranks beside the root reduce a slice each, the root copies out the results",
+    .doc = "the ranks other than the root reduce a slice each, the root copies out the results",
     .source = "this project, after paper 05",
     .params = slices_params,
     .ordered = true,

@@ -66,10 +66,10 @@ struct arena {
     size_t committed_bytes; /* from the start; pages beyond were never touched */
     size_t used_bytes;      /* from the start; beyond are zeros */
     struct descriptor file; /* the memfd; looked at before each use */
-    int node;   /* OS number of the rank's NUMA node; -1: it has not one, pages lie where they are
-                   touched */
-    int aim;    /* of the node where slices go */
-    bool aimed; /* elsewhere than at home, perhaps: free pages may lie on any node */
+    int node;               /* OS number of the rank's NUMA node; -1: it has none, pages are
+                               where they are touched first */
+    int aim;                /* of the node where slices go */
+    bool aimed;             /* elsewhere than at home, perhaps: free pages may lie on any node */
     struct extent *extents;
 };
 

@@ -23,8 +23,8 @@ size_t hud_budget_left(void);
 size_t hud_budget_room(void);
 
 /*
- * Whether RLIMIT_AS leaves address space for so many mappings of an arena, and enough beside them
- * for the MPI, which may end or hang where it has none.
+ * Whether RLIMIT_AS leaves address space for so many mappings of an arena, and enough for
+ * the MPI besides, which may end or hang where it has none.
  */
 bool hud_budget_has_space(size_t arena_bytes, int mappings);
 

@@ -142,8 +142,8 @@ enum handover_kind hud_handover_look(const struct descriptor *sock, struct hando
     return same ? HANDOVER_SAME_USER : HANDOVER_STRANGER;
 }
 
-/* The room is for credentials and exactly one descriptor: of more the kernel drops the rest and
- * says so. */
+/* The room is for credentials and exactly one descriptor: the kernel drops others and
+ * reports it. */
 int hud_handover_take(const struct descriptor *sock, const struct handover *message)
 {
     union {

@@ -25,8 +25,8 @@ struct handover {
 /* A socket, and its name without the leading zero byte; .fd -1 and "": there is none to be had. */
 struct descriptor hud_handover_open(char name[HANDOVER_NAME]);
 
-/* The own arena's descriptor to a socket.  1: sent; 0: its queue is full, try again; -1: nobody is
- * there. */
+/* Sends the descriptor of this rank's arena to a socket.  1: sent; 0: its queue is full, try again;
+ * -1: nobody is there. */
 int hud_handover_send(const struct descriptor *sock, const struct arena *own, const char *name);
 
 enum handover_kind {

@@ -107,7 +107,7 @@ struct arena_head *hud_peers_map_file(int fd, const unsigned char *nonce, size_t
     return head;
 }
 
-/* Could this process open the own arena as others would? */
+/* Could this process open its own arena as others would? */
 static bool opens_by_proc(const struct arena *own, const struct peer_card *card)
 {
     /* others may not look into a process that must not be dumped */

@@ -65,7 +65,7 @@ struct peers {
     bool lost;        /* see hud_peers_lost */
     bool proc_failed; /* /proc let us down once: not offered again */
     bool card_known;
-    struct peer_card card; /* of the own arena, once it was asked for */
+    struct peer_card card; /* of this rank's arena, once it was asked for */
     struct arena_head *own;
     struct peers *next_here; /* of the process's contexts that have a card */
 };
@@ -73,7 +73,7 @@ struct peers {
 void hud_peers_init(struct peers *p);
 void hud_peers_destroy(struct peers *p);
 
-/* Fills the card of the own arena. */
+/* Fills the card of this rank's arena. */
 void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *card);
 
 /* A member never came with its descriptor: teams of this rank are refused at once, instead of after

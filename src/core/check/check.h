@@ -5,7 +5,7 @@
  *
  * Before a collective begins, taken by huddle or not, its members tell each other what they call
  * (rollcall.c).  So all of them know alike whether they agree: where they do not, the first of them
- * says in one line who calls what, and the call goes to the MPI on all of them; huddle's own
+ * prints one line with who calls what, and the call falls back on all of them; huddle's own
  * counters and buffers are not touched.  Those that do not come, or do not come back, are named by
  * the context's watch.
  *

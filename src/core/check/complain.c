@@ -172,7 +172,7 @@ void hud_complain_wait(struct check *check, uint64_t longest_ns, uint64_t now_ns
     for (int r = 0; r < check->team->size; r++) {
         if (check->member[r].there || ++missing > MAX_MISSING)
             continue;
-        add(&line, missing == 1 ? "; not there: " : ", ");
+        add(&line, missing == 1 ? "; missing: " : ", ");
         add_missing(&line, check, r, now_ns);
     }
     if (missing > MAX_MISSING)

@@ -178,7 +178,7 @@ static bool waits_in(const struct wait_note *note, uint64_t call)
 /*
  * A member's call of the same number in this call's slot has another size.  Its bytes are there
  * while the member is in that call or in the slot's next one: what it writes for the one after that
- * is seen only with a count that says so.
+ * is seen only with a count that shows it.
  */
 static bool has_other_bytes(const struct member_state *mine, const struct member_state *theirs,
                             int slot)
@@ -222,9 +222,9 @@ static void say_difference(struct hud_team *team, const struct wait_note *mine, 
     if (theirs)
         describe_call(theirs, other, sizeof other);
     hud_log(&team->context->config, LOG_ERROR,
-            "ranks of %s (%d ranks) call differently: rank %d makes %s, rank %d %s; the call "
+            "ranks of %s (%d ranks) make different calls: rank %d makes %s, rank %d %s; the call "
             "fails, later ones are %s's own "
-            "(HUDDLE_CHECK=1 tells more)",
+            "(HUDDLE_CHECK=1 reports more)",
             mine->communicator, team->size, team->rank, own, rank, other, team->context->owner);
 }
 

@@ -6,7 +6,7 @@
  *   - a member's process has ended: one line names the rank; then HUDDLE_ON_DEATH decides (wait,
  *   abort), or the call fails where the host asks for it; - members make different calls: one line
  *   names them, and the call fails; - a member has left the team's calls for good, for one of these
- *   reasons or since its own arguments do not fit: the call fails; - the host says so (a revoked
+ *   reasons or since its own arguments do not fit: the call fails; - the host reports it (a revoked
  *   communicator): the call fails.
  *
  * A call that fails leaves the algorithm through hud_guard_leave.  The member publishes that, so

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One row, for whoever lists settings.  All strings live as long as the process. */
+/* One row, for callers that list settings.  All strings live as long as the process. */
 struct setting {
     const char *name;                     /* "HUDDLE_MEMORY" */
     const char *mca;                      /* "memory": the MCA parameter is coll_huddle_memory */

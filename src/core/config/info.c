@@ -21,14 +21,14 @@ const char *hud_error_string(int status)
                                         [HUD_ERR_TRUNCATE] = "message truncated",
                                         [HUD_ERR_ARGUMENT] = "invalid argument",
                                         [HUD_ERR_MEMORY] = "out of memory",
-                                        [HUD_ERR_UNLIKE] = "ranks call differently",
+                                        [HUD_ERR_UNLIKE] = "ranks make different calls",
                                         [HUD_ERR_FAILED] = "a rank has failed" };
 
     return status >= 0 && status < (int)(sizeof text / sizeof text[0]) ? text[status]
                                                                        : "unknown status";
 }
 
-/* The effective values of this process's environment beside the table. */
+/* The table with the effective values of this process's environment. */
 static json_t *settings_json(void)
 {
     int count;

@@ -71,7 +71,7 @@ const struct topo *hud_context_topo(struct hud_context *context);
 const struct plan *hud_context_plan(struct hud_context *context, const struct plan_facts *facts,
                                     size_t max_bytes, struct plan **spare);
 void hud_context_drop(struct hud_context *context, const struct plan *plan);
-/* Tells what such a plan leaves aside or to the MPI for want of room: a line each. */
+/* Prints a line for each call that such a plan has no room for. */
 void hud_context_say_plan(const struct hud_context *context, const struct plan *plan);
 
 /* A line that is said once has not been said yet; now it has. */

@@ -61,8 +61,8 @@ const char *hud_presence_trouble(void)
 
     if (!called || way)
         return NULL;
-    return secret && *secret ? "the launcher does not tell a process its rank before MPI_Init"
-                             : "which ranks use huddle cannot be told; set HUDDLE_JOB=<random "
+    return secret && *secret ? "the launcher does not give a process its rank before MPI_Init"
+                             : "huddle cannot know which ranks use it; set HUDDLE_JOB=<random "
                                "text, the same on all ranks, new for each start>";
 }
 

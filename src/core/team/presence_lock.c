@@ -8,7 +8,7 @@
  * ends, and when it closes any descriptor of the inode: so our own one does not survive an exec,
  * and the locks go with it.  A fork does not inherit them.
  *
- * Why all ranks get one answer: the locks are set before MPI_Init's synchronisation, so whoever
+ * Why all ranks get one answer: the locks are set before MPI_Init's synchronisation, so a rank that
  * looks afterwards sees all of them.  F_GETLK on a byte of a descriptor that is there fails only
  * when the kernel is out of memory or when interrupted, and is then done again; a rank that was
  * forbidden the call finds that out before it announces itself, and then does not.  One that has

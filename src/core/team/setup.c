@@ -83,7 +83,7 @@ static void explain_absence(struct hud_team *team)
         return;
     }
     /* A rank that is absent to itself cannot tell anything of the others.  They see it as absent
-     * and say so, unless they are all like it. */
+     * and report it, unless they are all like it. */
     if (!is_present(team, team->rank)) {
         hud_context_say(c, REASON_ABSENT,
                         c->host.world_rank == 0 ? "this rank cannot announce itself to the others"
@@ -342,7 +342,7 @@ static void refuse(struct hud_team *team, enum reason reason)
     team->reason = reason;
     hud_check_free(team);
     mem_count(&hud_context_stats(team->context)->teams_refused, 1, team->context->host.threads);
-    hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks is left to the MPI: %s",
+    hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks falls back to the MPI: %s",
             team->size, hud_reason_text[reason]);
     if (hud_checks(team->context))
         hud_log(&team->context->config, LOG_INFO, "a team of %d ranks is not checked: %s",

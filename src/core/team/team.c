@@ -99,11 +99,11 @@ static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *
 static void tell_order(struct hud_team *team, enum coll_kind kind, enum reason why)
 {
     static const char *const helps[REASON_COUNT] = {
-        [REASON_LEASE] = "; what helps: more HUDDLE_MEMORY",
+        [REASON_LEASE] = "; to avoid that: more HUDDLE_MEMORY",
         [REASON_REFUSED] =
-            "; what helps: more HUDDLE_MEMORY and HUDDLE_LEASE, or another algorithm",
-        [REASON_FORCED] = "; what helps: no setting or tuning file that leaves it to the MPI",
-        [REASON_EARLY] = "; what helps: HUDDLE_FIRST=1"
+            "; to avoid that: more HUDDLE_MEMORY and HUDDLE_LEASE, or another algorithm",
+        [REASON_FORCED] = "; to avoid that: no setting or tuning file that selects the MPI's own",
+        [REASON_EARLY] = "; to avoid that: HUDDLE_FIRST=1"
     };
     struct hud_context *c = team->context;
 
@@ -388,10 +388,11 @@ int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_vi
 }
 
 /*
- * Calls that huddle does not take set a new team up too.  All members must be of one mind about
- * that before they have met, so it rests on what they share: on the name that they are announced
+ * Calls that huddle does not handle set a new team up too. All members must agree on that
+ * before they communicate, so it rests on what they share: on the name that they are announced
  * under, never on what a rank makes of its other settings.  One with a bad setting, or switched
- * off, comes and says so.  Where no name tells, the team begins with a call that huddle takes.
+ * off, comes and reports it. Where there is no such name, the team begins with a call that huddle
+ * handles.
  */
 static bool begins_with_any_call(const struct hud_team *team)
 {

@@ -35,7 +35,7 @@ struct hud_team {
     } * process;     /* [size] of the members */
     int asked;       /* from which member on the next look at a long wait asks about processes */
     uint64_t number; /* names the team, alike on all members */
-    size_t offset, bytes;      /* of the own slice in the own arena */
+    size_t offset, bytes;      /* of this rank's slice in its arena */
     const struct plan *plan;   /* the context's: teams alike share one */
     struct member_state *mine; /* in its own slice: what this member publishes of itself */
     /* Of the call that is running, or ran last: */

@@ -13,7 +13,7 @@ struct slice_head {
 /* This rank will touch no slice of the team again.  Never waits. */
 void HUD_BACKEND(vacate_leave)(struct mem *m);
 
-/* All `ranks` members of the slice's team have left; m reaches at least the own slice, as slot
+/* All `ranks` members of the slice's team have left; m reaches at least this rank's slice, as slot
  * mem_rank(m). */
 bool HUD_BACKEND(vacate_done)(struct mem *m, int ranks);
 

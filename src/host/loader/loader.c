@@ -6,10 +6,11 @@
  * It depends on no MPI, so it is harmless in every process of a job: shells, launchers,
  * interpreters.  It looks when it is loaded (an MPI that the program links is already mapped,
  * whatever the order of constructors), and again when MPI_Init is called (an MPI that came later,
- * by dlopen, as mpi4py's does).  An MPI without a front end is left alone, and rank 0 says so in
- * one line.  HUDDLE=off: nothing is looked for and nothing loaded; the names in trampolines.c pass
- * calls on.  The same holds in a process with elevated privileges, into which /etc/ld.so.preload or
- * a trusted directory brings this library: there not even that variable is read.
+ * by dlopen, as mpi4py's does).  An MPI without a front end is left
+ * alone, and rank 0 reports it in one line.  HUDDLE=off: nothing is looked for and nothing loaded;
+ * the names in trampolines.c pass calls on.  The same holds in a process with elevated privileges,
+ * into which /etc/ld.so.preload or a trusted directory brings this library: there not even that
+ * variable is read.
  */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"
@@ -32,8 +33,8 @@ enum { VERSION_BYTES = 8192 }; /* MPICH's MPI_MAX_LIBRARY_VERSION_STRING, the la
 static const char *plug_component(void *end, void *mpi, const char *version);
 static const char *plug_wrappers(void *end, void *mpi, const char *version);
 
-/* The MPIs that have a front end: library, how its version begins, the front end's file beside this
- * library, how it is plugged in. */
+/* The MPIs that have a front end: library, how its version begins, the front end's file
+ * in this library's directory, how it is plugged in. */
 static const struct front_end {
     const char *soname, *version, *file;
     const char *(*plug)(void *end, void *mpi, const char *version); /* NULL, or why not */
@@ -123,7 +124,7 @@ static const char *plug_wrappers(void *end, void *mpi, const char *version)
     return why;
 }
 
-/* Load the front end from beside this library. */
+/* Load the front end from this library's directory. */
 static void load(const struct front_end *row, void *mpi, const char *version)
 {
     char path[PATH_MAX];
@@ -186,7 +187,7 @@ void hud_loader_attach(void)
     int (*get_version)(char *, int *) =
         (int (*)(char *, int *))dlsym(mpi, "PMPI_Get_library_version");
     if (!get_version || get_version(version, &bytes) != 0)
-        snprintf(version, sizeof version, "%s, which does not tell its version", soname);
+        snprintf(version, sizeof version, "%s, of unknown version", soname);
     for (int i = 0; i < FRONT_ENDS; i++)
         if (strcmp(soname, front_ends[i].soname) == 0 &&
             strncmp(version, front_ends[i].version, strlen(front_ends[i].version)) == 0) {

@@ -22,7 +22,7 @@ static bool in_place(uintptr_t buffer)
     return buffer == 1 || buffer == (uintptr_t)-1;
 }
 
-/* How many members the arrays speak of; 0: the communicator is none, and the MPI will say so. */
+/* How many members the arrays speak of; 0: the communicator is none, and the MPI reports that. */
 static int members(uintptr_t comm, bool other_group)
 {
     one_of_comm *is_inter = (one_of_comm *)hud_loader_next("MPI_Comm_test_inter", NULL);

@@ -32,7 +32,7 @@ static bool same_series(void)
 
 static int refuse(const char *why)
 {
-    hud_openmpi_warn("Open MPI cannot take the component: %s", why);
+    hud_openmpi_warn("Open MPI cannot use the component: %s", why);
     return -1;
 }
 

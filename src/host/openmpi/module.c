@@ -171,8 +171,7 @@ static void destruct(hud_module *m)
 
 static OBJ_CLASS_INSTANCE(hud_module, mca_coll_base_module_t, construct, destruct);
 
-static hud_module
-    *spare; /* for when there is no memory for one, which is when its team has to say so */
+static hud_module *spare; /* for when there is no memory for one: its team has to report that */
 
 void hud_module_prepare(void)
 {

@@ -52,7 +52,7 @@ void hud_handled_install(hud_module *m);
 void hud_checked_install(hud_module *m);
 
 /* Room for what calls need for each rank.  Made with the module where its team may have a lease, so
- * that no call of one can fail for want of it. */
+ * that no call of one can fail without it. */
 bool hud_module_make_room(hud_module *m);
 
 /* Announces a call that goes below, if it is the user's; and its return. */

@@ -4,8 +4,8 @@
  * exchange (PMIx), and the others look up.
  *
  * Only ranks of the job can write there, and only for themselves.  A rank publishes in
- * component_open, before Open MPI sends what is published and waits for the others: so whoever is
- * in a communicator has sent its key, or never will, and the node's own server has the final
+ * component_open, before Open MPI sends what is published and waits for the others: so a rank that
+ * is in a communicator has sent its key, or never will, and the node's own server has the final
  * answer.  A rank whose key could not be published knows it, and the others find nothing.  Keys are
  * for the ranks of a node: a rank of another one is absent.
  *

@@ -91,7 +91,7 @@ static void unpack_at(struct view_convertor *c, const void *src, size_t offset_b
 }
 
 /* What waits to be unpacked goes to the user's buffer, and stays in the stage for what may come
- * beside it. */
+ * next to it. */
 static void flush(struct view_state *s)
 {
     if (s->stage != NULL)

@@ -150,7 +150,8 @@ static bool describe(struct comm *c, hud_context *context)
         return true;
     if (hud_team_create(context, &exchange, &c->team) != HUD_OK)
         return false;
-    /* where the team may have a lease, no call of it may fail for want of what all calls need */
+    /* where the team may have a lease, no call of it may fail because what all calls need is
+     * missing */
     if (c->size <= hud_life_local_ranks() && !hud_comm_scratch(c, hud_exchange_bytes(c->size)))
         hud_team_decline(c->team);
     return true;

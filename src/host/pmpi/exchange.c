@@ -84,7 +84,7 @@ static int open_side(const struct comm *c, const struct blocks *b, struct side *
     if (!b->counts.at)
         return HUD_PASS;
     if (!b->types)
-        hud_type_find(b->type, &type); /* where it is none, a block that has elements says so */
+        hud_type_find(b->type, &type); /* where it is none, a block that has elements reports it */
     for (int r = 0; r < c->size; r++) {
         int status = open_block(c, b, r, type.extent, &side->messages[r]);
         if (status != HUD_OK) {

@@ -3,9 +3,9 @@
  * op.c - an operation of MPI on elements of a datatype, as an operation of huddle.
  *
  * Predefined ones that huddle has a kernel for are in a table, found by the low bits of both
- * handles.  The rest the MPI carries out itself (local.c).  Left to the MPI as a whole, from what
- * all ranks share: what MPI does not define (it will say so), and predefined operations on derived
- * types.
+ * handles.  The rest the MPI carries out itself (local.c).  Some calls fall back as a whole, from
+ * what all ranks share: what MPI does not define (it reports that), and predefined operations on
+ * derived types.
  */
 #include "host/pmpi/pmpi.h"
 

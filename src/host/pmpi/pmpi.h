@@ -112,7 +112,7 @@ static inline MPI_Count hud_type_plain(MPI_Datatype handle)
     return hud_type_predefined[handle & 0xff] == handle ? handle >> 8 & 0xff : 0;
 }
 
-/* False: not a type, or not one to communicate with: the MPI will say so. */
+/* False: not a type, or not one to communicate with: the MPI reports it. */
 bool hud_type_find(MPI_Datatype handle, struct type *type);
 int hud_type_start(void);
 void hud_type_finish(void);

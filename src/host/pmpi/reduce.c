@@ -102,7 +102,7 @@ static bool size_blocks(const struct comm *c, struct many counts, MPI_Count elem
     return true;
 }
 
-/* The views of a call whose blocks have been sized: in place, the own block goes to the beginning
+/* The views of a call whose blocks have been sized: in place, its own block goes to the beginning
  * of what was read. */
 static int scatter(struct comm *c, const void *in, void *out, MPI_Count own, MPI_Count total,
                    MPI_Datatype type, const size_t *block_bytes, const struct hud_op *op)

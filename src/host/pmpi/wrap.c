@@ -66,7 +66,7 @@ static int take_bcast(struct comm *comm, void *buffer, MPI_Count count, MPI_Data
 
 /*
  * A program that tests after a barrier whether an exposure epoch has ended finds it ended: the
- * messages that say so lay before the barrier's in MPICH's queue.  huddle's barrier moves no
+ * messages that report it lay before the barrier's in MPICH's queue.  huddle's barrier moves no
  * messages, and a look moves a few only after it has looked: so there are several looks (8 ranks
  * that exposed to, and put 64 integers to, each other needed 8 to see as many ended as after the
  * MPI's own).
