@@ -92,7 +92,8 @@ def name_of(serves):
 
 def why_text(why):
     line = f"{why['by']}, line {why['line']}" if "line" in why else why["by"]
-    return f"{line}, and the time model" if why.get("model") else line
+    line = f"{line}, and the time model" if why.get("model") else line
+    return f"{line} (evidence {why['evidence']})" if why.get("evidence") else line
 
 
 def file_of(why):

@@ -12,7 +12,7 @@ send/receive tree `messages`.  A mapping binds ranks in turn to cores, over NUMA
 sockets.
 
 Send and receive are simulated as far as they are a property of the machine: copies and lines of a
-queue for each pair of ranks (src/alg/messages.h).
+queue for each pair of ranks (src/alg/messages/messages.c).
 """
 
 import statistics

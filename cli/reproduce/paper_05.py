@@ -3,10 +3,10 @@
 Paper 05 (Romanyuta, Kurnosov: MPI reduction and broadcast algorithms based on shared memory): how
 much faster collectives through shared queues are than trees of messages, on one server.
 
-huddle's choice and trees of messages (src/alg/messages.h: send and receive copy through a queue of
-each pair of ranks) are both simulated; of the messages the best of a binomial tree, a binary one
-and a chain, each by fragments of two sizes, as a tuned MPI would choose.  The paper's text at hand
-names no server: Ice Lake, 2 x 32 cores, stands for it.
+huddle's choice and trees of messages (src/alg/messages/messages.c: send and receive copy through a
+queue of each pair of ranks) are both simulated; of the messages the best of a binomial tree, a
+binary one and a chain, each by fragments of two sizes, as a tuned MPI would choose.  The paper's
+text at hand names no server: Ice Lake, 2 x 32 cores, stands for it.
 """
 
 from ..common import simulated

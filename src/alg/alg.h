@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alg.h - what an algorithm is: one file alg/<collective>/<name>.c and one row of alg.def.
- * It sees mem.h, shape.h and its call; it keeps no state but in its slots.
+ * alg.h - what an algorithm is: a row of alg.def and a `struct alg`, which is in a file of its
+ * own, alg/<collective>/<name>.c, or in that of its family, alg/<family>/.  It sees mem.h, shape.h
+ * and its call; it keeps no state but in its slots.
  */
 #ifndef HUD_ALG_H
 #define HUD_ALG_H
@@ -9,7 +10,7 @@
 #include "mem/mem.h"
 #include "shape/shape.h"
 
-enum { ALG_PARAMS = 8 }; /* most parameters of one algorithm */
+enum { ALG_PARAMS = 8 }; /* parameters of one algorithm, at most */
 
 /* One call, already validated by the core; the same on every rank but for the views. */
 struct coll {
@@ -35,8 +36,8 @@ struct coll {
 /*
  * In place, what is written to `out` at an offset replaces what `in` held there.  allreduce,
  * reduce: the same offset, so an algorithm reads `in` at an offset before it writes `out` there.
- * reduce_scatter: `out` is the beginning of `in`.  alltoall: block i of `out` lies where block i of
- * `in` does.
+ * reduce_scatter: `out` is the beginning of `in`.  alltoall: block i of `out` lies where block i
+ * of `in` does.
  */
 static inline bool coll_in_place(const struct coll *c)
 {
@@ -48,7 +49,7 @@ static inline bool coll_in_place(const struct coll *c)
 struct alg_param {
     const char *name, *unit, *doc; /* lower case; unit "B", "1", or "" with words */
     long min, max, preset;
-    const char *const *words; /* names for least..most, or NULL: a number */
+    const char *const *words; /* names for min..max, or NULL: a number */
     bool per_call; /* the slot is the same whatever its value, so that calls with different values
                       can share one */
     const char *tune; /* values that `huddle tune` tries beside the preset: "8K,32K"; NULL: none */
@@ -93,6 +94,9 @@ static inline bool alg_accepts(const struct alg *a, const struct coll *c, int ra
 }
 
 extern const struct alg *const HUD_BACKEND(algs)[]; /* alg.def, ended by NULL */
+
+/* What the algorithms of a family have in common, once in each: what they differ in is constant. */
+#define ALG_INLINE static inline __attribute__((always_inline))
 
 #define ALG_DEFINE(coll_, name_)                                                                   \
     extern const struct alg HUD_BACKEND(alg_##coll_##_##name_);                                    \

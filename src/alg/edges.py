@@ -55,8 +55,8 @@ def read(path):
 
 
 def files(src):
-    """Algorithms, what they share that posts or waits, and the core's protocols."""
-    shared = [path for path in sorted(src.glob("alg/*.h")) if read(path)[1]]
+    """Algorithms, the headers of families that post or wait, and the core's protocols."""
+    shared = [path for path in sorted(src.glob("alg/*/*.h")) if read(path)[1]]
     return sorted(src.glob("alg/*/*.c")) + shared + [src / name for name in PROTOCOLS]
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fragment.h - what algorithms share that send a message by fragments: the word that is told of a
- * fragment, its copy in, and slots that are a ring of cells, or two halves.
+ * fragment.h - what algorithms share that send a message by fragments: the fragment header, the
+ * copy in, and slots that are a ring of cells, or two halves.
  */
 #ifndef HUD_ALG_FRAGMENT_H
 #define HUD_ALG_FRAGMENT_H
@@ -9,27 +9,27 @@
 #include "alg/alg.h"
 #include "shape/ring.h"
 
-/* A notice: bytes of the fragment, times two, plus one if there are more after it. */
+/* A fragment header: bytes of the fragment, times two, plus one if there are more after it. */
 enum { FRAGMENT_MORE = 1 };
 
-static inline uint64_t fragment_notice(size_t bytes, size_t rest)
+static inline uint64_t fragment_header(size_t bytes, size_t rest)
 {
     return (uint64_t)bytes << 1 | (bytes < rest ? FRAGMENT_MORE : 0);
 }
 
-static inline size_t fragment_bytes(uint64_t notice)
+static inline size_t fragment_bytes(uint64_t header)
 {
-    return notice >> 1;
+    return header >> 1;
 }
 
-/* Copies the next fragment, of at most f bytes, into shared memory.  Returns its notice.  Whole
+/* Copies the next fragment, of at most f bytes, into shared memory.  Returns its header.  Whole
  * elements are copied: it may be shorter. */
-static inline uint64_t fragment_in(struct mem *m, const struct coll *c, void *to, size_t sent,
-                                   size_t f)
+static inline uint64_t fragment_copy_in(struct mem *m, const struct coll *c, void *to, size_t sent,
+                                        size_t f)
 {
     size_t rest = c->buf.bytes - sent;
 
-    return fragment_notice(mem_in(m, to, &c->buf, sent, rest < f ? rest : f), rest);
+    return fragment_header(mem_in(m, to, &c->buf, sent, rest < f ? rest : f), rest);
 }
 
 /* A slot that is a head and then cells, as many as wanted or as fit, in equal sets. */

@@ -111,7 +111,7 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
  * next, the claim is in vain and the reader fetches them once more: that costs time, and nothing
  * else.
  */
-MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes);
+MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes);
 
 /*
  * Single copy: straight from one rank's buffer to another's.  An exposed view is an address for the

@@ -283,7 +283,7 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
     hud_mem_move(m, to, from, bytes);
 }
 
-MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes)
+MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes)
 {
     enum { STEP = 64 }; /* bytes: the shortest line */
 

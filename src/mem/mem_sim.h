@@ -109,7 +109,7 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
     hud_sim_move(m, to, from, bytes);
 }
 
-MEM_FN void mem_claim(struct mem *m, const void *at, size_t bytes)
+MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes)
 {
     hud_sim_claim(m, at, bytes);
 }
@@ -137,7 +137,7 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #define mem_add(...) (hud_sim_at(__FILE__, __LINE__), mem_add(__VA_ARGS__))
 #define mem_get(...) (hud_sim_at(__FILE__, __LINE__), mem_get(__VA_ARGS__))
 #define mem_put(...) (hud_sim_at(__FILE__, __LINE__), mem_put(__VA_ARGS__))
-#define mem_claim(...) (hud_sim_at(__FILE__, __LINE__), mem_claim(__VA_ARGS__))
+#define mem_prefetch_own(...) (hud_sim_at(__FILE__, __LINE__), mem_prefetch_own(__VA_ARGS__))
 #define mem_in(...) (hud_sim_at(__FILE__, __LINE__), mem_in(__VA_ARGS__))
 #define mem_out(...) (hud_sim_at(__FILE__, __LINE__), mem_out(__VA_ARGS__))
 #define mem_copy(...) (hud_sim_at(__FILE__, __LINE__), mem_copy(__VA_ARGS__))

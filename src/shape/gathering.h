@@ -12,6 +12,9 @@
 
 #include "shape/shape.h"
 
+#define GATHERING_FLAT_DOC                                                                         \
+    "members of a group, at most, that gather at its leader in one step; more do in two"
+
 struct gathering {
     bool leads;
     int first, end;     /* the rank waits for members[first] .. members[end - 1] */

@@ -19,7 +19,7 @@
 #ifndef HUD_MEETINGS_H
 #define HUD_MEETINGS_H
 
-#include "shape/deputies.h"
+#include "shape/delegates.h"
 
 #include <stdint.h>
 
@@ -39,7 +39,7 @@ static inline bool meetings_next(const struct meetings *o, struct meetings_rank 
 {
     int below = o->groups->levels > 1 ? o->groups->levels - 2 : 0;
 
-    at->rank = at->rank < 0 ? -1 : deputies_next(o->groups, below, -1, at->rank);
+    at->rank = at->rank < 0 ? -1 : delegates_next(o->groups, below, -1, at->rank);
     at->index++;
     if (at->rank < 0 && ++at->group < o->count) {
         at->rank = o->heads[at->group];

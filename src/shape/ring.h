@@ -48,9 +48,9 @@ static inline bool ring_at_set(const struct shape_ring *ring, uint64_t at)
     return at % ring->set_units == 0;
 }
 
-/* The set that begins at `at` is free when all ranks have left the position returned; 0: it was
- * never used. */
-static inline uint64_t ring_must_have_left(const struct shape_ring *ring, uint64_t at)
+/* The set that begins at `at` is free when all ranks have acknowledged the position returned; 0: it
+ * was never used. */
+static inline uint64_t ring_must_be_acknowledged(const struct shape_ring *ring, uint64_t at)
 {
     return at >= ring->units ? at - ring->units + ring->set_units : 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tiles.h - tiles of exchanges by windows (alg/windows.h): their sizes, and the words in which two
- * ranks tell each other of them: pure functions.
+ * tiles.h - tiles of exchanges by windows (alg/windows/): their sizes, and the words by which two
+ * ranks announce them to each other: pure functions.
  *
- * Tiles are counted within an operation, and a count is told with the operation's number, so that
- * what was told of an earlier one is less.
+ * Tiles are counted within an operation, and a count is announced with the operation's number, so
+ * that an announcement of an earlier one is less.
  */
 #ifndef HUD_TILES_H
 #define HUD_TILES_H
@@ -14,9 +14,10 @@
 #include <stdint.h>
 
 enum {
-    TILES_LINE = 128,               /* bytes: where tiles begin */
-    TILES_NOTICES = 7,              /* of the last tiles, in each of the two lines of a pair */
-    TILES_AHEAD = 2 * TILES_NOTICES /* most tiles of a rank that are out: not known to be left */
+    TILES_LINE = 128,  /* bytes: where tiles begin */
+    TILES_HEADERS = 7, /* of the last tiles, in each of the two lines of a pair */
+    TILES_AHEAD =
+        2 * TILES_HEADERS /* tiles of a rank, at most, that are not known to be acknowledged */
 };
 
 /* ---- sizes ---- */
@@ -28,7 +29,7 @@ enum {
       share of a cache */
 
 /* Bytes of a window that are used: no more than the rank has of the shared cache, 0: not known, so
- * that tiles are still there when they are taken. */
+ * that tiles are still there when they are read. */
 static inline size_t tiles_window(size_t window_bytes, size_t cache_bytes)
 {
     size_t cache = cache_bytes / TILES_LINE * TILES_LINE;
@@ -60,19 +61,19 @@ static inline uint64_t tiles_run(uint64_t at, size_t bytes, size_t window_bytes)
 
 static const uint64_t tiles_all = UINT32_MAX; /* tiles, however many there are */
 
-/* What a rank that has left so many says. */
-static inline uint64_t tiles_left(uint64_t op, uint64_t tiles)
+/* Announced by a rank that has consumed so many. */
+static inline uint64_t tiles_acknowledged(uint64_t op, uint64_t tiles)
 {
     return op << 32 | tiles;
 }
 
-/* What a rank that has written so many says, and whether it had any in the operation before. */
+/* Announced by a rank that has written so many; and whether it had any in the operation before. */
 static inline uint64_t tiles_full(uint64_t op, uint64_t tiles, bool before)
 {
     return op << 32 | tiles << 1 | before;
 }
 
-/* The operation had tiles, says a line that was told of it, or of a later one. */
+/* The operation had tiles, by a line that announces it or a later one. */
 static inline bool tiles_had(uint64_t full, uint64_t op)
 {
     uint32_t ahead = (uint32_t)(full >> 32) - (uint32_t)op;
@@ -80,32 +81,32 @@ static inline bool tiles_had(uint64_t full, uint64_t op)
     return ahead == 0 ? (uint32_t)full >> 1 != 0 : ahead == 1 && (full & 1) != 0;
 }
 
-/* ---- notices ---- */
+/* ---- headers ---- */
 
-/* The place of a tile among the notices: of both lines in turn. */
+/* The place of a tile's header: in both lines in turn. */
 static inline int tiles_place(uint64_t op, uint64_t tile)
 {
-    return (int)((op % 2 * TILES_NOTICES + tile) % TILES_AHEAD);
+    return (int)((op % 2 * TILES_HEADERS + tile) % TILES_AHEAD);
 }
 
-/* A notice: where the tile begins in the window, in lines, its bytes, whether it is small, and
- * whether more follow. */
+/* A tile's header: where the tile begins in the window, in lines, its bytes, whether it is small,
+ * and whether more follow. */
 enum { TILES_MORE = 1, TILES_SMALL = 2 };
 
-static inline uint64_t tiles_notice(size_t begin, size_t bytes, bool small, bool more)
+static inline uint64_t tiles_header(size_t begin, size_t bytes, bool small, bool more)
 {
     return (uint64_t)(begin / TILES_LINE) << 32 | (uint64_t)bytes << 2 | (small ? TILES_SMALL : 0) |
            (more ? TILES_MORE : 0);
 }
 
-static inline size_t tiles_notice_begin(uint64_t notice)
+static inline size_t tiles_header_begin(uint64_t header)
 {
-    return (notice >> 32) * TILES_LINE;
+    return (header >> 32) * TILES_LINE;
 }
 
-static inline size_t tiles_notice_bytes(uint64_t notice)
+static inline size_t tiles_header_bytes(uint64_t header)
 {
-    return (uint32_t)notice >> 2;
+    return (uint32_t)header >> 2;
 }
 
 #endif

@@ -31,6 +31,7 @@ sys.path.insert(0, str(SRC / "alg"))
 from edges import files, read  # noqa: E402
 
 SHAPES = ((3, ()), (4, ("--groups",)), (8, ("--groups",)))
+SINGLE_COPY = "single_copy/single_copy.h"  # where all of that family enter
 LIMIT = 90  # seconds of one job; it ends itself before
 HOST = {
     ("host", 1): "before the host's allgather",
@@ -95,9 +96,11 @@ def configurations():
             ranks,
             options,
             (("HUDDLE_CHECK", "1"),),
-            r"core/rollcall|host$",
+            r"core/check/rollcall|host$",
         )
-        yield Configuration(f"free/{ranks}", collective, ranks, options, (), r"core/vacate|host$")
+        yield Configuration(
+            f"free/{ranks}", collective, ranks, options, (), r"core/team/vacate|host$"
+        )
         for kind in sorted({c for c, n in algorithms() if n == "single"}):
             yield Configuration(
                 f"{kind}/packed/{ranks}",
@@ -216,15 +219,15 @@ def late_root(job):
     write into their buffers.
     """
     configuration = next(c for c in configurations() if c.name == "bcast/single/4")
-    site = next(site for site in read(SRC / "alg" / "single.h")[1] if "R1" in site.labels)
+    site = next(site for site in read(SRC / "alg" / SINGLE_COPY)[1] if "R1" in site.labels)
     return (
-        Kill(configuration, ("alg/single.h", site.line), 13, 3),
+        Kill(configuration, (f"alg/{SINGLE_COPY}", site.line), 13, 3),
         "late root",
         functools.partial(  # its first entry to call 8
             run,
             job,
             configuration,
-            Kill(configuration, ("alg/single.h", site.line), 13, 3),
+            Kill(configuration, (f"alg/{SINGLE_COPY}", site.line), 13, 3),
             ("--late", "0", "8"),
         ),
     )

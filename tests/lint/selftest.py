@@ -25,7 +25,8 @@ BAD = (
     (includes, "src/topo/a.c", '#include "alg/alg.h"\n', "topo may not include"),
     (includes, "src/core/a.c", '#include "host/b.h"\n', "core may not include"),
     (includes, "src/core/a.c", "#include <mpi.h>\n", "includes mpi.h"),
-    (includes, "src/alg/bcast/a.c", '#include "mem/counter.h"\n', "sees alg/*.h and shapes only"),
+    (includes, "src/alg/bcast/a.c", '#include "mem/counter.h"\n', "sees alg/*.h, its"),
+    (includes, "src/alg/slices/a.c", '#include "alg/queue/queue.h"\n', "family's header"),
     (includes, "bench/a.c", '#include "core/b.h"\n', "bench may not include core/b.h"),
     (includes, "bench/a.c", '#include "shape/b.h"\n', "bench may not include shape/b.h"),
     (includes, "bench/a.c", '#include "tools/b.h"\n', "bench may not include tools/b.h"),
@@ -110,6 +111,7 @@ BAD = (
 GOOD = (
     (includes, "src/core/a.c", '#include "mem/b.h"\n#include "topo/c.h"\n'),
     (includes, "src/alg/bcast/a.c", '#include "alg/alg.h"\n#include "shape/ring.h"\n'),
+    (includes, "src/alg/slices/a.c", '#include <stddef.h>\n#include "alg/slices/slices.h"\n'),
     (includes, "src/host/x/a.c", '#include <mpi.h>\n#include "core/b.h"\n'),
     (
         includes,

@@ -71,9 +71,9 @@ static void a_set_waits_for_its_last_use(void **state)
     (void)state;
     assert_int_equal(ring.set_units, 4);
     for (uint64_t at = 0; at < 12; at += 4)
-        assert_int_equal(ring_must_have_left(&ring, at), 0);
+        assert_int_equal(ring_must_be_acknowledged(&ring, at), 0);
     for (uint64_t at = 12; at < 60; at += 4)
-        assert_int_equal(ring_must_have_left(&ring, at), at - 12 + 4);
+        assert_int_equal(ring_must_be_acknowledged(&ring, at), at - 12 + 4);
 }
 
 static void what_is_wanted_limits_a_ring(void **state)

@@ -59,8 +59,8 @@ static void counts_grow_and_tell_the_operation(void **state)
         uint64_t op = (uint64_t)random_between(1, MANY), tiles = (uint64_t)random_between(0, MANY);
         bool before = random_between(0, 1);
 
-        assert_true(tiles_left(op, tiles_all) >= tiles_left(op, tiles) &&
-                    tiles_left(op, tiles_all) < tiles_left(op + 1, 0));
+        assert_true(tiles_acknowledged(op, tiles_all) >= tiles_acknowledged(op, tiles) &&
+                    tiles_acknowledged(op, tiles_all) < tiles_acknowledged(op + 1, 0));
         assert_true(tiles_full(op, tiles, true) < tiles_full(op, tiles + 1, false) &&
                     tiles_full(op, tiles, true) < tiles_full(op + 1, 0, false));
         assert_int_equal(tiles_had(tiles_full(op, tiles, before), op), tiles != 0);
@@ -70,7 +70,7 @@ static void counts_grow_and_tell_the_operation(void **state)
 }
 
 /* Of an operation, and of the last of an operation and the first of the next: as far as no line is
- * asked for more than TILES_NOTICES of each. */
+ * asked for more than TILES_HEADERS of each. */
 static void notices_have_places(void **state)
 {
     (void)state;
@@ -79,16 +79,16 @@ static void notices_have_places(void **state)
             assert_in_range(tiles_place(op, tile), 0, TILES_AHEAD - 1);
             for (uint64_t ahead = 1; ahead < TILES_AHEAD; ahead++)
                 assert_int_not_equal(tiles_place(op, tile), tiles_place(op, tile + ahead));
-            for (uint64_t next = 0; tile < TILES_NOTICES && next < TILES_NOTICES; next++)
+            for (uint64_t next = 0; tile < TILES_HEADERS && next < TILES_HEADERS; next++)
                 assert_int_not_equal(tiles_place(op, tile), tiles_place(op + 1, next));
         }
     for (int i = 0; i < TIMES; i++) {
         size_t begin = (size_t)random_between(0, 1 << 23) * TILES_LINE,
                bytes = (size_t)random_between(0, MANY - 1);
         bool small = random_between(0, 1), more = random_between(0, 1);
-        uint64_t notice = tiles_notice(begin, bytes, small, more);
+        uint64_t notice = tiles_header(begin, bytes, small, more);
 
-        assert_true(tiles_notice_begin(notice) == begin && tiles_notice_bytes(notice) == bytes);
+        assert_true(tiles_header_begin(notice) == begin && tiles_header_bytes(notice) == bytes);
         assert_true(((notice & TILES_SMALL) != 0) == small && ((notice & TILES_MORE) != 0) == more);
     }
 }

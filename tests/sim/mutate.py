@@ -15,6 +15,7 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -23,23 +24,20 @@ ALGORITHMS = ROOT / "src" / "alg"
 sys.path.insert(0, str(ALGORITHMS))
 from edges import files, read  # noqa: E402
 
+DEFINED = re.compile(r"^ALG_DEFINE\((\w+), (\w+)\)", re.MULTILINE)
 CLEAN, FOUND = 0, 1
 
 
 def programs_of(path):
     """
-    The names by which the checker knows what runs this file: of a header, the algorithms that
-    include it, itself or through another one.
+    The names by which the checker knows what runs this file: the algorithms that it defines; of a
+    family's header, those of the whole family; of a protocol of the core, its own name.
     """
-    if path.suffix != ".h":
-        collective = path.parent.name if ALGORITHMS in path.parents else "core"
-        return [f"{collective}/{path.stem}"]
-    users = [
-        user
-        for user in ALGORITHMS.glob("**/*.[ch]")
-        if f'#include "alg/{path.name}"' in user.read_text(encoding="utf-8")
-    ]
-    return sorted({program for user in users for program in programs_of(user)})
+    if ALGORITHMS not in path.parents:
+        return [f"core/{path.stem}"]
+    units = path.parent.glob("*.c") if path.suffix == ".h" else [path]
+    names = {name for unit in units for name in DEFINED.findall(unit.read_text(encoding="utf-8"))}
+    return sorted("/".join(name) for name in names)
 
 
 def mutations(path):

@@ -197,7 +197,7 @@ static void words(struct mem *m, const struct coll *c)
         mem_post(m, there, c->op);
         mem_await(m, back, c->op);
         if (claims)
-            mem_claim(m, there, 1);
+            mem_prefetch_own(m, there, 1);
     } else {
         while (polls && mem_peek(m, there) != c->op) {
         }

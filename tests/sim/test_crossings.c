@@ -113,7 +113,7 @@ static void claim_far(struct mem *m, const struct coll *c)
 
     (void)c;
     if (me == FAR || me == FAR + 1)
-        mem_claim(m, flag, 1);
+        mem_prefetch_own(m, flag, 1);
     mem_peek(m, flag);
 }
 
@@ -137,7 +137,7 @@ static void occupy_link(struct mem *m, int lines)
     if (me >= FIRST && me < FIRST + lines)
         mem_peek(m, mem_slot(m, me)); /* from now on it is a flag */
     for (int r = FIRST; me == FAR + 2 && r < FIRST + lines; r++)
-        mem_claim(m, mem_slot(m, r), 1);
+        mem_prefetch_own(m, mem_slot(m, r), 1);
 }
 
 /* FAR's line waits until 513 for the link and comes at 553; FAR + 1, who gets it from there, has it
@@ -211,7 +211,7 @@ static void store_far(struct mem *m, const struct coll *c)
     if (me == FAR + 3)
         mem_peek(m, stored);
     if (me == 2)
-        mem_claim(m, stored, 1);
+        mem_prefetch_own(m, stored, 1);
     if (me == FAR)
         mem_post(m, stored, 1);
     if (me == FAR + 1)

@@ -238,8 +238,10 @@ class Calls(unittest.TestCase):
                 self.assertGreater(call["checker"]["posts"], 0)
 
     def test_calls_are_ordered_by_nothing_but_themselves(self):
-        for name, label in (("banks", "A2"), ("queue", "A2"), ("slots", "A2")):
-            with open(os.path.join(SOURCE, "src/alg/bcast", f"{name}.c"), encoding="utf-8") as file:
+        units = {"banks": "bcast/banks.c", "queue": "queue/bcast.c", "slots": "bcast/slots.c"}
+        for name, unit in units.items():
+            label = "A2"
+            with open(os.path.join(SOURCE, "src/alg", unit), encoding="utf-8") as file:
                 lines = [number for number, line in enumerate(file, 1) if f"/* {label} */" in line]
             self.assertEqual(1, len(lines))
             request = {
@@ -251,7 +253,7 @@ class Calls(unittest.TestCase):
                 "repetitions": 10,
             }
             self.assertEqual(0, simulate(**request).returncode)
-            said = simulate(**request, drop={"file": f"bcast/{name}.c", "line": lines[0]})
+            said = simulate(**request, drop={"file": unit, "line": lines[0]})
             self.assertEqual(1, said.returncode, (name, label, said.stdout))
             self.assertIn("race", json.loads(said.stdout)["call"]["checker"]["report"])
 

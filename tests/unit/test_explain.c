@@ -139,10 +139,10 @@ static void where_memory_is_short_the_verdict_says_so(void **state)
     (void)state;
     setenv("HUDDLE_MEMORY", "1M", 1);
     ask("alltoallv", 0, 32, "none");
-    assert_string_equal(verdict_on("windows"), "serves");
+    assert_true(is_verdict_on("windows", "serves"));
     ask("alltoallv", 0, 200, "none");
     assert_string_equal(text_at("why.by"), "no rule that memory has room for");
-    assert_string_equal(verdict_on("windows"), "memory has no room for its algorithm");
+    assert_true(is_verdict_on("windows", "memory has no room for its algorithm"));
     ask("alltoall", 1 << 20, 8, "core");
     assert_string_equal(verdict_on("inline"), "for other sizes");
     ask("alltoall", 8 << 10, 8, "core");
@@ -228,9 +228,7 @@ static void a_line_of_the_tuning_file_is_named(void **state)
     assert_string_equal(
         json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
         "for other numbers of ranks");
-    assert_string_equal(
-        json_string_value(json_object_get(json_array_get(at("rules"), 3), "verdict")),
-        "one before it serves");
+    assert_true(is_verdict_on("queue", "one before it serves"));
     ask("bcast", 8, 3, "core");
     assert_true(json_is_null(at("serves")));
     assert_int_equal(json_integer_value(at("why.line")), 1);

@@ -36,7 +36,7 @@ static const struct alg_param params[] = {
 
 enum {
     HEAD = offsetof(mem_flag, payload),
-    CLAIMED = 8192 /* bytes that are taken back for the next operation, at most */
+    PREFETCH_MAX = 8192 /* bytes, for the next operation */
 };
 
 static size_t set_bytes(size_t slot_bytes)
@@ -63,7 +63,7 @@ static mem_flag *set_of(struct mem *m, const struct coll *c, uint64_t op, int ra
     return (mem_flag *)((char *)mem_slot(m, rank) + op % 2 * set_bytes(c->slot_bytes));
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void allgather_inline(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
     size_t own = (size_t)me * c->bytes, from_at = coll_in_place(c) ? own : 0,
@@ -81,7 +81,7 @@ static void run(struct mem *m, const struct coll *c)
         mem_await(m, set, c->op); /* A1 */
         mem_out(m, &c->out, (char *)set + HEAD, (size_t)from * c->bytes, c->bytes);
     }
-    mem_claim(m, set_of(m, c, c->op + 1, me), behind < CLAIMED ? behind : CLAIMED);
+    mem_prefetch_own(m, set_of(m, c, c->op + 1, me), behind < PREFETCH_MAX ? behind : PREFETCH_MAX);
 }
 
 ALG_DEFINE(allgather, inline) = {
@@ -93,5 +93,5 @@ ALG_DEFINE(allgather, inline) = {
     .family = "inline exchange",
     .accepts = accepts,
     .slot_bytes = slot_bytes,
-    .run = run,
+    .run = allgather_inline,
 };

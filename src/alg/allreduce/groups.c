@@ -13,13 +13,12 @@
  *           one line read for the result
  * Accepts   n <= 112.
  *
- * Line                     written by   read by                       value k means
- *   slot[r].arrive[level]   r            who waits for r in its group  the sum over r and all below
- *   it in operation k is in this line
- *   slot[r].meet[k % 2]     r            members of a top that meets   the same
- *   slot[h].leave           h            all others; at a top that     the result of operation k is
- *   in this line
- *                                        meets: all below h
+ * Line                     written by  read by                       value k means
+ *   slot[r].arrive[level]    r           who waits for r in its group  the sum over r and all below
+ *                                                                      it in operation k is here
+ *   slot[r].meet[k % 2]      r           members of a top that meets   the same
+ *   slot[h].leave            h           all others; at a top that     the result of operation k is
+ *                                        meets: all below h            here
  *
  * An arrive line has been read before its writer is released, and a leave line before its readers
  * arrive again; meet lines as in allreduce/inline.
@@ -31,9 +30,9 @@
  *           R3 -> A3   the result                 happens before  the reads of those below, and the
  *                      reads of their lines before the next write there
  */
-#include "alg/contribution.h"
-#include "alg/gathering.h"
-#include "shape/top.h"
+#include "alg/reduction.h"
+#include "shape/gathering.h"
+#include "shape/last_level.h"
 
 enum param { EXCHANGE, FLAT };
 
@@ -42,7 +41,7 @@ static const struct alg_param params[] = {
                    "ranks, at most, that tell each other, at the lowest level of so few, instead "
                    "of rank 0",
                    1, 64, 8, NULL, .tune = "1,2" },
-    [FLAT] = GATHERING_FLAT,
+    [FLAT] = { "flat", "1", GATHERING_FLAT_DOC, 1, 64, 64, NULL, .tune = "16,64" },
     { .name = NULL },
 };
 
@@ -52,8 +51,8 @@ struct slot {
 };
 
 /* Where a rank's sum is that goes into a level; above the top: the result. */
-static mem_flag *line_of(struct mem *m, const struct coll *c, const struct top *top, int rank,
-                         int level)
+static mem_flag *line_of(struct mem *m, const struct coll *c, const struct last_level *top,
+                         int rank, int level)
 {
     struct slot *slot = mem_slot(m, rank);
 
@@ -63,7 +62,7 @@ static mem_flag *line_of(struct mem *m, const struct coll *c, const struct top *
 }
 
 /* The sum of one of the caller's group, which goes into a level, once it is there. */
-static void await_sum(struct mem *m, const struct coll *c, const struct top *top, int rank,
+static void await_sum(struct mem *m, const struct coll *c, const struct last_level *top, int rank,
                       int level)
 {
     mem_flag *line = line_of(m, c, top, rank, level);
@@ -75,11 +74,11 @@ static void await_sum(struct mem *m, const struct coll *c, const struct top *top
 }
 
 /*
- * Once they are there: the sums of members[first] .. members[end - 1], and the own one before them
- * if first > 0, into the own line of level `into`, which its readers have then left; the result
- * into `out`, too.
+ * Once they are there: the sums of members[first] .. members[end - 1], and its own before
+ * them if first > 0, into its own line of level `into`, which its readers have finished with; the
+ * result into `out`, too.
  */
-static void reduce(struct mem *m, const struct coll *c, const struct top *top, int level,
+static void reduce(struct mem *m, const struct coll *c, const struct last_level *top, int level,
                    const struct gathering *group, int into)
 {
     const struct mem_span to = { .shared = contribution_at(line_of(m, c, top, mem_rank(m), into)) },
@@ -100,7 +99,7 @@ static void reduce(struct mem *m, const struct coll *c, const struct top *top, i
 }
 
 /* The sums of those below in a rank's group; false: it does not lead the group. */
-static bool gather(struct mem *m, const struct coll *c, const struct top *top, int level)
+static bool gather(struct mem *m, const struct coll *c, const struct last_level *top, int level)
 {
     const struct gathering group = gathering_of(c->groups, level, mem_rank(m), c->param[FLAT]);
 
@@ -110,7 +109,7 @@ static bool gather(struct mem *m, const struct coll *c, const struct top *top, i
 }
 
 /* The top members' sums, which are the same on all of them, as is their order. */
-static void meet(struct mem *m, const struct coll *c, const struct top *top)
+static void meet(struct mem *m, const struct coll *c, const struct last_level *top)
 {
     const struct gathering all = { .members = top->members, .end = top->count };
 
@@ -118,11 +117,12 @@ static void meet(struct mem *m, const struct coll *c, const struct top *top)
     reduce(m, c, top, top->level, &all, top->level + 1);
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void allreduce_groups(struct mem *m, const struct coll *c)
 {
-    const struct top top = top_of(c->groups, c->param[EXCHANGE]);
+    const struct last_level top = last_level_of(c->groups, c->param[EXCHANGE]);
     int me = mem_rank(m);
-    struct slot *mine = mem_slot(m, me), *head = mem_slot(m, top_head(c->groups, &top, me));
+    struct slot *mine = mem_slot(m, me),
+                *head = mem_slot(m, last_level_releaser(c->groups, &top, me));
 
     mem_in_all(m, contribution_at(line_of(m, c, &top, me, 0)), &c->in, 0, c->bytes);
     for (int level = 0; level <= top.level && level <= c->groups->top[me]; level++) {
@@ -136,7 +136,7 @@ static void run(struct mem *m, const struct coll *c)
         }
     }
     mem_post(m, &mine->leave, c->op); /* R3 */
-    contribution_claim(m, c, &mine->meet[(c->op + 1) % 2]);
+    contribution_prefetch(m, c, &mine->meet[(c->op + 1) % 2]);
 }
 
 ALG_DEFINE(allreduce, groups) = {
@@ -147,5 +147,5 @@ ALG_DEFINE(allreduce, groups) = {
     .params = params,
     .accepts = contribution_fits,
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = allreduce_groups,
 };

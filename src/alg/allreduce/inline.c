@@ -3,15 +3,15 @@
  * allreduce/inline.c - contributions travel in flag lines, and every rank reduces all of them.
  *
  * Source    this project; papers 02 and 05: no barrier on the path.
- * Shape     p ranks, n <= 112 bytes.  Each rank writes its line and reads those of all others, from
- *           rank 0 on.
+ * Shape     p ranks, n <= 112 bytes.  Each rank writes its line and reads those of all others,
+ *           from rank 0 on.
  * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
- *           copy or reduction of n bytes in the nearest cache traffic: p lines read or written by a
- *           rank
+ *           copy or reduction of n bytes in the nearest cache traffic: p lines read or written by
+ *           a rank
  * Accepts   n <= 112.
  *
- * Two lines in turn: whoever writes the line of operation k has seen all lines of k - 1, whose
- * writers had left operation k - 2.
+ * Two lines in turn: a rank that writes the line of operation k has seen all lines of k - 1, whose
+ * writers had finished operation k - 2.
  *
  * Line                  written by   read by       value k means
  *   slot[r].line[k % 2]  r            all others    r's contribution to operation k is in this line
@@ -20,7 +20,7 @@
  *                      a rank's reads of k - 2     happen before   the others' next write to those
  *                                                                  lines
  */
-#include "alg/contribution.h"
+#include "alg/reduction.h"
 
 struct slot {
     mem_flag line[2];
@@ -39,7 +39,7 @@ static void contribute(struct mem *m, const struct coll *c)
     mem_post(m, line, c->op); /* R1 */
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void allreduce_inline(struct mem *m, const struct coll *c)
 {
     const struct mem_span out = { .view = &c->out };
     struct sources all;
@@ -53,7 +53,7 @@ static void run(struct mem *m, const struct coll *c)
         sources_add(&all, contribution_of(m, c, r, contribution_at(line), 0));
     }
     sources_reduce(&all, &out, NULL);
-    contribution_claim(m, c, line_of(m, c->op + 1, mem_rank(m)));
+    contribution_prefetch(m, c, line_of(m, c->op + 1, mem_rank(m)));
 }
 
 ALG_DEFINE(allreduce, inline) = {
@@ -64,5 +64,5 @@ ALG_DEFINE(allreduce, inline) = {
     .ordered = true,
     .accepts = contribution_fits,
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = allreduce_inline,
 };

@@ -8,12 +8,12 @@
  * Shape     p ranks, blocks of n bytes.  Each rank writes (p - 1) n bytes, posts once, and reads n
  *           bytes of each other rank, in rotation: r + 1, r + 2, ...
  * Cost      T = l + (p - 2) g + 2 (p - 1) o     ns; l one line transfer, g one more overlapped
- *           line, o a copy of n bytes in the nearest cache traffic: 2 (p - 1) n bytes beyond in and
- *           out; the own block goes from in to out
+ *           line, o a copy of n bytes in the nearest cache traffic: 2 (p - 1) n bytes beyond in
+ *           and out; its own block goes from in to out
  * Accepts   (p - 1) n + 8 bytes in half of the slot.
  *
- * Two sets in turn: whoever writes the set of operation k has seen all flags of k - 1, whose owners
- * had left operation k - 2.
+ * Two sets in turn: a rank that writes the set of operation k has seen all flags of k - 1, whose
+ * owners had finished operation k - 2.
  *
  * Line                  written by   read by       value k means
  *   slot[r].set[k % 2]  r            all others    r's blocks for operation k are behind this flag,
@@ -35,7 +35,7 @@ static const struct alg_param params[] = {
 
 enum {
     HEAD = offsetof(mem_flag, payload),
-    CLAIMED = 8192 /* bytes that are taken back for the next operation, at most */
+    PREFETCH_MAX = 8192 /* bytes, for the next operation */
 };
 
 static size_t set_bytes(size_t slot_bytes)
@@ -84,11 +84,11 @@ static void own(struct mem *m, const struct coll *c)
                  c->bytes);
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void alltoall_inline(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
     size_t behind = HEAD + (size_t)(ranks - 1) * c->bytes,
-           claimed = behind < CLAIMED ? behind : CLAIMED;
+           prefetched = behind < PREFETCH_MAX ? behind : PREFETCH_MAX;
     mem_flag *mine = set_of(m, c, me);
 
     copy_in(m, c, block_in(mine, c, me, 0), 0, me);
@@ -101,8 +101,9 @@ static void run(struct mem *m, const struct coll *c)
         mem_await(m, set, c->op); /* A1 */
         mem_out(m, &c->out, block_in(set, c, from, me), (size_t)from * c->bytes, c->bytes);
     }
-    mem_claim(m, set_of(m, &(struct coll){ .op = c->op + 1, .slot_bytes = c->slot_bytes }, me),
-              claimed);
+    mem_prefetch_own(m,
+                     set_of(m, &(struct coll){ .op = c->op + 1, .slot_bytes = c->slot_bytes }, me),
+                     prefetched);
 }
 
 ALG_DEFINE(alltoall, inline) = {
@@ -114,5 +115,5 @@ ALG_DEFINE(alltoall, inline) = {
     .family = "inline exchange",
     .accepts = accepts,
     .slot_bytes = slot_bytes,
-    .run = run,
+    .run = alltoall_inline,
 };

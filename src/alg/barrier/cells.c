@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/cells.c - one queue of cells, a line for each rank, serves both phases in order: arrivals
- * pass chip by chip, then departures.
+ * barrier/cells.c - one queue of cells, a line for each rank, serves both phases in order:
+ * arrivals pass chip by chip, then departures.
  *
  * Source    paper 02 (Zhang, Meng, Huo), "Three-level barrier".  Its queue has one cell per rank
  *           for both phases, which child and leader write in turn.  A line of ours is written by
@@ -9,8 +9,8 @@
  *           may go: an odd value is an arrival, an even one a departure.  It remains one line per
  *           rank for both phases; a leader answers all its children by one write instead of one
  *           each, and they share its line, which is written while they poll it.  Chips are the
- *           groups of the lowest level; the leaders between, if there are more levels, have no part
- *           of their own.
+ *           groups of the lowest level; the leaders between, if there are more levels, have no
+ *           part of their own.
  * Shape     p ranks on n chips; rank 0 leads the node and its own chip; p + n - 1 posts.
  * Cost      T = 2 (l + (c - 2) g) + 2 (L + (n - 2) G)    ns; c ranks of a chip; l, L one line
  *           transfer within a chip, between chips; g, G one more overlapped
@@ -18,8 +18,8 @@
  *
  * Line             written by   read by                  value means
  *   slot[r].cell   r            2 k - 1: r's leader      r, and the chip that it leads, have
- *                                                        entered operation k
- *                               2 k: those that r leads  all have entered operation k
+ *                                                        free_until operation k
+ *                               2 k: those that r leads  all have free_until operation k
  *
  * Edges     R1 -> A1   a child's entry  happens before  its chip leader's arrival
  *           R2 -> A2   the entries of a chip  happen before  the node leader's departure
@@ -52,7 +52,7 @@ static void gather_chips(struct mem *m, const struct coll *c)
     }
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void barrier_cells(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), count;
     const int *chip = shape_members(c->groups, 0, me, &count);
@@ -80,5 +80,5 @@ ALG_DEFINE(barrier, cells) = {
     .doc = "one queue, a line for each rank, for both phases: child, chip leader, node leader",
     .source = "paper 02, Three-level barrier",
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = barrier_cells,
 };

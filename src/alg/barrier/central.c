@@ -3,9 +3,9 @@
  * barrier/central.c - all ranks count in one counter; the last to arrive lets everybody go.
  *
  * Source    Mellor-Crummey, Scott: Algorithms for scalable synchronization on shared-memory
- *           multiprocessors (1991), Algorithm 7; paper 03's "sense-reversing", which it is compared
- *           with.  The sense that flips is the number of the operation here, and the counter counts
- *           on for ever (modulo 2^64) instead of being reset.
+ *           multiprocessors (1991), Algorithm 7; paper 03's "sense-reversing", which it is
+ *           compared with.  The sense that flips is the number of the operation here, and the
+ *           counter counts on for ever (modulo 2^64) instead of being reset.
  * Shape     p ranks add to one line, the last posts another, which p - 1 poll; both at rank 0, as
  *           the paper's global counters.
  * Cost      T = p a + l + (p - 2) g    ns; a an atomic addition to a line that another rank had
@@ -14,7 +14,7 @@
  *
  * Line             written by        read by      value k means
  *   slot[0].count  all, by addition  its adders   k additions: p of them an operation
- *   slot[0].sense  the last to come  the others   all have entered operation k
+ *   slot[0].sense  the last to come  the others   all have free_until operation k
  *
  * Edges     R1 -> A1   an entry  happens before  the last arrival, which reads p k
  *           R2 -> A2   all entries, as the last has seen them  happen before  the exits; and a post
@@ -26,7 +26,7 @@ struct slot {
     mem_flag count, sense;
 };
 
-static void run(struct mem *m, const struct coll *c)
+static void barrier_central(struct mem *m, const struct coll *c)
 {
     struct slot *home = mem_slot(m, 0);
     uint64_t all = c->op * (uint64_t)mem_size(m);
@@ -43,5 +43,5 @@ ALG_DEFINE(barrier, central) = {
     .doc = "all count in one counter, the last lets all go",
     .source = "Mellor-Crummey, Scott 1991, Algorithm 7",
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = barrier_central,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/combining.c - ranks count in small groups; the last of a group goes on to the group above
- * and, coming back, lets its own go.
+ * barrier/combining.c - ranks count in small groups; the last of a group goes on to the group
+ * above and, coming back, lets its own go.
  *
  * Source    Yew, Tzeng, Lawrie: Distributing hot-spot addressing in large-scale multiprocessors
- *           (1987), as in Mellor-Crummey, Scott (1991), Algorithm 8; paper 03's "combining tree" is
- *           degree = 2.  Senses are numbers of operations and counters are never reset, as in
+ *           (1987), as in Mellor-Crummey, Scott (1991), Algorithm 8; paper 03's "combining tree"
+ *           is degree = 2.  Senses are numbers of operations and counters are never reset, as in
  *           central.c.
  * Shape     p ranks, h = ceil(log_k p) levels, k the degree.  At level i the ranks of a run of
  *           k^(i+1) have been counted in at most k runs of k^i.  (p - 1) / (k - 1) nodes where p =
@@ -14,14 +14,14 @@
  *           last, l one line transfer, g one more overlapped
  * Accepts   any number of ranks; 2 <= k <= 64.
  *
- * A node joins k runs, and lies in the slot of the first rank of its second run: that rank is first
- * of a later run in no other node, so every slot holds one node at most.  Where there is no second
- * run, there is nothing to join and no node.
+ * A node joins k runs, and lies in the slot of the first rank of its second run: that rank is
+ * first of a later run in no other node, so every slot holds one node at most.  Where there is no
+ * second run, there is nothing to join and no node.
  *
  * Line            written by                         read by     value v means
  *   slot[r].count the last of each run, by addition  its adders  v additions: one for each run an
  *                                                                operation
- *   slot[r].sense the last of them                   the others  all have entered operation v
+ *   slot[r].sense the last of them                   the others  all have free_until operation v
  *
  * Edges     R1 -> A1   the entries below a rank that counts  happen before  the last arrival at the
  *                      node, which goes up
@@ -53,7 +53,7 @@ static struct slot *node_of(struct mem *m, int run, int degree, uint64_t *arriva
     return runs > 1 ? mem_slot(m, first + run) : NULL;
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void barrier_combining(struct mem *m, const struct coll *c)
 {
     int degree = (int)c->param[DEGREE], run = 1;
     uint64_t arrivals;
@@ -79,5 +79,5 @@ ALG_DEFINE(barrier, combining) = {
     .source = "Yew, Tzeng, Lawrie 1987; paper 03, combining tree",
     .params = params,
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = barrier_combining,
 };

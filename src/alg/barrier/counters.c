@@ -11,8 +11,8 @@
  * Accepts   any number of ranks.
  *
  * Line              written by   read by   value k means
- *   slot[r].state   r > 0        rank 0    r has entered operation k
- *   slot[0].state   rank 0       others    all have entered operation k
+ *   slot[r].state   r > 0        rank 0    r has free_until operation k
+ *   slot[0].state   rank 0       others    all have free_until operation k
  *
  * Edges     R1 -> A1   an entry  happens before  the end of rank 0's scan
  *           R2 -> A2   all entries, as rank 0 has seen them  happen before  the exits
@@ -23,7 +23,7 @@ struct slot {
     mem_flag state;
 };
 
-static void run(struct mem *m, const struct coll *c)
+static void barrier_counters(struct mem *m, const struct coll *c)
 {
     struct slot *mine = mem_slot(m, mem_rank(m)), *master = mem_slot(m, 0);
 
@@ -45,5 +45,5 @@ ALG_DEFINE(barrier, counters) = {
     .doc = "each counts in a line of its own, rank 0 looks at all and lets all go by one line",
     .source = "paper 03, sense-reversing-counter",
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = barrier_counters,
 };

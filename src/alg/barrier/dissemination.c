@@ -3,9 +3,9 @@
  * barrier/dissemination.c - in round i everybody hears from the rank 2^i before it, which has by
  * then heard of 2^i ranks.
  *
- * Source    Hensgen, Finkel, Manber: Two algorithms for barrier synchronization (1988); paper 03 is
- *           compared with it.  Mellor-Crummey, Scott (1991), Algorithm 9, needs two sets of flags
- *           and a sense; a line that counts operations needs neither.
+ * Source    Hensgen, Finkel, Manber: Two algorithms for barrier synchronization (1988); paper 03
+ *           is compared with it.  Mellor-Crummey, Scott (1991), Algorithm 9, needs two sets of
+ *           flags and a sense; a line that counts operations needs neither.
  * Shape     p ranks, h = ceil(log2 p) rounds; p h lines posted, each with one writer and one
  *           reader, p of them at a time.
  * Cost      T = h l    ns; l one line transfer
@@ -13,7 +13,7 @@
  *
  * Line               written by   read by             value k means
  *   slot[r].round[i] r            rank r + 2^i mod p  r, and the 2^i - 1 ranks before it, have
- *                                                     entered operation k
+ *                                                     free_until operation k
  *
  * Edges     R1 -> A1   the entries of 2^i ranks  happen before  the round i + 1 of the rank 2^i
  *                      after
@@ -32,7 +32,7 @@ static bool accepts(const struct coll *c, int ranks)
     return ranks <= 1 << ROUNDS;
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void barrier_dissemination(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
     struct slot *mine = mem_slot(m, me);
@@ -52,5 +52,5 @@ ALG_DEFINE(barrier, dissemination) = {
     .source = "Hensgen, Finkel, Manber 1988",
     .fixed_bytes = sizeof(struct slot),
     .accepts = accepts,
-    .run = run,
+    .run = barrier_dissemination,
 };

@@ -14,8 +14,8 @@
  * Accepts   any number of ranks.
  *
  * Line                written by   read by   value k means
- *   slot[r].arrived   r            rank 0    r has entered operation k
- *   slot[r].leave     rank 0       r         all have entered operation k
+ *   slot[r].arrived   r            rank 0    r has free_until operation k
+ *   slot[r].leave     rank 0       r         all have free_until operation k
  *
  * Edges     R1 -> A1   an entry  happens before  the end of rank 0's scan
  *           R2 -> A2   all entries, as rank 0 has seen them  happen before  the exits
@@ -26,7 +26,7 @@ struct slot {
     mem_flag arrived, leave;
 };
 
-static void run(struct mem *m, const struct coll *c)
+static void barrier_gather(struct mem *m, const struct coll *c)
 {
     struct slot *mine = mem_slot(m, mem_rank(m));
 
@@ -51,5 +51,5 @@ ALG_DEFINE(barrier, gather) = {
     .doc = "rank 0 hears from each by one line and lets each go by another",
     .source = "paper 03, sense-reversing-gr",
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = barrier_gather,
 };

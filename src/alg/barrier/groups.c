@@ -5,36 +5,30 @@
  *
  * Source    paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
  *           "Barrier"; its sense and states, which flip or count, are counters of the operation
- *           here, so back-to-back calls need no second phase.  Ours: where at most `exchange` ranks
- *           take part in a level, they do not gather further, at rank 0: each tells all the others,
- *           and releases its own ranks below: one line transfer less on the path, or more.
+ *           here, so back-to-back calls need no second phase.  Ours: where at most `exchange`
+ *           ranks take part in a level, they do not gather further, at rank 0: each tells all the
+ *           others, and releases its own ranks below: one line transfer less on the path, or more.
  *           exchange = 1 is the paper's form.
  * Shape     p ranks in L levels of groups; a leader scans its group, then arrives one level up.  A
- *           group of more than `flat` members gathers in two steps: 64 ranks of a simulated 2 x
- *           Xeon 8358, groups of 32, .96 us instead of 1.33.
+ *           group of more than `flat` members gathers in two steps.
  * Cost      T = sum over levels of (l + (c - 2) g) + l + (p - 2) g    ns; l one line transfer, c
  *           group size, g one more overlapped line two ranks that exchange: l; a group in two
  *           steps: 2 (l + sqrt(c) g) instead of l + (c - 2) g
  * Accepts   any number of ranks and groups.
  *
- * Line                    written by   read by                       value k means
- *   slot[r].arrive[level]   r            who waits for r in its group  r, and all below it, have
- *   entered operation k
- *   slot[r].meet[k % 2]     r            members of a top that meets   the same
- *   slot[h].leave           h            all others; at a top that     everybody has entered
- *   operation k
- *                                        meets: all below h
+ * Line                    written by  read by                       value k means
+ *   slot[r].arrive[level]   r           who waits for r in its group  r, and all below it, have
+ *                                                                     entered operation k
+ *   slot[r].meet[k % 2]     r           members of a top that meets   the same
+ *   slot[h].leave           h           all others; at a top that     all have entered operation k
+ *                                       meets: all below h
  *
- * Who meets uses two lines in turn: the others may still poll the one, the other they have all
- * left, and its owner takes it back for the next operation before that comes (mem_claim), not
- * within it: .29 -> .21 us, two ranks from a common start, line transfer 135 ns.
+ * Members that meet use two lines in turn: the others may still poll the one; they have all
+ * finished with the other, and its owner prefetches it for ownership between two operations, not
+ * within one.
  *
- * Where ranks share processors, a group gathers best in one step.  On 2 processors, line transfer
- * 53-76 ns, fastest tenth of interleaved shots, several launches: 8 unbound ranks meet in 23-27 us
- * by the flat forms (this, central, counters, gather, cells), in 30-41 by the logarithmic ones; 16
- * in 69-86 and 73-123 us.  Two bound ranks, medians: this .23, dissemination .27, the others
- * .36-.41.  Ranks with a processor each in wide groups take two steps, in simulated time
- * (core/choose/builtin.toml).
+ * Where ranks share processors, a group gathers best in one step; ranks with one core each in wide
+ * groups take two steps (core/choose/builtin.toml).
  *
  * Edges     R1 -> A1   a member's (and its members') entry  happens before  its leader's arrival
  *                      one level up
@@ -42,8 +36,9 @@
  *                      members' exits
  *           R3 -> A3   a top member's view of all entries      happens before  the exits below it
  */
-#include "alg/gathering.h"
-#include "shape/top.h"
+#include "alg/alg.h"
+#include "shape/gathering.h"
+#include "shape/last_level.h"
 
 enum param { EXCHANGE, FLAT };
 
@@ -52,7 +47,7 @@ static const struct alg_param params[] = {
                    "ranks, at most, that tell each other, at the lowest level of so few, instead "
                    "of rank 0",
                    1, 64, 8, NULL, .tune = "1,2" },
-    [FLAT] = GATHERING_FLAT,
+    [FLAT] = { "flat", "1", GATHERING_FLAT_DOC, 1, 64, 64, NULL, .tune = "16,64" },
     { .name = NULL },
 };
 
@@ -62,7 +57,7 @@ struct slot {
 };
 
 /* The top members tell each other. */
-static void meet(struct mem *m, const struct coll *c, const struct top *top)
+static void meet(struct mem *m, const struct coll *c, const struct last_level *top)
 {
     int me = mem_rank(m);
     struct slot *mine = mem_slot(m, me);
@@ -73,7 +68,7 @@ static void meet(struct mem *m, const struct coll *c, const struct top *top)
         if (top->members[i] != me)
             mem_await(m, &other->meet[c->op % 2], c->op); /* A2 */
     }
-    mem_claim(m, &mine->meet[(c->op + 1) % 2], 1);
+    mem_prefetch_own(m, &mine->meet[(c->op + 1) % 2], 1);
 }
 
 /* A member waits for those of its group below it; false: this rank does not lead the group. */
@@ -88,9 +83,9 @@ static bool gather(struct mem *m, const struct coll *c, int level)
     return group.leads;
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void barrier_groups(struct mem *m, const struct coll *c)
 {
-    struct top top = top_of(c->groups, c->param[EXCHANGE]);
+    struct last_level top = last_level_of(c->groups, c->param[EXCHANGE]);
     int me = mem_rank(m);
     struct slot *mine = mem_slot(m, me);
 
@@ -98,7 +93,7 @@ static void run(struct mem *m, const struct coll *c)
         if (level == top.level && top.meets) {
             meet(m, c, &top);
         } else if (!gather(m, c, level)) {
-            struct slot *head = mem_slot(m, top_head(c->groups, &top, me));
+            struct slot *head = mem_slot(m, last_level_releaser(c->groups, &top, me));
             mem_post(m, &mine->arrive[level], c->op); /* R1 */
             mem_await(m, &head->leave, c->op);        /* A3 */
             return;
@@ -115,5 +110,5 @@ ALG_DEFINE(barrier, groups) = {
     .source = "paper 03, Barrier",
     .params = params,
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = barrier_groups,
 };

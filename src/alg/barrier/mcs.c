@@ -15,8 +15,8 @@
  *
  * Line                    written by            read by   value k means
  *   slot[r].arrived[i]    4 r + 1 + i           r         4 r + 1 + i, and all below it, have
- *                                                         entered operation k
- *   slot[r].wake          (r - 1) / 2           r         all have entered operation k
+ *                                                         free_until operation k
+ *   slot[r].wake          (r - 1) / 2           r         all have free_until operation k
  *
  * Edges     R1 -> A1   the entries below and of a rank  happen before  its parent's own arrival
  *           R2 -> A2   all entries, as rank 0 has seen them  happen before  the exits, parent
@@ -45,7 +45,7 @@ static void arrive(struct mem *m, uint64_t op)
     mem_await(m, &mine->wake, op);                        /* A2 */
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void barrier_mcs(struct mem *m, const struct coll *c)
 {
     int first = WAKE * mem_rank(m) + 1;
 
@@ -62,5 +62,5 @@ ALG_DEFINE(barrier, mcs) = {
     .doc = "arrive up a tree of four, leave down a tree of two, waiting on one's own lines",
     .source = "Mellor-Crummey, Scott 1991, Algorithm 11",
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = barrier_mcs,
 };

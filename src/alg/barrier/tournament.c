@@ -14,9 +14,9 @@
  * Accepts   any number of ranks.
  *
  * Line             written by           read by              value k means
- *   slot[r].lost   r                    the rank r loses to  r, and all it has beaten, have entered
- *                                                            operation k
- *   slot[r].wake   the rank r loses to  r                    all have entered operation k
+ *   slot[r].lost   r                    the rank r loses to  r, and all it has beaten, have
+ * free_until operation k slot[r].wake   the rank r loses to  r                    all have
+ * free_until operation k
  *
  * Edges     R1 -> A1   the entries of the loser and of whom it has beaten  happen before  the
  *                      winner's next round
@@ -29,7 +29,7 @@ struct slot {
     mem_flag lost, wake;
 };
 
-static void run(struct mem *m, const struct coll *c)
+static void barrier_tournament(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), round = 1;
     struct slot *mine = mem_slot(m, me);
@@ -58,5 +58,5 @@ ALG_DEFINE(barrier, tournament) = {
     .doc = "half of the ranks lose in each round, and are woken by those they lost to",
     .source = "Hensgen, Finkel, Manber 1988; Mellor-Crummey, Scott 1991, Algorithm 10",
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = barrier_tournament,
 };

@@ -5,9 +5,9 @@
  *
  * Source    Open MPI's coll/sm (Graham, Shipman 2008), as paper 01, "Problem", describes it; here
  *           to compare with.  Its control words, written by the parent in the child's memory and
- *           reset by the child, are counters that a rank posts in its own; the in-use count, set by
- *           the root and counted down to 0, only grows.  The paper lets all ranks read the root's
- *           buffers; the component copies fragments from parent to child.
+ *           reset by the child, are counters that a rank posts in its own; the in-use count, set
+ *           by the root and counted down to 0, only grows.  The paper lets all ranks read the
+ *           root's buffers; the component copies fragments from parent to child.
  * Shape     p ranks, n bytes, w buffers of f bytes a rank.  The root copies in, p - 1 ranks copy
  *           out; from `parent`, those with children copy once more.
  * Cost      T = ceil(n/f) log_k(p) k l + ceil(2 n/(w f)) (p - 1) a + (n + f) t     ns; l one line
@@ -15,18 +15,19 @@
  * Accepts   any n, if the lease has a window of two buffers.
  *
  * Positions (shape/ring.h, a bank is a set, a buffer is a unit) count over all roots; every rank
- * keeps its own, and they agree between operations.  An operation begins with a bank of its own, so
- * that each use of a bank has one root and p - 1 others, who count as they leave.
+ * keeps its own, and they agree between operations.  An operation begins with a bank of its own,
+ * so that each use of a bank has one root and p - 1 others, who count as they leave.
  *
  * Line                      written by   read by                     value k means
  *   slot[r].word[k % w]     r            r's children                the fragment at position k - 1
- *                                                                    can be read; with it, a notice
- *   slot[0].gone[bank]      all, add 1   any root                    others than the root have left
+ *                                                                    can be read; with it, a
+ *                                                                    header
+ *   slot[0].gone[bank]      all, add 1   any root                    others than the root have read
  *                                                                    that bank k times
  *   slot[r].at              r            r                           (plain) r's position
  *   data                    r            r's children, or all        fragments, from the
- *                                                                    announcement until the bank is
- *                                                                    left
+ *                                                                    announcement until the bank
+ *                                                                    is left
  *
  * Edges     R1 -> A1   the copies into a buffer      happen before   the copies out of it; the
  *                      announcement passes down the tree
@@ -93,18 +94,18 @@ static mem_flag *gone_at(struct mem *m, const struct shape_ring *ring, uint64_t 
     return &((struct slot *)mem_slot(m, 0))->gone[at / ring->set_units % BANKS];
 }
 
-/* The root copies a fragment in; before the first of a bank, all others have left the bank as often
- * as it was used. */
+/* The root copies a fragment in; before the first of a bank, all others have finished with it as
+ * often as it was used. */
 static uint64_t copy_in(struct mem *m, const struct coll *c, const struct shape_ring *ring,
                         uint64_t at, size_t done)
 {
     if (ring_at_set(ring, at))
         mem_await(m, gone_at(m, ring, at), at / ring->units * (uint64_t)(mem_size(m) - 1)); /* A2 */
-    return fragment_in(m, c, data_of(mem_slot(m, c->root), ring, c->param, at), done,
-                       (size_t)c->param[FRAGMENT]);
+    return fragment_copy_in(m, c, data_of(mem_slot(m, c->root), ring, c->param, at), done,
+                            (size_t)c->param[FRAGMENT]);
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void bcast_banks(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = { SHAPE_KARY, (int)c->param[DEGREE], mem_size(m), c->root, c->groups };
     struct shape_ring ring = ring_of(c->param, c->slot_bytes);
@@ -115,28 +116,28 @@ static void run(struct mem *m, const struct coll *c)
     struct slot *source = relays                          ? mine
                           : c->param[FROM] == FROM_PARENT ? parent
                                                           : mem_slot(m, c->root);
-    uint64_t at = mem_get(m, &mine->at), notice = FRAGMENT_MORE;
+    uint64_t at = mem_get(m, &mine->at), header = FRAGMENT_MORE;
 
-    for (size_t done = 0; notice & FRAGMENT_MORE; done += fragment_bytes(notice)) {
+    for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header)) {
         mem_flag *word = &mine->word[at % ring.units], *from = &parent->word[at % ring.units];
 
         if (above < 0) {
-            notice = copy_in(m, c, &ring, at, done);
+            header = copy_in(m, c, &ring, at, done);
         } else {
             mem_await(m, from, at + 1); /* A1 */
-            notice = mem_get(m, from->payload);
+            header = mem_get(m, from->payload);
         }
         if (relays)
             mem_copy(m, data_of(mine, &ring, c->param, at), data_of(parent, &ring, c->param, at),
-                     fragment_bytes(notice));
+                     fragment_bytes(header));
         if (!leaf) {
-            mem_put(m, word->payload, notice);
+            mem_put(m, word->payload, header);
             mem_post(m, word, at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, &c->buf, data_of(source, &ring, c->param, at), done, fragment_bytes(notice));
+            mem_out(m, &c->buf, data_of(source, &ring, c->param, at), done, fragment_bytes(header));
         at++;
-        if (above >= 0 && (!(notice & FRAGMENT_MORE) || ring_at_set(&ring, at)))
+        if (above >= 0 && (!(header & FRAGMENT_MORE) || ring_at_set(&ring, at)))
             mem_add(m, gone_at(m, &ring, at - 1), 1); /* R2 */
     }
     mem_put(m, &mine->at, ring_round_up(&ring, at));
@@ -150,5 +151,5 @@ ALG_DEFINE(bcast, banks) = {
     .baseline = true,
     .params = params,
     .slot_bytes = slot_bytes,
-    .run = run,
+    .run = bcast_banks,
 };

@@ -10,7 +10,7 @@
  *           the nearest cache
  * Accepts   n <= 112.  Decided before any rank touches shared memory.
  *
- * Each rank has a ring of RING lines, used by operation number, in two halves.  Whoever is root of
+ * Each rank has a ring of RING lines, used by operation number, in two halves.  The root of
  * the first operation of a half waits until all ranks have finished the half before last, whose
  * lines these are; every later operation of the half happens after that.  So no acknowledgement is
  * on the path, and RING / 2 operations are in flight.
@@ -54,7 +54,7 @@ static bool accepts(const struct coll *c, int ranks)
     return c->bytes <= sizeof((struct packet *)0)->data;
 }
 
-/* Before the first write to a half: everybody has left it. */
+/* Before the first write to a half: everybody has finished with it. */
 static void enter_half(struct mem *m, uint64_t op)
 {
     for (int r = 0; r < mem_size(m); r++) {
@@ -103,7 +103,7 @@ static void receive(struct mem *m, const struct coll *c, const struct shape_tree
     mem_out(m, &c->buf, p->data, 0, bytes);
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void bcast_inline(struct mem *m, const struct coll *c)
 {
     const struct shape_tree t = { (enum shape_kind)c->param[KIND], (int)c->param[DEGREE],
                                   mem_size(m), c->root, c->groups };
@@ -123,5 +123,5 @@ ALG_DEFINE(bcast, inline) = {
     .params = params,
     .accepts = accepts,
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = bcast_inline,
 };

@@ -4,7 +4,7 @@
  * the same tree.
  *
  * Source    Jain et al. (SC'18), as paper 01, "Problem", describes it; here to compare with.  A
- *           fragment's length lies in its cell, as a notice, since it may be shorter than f; the
+ *           fragment's length lies in its cell, as a header, since it may be shorter than f; the
  *           cell's last root lies there too, whose tree the next one asks.
  * Shape     p ranks, n bytes, w cells of f bytes, all in rank 0's slice (slices are alike, so the
  *           others' lie idle).  The root copies in, p - 1 copy out.
@@ -13,19 +13,20 @@
  * Accepts   any n, if the lease has a window.
  *
  * Positions (shape/ring.h, each cell is a set) count over all roots; every rank keeps its own, and
- * they agree between operations.  A rank with children waits for them after each fragment; the root
- * goes on, and waits for its cell only: all below the last use's root, in that use's tree, have
- * left it.  So tree and degree hold for all calls of a team, not per call.
+ * they agree between operations.  A rank with children waits for them after each fragment; the
+ * root goes on, and waits for its cell only: all below the last use's root, in that use's tree,
+ * have finished with it.  So tree and degree hold for all calls of a team, not per call.
  *
- * Line                 written by          read by                        value k means
- *   slot[r].release    r                   r's children                   the fragments before
- *   position k are in the ring
- *   slot[r].gather     r, while not root   r's parent; who writes a cell  r, and all below it in
- *   each operation's tree, read nothing before position k
- *                                          that r's parent wrote last     any more
- *   slot[r].at         r                   r                              (plain) r's position
- *   slot[0].cell[i]    the root            all                            a fragment, from its
- *   release until it is gathered
+ * Line              written by         read by              value k means
+ *   slot[r].release   r                  r's children         the fragments before position k are
+ *                                                             in the ring
+ *   slot[r].gather    r, while not root  r's parent; the      r, and all below it in each
+ *                                        next writer of a     operation's tree, read nothing
+ *                                        cell that r's        before position k any more
+ *                                        parent wrote
+ *   slot[r].at        r                  r                    (plain) r's position
+ *   slot[0].cell[i]   the root           all                  a fragment, from its release until
+ *                                                             it is gathered
  *
  * Edges     R1 -> A1   the root's copy-in                  happens before  the copies out; the
  *                      release passes down the tree
@@ -47,7 +48,7 @@ static const struct alg_param params[] = {
 };
 
 struct cell {
-    _Alignas(HUD_LINE) uint64_t notice;
+    _Alignas(HUD_LINE) uint64_t header;
     uint64_t root; /* who wrote it */
     _Alignas(HUD_LINE) unsigned char data[];
 };
@@ -68,7 +69,7 @@ static struct shape_ring ring_of(const long *param, size_t slot_bytes)
     struct shape_ring ring =
         fragment_ring(slot_bytes, sizeof(struct slot), cell_bytes(param), param[CELLS], 1);
 
-    ring.set_units = 1; /* each cell is filled, and left, by itself */
+    ring.set_units = 1; /* each cell is filled and acknowledged by itself */
     return ring;
 }
 
@@ -81,7 +82,7 @@ static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 }
 
 /* Waits until all below a rank, in the tree of the operation with that root, read nothing before
- * position `least`. */
+ * position `min`. */
 static void gather(struct mem *m, const struct coll *c, int root, int rank, uint64_t min)
 {
     struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m),
@@ -93,19 +94,19 @@ static void gather(struct mem *m, const struct coll *c, int root, int rank, uint
     }
 }
 
-/* The root writes a cell, once all have left the position that it held. */
+/* The root writes a cell, once all have acknowledged the position that it held. */
 static void copy_in(struct mem *m, const struct coll *c, struct cell *cell, size_t done,
-                    uint64_t left)
+                    uint64_t acknowledged)
 {
-    if (left != 0) {
+    if (acknowledged != 0) {
         int root = (int)mem_get(m, &cell->root);
-        gather(m, c, root, root, left);
+        gather(m, c, root, root, acknowledged);
     }
-    mem_put(m, &cell->notice, fragment_in(m, c, cell->data, done, (size_t)c->param[FRAGMENT]));
+    mem_put(m, &cell->header, fragment_copy_in(m, c, cell->data, done, (size_t)c->param[FRAGMENT]));
     mem_put(m, &cell->root, (uint64_t)c->root);
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void bcast_release(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m),
                             c->root, c->groups };
@@ -114,21 +115,21 @@ static void run(struct mem *m, const struct coll *c)
     struct slot *mine = mem_slot(m, me), *first = mem_slot(m, 0),
                 *parent = mem_slot(m, above < 0 ? me : above);
     bool leaf = hud_shape_child(&t, me, 0) < 0;
-    uint64_t at = mem_get(m, &mine->at), notice = FRAGMENT_MORE;
+    uint64_t at = mem_get(m, &mine->at), header = FRAGMENT_MORE;
 
-    for (size_t done = 0; notice & FRAGMENT_MORE; done += fragment_bytes(notice)) {
+    for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header)) {
         struct cell *cell = (struct cell *)(first->cells + at % ring.units * cell_bytes(c->param));
 
         if (above < 0)
-            copy_in(m, c, cell, done, ring_must_have_left(&ring, at));
+            copy_in(m, c, cell, done, ring_must_be_acknowledged(&ring, at));
         else
             mem_await(m, &parent->release, at + 1); /* A1 */
-        notice = mem_get(m, &cell->notice);
+        header = mem_get(m, &cell->header);
         at++;
         if (!leaf)
             mem_post(m, &mine->release, at); /* R1 */
         if (above >= 0) {
-            mem_out(m, &c->buf, cell->data, done, fragment_bytes(notice));
+            mem_out(m, &c->buf, cell->data, done, fragment_bytes(header));
             gather(m, c, c->root, me, at);
             mem_post(m, &mine->gather, at); /* R2 */
         }
@@ -144,5 +145,5 @@ ALG_DEFINE(bcast, release) = {
     .baseline = true,
     .params = params,
     .slot_bytes = slot_bytes,
-    .run = run,
+    .run = bcast_release,
 };

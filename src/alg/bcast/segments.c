@@ -9,21 +9,21 @@
  *           each segment, for the rank that reads it k places before, so only the last k need to
  *           acknowledge it.
  * Shape     p ranks in G groups, those of the level below the top: a group is a member of the top
- *           group and all ranks below it, and its segment lies in that member's slice.  Nothing but
- *           the top: one group, one segment, in rank 0's slice.  In step i of a round group g reads
- *           segment (g + i) mod G.
+ *           group and all ranks below it, and its segment lies in that member's slice.  Nothing
+ *           but the top: one group, one segment, in rank 0's slice.  In step i of a round group g
+ *           reads segment (g + i) mod G.
  * Cost      T = n t + max over segments of the reads of n/G in turns of k     ns; t ns per byte
  *           copied; of more rounds the two overlap
  * Accepts   any n, if the lease has a window.
  *
  * All ranks but the root read every segment in the same order (shape/circle.h).  Rounds count over
- * all roots; each rank remembers who was root of the last round in each half, for the order without
- * that root tells who were the last k to read it.
+ * all roots; each rank remembers who was root of the last round in each half, for the order
+ * without that root tells who were the last k to read it.
  *
  * Line                    written by   read by                    value k means
  *   slot[r].full[half]    r            all others                 round k - 1 is in that half of
  *                                                                 all segments, r its root; with
- *                                                                 it, a notice
+ *                                                                 it, a header
  *   slot[r].read          r            k places on; any root      r has done the first k steps, of
  *                                                                 G a round
  *   slot[r].rounds,.root  r            r                          (plain) rounds so far; root of
@@ -88,7 +88,7 @@ static void reclaim(struct mem *m, const struct coll *c, uint64_t round, int seg
     }
 }
 
-/* The root copies a round in.  Returns its notice. */
+/* The root copies a round in.  Returns its header. */
 static uint64_t fill(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round,
                      size_t sent)
 {
@@ -101,7 +101,7 @@ static uint64_t fill(struct mem *m, const struct coll *c, const struct circle *o
         reclaim(m, c, round, s);
         mem_in_all(m, head->data + round % 2 * half, &c->buf, sent + part.first_bytes, part.bytes);
     }
-    return fragment_notice(bytes, left);
+    return fragment_header(bytes, left);
 }
 
 /* Another copies it out, in G steps. */
@@ -125,23 +125,23 @@ static void drain(struct mem *m, const struct coll *c, const struct circle *o, u
     }
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void bcast_segments(struct mem *m, const struct coll *c)
 {
     struct circle o = circle_of(c->groups, c->root);
     struct slot *mine = mem_slot(m, mem_rank(m)), *root = mem_slot(m, c->root);
-    uint64_t round = mem_get(m, &mine->rounds), notice = FRAGMENT_MORE;
+    uint64_t round = mem_get(m, &mine->rounds), header = FRAGMENT_MORE;
 
-    for (size_t done = 0; notice & FRAGMENT_MORE; done += fragment_bytes(notice), round++) {
+    for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header), round++) {
         mem_flag *full = &root->full[round % 2];
 
         if (mem_rank(m) == c->root) {
-            notice = fill(m, c, &o, round, done);
-            mem_put(m, full->payload, notice);
+            header = fill(m, c, &o, round, done);
+            mem_put(m, full->payload, header);
             mem_post(m, full, round + 1); /* R1 */
         } else {
             mem_await(m, full, round + 1); /* A1 */
-            notice = mem_get(m, full->payload);
-            drain(m, c, &o, round, fragment_bytes(notice), done);
+            header = mem_get(m, full->payload);
+            drain(m, c, &o, round, fragment_bytes(header), done);
         }
         mem_put(m, &mine->root[round % 2], (uint64_t)c->root);
     }
@@ -155,5 +155,5 @@ ALG_DEFINE(bcast, segments) = {
     .source = "paper 02, Broadcast",
     .params = params,
     .slot_bytes = slot_bytes,
-    .run = run,
+    .run = bcast_segments,
 };

@@ -4,7 +4,7 @@
  * when all slots are used.
  *
  * Source    MVAPICH's scheme, as paper 01, "Problem", describes it; here to compare with.  Its
- *           4-byte psn, reset by nobody, is a counter of 8 bytes; the length travels beside it,
+ *           4-byte psn, reset by nobody, is a counter of 8 bytes; the length travels next to it,
  *           since a fragment may be shorter than f; its barrier is a flat one by counters.
  * Shape     p ranks, n bytes, slots of f bytes, w of them a rank.  The root copies in, p - 1 ranks
  *           copy out of the root's slots.
@@ -17,7 +17,7 @@
  *
  * Line                        written by   read by       value k means
  *   slot[r].cell[i].psn       r            all others    the fragment at position k - 1 is in this
- *                                                        cell; with it, a notice
+ *                                                        cell; with it, a header
  *   slot[r].here              r            rank 0        r reads nothing before position k any more
  *   slot[0].leave             rank 0       all others    nobody reads anything before position k
  *                                                        any more
@@ -89,34 +89,34 @@ static void meet(struct mem *m, uint64_t at)
 static uint64_t copy_in(struct mem *m, const struct coll *c, struct cell *cell, uint64_t at,
                         size_t done)
 {
-    uint64_t notice = fragment_in(m, c, cell->data, done, (size_t)c->param[FRAGMENT]);
+    uint64_t header = fragment_copy_in(m, c, cell->data, done, (size_t)c->param[FRAGMENT]);
 
-    mem_put(m, cell->psn.payload, notice);
+    mem_put(m, cell->psn.payload, header);
     mem_post(m, &cell->psn, at + 1); /* R1 */
-    return notice;
+    return header;
 }
 
 static uint64_t copy_out(struct mem *m, const struct coll *c, struct cell *cell, uint64_t at,
                          size_t done)
 {
     mem_await(m, &cell->psn, at + 1); /* A1 */
-    uint64_t notice = mem_get(m, cell->psn.payload);
-    mem_out(m, &c->buf, cell->data, done, fragment_bytes(notice));
-    return notice;
+    uint64_t header = mem_get(m, cell->psn.payload);
+    mem_out(m, &c->buf, cell->data, done, fragment_bytes(header));
+    return header;
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void bcast_slots(struct mem *m, const struct coll *c)
 {
     struct slot *mine = mem_slot(m, mem_rank(m)), *root = mem_slot(m, c->root);
     struct shape_ring ring = ring_of(c->param, c->slot_bytes);
-    uint64_t at = mem_get(m, &mine->at), notice = FRAGMENT_MORE;
+    uint64_t at = mem_get(m, &mine->at), header = FRAGMENT_MORE;
 
-    for (size_t done = 0; notice & FRAGMENT_MORE; done += fragment_bytes(notice), at++) {
+    for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header), at++) {
         struct cell *cell = (struct cell *)(root->cells + at % ring.units * cell_bytes(c->param));
 
         if (at != 0 && ring_at_set(&ring, at))
             meet(m, at);
-        notice =
+        header =
             mem_rank(m) == c->root ? copy_in(m, c, cell, at, done) : copy_out(m, c, cell, at, done);
     }
     mem_put(m, &mine->at, at);
@@ -130,5 +130,5 @@ ALG_DEFINE(bcast, slots) = {
     .baseline = true,
     .params = params,
     .slot_bytes = slot_bytes,
-    .run = run,
+    .run = bcast_slots,
 };

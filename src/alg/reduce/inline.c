@@ -2,8 +2,8 @@
 /*
  * reduce/inline.c - contributions travel in flag lines, and the root reduces all of them.
  *
- * Source    this project; ring and recycling by halves as in bcast/inline, after paper 01's sets (q
- *           = 2).
+ * Source    this project; ring and recycling by halves as in bcast/inline, after paper 01's sets
+ *           (q = 2).
  * Shape     p ranks, n <= 112 bytes.  All but the root write a line and are done; the root reads p
  *           - 1 lines, from rank 0 on.
  * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
@@ -26,7 +26,7 @@
  *           R2 -> A2   a root's reads of a half  happen before   the others' next write to its
  *                      lines
  */
-#include "alg/contribution.h"
+#include "alg/reduction.h"
 
 enum { RING = 32, HALF = RING / 2 };
 
@@ -36,7 +36,7 @@ struct slot {
     mem_flag ring[RING];
 };
 
-/* Before the first write to a half: its readers have left it. */
+/* Before the first write to a half: its readers have finished with it. */
 static void enter_half(struct mem *m, const struct slot *mine, uint64_t op)
 {
     int last = mem_rank(m);
@@ -65,7 +65,7 @@ static void gather(struct mem *m, const struct coll *c)
     sources_reduce(&all, &out, NULL);
 }
 
-static void run(struct mem *m, const struct coll *c)
+static void reduce_inline(struct mem *m, const struct coll *c)
 {
     struct slot *mine = mem_slot(m, mem_rank(m));
     mem_flag *line = &mine->ring[c->op % RING];
@@ -83,7 +83,7 @@ static void run(struct mem *m, const struct coll *c)
     if ((c->op + 1) % HALF == 0)
         mem_post(m, &mine->done, c->op); /* R2 */
     if (!root)
-        contribution_claim(m, c, &mine->ring[(c->op + 1) % RING]);
+        contribution_prefetch(m, c, &mine->ring[(c->op + 1) % RING]);
 }
 
 ALG_DEFINE(reduce, inline) = {
@@ -94,5 +94,5 @@ ALG_DEFINE(reduce, inline) = {
     .ordered = true,
     .accepts = contribution_fits,
     .fixed_bytes = sizeof(struct slot),
-    .run = run,
+    .run = reduce_inline,
 };

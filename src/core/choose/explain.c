@@ -129,9 +129,10 @@ static json_t *why_json(const struct plan *plan, const struct config *config, in
     if (refused)
         return json_pack("{s:s}", "by", refused);
     if (e->rule)
-        return json_pack("{s:s, s:s, s:i, s:b}", "by",
+        return json_pack("{s:s, s:s, s:i, s:b, s:s}", "by",
                          e->rules == hud_rules_builtin() ? "built-in table" : "tuning file", "file",
-                         e->rules->file, "line", e->rule->line, "model", e->rule->than >= 0);
+                         e->rules->file, "line", e->rule->line, "model", e->rule->than >= 0,
+                         "evidence", e->rule->evidence);
     int forced = hud_config_forced(config, kind);
     return json_pack("{s:s}", "by",
                      forced == -1                   ? "no rule that memory has room for"

@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+static bool is_within(const struct rule *rule, const struct plan_facts *facts)
+{
+    return rule->within[0] == '\0' || strcmp(rule->within, facts->within) == 0 ||
+           (strcmp(rule->within, "unit") == 0 && strcmp(facts->within, "machine") != 0);
+}
+
 const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes)
 {
     return facts->ranks < rule->min_ranks || facts->ranks > rule->max_ranks
@@ -14,9 +20,10 @@ const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *fa
            : rule->oversubscribed >= 0 && rule->oversubscribed != facts->oversubscribed
                ? rule->oversubscribed ? "for oversubscribed ranks"
                                       : "for ranks that are not oversubscribed"
-           : rule->within[0] != '\0' && strcmp(rule->within, facts->within) != 0
-               ? "for ranks within another level"
-           : plan_lacks_direct(rule->row, facts) ? "for ranks that can reach each other's memory"
+           : !is_within(rule, facts)            ? "for ranks within another level"
+           : rule->direct == 0 && facts->direct ? "for ranks that cannot reach each other's memory"
+           : plan_lacks_direct(rule->row, facts) || (rule->direct == 1 && !facts->direct)
+               ? "for ranks that can reach each other's memory"
            : bytes < rule->min_bytes || bytes > rule->max_bytes ? "for other sizes"
            : bytes < hud_rule_min_bytes(rule, facts) ? "another takes less, by the time model"
                                                      : NULL;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Of a window in which any reduction can go in the ranks' order (alg/slices.h). */
+/* Of a window in which any reduction can go in the ranks' order (alg/slices/). */
 enum { ORDERED_BYTES = 12 << 10 };
 
 /* Adds the levels that rules name. */

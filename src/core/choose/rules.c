@@ -5,20 +5,14 @@
 #include "core/choose/model.h"
 #include "core/choose/toml.h"
 #include "core/config/text.h"
-#include "core/elevated.h"
 #include "core/hash.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-enum { FILE_MAX = 1 << 20 }; /* bytes of a tuning file */
 
 struct reader {
     struct rules *rules;
@@ -105,12 +99,54 @@ static int take_bytes(struct reader *r, const char *value, int line)
     return 0;
 }
 
+static int take_bool(struct reader *r, const char *key, const char *value, int line)
+{
+    int on = strcmp(value, "true") == 0;
+
+    return on || strcmp(value, "false") == 0
+               ? on
+               : complain(r, line, "%s = %.60s is not understood (accepted: true, false)", key,
+                          value);
+}
+
 static int take_oversubscribed(struct reader *r, const char *value, int line)
 {
-    last(r)->oversubscribed = strcmp(value, "true") == 0;
-    if (!last(r)->oversubscribed && strcmp(value, "false") != 0)
-        return complain(r, line, "oversubscribed = %.60s is not understood (accepted: true, false)",
+    last(r)->oversubscribed = take_bool(r, "oversubscribed", value, line);
+    return last(r)->oversubscribed < 0 ? -1 : 0;
+}
+
+static int take_direct(struct reader *r, const char *value, int line)
+{
+    last(r)->direct = take_bool(r, "direct", value, line);
+    return last(r)->direct < 0 ? -1 : 0;
+}
+
+static int take_fallback(struct reader *r, const char *value, int line)
+{
+    int on = take_bool(r, "fallback", value, line);
+
+    last(r)->fallback = on == 1;
+    return on < 0 ? -1 : 0;
+}
+
+/* "E7", "E7 E12" */
+static int take_evidence(struct reader *r, const char *value, int line)
+{
+    const char *c = value;
+    bool good = strlen(value) < sizeof last(r)->evidence;
+
+    while (good && *c != '\0') {
+        size_t digits = *c == 'E' ? strspn(c + 1, "0123456789") : 0;
+        good = digits > 0;
+        c += good ? 1 + digits : 0;
+        good = good && (*c == '\0' || (*c == ' ' && c[1] != '\0'));
+        c += *c == ' ';
+    }
+    if (!good || c == value)
+        return complain(r, line,
+                        "evidence = \"%.60s\" is not understood (accepted: \"E7\", \"E7 E12\")",
                         value);
+    snprintf(last(r)->evidence, sizeof last(r)->evidence, "%s", value);
     return 0;
 }
 
@@ -118,10 +154,11 @@ static int take_within(struct reader *r, const char *value, int line)
 {
     bool one = value[0] != '\0' && !strchr(value, ',') && strlen(value) < sizeof last(r)->within;
 
-    if (!one || (strcmp(value, "machine") != 0 && !hud_topo_names_valid(value)))
+    if (!one || (strcmp(value, "machine") != 0 && strcmp(value, "unit") != 0 &&
+                 !hud_topo_names_valid(value)))
         return complain(r, line,
                         "within = \"%.60s\" is not understood (accepted: l2, l3, die, group, numa, "
-                        "socket, machine)",
+                        "socket, unit, machine)",
                         value);
     snprintf(last(r)->within, sizeof last(r)->within, "%s", value);
     return 0;
@@ -178,6 +215,9 @@ static const struct line {
 } lines[] = { { "ranks", take_ranks },
               { "bytes", take_bytes },
               { "oversubscribed", take_oversubscribed },
+              { "direct", take_direct },
+              { "fallback", take_fallback },
+              { "evidence", take_evidence },
               { "within", take_within },
               { "algorithm", take_algorithm },
               { "cheaper_than", take_cheaper_than } };
@@ -197,8 +237,8 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
                             accepted);
         }
     return complain(r, line,
-                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, within, "
-                    "algorithm, then cheaper_than and its parameters)",
+                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
+                    "within, fallback, evidence, algorithm, then cheaper_than and its parameters)",
                     key);
 }
 
@@ -258,6 +298,7 @@ static int on_table(void *arg, const char *name, int line)
                               .than = -1,
                               .line = line,
                               .oversubscribed = -1,
+                              .direct = -1,
                               .max_ranks = INT_MAX,
                               .max_bytes = SIZE_MAX };
     return 0;
@@ -306,105 +347,6 @@ void hud_rules_free(struct rules *rules)
 {
     free(rules->rule);
     *rules = (struct rules){ .rule = NULL };
-}
-
-/* ---- finding it ---- */
-
-/* All bytes up to FILE_MAX: what fstat says of a file in /proc, or of one that is being written, is
- * not what a read gives.  -1: errno, or EFBIG. */
-static ssize_t read_all(int fd, char *text)
-{
-    ssize_t used = 0, n = 1;
-
-    while (n > 0 && used <= FILE_MAX) {
-        n = read(fd, text + used, (size_t)(FILE_MAX + 1 - used));
-        used += n > 0 ? n : 0;
-    }
-    if (used > FILE_MAX)
-        errno = EFBIG;
-    return n < 0 || used > FILE_MAX ? -1 : used;
-}
-
-static int refuse_file(const char *path, const char *why, char *error, size_t error_bytes)
-{
-    snprintf(error, error_bytes, "%.200s cannot be read: %s (accepted: a file of at most 1M)", path,
-             why);
-    hud_text_make_plain(error);
-    return -1;
-}
-
-static int read_open(struct rules *rules, const char *path, int fd, char *error, size_t error_bytes)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) != 0 ||
-        !S_ISREG(st.st_mode)) /* a device may have no end, a pipe no writer */
-        return refuse_file(path, "no regular file", error, error_bytes);
-    char *text = malloc(FILE_MAX + 1);
-    ssize_t bytes = text ? read_all(fd, text) : -1;
-    int rc = bytes < 0 ? refuse_file(path, strerror(errno), error, error_bytes)
-             : hud_rules_read(rules, path, text, (size_t)bytes, error, error_bytes) ? 1
-                                                                                    : -1;
-    free(text);
-    return rc;
-}
-
-/* 1: read; 0: there is no such file, or, unless it was named, none that can be opened; -1: error
- * says what is wrong. */
-static int read_file(struct rules *rules, const char *path, bool named, char *error,
-                     size_t error_bytes)
-{
-    /* a pipe without a writer would wait; a terminal would become that of the job */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-    if (fd < 0)
-        return errno == ENOENT || !named ? 0
-                                         : refuse_file(path, strerror(errno), error, error_bytes);
-    int rc = read_open(rules, path, fd, error, error_bytes);
-    close(fd);
-    return rc;
-}
-
-/* The user's and the site's; false: no such place. */
-static bool usual_place(int which, char path[PATH_MAX])
-{
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-
-    if (which == 1)
-        snprintf(path, PATH_MAX, "%s/huddle/tuning.toml", HUD_SYSCONFDIR);
-    else if (config && config[0] == '/')
-        snprintf(path, PATH_MAX, "%s/huddle/tuning.toml", config);
-    else if (home && home[0] == '/')
-        snprintf(path, PATH_MAX, "%s/.config/huddle/tuning.toml", home);
-    else
-        return false;
-    return true;
-}
-
-bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_t error_bytes)
-{
-    char path[PATH_MAX];
-
-    *rules = (struct rules){ .rule = NULL };
-    if (strcmp(setting, "off") == 0 || process_is_elevated())
-        return true;
-    if (setting[0] != '\0') {
-        int rc = read_file(rules, setting, true, error, error_bytes);
-        if (rc == 0) {
-            snprintf(error, error_bytes,
-                     "HUDDLE_TUNING=%.200s: there is no such file (accepted: a tuning file, off)",
-                     setting);
-            hud_text_make_plain(error);
-        }
-        return rc == 1;
-    }
-    for (int which = 0; which < 2; which++) {
-        int rc = usual_place(which, path) ? read_file(rules, path, false, error, error_bytes) : 0;
-        if (rc != 0 && !rules->elsewhere)
-            return rc == 1;
-        hud_rules_free(rules);
-    }
-    return true;
 }
 
 /* ---- the built-in table ---- */

@@ -8,12 +8,16 @@
  *   ranks = "2-8"           of the team: a number, "least-most", or "least-"
  *   bytes = "4K-1M"         of the message
  *   oversubscribed = false         ranks outnumber the processors they may use
+ *   direct = true           the ranks can reach each other's memory
  *   within = "numa"         the lowest level of the memory hierarchy that holds all ranks;
- *                           "machine": none does
+ *                           "machine": none does; "unit": one does
  *   cheaper_than = "slices" only from where the time model (model.h) says that its algorithm takes
  *   less than that one
  *   algorithm = "queue"     or "mpi": left to the MPI
  *   fragment = "16K"        a parameter of the algorithm
+ *   fallback = true         for people and tests: for calls that a row before is for, but whose
+ *                           algorithm cannot take them
+ *   evidence = "E7"         for people: entries of docs/evidence/
  *
  *   [machine]               of a file that was measured: it serves only there, unless it was named
  *                           by HUDDLE_TUNING
@@ -29,12 +33,17 @@
 
 #include <limits.h>
 
+enum { RULE_EVIDENCE = 32 };
+
 struct rule {
     int kind;           /* enum coll_kind */
     int row;            /* of alg.def, -1: left to the MPI */
     int than;           /* the row that it must be cheaper than by the time model, -1: none */
     int line;           /* of the file */
     int oversubscribed; /* 0, 1, or -1: either */
+    int direct;         /* the same */
+    bool fallback;      /* for calls that another row is for, but cannot take */
+    char evidence[RULE_EVIDENCE]; /* "": none */
     long min_ranks, max_ranks;
     size_t min_bytes, max_bytes;
     char within[TOPO_NAME]; /* "": anywhere */

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * single_copy.h - the family `single`: ranks copy straight from one process to another by the
+ * kernel.  Here: a rank's slot, what each two ranks announce to each other, and the bounce buffer
+ * for what the kernel does not copy.  The collectives: bcast.c, reduce.c, exchange.c.
+ *
+ * Shape     Each rank publishes where its buffers are; then they copy by the kernel; each then
+ *           reports the bytes that did not come; these go through the bounce buffer of their
+ *           sender. That has two halves, used in turn, and serves one receiver after the other.
+ *           It takes packed views, and copies that the kernel refuses or cuts short.
+ *
+ * Line                               written by  read by  value k means
+ *   slot[r].pair[i].entry            r           i        r has entered operation k; with it, where
+ *                                                         the buffers are that i may use
+ *   slot[r].pair[i].report           r           i        r uses nothing of i's in operation k any
+ *                                                         more; with it, the bytes that did not
+ *                                                         come
+ *   slot[r].pair[i].full             r           i        fragment k of the two is in r's bounce
+ *                                                         buffer
+ *   slot[r].pair[i].acknowledged     r           i        r has consumed fragment k of the two out
+ *                                                         of i's bounce buffer; with it, for r
+ *                                                         itself, those of the operations before
+ *   slot[r].set, pair[r].entry                            exchange.c
+ *
+ * Edges     R1 -> A1   an entry                         happens before  the other's use of a view
+ *           R2 -> A2   the use of another's view        happens before  its owner's return
+ *           R3 -> A3   the copy into a bounce buffer    happens before  the copy out
+ *           R4 -> A4   the copy out of a bounce buffer  happens before  the next copy into that
+ *                      half, and to another rank
+ *
+ * Deadlock freedom
+ *   1. An entry is posted without a wait.  A report waits for entries only; a receiver of a
+ *      broadcast also waits for the root's report before its own.
+ *   2. Two ranks exchange fragments only after both have heard the other's report, and go through
+ *      them in the same order.  The order of pairs is the same on all ranks.
+ * Safety
+ *   1. What a rank reported last may be read until its peer enters a later operation.  So a rank
+ *      awaits its peer's entry before it replaces its own report.
+ *   2. A fragment has the size of a half but for the last, so no header is needed.  Two ranks
+ *      count the fragments between them from the first on, alike, whichever way they go.
+ */
+#ifndef HUD_ALG_SINGLE_COPY_H
+#define HUD_ALG_SINGLE_COPY_H
+
+#include "alg/alg.h"
+
+/* Bytes of half a bounce buffer, and of a set of entries, less where the lease holds less; the
+ * minimum of a half. */
+enum { SINGLE_HALF = 64 << 10, SINGLE_SET = (16 << 10) + HUD_LINE, SINGLE_MIN = HUD_ELEMENT_MAX };
+
+struct single_pair {
+    mem_flag entry, report, full, acknowledged;
+};
+
+/* Sets get a fifth. */
+static inline size_t single_set(size_t slot_bytes, int ranks)
+{
+    size_t pairs = (size_t)ranks * sizeof(struct single_pair),
+           room = slot_bytes > pairs ? slot_bytes - pairs : 0;
+
+    return room >= 2 * (SINGLE_HALF + SINGLE_SET) ? SINGLE_SET : room / 10 / HUD_LINE * HUD_LINE;
+}
+
+static inline size_t single_half(size_t slot_bytes, int ranks)
+{
+    size_t half = 4 * single_set(slot_bytes, ranks);
+
+    return half < SINGLE_HALF ? half : SINGLE_HALF;
+}
+
+static inline size_t single_slot_bytes(const long *param, int ranks, size_t max_bytes)
+{
+    size_t half = single_half(max_bytes, ranks), set = single_set(max_bytes, ranks);
+
+    (void)param;
+    return half < SINGLE_MIN || set < (size_t)ranks * HUD_LINE
+               ? 0
+               : (size_t)ranks * sizeof(struct single_pair) + 2 * (half + set);
+}
+
+static inline struct single_pair *single_pair(struct mem *m, int owner, int other)
+{
+    return (struct single_pair *)mem_slot(m, owner) + other;
+}
+
+static inline char *single_bounce(struct mem *m, const struct coll *c, int owner, size_t k)
+{
+    return (char *)single_pair(m, owner, mem_size(m)) +
+           k % 2 * single_half(c->slot_bytes, mem_size(m));
+}
+
+/* The first or the second set. */
+static inline char *single_entries(struct mem *m, const struct coll *c, int owner, uint64_t k)
+{
+    int ranks = mem_size(m);
+
+    return single_bounce(m, c, owner, 0) + 2 * single_half(c->slot_bytes, ranks) +
+           k % 2 * single_set(c->slot_bytes, ranks);
+}
+
+/* What a rank lets another one read and write, addresses, 0: out of reach; and where in it the
+ * other's part is.  The payload of `entry`. */
+struct single_exposed {
+    uint64_t in, out, offset_bytes, bytes;
+};
+
+/* Bytes that did not come: the payload of `report`. */
+struct single_missing {
+    uint64_t from, end;
+};
+
+/* The k-th of the other ranks. */
+static inline int single_other(const struct mem *m, int k)
+{
+    return (mem_rank(m) + k) % mem_size(m);
+}
+
+static inline void single_enter(struct mem *m, const struct coll *c, int rank,
+                                const struct single_exposed *mine)
+{
+    mem_flag *entry = &single_pair(m, mem_rank(m), rank)->entry;
+    struct single_exposed *to = (struct single_exposed *)entry->payload;
+
+    mem_put(m, &to->in, mine->in);
+    mem_put(m, &to->out, mine->out);
+    mem_put(m, &to->offset_bytes, mine->offset_bytes);
+    mem_put(m, &to->bytes, mine->bytes);
+    mem_post(m, entry, c->op); /* R1 */
+}
+
+static inline struct single_exposed single_await_entry(struct mem *m, const struct coll *c,
+                                                       int rank)
+{
+    mem_flag *entry = &single_pair(m, rank, mem_rank(m))->entry;
+    const struct single_exposed *from = (const struct single_exposed *)entry->payload;
+
+    mem_await(m, entry, c->op); /* A1 */
+    return (struct single_exposed){ mem_get(m, &from->in), mem_get(m, &from->out),
+                                    mem_get(m, &from->offset_bytes), mem_get(m, &from->bytes) };
+}
+
+static inline void single_report(struct mem *m, const struct coll *c, int rank, uint64_t from,
+                                 uint64_t end)
+{
+    mem_flag *report = &single_pair(m, mem_rank(m), rank)->report;
+    struct single_missing *missing = (struct single_missing *)report->payload;
+
+    mem_put(m, &missing->from, from);
+    mem_put(m, &missing->end, end);
+    mem_post(m, report, c->op); /* R2 */
+}
+
+/* What one rank has reported to another, either of them this one. */
+static inline struct single_missing single_reported(struct mem *m, int by, int to)
+{
+    const struct single_missing *missing =
+        (const struct single_missing *)single_pair(m, by, to)->report.payload;
+
+    return (struct single_missing){ mem_get(m, &missing->from), mem_get(m, &missing->end) };
+}
+
+static inline struct single_missing single_await_report(struct mem *m, const struct coll *c,
+                                                        int rank)
+{
+    mem_await(m, &single_pair(m, rank, mem_rank(m))->report, c->op); /* A2 */
+    return single_reported(m, rank, mem_rank(m));
+}
+
+/* Bytes of a view of this rank. */
+struct single_part {
+    struct mem_span at;
+    size_t bytes;
+};
+
+/* Fragments that went between this rank and another one in the operations before. */
+static inline uint64_t *single_fragments_before(struct mem *m, int rank)
+{
+    return single_pair(m, mem_rank(m), rank)->acknowledged.payload;
+}
+
+/* What fragment k of this operation counts as. */
+static inline uint64_t single_count(struct mem *m, int rank, size_t k)
+{
+    return mem_get(m, single_fragments_before(m, rank)) + k + 1;
+}
+
+/* Counts the fragments of an operation that is over; both do. */
+static inline void single_add_fragments(struct mem *m, int rank, size_t fragments)
+{
+    if (fragments != 0)
+        mem_put(m, single_fragments_before(m, rank),
+                mem_get(m, single_fragments_before(m, rank)) + fragments);
+}
+
+/* Fragment k is in this rank's bounce buffer for another one; or in another's for this one. */
+static inline void single_post_full(struct mem *m, int rank, size_t k)
+{
+    uint64_t count = single_count(m, rank, k);
+
+    mem_post(m, &single_pair(m, mem_rank(m), rank)->full, count); /* R3 */
+}
+
+static inline void single_await_full(struct mem *m, int rank, size_t k)
+{
+    uint64_t count = single_count(m, rank, k);
+
+    mem_await(m, &single_pair(m, rank, mem_rank(m))->full, count); /* A3 */
+}
+
+/* This rank has consumed fragment k of another's bounce buffer; or another of this rank's. */
+static inline void single_post_acknowledged(struct mem *m, int rank, size_t k)
+{
+    uint64_t count = single_count(m, rank, k);
+
+    mem_post(m, &single_pair(m, mem_rank(m), rank)->acknowledged, count); /* R4 */
+}
+
+static inline void single_await_acknowledged(struct mem *m, int rank, size_t k)
+{
+    uint64_t count = single_count(m, rank, k);
+
+    mem_await(m, &single_pair(m, rank, mem_rank(m))->acknowledged, count); /* A4 */
+}
+
+/* Bytes [from, end) of a part. */
+static inline struct single_part single_cut(const struct single_part *part, size_t from, size_t end)
+{
+    struct mem_span at = part->at;
+
+    at.offset_bytes += from;
+    return (struct single_part){ at, end - from };
+}
+
+/* What of it fragment k holds. */
+static inline struct single_part single_fragment(const struct single_part *part, size_t half,
+                                                 size_t k)
+{
+    size_t end = (k + 1) * half;
+
+    return single_cut(part, k * half, end < part->bytes ? end : part->bytes);
+}
+
+/* Sends one part to a rank while another one comes from it, either of which may be empty; both may
+ * be the same bytes. */
+static inline void single_bounce_swap(struct mem *m, const struct coll *c, int rank,
+                                      const struct single_part *out, const struct single_part *in)
+{
+    size_t half = single_half(c->slot_bytes, mem_size(m)), sends = (out->bytes + half - 1) / half,
+           gets = (in->bytes + half - 1) / half;
+
+    for (size_t k = 0; k < sends || k < gets; k++) {
+        if (k < sends) {
+            struct single_part part = single_fragment(out, half, k);
+            if (k >= 2)
+                single_await_acknowledged(m, rank, k - 2);
+            mem_in_all(m, single_bounce(m, c, mem_rank(m), k), part.at.view, part.at.offset_bytes,
+                       part.bytes);
+            single_post_full(m, rank, k);
+        }
+        if (k < gets) {
+            struct single_part part = single_fragment(in, half, k);
+            single_await_full(m, rank, k);
+            mem_out(m, part.at.view, single_bounce(m, c, rank, k), part.at.offset_bytes,
+                    part.bytes);
+            single_post_acknowledged(m, rank, k);
+        }
+    }
+    if (sends != 0)
+        single_await_acknowledged(m, rank, sends - 1);
+    single_add_fragments(m, rank, sends > gets ? sends : gets);
+}
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * windows.c - alltoall/windows and alltoallv/windows: an exchange by tiles through a window of
+ * each rank.  Slot, lines and edges: windows.h.
+ *
+ * Source    paper 02, "Alltoall: data tiling": tiles that fit the cache, not blocks, are exchanged
+ *           in turn.  Ours: partners that meet in pairs, and one window per rank for all of them,
+ *           a ring whose tiles are released in the order in which they were written.
+ * Shape     p ranks, who meet in steps, by pairs (shape/meetings.h): so no rank is read by two in
+ *           one step, and both directions go at once.  A rank writes the tiles for its partners
+ *           into its own window, in the order of steps, as far ahead as there is room.  It copies
+ *           out of its partners' windows in the same order, and writes its own tile k of a step
+ *           before it receives its partner's tile k.
+ * Cost      T = (p - 1) (n / f (l + 2 f t)) + n t   ns; f bytes of a tile, t ns per byte copied in
+ *           cache; steps overlap as far as windows allow
+ *           traffic: 2 (p - 1) n bytes beyond in and out, in cache while the window is; a rank's
+ *           own block goes from in to out
+ *           per rank 456 bytes for each other rank, and the window
+ * Accepts   any block, if the lease has a window: the slot needs 456 bytes for each rank and some
+ *           lines.  A pair whose block is of zero bytes costs two stores into lines that nobody
+ *           reads, and no wait.
+ *
+ * Concurrency (paper 02's limit of readers).  A source has one reader in a step.  Of n ranks on
+ * each of G NUMA nodes at most n - n / G + 2 read from other nodes, and n / G + 1 from any one:
+ * meetings within nodes and between them are mixed.  A lower limit would need ranks that wait: the
+ * order of the pairs in a step does not change the order in which a rank meets the others.
+ *
+ * Tile size (paper 02: what fits the shared cache, and so depends on the ranks on it).  The window
+ * is no larger than a rank's share of the largest shared cache, so all its tiles that are out fit
+ * there; a tile is a quarter of that.
+ *
+ * Deadlock freedom
+ *   1. A rank waits in two places only.  For tile k of step s, which its partner has not written.
+ *      Or, before it may write tile k of step s, for the rank that has not acknowledged a tile
+ *      written before, so one of an earlier (s, k).
+ *   2. Say a rank is at (s, k) until it has received tile k of step s, if there is one, and has
+ *      written its own.  It waits for room only for a tile due at or before where it is.
+ *   3. So a rank waits for one at an earlier (s, k), or for one at the same (s, k) that is to
+ *      write and itself waits for an earlier one.  A rank at the minimum waits for nobody.
+ *      Neither lengths nor the number of tiles of a window matter.
+ *
+ * Safety
+ *   1. In place: all tiles but the last are full, so tile k is the same bytes of the block both
+ *      ways, and a rank's own tile was copied in before.
+ *   2. A block that is shorter than its receiver expects ends where its last tile's header reports
+ *      it, or where its sender reports none.  What is longer than the view is dropped, and the
+ *      call reports that.
+ *   3. A rank that expects zero bytes acknowledges all tiles at once, so nobody waits for it, and
+ *      reads nothing: it does not learn of what is sent to it all the same.
+ *   4. Flags and tiles are counted within an operation, so a later one finds nothing of 2 and 3.
+ */
+#include "alg/windows/windows.h"
+
+enum { WINDOWS_PREFETCH_MAX = 8192 }; /* bytes, for the next operation */
+
+/* A block of the call: where it begins, in which view, and its bytes. */
+struct windows_block {
+    struct mem_span span;
+    size_t bytes;
+};
+
+static struct windows_block windows_block(const struct coll *c, const struct hud_view *whole,
+                                          const struct hud_view *parts, int rank)
+{
+    if (parts)
+        return (struct windows_block){ { .view = &parts[rank] }, parts[rank].bytes };
+    return (struct windows_block){ { .view = whole, .offset_bytes = (size_t)rank * c->bytes },
+                                   c->bytes };
+}
+
+static struct windows_block windows_in(const struct windows *w, int rank)
+{
+    if (w->same && !coll_in_place(w->c))
+        return (struct windows_block){ { .view = &w->c->in }, w->c->bytes };
+    return windows_block(w->c, &w->c->in, w->c->ins, w->same ? w->me : rank);
+}
+
+static struct windows_block windows_out(const struct windows *w, int rank)
+{
+    return windows_block(w->c, &w->c->out, w->c->outs, rank);
+}
+
+/* The oldest tile that is out has been acknowledged; false: not yet, and nobody waited. */
+static bool windows_release_oldest(struct windows *w, bool wait)
+{
+    const uint64_t *oldest = w->mine->out[w->first % TILES_AHEAD];
+
+    if (!windows_is_acknowledged(w, (int)mem_get(w->m, &oldest[WINDOWS_PEER]),
+                                 mem_get(w->m, &oldest[WINDOWS_OP]),
+                                 mem_get(w->m, &oldest[WINDOWS_COUNT]), wait))
+        return false;
+    w->first++;
+    return true;
+}
+
+/* So many bytes, in one run, are free at the window's position; false: not yet, and nobody waited.
+ * */
+static bool windows_make_room(struct windows *w, size_t bytes, bool wait)
+{
+    w->at = tiles_run(w->at, bytes, w->window_bytes);
+    while (w->first != w->next) {
+        uint64_t from = mem_get(w->m, &w->mine->out[w->first % TILES_AHEAD][WINDOWS_AT]);
+        if (w->next - w->first < TILES_AHEAD && w->at + bytes - from <= w->window_bytes)
+            return true;
+        if (!windows_release_oldest(w, wait))
+            return false;
+    }
+    return true;
+}
+
+/* Records a tile that is out. */
+static void windows_record(struct windows *w, int line, bool small)
+{
+    struct mem *m = w->m;
+    uint64_t op = w->op, *out = w->mine->out[w->next++ % TILES_AHEAD];
+
+    mem_put(m, &out[WINDOWS_PEER], (uint64_t)w->peer);
+    mem_put(m, &out[WINDOWS_COUNT], w->tile + 1);
+    mem_put(m, &out[WINDOWS_OP], op);
+    mem_put(m, &out[WINDOWS_AT], w->at);
+    mem_put(m, windows_known(w, w->peer, WINDOWS_LAST_OP + (int)(op % 2)), op);
+    mem_put(m, windows_known(w, w->peer, WINDOWS_LAST + (int)(op % 2)), w->tile + 1);
+    if (small)
+        mem_put(m, windows_known(w, w->peer, WINDOWS_SMALL_OP + line), op);
+}
+
+/* Writes the next tile; false: there is no room for it yet and nobody waited. */
+static bool windows_write_tile(struct windows *w, const struct windows_block *in, bool wait)
+{
+    size_t done = w->tile * w->tile_bytes, rest = in->bytes - done,
+           bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
+    int place = tiles_place(w->op, w->tile), line = place % 2;
+    mem_flag *full = &w->mine->to[w->peer].full[line];
+    bool small = windows_is_small(w, line, bytes);
+    size_t room = small ? 0 : mem_lines(bytes);
+
+    if (!windows_make_room(w, room, wait))
+        return false;
+    uint64_t header = tiles_header(w->at % w->window_bytes, bytes, small, bytes < rest);
+    char *data = windows_data(w, w->mine, full, header);
+    mem_in_all(w->m, data, in->span.view, in->span.offset_bytes + done, bytes);
+    windows_record(w, line, small);
+    mem_put(w->m, &full->payload[place / 2], header);
+    windows_announce(w, full, ++w->tile);
+    w->at += room;
+    return true;
+}
+
+/* Writes the next tile, or announces that the partner gets none; false: all is written, or there is
+ * no room yet and nobody waited. */
+static bool windows_write(struct windows *w, bool wait)
+{
+    if (w->step == w->ranks - 1)
+        return false;
+    w->peer = windows_partner(w, w->step);
+    const struct windows_block in = windows_in(w, w->peer);
+    if (!windows_may_announce(w, wait))
+        return false;
+    if (in.bytes == 0)
+        windows_announce(w, &w->mine->to[w->peer].full[w->op % 2], 0);
+    else if (!windows_write_tile(w, &in, wait))
+        return false;
+    if (w->tile * w->tile_bytes >= in.bytes) {
+        w->step++;
+        w->tile = 0;
+    }
+    return true;
+}
+
+/* The bytes of the window that the next operation, if it is like this one, writes first. */
+static void windows_prefetch(struct windows *w, uint64_t began)
+{
+    size_t bytes = w->at - began < WINDOWS_PREFETCH_MAX ? w->at - began : WINDOWS_PREFETCH_MAX;
+
+    if (bytes != 0 && bytes <= w->window_bytes && windows_make_room(w, bytes, false))
+        mem_prefetch_own(
+            w->m,
+            windows_data(w, w->mine, NULL, tiles_header(w->at % w->window_bytes, 0, false, false)),
+            bytes);
+}
+
+/* Copies out the block of a step's partner, tile by tile, each once this rank's own tile of that
+ * step and number is written. */
+static void windows_receive(struct windows *w, int step, int peer)
+{
+    struct windows_slot *from = mem_slot(w->m, peer);
+    struct windows_lines *mine = &w->mine->to[peer];
+    struct windows_block out = windows_out(w, peer);
+    uint64_t op = w->op, tile = 0, header;
+
+    do {
+        int place = tiles_place(op, tile);
+        mem_flag *full = &from->to[w->me].full[place % 2];
+        while (w->step < step || (w->step == step && w->tile <= tile))
+            windows_write(w, true);
+        while (windows_write(w, false))
+            ;
+        if (!windows_await_tile(w, full, tile))
+            break;
+        header = mem_get(w->m, &full->payload[place / 2]);
+        mem_out(w->m, out.span.view, windows_data(w, from, full, header), out.span.offset_bytes,
+                tiles_header_bytes(header));
+        out.span.offset_bytes += tiles_header_bytes(header);
+        windows_acknowledge(w, peer, ++tile);
+    } while (header & TILES_MORE);
+    mem_put(w->m, windows_known(w, peer, WINDOWS_HEARD), op);
+    mem_prefetch_own(w->m, &mine->full[(op + 1) % 2], sizeof mine->full[0]);
+}
+
+/* Acknowledges all tiles of the ranks from which this one expects nothing. */
+static void windows_decline(const struct windows *w)
+{
+    for (int peer = 0; w->c->outs && peer < w->ranks; peer++)
+        if (peer != w->me && windows_out(w, peer).bytes == 0)
+            windows_acknowledge(w, peer, tiles_all);
+}
+
+static void windows_copy_own(struct windows *w)
+{
+    struct windows_block in = windows_in(w, w->me), out = windows_out(w, w->me);
+
+    if (in.span.view->base != out.span.view->base)
+        mem_move(w->m, &out.span, &in.span, in.bytes);
+}
+
+static void windows_exchange_any(struct mem *m, const struct coll *c, bool same)
+{
+    struct windows w = { .m = m,
+                         .c = c,
+                         .mine = mem_slot(m, mem_rank(m)),
+                         .me = mem_rank(m),
+                         .ranks = mem_size(m),
+                         .same = same };
+
+    w.window_bytes = tiles_window(c->slot_bytes - windows_head_bytes(w.ranks), c->cache_bytes);
+    w.tile_bytes = tiles_bytes((size_t)c->param[WINDOWS_TILE], w.window_bytes);
+    w.op = mem_get(m, &w.mine->op) + 1;
+    w.at = mem_get(m, &w.mine->at);
+    w.first = mem_get(m, &w.mine->first);
+    w.next = mem_get(m, &w.mine->next);
+    uint64_t began = w.at;
+    if (mem_get(m, &w.mine->met) == 0)
+        windows_sort_partners(&w);
+    windows_decline(&w);
+    while (windows_write(&w, false))
+        ;
+    windows_copy_own(&w);
+    for (int step = 0; step < w.ranks - 1; step++) {
+        int peer = windows_partner(&w, step);
+        if (windows_out(&w, peer).bytes != 0)
+            windows_receive(&w, step, peer);
+    }
+    while (windows_write(&w, true))
+        ;
+    windows_prefetch(&w, began);
+    mem_put(m, &w.mine->op, w.op);
+    mem_put(m, &w.mine->at, w.at);
+    mem_put(m, &w.mine->first, w.first);
+    mem_put(m, &w.mine->next, w.next);
+}
+
+static void windows_exchange(struct mem *m, const struct coll *c)
+{
+    windows_exchange_any(m, c, false);
+}
+
+static void windows_allgather(struct mem *m, const struct coll *c)
+{
+    windows_exchange_any(m, c, true);
+}
+
+ALG_DEFINE(alltoall, windows) = {
+    .coll = "alltoall",
+    .name = "windows",
+    .doc = "blocks are exchanged by tiles, through a window of each rank",
+    .source = "paper 02, Alltoall",
+    .params = windows_params,
+    .family = "windows",
+    .slot_bytes = windows_slot_bytes,
+    .run = windows_exchange,
+};
+
+ALG_DEFINE(alltoallv, windows) = {
+    .coll = "alltoallv",
+    .name = "windows",
+    .doc = "blocks of any sizes are exchanged by tiles, through a window of each rank",
+    .source = "paper 02, Alltoall",
+    .params = windows_params,
+    .family = "windows",
+    .slot_bytes = windows_slot_bytes,
+    .run = windows_exchange,
+};
+
+ALG_DEFINE(allgather, windows) = {
+    .coll = "allgather",
+    .name = "windows",
+    .doc = "blocks are exchanged by tiles, through a window of each rank",
+    .source = "this project, after alltoall/windows",
+    .params = windows_params,
+    .family = "windows",
+    .slot_bytes = windows_slot_bytes,
+    .run = windows_allgather,
+};

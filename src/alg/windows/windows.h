@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * windows.h - the family `windows`: a rank's slot, and what two ranks announce to each other:
+ * tiles that are written, and tiles that are acknowledged.  The exchange itself: windows.c.
+ *
+ * Line                           written by  read by  value means
+ *   slot[r].to[d].full[2]        r           d        operation; tiles that r has written for d in
+ *                                                     it; whether it had any in the one before.
+ *                                                     With it, headers of the last tiles: place,
+ *                                                     bytes, whether more follow.  The two lines
+ *                                                     are used in turn; the first of an operation
+ *                                                     is full[operation % 2]
+ *   slot[d].to[r].acknowledged   d           r        operation; tiles of r's that d has consumed
+ *                                                     in it
+ *   slot[r].at, .out             r           r        (plain) r's position in its window; the tiles
+ *                                                     not known to be acknowledged
+ *   slot[r] known, order         r           r        (plain) what r knows of each rank; whom r
+ *                                                     meets, in turn: written in the first
+ *                                                     operation
+ *
+ * Edges     R1 -> A1   a copy into a tile          happens before  its partner's copy out of it
+ *                      a rank's copies out before  happen before   its partner's copies into those
+ *                                                                  bytes after
+ *           R2 -> A2   a copy out of a tile        happens before  the next copy into those bytes,
+ *                      and into the word of its header
+ *
+ * Safety
+ *   1. Two tiles never share a header's place.  Tile t of operation k has place 7 (k % 2) + t mod
+ *      14, of the 14 places that both lines of a pair have.  Before a rank announces a tile of
+ *      operation k, its reader has acknowledged operation k - 2, and k - 1 before the two would
+ *      share a place.
+ *   2. A reader learns whether operation k had tiles, though its line may have moved on.  The line
+ *      says it itself; or it announces operation k + 1, with that bit; or a later operation, and
+ *      then k had none (by 1).
+ *   3. A small tile is not overwritten.  One of at most 64 bytes travels in the line of its flag.
+ *      That line is written again only once its reader was heard in a later operation, and a rank
+ *      that writes for operation k has consumed all tiles of k - 1.  Where both ends send, most
+ *      tiles are acknowledged in this way.
+ */
+#ifndef HUD_ALG_WINDOWS_H
+#define HUD_ALG_WINDOWS_H
+
+#include "alg/alg.h"
+#include "shape/meetings.h"
+#include "shape/tiles.h"
+
+_Static_assert((int)TILES_LINE == (int)HUD_LINE, "tiles begin lines");
+
+enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET };
+
+static const struct alg_param windows_params[] = {
+    [WINDOWS_TILE] = { "tile", "B", "bytes exchanged at a time; 0: a quarter of the window", 0,
+                       1 << 24, 0, NULL, .per_call = true, .tune = "8K,32K" },
+    [WINDOWS_BUDGET] = { "budget", "B", "a rank's window, up to its L3 share; 0: all", 0, 1 << 28,
+                         128 << 10, NULL, .tune = "512K" },
+    { .name = NULL },
+};
+
+/* What a rank records of a tile that is out: for which rank, its number for that rank, its
+ * operation, where it begins. */
+enum { WINDOWS_PEER, WINDOWS_COUNT, WINDOWS_OP, WINDOWS_AT, WINDOWS_WORDS };
+
+/*
+ * What a rank knows of a peer: the last operation in which it was heard; those of the last small
+ * tiles, by line; the last operations, an even and an odd one, that had tiles for it, and how
+ * many: 0 once all are known to be acknowledged.
+ */
+enum {
+    WINDOWS_HEARD,
+    WINDOWS_SMALL_OP,
+    WINDOWS_LAST_OP = WINDOWS_SMALL_OP + 2,
+    WINDOWS_LAST = WINDOWS_LAST_OP + 2,
+    WINDOWS_KNOWN = 8
+};
+
+struct windows_slot {
+    _Alignas(HUD_LINE) uint64_t
+        at;      /* bytes since the window began; a tile begins a line and wraps around no end */
+    uint64_t op; /* operations so far, from the first in this slot on: each posts every pair's
+                    flags, so none falls 2^31 behind */
+    uint64_t first, next; /* tiles [first, next) are out */
+    uint64_t met;         /* ranks in the order of meetings: none, or all others */
+    uint64_t out[TILES_AHEAD][WINDOWS_WORDS];
+    struct windows_lines {
+        mem_flag full[2], acknowledged;
+    } to[]; /* [ranks]; then what is known of each rank; then the order, a word for each rank: step,
+               and whom this rank meets in it; then the window */
+};
+
+static inline size_t windows_head_bytes(int ranks)
+{
+    return sizeof(struct windows_slot) + (size_t)ranks * sizeof(struct windows_lines) +
+           mem_lines((size_t)ranks * (WINDOWS_KNOWN + 1) * sizeof(uint64_t));
+}
+
+static inline size_t windows_slot_bytes(const long *param, int ranks, size_t max_bytes)
+{
+    size_t head = windows_head_bytes(ranks),
+           room = max_bytes > head ? (max_bytes - head) / HUD_LINE * HUD_LINE : 0;
+    size_t wanted = mem_lines((size_t)param[WINDOWS_BUDGET]);
+
+    room = wanted != 0 && wanted < room ? wanted : room;
+    return room == 0 ? 0 : head + room;
+}
+
+/* One rank's exchange: its position in its window, and the next tile that it writes: the step, the
+ * partner of that step, and the tile's number. */
+struct windows {
+    struct mem *m;
+    const struct coll *c;
+    struct windows_slot *mine;
+    int me, ranks;
+    bool same; /* each rank gets the same block of this one: `in`, or in place its own part of it */
+    size_t window_bytes, tile_bytes;
+    uint64_t op, at, first, next;
+    int step, peer;
+    uint64_t tile;
+};
+
+static inline uint64_t *windows_order(const struct windows *w)
+{
+    return (uint64_t *)&w->mine->to[w->ranks] + (size_t)w->ranks * WINDOWS_KNOWN;
+}
+
+/* What this rank knows of a peer. */
+static inline uint64_t *windows_known(const struct windows *w, int peer, int word)
+{
+    return (uint64_t *)&w->mine->to[w->ranks] + (size_t)peer * WINDOWS_KNOWN + word;
+}
+
+static inline char *windows_bytes(const struct windows *w, struct windows_slot *slot)
+{
+    return (char *)slot + windows_head_bytes(w->ranks);
+}
+
+/* Sorts the other ranks by the steps in which this one meets them. */
+static inline void windows_sort_partners(const struct windows *w)
+{
+    enum { BATCH = 64 }; /* meetings that are sorted at a time */
+    const struct meetings o = meetings_of(w->c->groups);
+    struct meetings_rank me = meetings_none;
+    uint64_t word[BATCH], after = 0, *order = windows_order(w);
+    int met = 0;
+
+    while (meetings_next(&o, &me) && me.rank != w->me)
+        ;
+    for (int count; (count = meetings_after(&o, &me, after, BATCH, word)) != 0;
+         after = word[count - 1])
+        for (int i = 0; i < count; i++)
+            mem_put(w->m, &order[met++], word[i]);
+    mem_put(w->m, &w->mine->met, (uint64_t)met);
+}
+
+/* Whom this rank meets in a step of its own, counted from 0. */
+static inline int windows_partner(const struct windows *w, int step)
+{
+    return meetings_with(mem_get(w->m, windows_order(w) + step));
+}
+
+enum { WINDOWS_SMALL = 8 * 8 }; /* bytes that travel in the line */
+_Static_assert(8 * TILES_HEADERS + WINDOWS_SMALL == MEM_PAYLOAD,
+               "headers and a small tile fill the line of their flag");
+
+/* Where a tile is, in a slot and with the line that announces it. */
+static inline char *windows_data(const struct windows *w, struct windows_slot *slot, mem_flag *full,
+                                 uint64_t header)
+{
+    return header & TILES_SMALL ? (char *)&full->payload[TILES_HEADERS]
+                                : windows_bytes(w, slot) + tiles_header_begin(header);
+}
+
+/* The next tile for the partner may travel in its line: it is small, and the last one there has
+ * been consumed. */
+static inline bool windows_is_small(const struct windows *w, int line, size_t bytes)
+{
+    return bytes <= WINDOWS_SMALL &&
+           mem_get(w->m, windows_known(w, w->peer, WINDOWS_HEARD)) >
+               mem_get(w->m, windows_known(w, w->peer, WINDOWS_SMALL_OP + line));
+}
+
+/* A peer has acknowledged so many tiles of an operation; false: not yet, and nobody waited. */
+static inline bool windows_is_acknowledged(const struct windows *w, int rank, uint64_t op,
+                                           uint64_t tiles, bool wait)
+{
+    struct windows_slot *peer = mem_slot(w->m, rank);
+    mem_flag *acknowledged = &peer->to[w->me].acknowledged;
+    uint64_t count = tiles_acknowledged(op, tiles);
+
+    if (mem_get(w->m, windows_known(w, rank, WINDOWS_HEARD)) > op)
+        return true; /* it has consumed all of that operation */
+    if (wait)
+        mem_await(w->m, acknowledged, count);                            /* A2 */
+    return wait || (int64_t)(mem_peek(w->m, acknowledged) - count) >= 0; /* A2 */
+}
+
+/* The partner has acknowledged all of the last even, or odd, operation. */
+static inline bool windows_all_acknowledged(const struct windows *w, uint64_t parity, bool wait)
+{
+    uint64_t *last = windows_known(w, w->peer, WINDOWS_LAST + (int)parity),
+             tiles = mem_get(w->m, last);
+
+    if (tiles != 0 &&
+        !windows_is_acknowledged(
+            w, w->peer, mem_get(w->m, windows_known(w, w->peer, WINDOWS_LAST_OP + (int)parity)),
+            tiles, wait))
+        return false;
+    if (tiles != 0)
+        mem_put(w->m, last, 0);
+    return true;
+}
+
+/* The place of the next header for the partner is free, and the partner needs nothing any more that
+ * its line has announced. */
+static inline bool windows_may_announce(const struct windows *w, bool wait)
+{
+    uint64_t now = w->op % 2, before = 1 - now;
+
+    if (w->tile == 0 && !windows_all_acknowledged(w, now, wait))
+        return false;
+    if (w->tile == 0 &&
+        mem_get(w->m, windows_known(w, w->peer, WINDOWS_LAST + (int)before)) <= TILES_HEADERS)
+        return true;
+    return (w->tile != 0 && w->tile != TILES_HEADERS) || windows_all_acknowledged(w, before, wait);
+}
+
+/* Announces this operation's tiles for the partner, so many up to now. */
+static inline void windows_announce(const struct windows *w, mem_flag *full, uint64_t tiles)
+{
+    uint64_t op = w->op,
+             before = mem_get(w->m, windows_known(w, w->peer, WINDOWS_LAST_OP + (int)(1 - op % 2)));
+
+    mem_post(w->m, full, tiles_full(op, tiles, before == op - 1)); /* R1 */
+}
+
+/* Waits for a tile of a peer's; false: it has none in this operation. */
+static inline bool windows_await_tile(const struct windows *w, mem_flag *full, uint64_t tile)
+{
+    uint64_t full_word =
+        mem_await(w->m, full, tiles_full(w->op, tile == 0 ? 0 : tile + 1, false)); /* A1 */
+
+    return tile != 0 || tiles_had(full_word, w->op);
+}
+
+/* This rank has consumed so many tiles of a peer's in this operation. */
+static inline void windows_acknowledge(const struct windows *w, int peer, uint64_t tiles)
+{
+    mem_post(w->m, &w->mine->to[peer].acknowledged, tiles_acknowledged(w->op, tiles)); /* R2 */
+}
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules_find.c - where the tuning file is, and reading it. */
+#define _GNU_SOURCE
+#include "core/choose/rules.h"
+#include "core/config/text.h"
+#include "core/elevated.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 1 << 20 }; /* bytes of a tuning file */
+
+/* All bytes up to FILE_MAX: what fstat says of a file in /proc, or of one that is being written, is
+ * not what a read gives.  -1: errno, or EFBIG. */
+static ssize_t read_all(int fd, char *text)
+{
+    ssize_t used = 0, n = 1;
+
+    while (n > 0 && used <= FILE_MAX) {
+        n = read(fd, text + used, (size_t)(FILE_MAX + 1 - used));
+        used += n > 0 ? n : 0;
+    }
+    if (used > FILE_MAX)
+        errno = EFBIG;
+    return n < 0 || used > FILE_MAX ? -1 : used;
+}
+
+static int refuse_file(const char *path, const char *why, char *error, size_t error_bytes)
+{
+    snprintf(error, error_bytes, "%.200s cannot be read: %s (accepted: a file of at most 1M)", path,
+             why);
+    hud_text_make_plain(error);
+    return -1;
+}
+
+static int read_open(struct rules *rules, const char *path, int fd, char *error, size_t error_bytes)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 ||
+        !S_ISREG(st.st_mode)) /* a device may have no end, a pipe no writer */
+        return refuse_file(path, "no regular file", error, error_bytes);
+    char *text = malloc(FILE_MAX + 1);
+    ssize_t bytes = text ? read_all(fd, text) : -1;
+    int rc = bytes < 0 ? refuse_file(path, strerror(errno), error, error_bytes)
+             : hud_rules_read(rules, path, text, (size_t)bytes, error, error_bytes) ? 1
+                                                                                    : -1;
+    free(text);
+    return rc;
+}
+
+/* 1: read; 0: there is no such file, or, unless it was named, none that can be opened; -1: error
+ * says what is wrong. */
+static int read_file(struct rules *rules, const char *path, bool named, char *error,
+                     size_t error_bytes)
+{
+    /* a pipe without a writer would wait; a terminal would become that of the job */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0)
+        return errno == ENOENT || !named ? 0
+                                         : refuse_file(path, strerror(errno), error, error_bytes);
+    int rc = read_open(rules, path, fd, error, error_bytes);
+    close(fd);
+    return rc;
+}
+
+/* The user's and the site's; false: no such place. */
+static bool usual_place(int which, char path[PATH_MAX])
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+    if (which == 1)
+        snprintf(path, PATH_MAX, "%s/huddle/tuning.toml", HUD_SYSCONFDIR);
+    else if (config && config[0] == '/')
+        snprintf(path, PATH_MAX, "%s/huddle/tuning.toml", config);
+    else if (home && home[0] == '/')
+        snprintf(path, PATH_MAX, "%s/.config/huddle/tuning.toml", home);
+    else
+        return false;
+    return true;
+}
+
+bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_t error_bytes)
+{
+    char path[PATH_MAX];
+
+    *rules = (struct rules){ .rule = NULL };
+    if (strcmp(setting, "off") == 0 || process_is_elevated())
+        return true;
+    if (setting[0] != '\0') {
+        int rc = read_file(rules, setting, true, error, error_bytes);
+        if (rc == 0) {
+            snprintf(error, error_bytes,
+                     "HUDDLE_TUNING=%.200s: there is no such file (accepted: a tuning file, off)",
+                     setting);
+            hud_text_make_plain(error);
+        }
+        return rc == 1;
+    }
+    for (int which = 0; which < 2; which++) {
+        int rc = usual_place(which, path) ? read_file(rules, path, false, error, error_bytes) : 0;
+        if (rc != 0 && !rules->elsewhere)
+            return rc == 1;
+        hud_rules_free(rules);
+    }
+    return true;
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The choices on described machines are those of choices.txt.
+
+test_choices.py SOURCE BUILD [--write]: write that file anew.  A line of the file: an answer (the
+pieces of the axis of sizes, then those of operations that do not commute), then the questions that
+have it (machine, collective, ranks, map, HUDDLE_CMA)."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+
+SOURCE, BUILD = (os.path.abspath(word) for word in sys.argv[1:3])
+FILE = os.path.join(SOURCE, "tests", "cli", "choices.txt")
+COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall", "alltoallv")
+RANKS = (2, 3, 4, 8, 9, 15, 16, 17, 32, 33, 64, 65, 128, 129, 256)
+
+
+def topologies():
+    found = {}
+    for path in sorted(glob.glob(os.path.join(SOURCE, "machines", "*.toml"))):
+        with open(path, "rb") as file:
+            found[os.path.splitext(os.path.basename(path))[0]] = tomllib.load(file)["topology"]
+    return found
+
+
+MACHINES = topologies()
+PLACES = (("core", "on"), ("numa", "on"), ("core", "off"))
+QUESTIONS = [
+    (m, c, n, *place) for m in MACHINES for c in COLLECTIVES for n in RANKS for place in PLACES
+]
+
+
+def words(pieces):
+    """Neighbours that are served alike are one."""
+    found = []
+    for piece in pieces or ():
+        serves = piece["serves"]
+        said = "mpi"
+        if serves:
+            values = ",".join(f"{k}={v}" for k, v in serves["parameters"].items())
+            said = f"{serves['algorithm']}({values})"
+        if not found or found[-1][1] != said:
+            found.append((piece["min_bytes"], said))
+    return " ".join(f"{start}:{said}" for start, said in found)
+
+
+def ask(question):
+    machine, collective, ranks, place, cma = question
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
+    probe = os.path.join(BUILD, "libexec", "huddle", "probe")
+    done = subprocess.run(
+        [probe, "explain", collective, "0", str(ranks), place, MACHINES[machine]],
+        env={**clean, "HUDDLE_CMA": cma},
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    answer = json.loads(done.stdout)
+    reaches = answer["facts"]["direct"] or cma == "off"
+    return f"{words(answer['pieces'])}|{words(answer['ordered'])}", reaches
+
+
+def main():
+    with ThreadPoolExecutor(2) as pool:
+        answers = dict(zip(QUESTIONS, pool.map(ask, QUESTIONS)))
+    if "--write" in sys.argv:
+        groups = {}
+        for question, (said, _) in answers.items():
+            groups.setdefault(said, []).append("/".join(map(str, question)))
+        with open(FILE, "w", encoding="utf-8") as file:
+            file.writelines(f"{said}|{' '.join(asked)}\n" for said, asked in groups.items())
+        return 0
+    with open(FILE, encoding="utf-8") as file:
+        lines = [line.rpartition("|") for line in file]
+    expected = {question: said for said, _, asked in lines for question in asked.split()}
+    assert len(expected) == len(QUESTIONS)
+    # where the kernel forbids single copy, "on" says nothing
+    compared = {q: said for q, (said, reaches) in answers.items() if reaches}
+    wrong = [q for q, said in compared.items() if expected.get("/".join(map(str, q))) != said]
+    for q in wrong[:5]:
+        print(f"{q}: {compared[q]}\n  expected {expected.get('/'.join(map(str, q)))}")
+    print(f"{len(compared)} questions compared, {len(wrong)} wrong")
+    return 1 if wrong or len(compared) < len(QUESTIONS) // 3 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

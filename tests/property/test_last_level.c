@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_last_level.c - when the last level meets, and which rank releases which, on random groups.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "shape/last_level.h"
+#include "shape_checks.h"
+
+#include <stdlib.h>
+
+/* Who takes part in the top's level is its own head, if it meets; another rank has the head of
+ * the rank that leads its last group: nothing else is a head. */
+static void check_heads(const struct shape_groups *g, const struct last_level *top)
+{
+    for (int r = 0; r < g->ranks; r++) {
+        int count, leader = shape_members(g, g->top[r], r, &count)[0];
+
+        if (!top->meets)
+            assert_int_equal(last_level_releaser(g, top, r), 0);
+        else if (g->top[r] >= top->level)
+            assert_int_equal(last_level_releaser(g, top, r), r);
+        else
+            assert_int_equal(last_level_releaser(g, top, r), last_level_releaser(g, top, leader));
+    }
+}
+
+static int takers(const struct shape_groups *g, int level)
+{
+    int count = 0;
+
+    for (int r = 0; r < g->ranks; r++)
+        count += g->top[r] >= level;
+    return count;
+}
+
+/* The lowest level of 2 to `most` that take part, and no other; or the last, which gathers. */
+static void check_level(const struct shape_groups *g, const struct last_level *top, int max)
+{
+    int level = 0;
+
+    while (level < g->levels && (takers(g, level) < 2 || takers(g, level) > max))
+        level++;
+    assert_int_equal(top->meets, level < g->levels);
+    assert_int_equal(top->level, level < g->levels ? level : g->levels - 1);
+    assert_int_equal(top->count, takers(g, top->level));
+    for (int i = 0; i < top->count; i++)
+        assert_true(g->top[top->members[i]] >= top->level);
+}
+
+static void random_tops(void **state)
+{
+    int met = 0, below = 0, gathered = 0;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        struct shape_place place;
+        struct shape_groups g;
+        int max = random_between(1, 8);
+
+        random_place(random_between(1, 40), SHAPE_LEVELS - 1, i % 4, &place);
+        assert_int_equal(hud_shape_groups_build(&place, &g), 0);
+        struct last_level top = last_level_of(&g, max);
+        check_level(&g, &top, max);
+        check_heads(&g, &top);
+        met += top.meets && g.levels > 1;
+        below += top.meets && top.level < g.levels - 1;
+        gathered += !top.meets && g.levels > 1;
+        hud_shape_groups_free(&g);
+        free((void *)(uintptr_t)place.unit);
+    }
+    assert_true(met > 0 && below > 0 && gathered > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_tops),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
