@@ -4,6 +4,7 @@
 test_choices.py SOURCE BUILD [--write]: write that file anew.  A line of the file: an answer (the
 pieces of the axis of sizes, then those of operations that do not commute), then the questions that
 have it (machine, collective, ranks, map, HUDDLE_CMA)."""
+
 import glob
 import json
 import os
