@@ -16,12 +16,7 @@ from .common.text import bytes_text, heading, parameters_text, table
 
 
 def add_arguments(parser):
-    parser.add_argument(
-        "collective",
-        nargs="?",
-        default="bcast",
-        help=HELP,
-    )
+    parser.add_argument("collective", nargs="?", default="bcast", help=HELP)
     parser.add_argument(
         "--bytes",
         metavar="SIZES",

@@ -25,11 +25,7 @@ QUEUE = {
 
 def add_arguments(parser):
     parser.add_argument(
-        "collective",
-        nargs="?",
-        default="bcast",
-        metavar="COLL",
-        help=collectives.HELP,
+        "collective", nargs="?", default="bcast", metavar="COLL", help=collectives.HELP
     )
     parser.add_argument(
         "--machine",

@@ -179,9 +179,7 @@ def compare(asked, calls, measured):
 def reproduce(lab):
     for line in NOTES:
         lab.note(line)
-    collectives = [
-        c for c in known(lab.layout) if not lab.brief or c.name in BRIEF_COLLECTIVES
-    ]
+    collectives = [c for c in known(lab.layout) if not lab.brief or c.name in BRIEF_COLLECTIVES]
     with Progress(len(collectives)) as progress:
         return beside(lab, collectives, progress)
 

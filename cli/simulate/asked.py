@@ -20,12 +20,7 @@ OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # as the 
 
 
 def add_arguments(parser):
-    parser.add_argument(
-        "collective",
-        nargs="?",
-        default="bcast",
-        help=HELP,
-    )
+    parser.add_argument("collective", nargs="?", default="bcast", help=HELP)
     parser.add_argument(
         "--machine",
         default=machines.THIS,
