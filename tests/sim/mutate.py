@@ -25,7 +25,7 @@ sys.path.insert(0, str(ALGORITHMS))
 from edges import files, read  # noqa: E402
 
 DEFINED = re.compile(r"^ALG_DEFINE\((\w+), (\w+)\)", re.MULTILINE)
-CLEAN, FOUND = 0, 1
+CLEAN, FOUND, NOT_REACHED = 0, 1, 3
 
 
 def programs_of(path):
@@ -49,14 +49,14 @@ def mutations(path):
 def run(checker, seeds, path, site, label):
     """(verdict, the report's first line)"""
     where = f"{path.relative_to(ROOT)}:{site.line}:{label[0]}"
-    # the algorithm alone; if that does not find it, mixed with the others
+    # each algorithm that has the place alone; if none finds it, mixed with the others
     for program in (*programs_of(path), "all"):
         done = subprocess.run(
             [checker, "--algorithm", program, "--seeds", str(seeds), "--mutate", where],
             capture_output=True,
             text=True,
         )
-        if done.returncode != CLEAN:
+        if done.returncode not in (CLEAN, NOT_REACHED):
             break
     first = (done.stdout + done.stderr).splitlines()[:1]
     return done.returncode, first[0] if first else ""
