@@ -33,12 +33,18 @@ static size_t block(int kind, const struct coll_args *args, int from, int to)
     return hud_collectives[kind].meaning->block_bytes(args, from, to);
 }
 
+/* Nothing is moved, by any rank: of thousands of ranks there is no sum to make. */
+static bool is_empty(int kind)
+{
+    return hud_collectives[kind].flags == COLL_UNSIZED;
+}
+
 /* Blocks for the ranks before `to`: equal ones need no sum. */
 static size_t sent_before(int kind, const struct coll_args *args, int from, int to)
 {
     size_t sum = 0;
 
-    if (coll_has(kind, COLL_SAME_TO_ALL))
+    if (is_empty(kind) || coll_has(kind, COLL_SAME_TO_ALL))
         return 0;
     if (coll_has(kind, COLL_BLOCKS) && !coll_has(kind, COLL_VIEWS))
         return (size_t)to * block(kind, args, from, to);
@@ -51,8 +57,10 @@ static size_t got_before(int kind, const struct coll_args *args, int from, int t
 {
     size_t sum = 0;
 
-    if (coll_has(kind, COLL_REDUCES))
+    if (is_empty(kind) || coll_has(kind, COLL_REDUCES))
         return 0;
+    if (coll_has(kind, COLL_ROOTED)) /* and does not reduce: the root's alone */
+        return from > args->root ? block(kind, args, args->root, to) : 0;
     if (coll_has(kind, COLL_BLOCKS) && !coll_has(kind, COLL_VIEWS))
         return (size_t)from * block(kind, args, from, to);
     for (int r = 0; r < from; r++)

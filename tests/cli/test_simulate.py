@@ -215,7 +215,7 @@ class Asked(unittest.TestCase):
         for words, complaint in (
             (
                 ("scan", *there),
-                "simulate scan: huddle has no such collective (accepted: allreduce, ",
+                "simulate scan: huddle has no such collective (accepted: allgather, allreduce, ",
             ),
             (("bcast",), "--machine this: not measured yet: there is no /"),
             (("bcast", "--machine", "cray"), "--machine cray: not known (accepted: this, "),

@@ -409,11 +409,11 @@ CASES = [
     Case("forbidden", "/sys", BOTH, 3, each=namespaces(["--mount"], "mount -t tmpfs none /sys"), handled=True),
 
     # Ranks that do not see one system.
-    Case("namespaces", "PID on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--pid", "--fork", "--mount-proc", "--kill-child"]), handled=True, env=NO_CMA),
-    Case("namespaces", "PID on every rank", BOTH, 3, each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "true"), handled=True, env=NO_CMA,
+    Case("namespaces", "PID on one rank", NOT_MPICH_4, 3, each=one_namespace("-eq 1", ["--pid", "--fork", "--mount-proc", "--kill-child"]), handled=True, env=NO_CMA),
+    Case("namespaces", "PID on every rank", NOT_MPICH_4, 3, each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "true"), handled=True, env=NO_CMA,
          launch=TCP),
-    Case("namespaces", "user on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--user", "--map-root-user"]), handled=True, env=NO_CMA),
-    Case("namespaces", "user on every rank", BOTH, 3, each=namespaces(["--user", "--map-root-user"], "true"), handled=True, env=NO_CMA),
+    Case("namespaces", "user on one rank", NOT_MPICH_4, 3, each=one_namespace("-eq 1", ["--user", "--map-root-user"]), handled=True, env=NO_CMA),
+    Case("namespaces", "user on every rank", NOT_MPICH_4, 3, each=namespaces(["--user", "--map-root-user"], "true"), handled=True, env=NO_CMA),
     Case("namespaces", "network on one rank", ("mpich4", "mpich5"), 3, each=one_namespace("-eq 1", ["--net"], "ip link set lo up"), handled=True),
     *[Case("namespaces", f"root directory on {who}", BOTH, 4, each=wrapper(["--mount"], AT_ANOTHER_ROOT), handled=True, env=NO_CMA)
       for who, wrapper in (("every rank", namespaces), ("one rank", lambda *rest: one_namespace("-eq 1", *rest)))],

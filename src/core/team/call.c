@@ -33,7 +33,7 @@ static enum reason unhandled(const struct hud_team *team, enum coll_kind kind,
  * status with which the call fails. */
 static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *call)
 {
-    const struct hud_call what = { .name = coll_name(kind),
+    const struct hud_call what = { .name = coll_name((int)kind),
                                    .root = coll_has((int)kind, COLL_ROOTED) ? call->root : -1,
                                    .bytes = coll_has((int)kind, COLL_UNSIZED) ? HUD_ANY_BYTES
                                                                               : call->bytes,
@@ -62,7 +62,7 @@ static void tell_order(struct hud_team *team, enum coll_kind kind, enum reason w
         hud_log(&c->config, LOG_WARN,
                 "HUDDLE_REDUCE_ORDER=fixed does not hold for this %s of %d ranks, which %s carries "
                 "out: %s%s",
-                coll_name(kind), team->size, c->owner, hud_reason_text[why],
+                coll_name((int)kind), team->size, c->owner, hud_reason_text[why],
                 helps[why] ? helps[why] : "");
 }
 
@@ -185,7 +185,7 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
     if (team->check) {
         snprintf(detail, sizeof detail, "%zu bytes sent, %zu received", sent, received);
         const struct hud_call what = {
-            .name = coll_name(kind), .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail
+            .name = coll_name((int)kind), .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail
         };
         int status = team->state == TEAM_READY ? hud_check_enter(team, &what) : HUD_PASS;
         return status == HUD_OK || status == HUD_PASS ? HUD_PASS : fail_roll_call(team, status);
@@ -199,7 +199,7 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
         hud_log(&team->context->config, LOG_ERROR,
                 "%s of %s (%d ranks): rank %d sends %zu bytes to each rank and receives %zu; "
                 "the call fails, later ones are %s's own",
-                coll_name(kind), name, team->size, team->rank, sent, received,
+                coll_name((int)kind), name, team->size, team->rank, sent, received,
                 team->context->owner);
     count(team, kind, call.bytes, REASON_BROKEN);
     return give_up(team, HUD_ERR_TRUNCATE);
