@@ -248,7 +248,8 @@ CASES = [
     Case("programs", "ports, odd ranks without huddle", OPEN, 4, ["{bin}/inter", "--connect"], each=odd("env", "-u", "LD_PRELOAD"),
          passed="ranks without huddle here", says=["rank 1 runs without huddle"]),
     # (of what is left out here the MPI fails itself: Open MPI 5 in threads, MPICH 4 and 5 where all sessions close, Intel's with MPI_Init after a session)
-    *[Case("programs", f"sessions, {what}", mpis, 2, ["{bin}/sessions", what])
+    # Reopened: now and then MPICH 5 truncates a message of its own, as the new session's first communicator is made.
+    *[Case("programs", f"sessions, {what}", mpis, 2, ["{bin}/sessions", what], full=what == "reopened")
       for what, mpis in (("alone", ("ompi5", *MPICH)), ("within", ("ompi5", *MPICH)), ("around", ("ompi5", "mpich4", "mpich5")), ("threads", MPICH),
                          ("reopened", ("mpich5",)))],
     Case("programs", "killed", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60"], during=kill_one_rank, fails=True, may_say=[KILLED]),
