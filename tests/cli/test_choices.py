@@ -15,8 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 SOURCE, BUILD = (os.path.abspath(word) for word in sys.argv[1:3])
 FILE = os.path.join(SOURCE, "tests", "cli", "choices.txt")
-COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall", "alltoallv")
 RANKS = (2, 3, 4, 8, 9, 15, 16, 17, 32, 33, 64, 65, 128, 129, 256)
+
+
+PROBE = os.path.join(BUILD, "libexec", "huddle", "probe")
+
+
+def collectives():
+    told = subprocess.run(
+        [PROBE, "info", "collectives"], stdout=subprocess.PIPE, timeout=60, check=True
+    )
+    return [row["name"] for row in json.loads(told.stdout)]
 
 
 def topologies():
@@ -30,7 +39,7 @@ def topologies():
 MACHINES = topologies()
 PLACES = (("core", "on"), ("numa", "on"), ("core", "off"))
 QUESTIONS = [
-    (m, c, n, *place) for m in MACHINES for c in COLLECTIVES for n in RANKS for place in PLACES
+    (m, c, n, *place) for m in MACHINES for c in collectives() for n in RANKS for place in PLACES
 ]
 
 
@@ -51,9 +60,8 @@ def words(pieces):
 def ask(question):
     machine, collective, ranks, place, cma = question
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    probe = os.path.join(BUILD, "libexec", "huddle", "probe")
     done = subprocess.run(
-        [probe, "explain", collective, "0", str(ranks), place, MACHINES[machine]],
+        [PROBE, "explain", collective, "0", str(ranks), place, MACHINES[machine]],
         env={**clean, "HUDDLE_CMA": cma},
         stdout=subprocess.PIPE,
         text=True,

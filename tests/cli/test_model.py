@@ -21,9 +21,8 @@ MACHINES = sorted(
     os.path.splitext(os.path.basename(path))[0]
     for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))
 )
-COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 sys.path.insert(0, SOURCE)
-from cli.common import jobs, machines, simulated, steady  # noqa: E402
+from cli.common import collectives, jobs, machines, simulated, steady  # noqa: E402
 from cli.model import beside, fit  # noqa: E402
 from cli.simulate import asked as simulate_asked, measure  # noqa: E402
 from cli.common.layout import Layout, Trouble  # noqa: E402
@@ -36,6 +35,7 @@ LAYOUT = Layout(
     share="share/huddle",
     sysconf="/etc",
 )
+COLLECTIVES = [row.name for row in collectives.known(LAYOUT) if row.limits]
 SIMULATOR = os.path.exists(LAYOUT.program("simulate"))
 
 
@@ -63,7 +63,7 @@ def answer(*words):
 class Described(unittest.TestCase):
     def test_every_collective_on_every_machine(self):
         for machine in MACHINES:
-            for collective in COLLECTIVES if machine == "kunpeng-920" else COLLECTIVES[1:2]:
+            for collective in COLLECTIVES if machine == "kunpeng-920" else ("bcast",):
                 said = model(collective, "--machine", machine)
                 self.assertEqual(
                     (0, ""), (said.returncode, said.stderr), f"{machine}, {collective}"

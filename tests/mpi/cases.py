@@ -6,6 +6,7 @@ where the wrapped one begins; one that needs what this machine or user lacks rai
 """
 
 import os
+import pathlib
 import re
 import signal
 import time
@@ -22,11 +23,20 @@ BOTH = ("ompi4", "mpich4", "mpich5")  # of each front end, where the MPI does no
 NOT_MPICH_4 = ("ompi4", "mpich5")  # the same, where MPICH 4.0 itself fails
 
 DIFFERENTIAL = ("{bin}/differential", "--brief", "--beyond")
+
+
+def collectives():
+    """Name -> flags, of src/coll/coll.def."""
+    row = r'^COLL\(\w+, (\w+), "\w+", [^,]+,\s*([\w |]+),'
+    text = (pathlib.Path(__file__).resolve().parents[2] / "src" / "coll" / "coll.def").read_text(encoding="utf-8")
+    return dict(re.findall(row, text, re.MULTILINE))
+
+
 # Which program is about which collectives, as huddle counts them.
 COLLECTIVES = {
-    "differential": ("barrier", "bcast"),
-    "reductions": ("reduce", "allreduce", "reduce_scatter"),
-    "exchanges": ("alltoall", "alltoallv", "allgather"),
+    "differential": [name for name, flags in collectives().items() if not re.search("REDUCES|BLOCKS", flags)],
+    "reductions": [name for name, flags in collectives().items() if "REDUCES" in flags],
+    "exchanges": [name for name, flags in collectives().items() if "BLOCKS" in flags],
 }
 LEFT = ("elements too large", "operation not supported")
 PROGRAMS = {"differential": DIFFERENTIAL, "reductions": ("{bin}/reductions", "--brief"), "exchanges": ("{bin}/exchanges", "--brief")}
