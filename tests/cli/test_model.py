@@ -14,7 +14,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from said import without_progress
+from said import some, without_progress
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(
@@ -62,7 +62,7 @@ def answer(*words):
 
 class Described(unittest.TestCase):
     def test_every_collective_on_every_machine(self):
-        for machine in MACHINES:
+        for machine in some(MACHINES, 2):
             for collective in COLLECTIVES if machine == "kunpeng-920" else ("bcast",):
                 said = model(collective, "--machine", machine)
                 self.assertEqual(
@@ -71,7 +71,7 @@ class Described(unittest.TestCase):
                 self.assertIn("nothing is measured or simulated", said.stdout)
 
     def test_the_limit_holds_and_grows(self):
-        for machine in MACHINES:
+        for machine in some(MACHINES, 2):
             rows = answer("bcast", "--machine", machine)["rows"]
             for row in rows:
                 self.assertGreaterEqual(row["queue_ns"], row["limit_ns"])
