@@ -298,7 +298,8 @@ CASES = [
     # Communicators that come and go, and as many as there can be (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
     *[Case("communicators", f"{n:,} cycles", ALL, 2, ["{bin}/dups", "--cycles", str(n)], bind=True, handled=True, again=n > 1000) for n in (1000, 10000)],
     Case("communicators", "100,000 cycles", BOTH, 2, ["{bin}/dups", "--cycles", "100000"], bind=True, handled=True, seconds=1500, full=True),
-    *[Case("communicators", f"{n} cycles, 4 ranks", ("ompi4",), 4, ["{bin}/dups", "--cycles", str(n)], handled=True, seconds=400, full=n > 200) for n in (200, 2000)],
+    *[Case("communicators", f"{n} cycles, 4 ranks", ("ompi4",), 4, ["{bin}/dups", "--cycles", str(n)], handled=True, seconds=400, full=n > 200, again=n > 40)
+      for n in (40, 200, 2000)],
     Case("communicators", "10,000 alive", OPEN, 2, ["{bin}/dups", "--live", "10000"], handled=True, passed="no lease", bind=True, again=True),
     Case("communicators", "500 alive, room for fewer", OPEN, 2, ["{bin}/dups", "--live", "500"], env={"HUDDLE_MEMORY": "1M"}, handled=True,
          passed="no lease", bind=True),

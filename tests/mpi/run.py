@@ -281,8 +281,10 @@ def brief(case):
     """
     The same with smaller messages, where what surrounds the program is what is tried.
     """
-    small = case.command is DIFFERENTIAL and case.group not in ("differential", "algorithms")
-    return replace(case, command=[*DIFFERENTIAL, "--most", "20000"]) if small else case
+    whole = case.command[0] != DIFFERENTIAL[0] or {"--most", "--seconds"} & {*case.command}
+    if whole or case.group in ("differential", "algorithms"):
+        return case
+    return replace(case, command=[*case.command, "--most", "20000"])
 
 
 def main():
