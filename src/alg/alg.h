@@ -14,13 +14,11 @@ enum { ALG_PARAMS = 8 }; /* parameters of one algorithm, at most */
 
 /* One call, already validated by the core; the same on every rank but for the views. */
 struct coll {
-    size_t bytes;        /* what the algorithm was chosen by: of the message; alltoall: of a block;
-                            alltoallv: 0 */
-    struct hud_view buf; /* bcast */
-    struct hud_view in, out; /* reductions and alltoall; reduce: out only at the root.  in.base ==
-                                out.base: in place, see below */
-    const struct hud_view *ins,
-        *outs; /* alltoallv: [ranks], for and from each; ins[i].base == outs[i].base: in place */
+    size_t bytes; /* what the algorithm was chosen by: of the message; alltoall: of a block;
+                     alltoallv: 0 */
+    const struct hud_view *in,
+        *out; /* one view each; alltoallv: [ranks], for and from each; bcast: `out` alone, also at
+                 the root; reduce: `out` is empty but at the root */
     const size_t
         *block_bytes; /* reduce_scatter: [ranks] of the blocks of the result, some may be 0 */
     const struct hud_op *reduction;
@@ -41,7 +39,7 @@ struct coll {
  */
 static inline bool coll_in_place(const struct coll *c)
 {
-    return c->in.base == c->out.base;
+    return c->in->base == c->out->base;
 }
 
 /* A parameter that users, tuning files and tests may set: HUDDLE_<COLLECTIVE>_<ALGORITHM>_<NAME>.

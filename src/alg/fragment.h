@@ -27,9 +27,9 @@ static inline size_t fragment_bytes(uint64_t header)
 static inline uint64_t fragment_copy_in(struct mem *m, const struct coll *c, void *to, size_t sent,
                                         size_t f)
 {
-    size_t rest = c->buf.bytes - sent;
+    size_t rest = c->out->bytes - sent;
 
-    return fragment_header(mem_in(m, to, &c->buf, sent, rest < f ? rest : f), rest);
+    return fragment_header(mem_in(m, to, c->out, sent, rest < f ? rest : f), rest);
 }
 
 /* A slot that is a head and then cells, as many as wanted or as fit, in equal sets. */

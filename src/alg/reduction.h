@@ -95,7 +95,7 @@ static inline struct mem_span contribution_of(struct mem *m, const struct coll *
                                               void *shared, size_t offset_bytes)
 {
     return rank == mem_rank(m) && contribution_stays(m)
-               ? (struct mem_span){ .view = &c->in, .offset_bytes = offset_bytes }
+               ? (struct mem_span){ .view = c->in, .offset_bytes = offset_bytes }
                : (struct mem_span){ .shared = shared };
 }
 

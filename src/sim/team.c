@@ -81,7 +81,7 @@ static size_t block_to_me(const void *host, int from, int to)
 {
     const struct coll *c = host;
 
-    return c->outs ? c->outs[from].bytes : c->block_bytes[to];
+    return c->block_bytes ? c->block_bytes[to] : c->out[from].bytes;
 }
 
 static void check_contract(struct mem *m, const struct coll *c)

@@ -55,8 +55,8 @@ static void operate(struct job *job, int rank, int op)
         cut = cut || (from[1] != 0 && from[0] > from[1]);
         unheard = unheard || (from[1] == 0 && from[0] != 0);
     }
-    const struct coll c = { .ins = ins,
-                            .outs = outs,
+    const struct coll c = { .in = ins,
+                            .out = outs,
                             .op = (uint64_t)op,
                             .groups = &job->groups,
                             .param = job->param,

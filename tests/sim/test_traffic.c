@@ -94,9 +94,11 @@ static void body(struct sim *s, int rank, void *arg)
     const struct hud_op op = {
         .element_bytes = sizeof(double), .commutative = 1, .combine = sum, .name = "sum"
     };
+    const struct hud_view in = { .base = job->in[rank], .bytes = sends(job) },
+                          out = { .base = job->out[rank], .bytes = gets(job, rank) };
     const struct coll c = { .bytes = N,
-                            .in = { .base = job->in[rank], .bytes = sends(job) },
-                            .out = { .base = job->out[rank], .bytes = gets(job, rank) },
+                            .in = &in,
+                            .out = &out,
                             .block_bytes = job->block_bytes,
                             .reduction = &op,
                             .op = 1,

@@ -70,16 +70,16 @@ static void allgather_inline(struct mem *m, const struct coll *c)
            behind = HEAD + c->bytes;
     mem_flag *mine = set_of(m, c, c->op, me);
 
-    mem_in_all(m, (char *)mine + HEAD, &c->in, from_at, c->bytes);
+    mem_in_all(m, (char *)mine + HEAD, c->in, from_at, c->bytes);
     mem_post(m, mine, c->op); /* R1 */
     if (!coll_in_place(c))
-        mem_move(m, &(struct mem_span){ NULL, &c->out, own },
-                 &(struct mem_span){ NULL, &c->in, from_at }, c->bytes);
+        mem_move(m, &(struct mem_span){ NULL, c->out, own },
+                 &(struct mem_span){ NULL, c->in, from_at }, c->bytes);
     for (int k = 1; k < ranks; k++) {
         int from = me + k < ranks ? me + k : me + k - ranks;
         mem_flag *set = set_of(m, c, c->op, from);
         mem_await(m, set, c->op); /* A1 */
-        mem_out(m, &c->out, (char *)set + HEAD, (size_t)from * c->bytes, c->bytes);
+        mem_out(m, c->out, (char *)set + HEAD, (size_t)from * c->bytes, c->bytes);
     }
     mem_prefetch_own(m, set_of(m, c, c->op + 1, me), behind < PREFETCH_MAX ? behind : PREFETCH_MAX);
 }

@@ -102,7 +102,7 @@ static void contribute(const struct partials *s, const struct pieces_place *f)
 
     for (struct piece piece = pieces_before(f); pieces_each(&s->cut, f, &piece);)
         if (highest_level(s, s->me, &piece) < s->base)
-            mem_in_all(s->m, cell_of(s, f, s->me, &piece), &s->c->in, piece.offset_bytes,
+            mem_in_all(s->m, cell_of(s, f, s->me, &piece), s->c->in, piece.offset_bytes,
                        piece.bytes);
     mem_post(s->m, &mine->made[s->base], f->at + 1); /* R1 */
 }
@@ -127,8 +127,8 @@ static void add_below(const struct partials *s, const struct pieces_place *f,
 static void sum_piece(const struct partials *s, const struct pieces_place *f,
                       const struct piece *piece, int level)
 {
-    const struct mem_span in = { .view = &s->c->in, .offset_bytes = piece->offset_bytes };
-    const struct mem_span out = { .view = &s->c->out, .offset_bytes = piece->offset_bytes };
+    const struct mem_span in = { .view = s->c->in, .offset_bytes = piece->offset_bytes };
+    const struct mem_span out = { .view = s->c->out, .offset_bytes = piece->offset_bytes };
     const struct mem_span cell = { .shared = cell_of(s, f, s->me, piece) };
     struct sources x;
     bool last = level == s->top;
@@ -186,7 +186,7 @@ static void fetch(const struct partials *s, const struct pieces_place *f, const 
     mem_await(s->m, &above->result[highest_level(s, from, piece)], f->at + 1); /* A2 */
     if (level >= s->base)
         mem_copy(s->m, mine, result, piece->bytes);
-    mem_out(s->m, &s->c->out, level >= s->base ? mine : result, piece->offset_bytes, piece->bytes);
+    mem_out(s->m, s->c->out, level >= s->base ? mine : result, piece->offset_bytes, piece->bytes);
 }
 
 static void copy_down(const struct partials *s, const struct pieces_place *f)

@@ -72,7 +72,7 @@ static void copy_in(struct mem *m, const struct coll *c, char *to, int first, in
 {
     size_t at = (size_t)first * c->bytes, bytes = (size_t)(end - first) * c->bytes;
 
-    mem_in_all(m, to, &c->in, at, bytes);
+    mem_in_all(m, to, c->in, at, bytes);
 }
 
 static void own(struct mem *m, const struct coll *c)
@@ -80,7 +80,7 @@ static void own(struct mem *m, const struct coll *c)
     size_t at = (size_t)mem_rank(m) * c->bytes;
 
     if (!coll_in_place(c))
-        mem_move(m, &(struct mem_span){ NULL, &c->out, at }, &(struct mem_span){ NULL, &c->in, at },
+        mem_move(m, &(struct mem_span){ NULL, c->out, at }, &(struct mem_span){ NULL, c->in, at },
                  c->bytes);
 }
 
@@ -99,7 +99,7 @@ static void alltoall_inline(struct mem *m, const struct coll *c)
         int from = me + k < ranks ? me + k : me + k - ranks;
         mem_flag *set = set_of(m, c, from);
         mem_await(m, set, c->op); /* A1 */
-        mem_out(m, &c->out, block_in(set, c, from, me), (size_t)from * c->bytes, c->bytes);
+        mem_out(m, c->out, block_in(set, c, from, me), (size_t)from * c->bytes, c->bytes);
     }
     mem_prefetch_own(m,
                      set_of(m, &(struct coll){ .op = c->op + 1, .slot_bytes = c->slot_bytes }, me),

@@ -135,7 +135,7 @@ static void bcast_banks(struct mem *m, const struct coll *c)
             mem_post(m, word, at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, &c->buf, data_of(source, &ring, c->param, at), done, fragment_bytes(header));
+            mem_out(m, c->out, data_of(source, &ring, c->param, at), done, fragment_bytes(header));
         at++;
         if (above >= 0 && (!(header & FRAGMENT_MORE) || ring_at_set(&ring, at)))
             mem_add(m, gone_at(m, &ring, at - 1), 1); /* R2 */

@@ -129,7 +129,7 @@ static void bcast_release(struct mem *m, const struct coll *c)
         if (!leaf)
             mem_post(m, &mine->release, at); /* R1 */
         if (above >= 0) {
-            mem_out(m, &c->buf, cell->data, done, fragment_bytes(header));
+            mem_out(m, c->out, cell->data, done, fragment_bytes(header));
             gather(m, c, c->root, me, at);
             mem_post(m, &mine->gather, at); /* R2 */
         }

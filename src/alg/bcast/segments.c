@@ -92,14 +92,14 @@ static void reclaim(struct mem *m, const struct coll *c, uint64_t round, int seg
 static uint64_t fill(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round,
                      size_t sent)
 {
-    size_t half = half_bytes(c->param, c->slot_bytes), left = c->buf.bytes - sent,
+    size_t half = half_bytes(c->param, c->slot_bytes), left = c->out->bytes - sent,
            bytes = rounds_next(left, half * (size_t)o->count);
 
     for (int s = 0; s < o->count; s++) {
         struct rounds_segment part = rounds_segment_of(bytes, o->count, HUD_LINE, s);
         struct slot *head = mem_slot(m, o->heads[s]);
         reclaim(m, c, round, s);
-        mem_in_all(m, head->data + round % 2 * half, &c->buf, sent + part.first_bytes, part.bytes);
+        mem_in_all(m, head->data + round % 2 * half, c->out, sent + part.first_bytes, part.bytes);
     }
     return fragment_header(bytes, left);
 }
@@ -120,7 +120,7 @@ static void drain(struct mem *m, const struct coll *c, const struct circle *o, u
         struct slot *head = mem_slot(m, o->heads[s]);
         if (i >= before.behind)
             mem_await(m, &ahead->read, step - (uint64_t)before.behind); /* A3 */
-        mem_out(m, &c->buf, head->data + round % 2 * half, done + part.first_bytes, part.bytes);
+        mem_out(m, c->out, head->data + round % 2 * half, done + part.first_bytes, part.bytes);
         mem_post(m, &mine->read, step); /* R2 */
     }
 }

@@ -101,7 +101,7 @@ static uint64_t copy_out(struct mem *m, const struct coll *c, struct cell *cell,
 {
     mem_await(m, &cell->psn, at + 1); /* A1 */
     uint64_t header = mem_get(m, cell->psn.payload);
-    mem_out(m, &c->buf, cell->data, done, fragment_bytes(header));
+    mem_out(m, c->out, cell->data, done, fragment_bytes(header));
     return header;
 }
 

@@ -91,9 +91,9 @@ static void prefetch_next(struct mem *m, const struct coll *c, const struct shap
     enum { MIN_BYTES = 2048, MAX_BYTES = 32 << 10 };
     size_t set = at->set_left * RING_UNIT, max = set < MAX_BYTES ? set : MAX_BYTES;
 
-    if (c->buf.bytes >= MIN_BYTES)
+    if (c->out->bytes >= MIN_BYTES)
         mem_prefetch_own(m, queue_data(mem_slot(m, mem_rank(m)), ring, at),
-                         c->buf.bytes < max ? c->buf.bytes : max);
+                         c->out->bytes < max ? c->out->bytes : max);
 }
 
 /* Fragments come from the view or from the parent's headers, are announced to the children, then
@@ -110,7 +110,7 @@ static void bcast_queue(struct mem *m, const struct coll *c)
     bool leaf = hud_shape_child(&t, me, 0) < 0;
     struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
     uint64_t header = FRAGMENT_MORE,
-             f = above >= 0 ? 0 : ring_fragment_of(&wish, &ring, c->buf.bytes, QUEUE_RATIO);
+             f = above >= 0 ? 0 : ring_fragment_of(&wish, &ring, c->out->bytes, QUEUE_RATIO);
 
     for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header)) {
         mem_flag *word = &mine->word[at.unit], *from = &parent->word[at.unit];
@@ -128,7 +128,7 @@ static void bcast_queue(struct mem *m, const struct coll *c)
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, &c->buf, queue_data(root, &ring, &at), done, fragment_bytes(header));
+            mem_out(m, c->out, queue_data(root, &ring, &at), done, fragment_bytes(header));
         ring_move(&ring, &at, ring_units_of(fragment_bytes(header)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->acknowledged, at.at); /* R2 */

@@ -94,7 +94,7 @@ ALG_INLINE void publish_range(struct mem *m, const struct coll *c, const struct 
 {
     part = range_within(w, part);
     if (part.begin < part.end)
-        mem_in_all(m, contribution_data(m, ring, w, mem_rank(m), part.begin), &c->in, part.begin,
+        mem_in_all(m, contribution_data(m, ring, w, mem_rank(m), part.begin), c->in, part.begin,
                    part.end - part.begin);
 }
 
@@ -114,8 +114,8 @@ ALG_INLINE bool reduce_wanted(struct mem *m, const struct coll *c, const struct 
                               const struct cursor *w, const struct wanted_sum *want)
 {
     struct byte_range part = range_within(w, want->part);
-    const struct mem_span own = { .view = &c->in, .offset_bytes = part.begin };
-    const struct mem_span out = { .view = &c->out, .offset_bytes = part.begin - want->part.begin };
+    const struct mem_span own = { .view = c->in, .offset_bytes = part.begin };
+    const struct mem_span out = { .view = c->out, .offset_bytes = part.begin - want->part.begin };
     struct sources all;
 
     if (part.begin >= part.end)

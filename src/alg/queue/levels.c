@@ -102,7 +102,7 @@ static void bcast_levels(struct mem *m, const struct coll *c)
                               .budget = (uint64_t)c->param[BUDGET] };
     int me = mem_rank(m), above = hud_shape_parent(&t, me), from = above;
     uint64_t f = above >= 0 ? 0
-                            : ring_fragment_of(&wish, &ring, c->buf.bytes,
+                            : ring_fragment_of(&wish, &ring, c->out->bytes,
                                                QUEUE_RATIO / (uint64_t)c->groups->levels);
     bool root = above < 0, near = relay_copies(&t, me, from_level(c)),
          leaf = hud_shape_child(&t, me, 0) < 0;
@@ -133,7 +133,7 @@ static void bcast_levels(struct mem *m, const struct coll *c)
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (!root)
-            mem_out(m, &c->buf, queue_data(near ? mine : origin, &ring, &at), done,
+            mem_out(m, c->out, queue_data(near ? mine : origin, &ring, &at), done,
                     fragment_bytes(header));
         ring_move(&ring, &at, ring_units_of(fragment_bytes(header)));
         if (ring_begins_set(&ring, &at))

@@ -67,7 +67,7 @@ static inline uint64_t queue_copy_in(struct mem *m, const struct coll *c,
                                      const struct shape_ring *ring, const struct ring_place *at,
                                      uint64_t f, size_t sent)
 {
-    size_t max = ring_part(at->set_left, f, ring_units_of(c->buf.bytes - sent)) * RING_UNIT;
+    size_t max = ring_part(at->set_left, f, ring_units_of(c->out->bytes - sent)) * RING_UNIT;
 
     return fragment_copy_in(m, c, queue_data(mem_slot(m, mem_rank(m)), ring, at), sent, max);
 }

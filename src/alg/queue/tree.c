@@ -113,7 +113,7 @@ ALG_INLINE void tree_reduce_up(struct tree_pass *w, const struct mem_span *to,
     int child;
 
     sources_begin(&all, w->m, w->c, to, w->up.bytes);
-    sources_add(&all, (struct mem_span){ .view = &w->c->in, .offset_bytes = w->up.done });
+    sources_add(&all, (struct mem_span){ .view = w->c->in, .offset_bytes = w->up.done });
     for (int i = 0; (child = hud_shape_child(&w->tree, mem_rank(w->m), i)) >= 0; i++) {
         struct queue_slot *below = mem_slot(w->m, child);
         mem_await(w->m, &below->word[w->up.at.unit], w->up.at.at + 1); /* A1 */
@@ -131,9 +131,8 @@ static void reduce_tree(struct mem *m, const struct coll *c)
     struct tree_pass w = tree_begin(m, c, c->root);
 
     while (!cursor_at_end(c, &w.up)) {
-        struct mem_span to = w.root
-                                 ? (struct mem_span){ .view = &c->out, .offset_bytes = w.up.done }
-                                 : tree_cell(&w);
+        struct mem_span to =
+            w.root ? (struct mem_span){ .view = c->out, .offset_bytes = w.up.done } : tree_cell(&w);
         tree_reduce_up(&w, &to, NULL);
         cursor_advance(c, &w.ring, w.f, &w.up);
         queue_acknowledge(m, &w.ring, &w.up.at);
@@ -165,7 +164,7 @@ static bool may_reduce_up(const struct tree_pass *w, const struct cursor *down)
 static void reduce_up(struct tree_pass *w)
 {
     const struct mem_span to = tree_cell(w),
-                          out = { .view = &w->c->out, .offset_bytes = w->up.done };
+                          out = { .view = w->c->out, .offset_bytes = w->up.done };
 
     tree_reduce_up(w, &to, w->root ? &out : NULL);
     if (w->root)
@@ -181,7 +180,7 @@ static void copy_down(struct tree_pass *w, const struct cursor *down)
     if (w->root)
         return;
     mem_await(w->m, &root->word[down->at.unit], down->at.at + 1); /* A2 */
-    mem_out(w->m, &w->c->out, queue_data(root, &w->ring, &down->at), down->done, down->bytes);
+    mem_out(w->m, w->c->out, queue_data(root, &w->ring, &down->at), down->done, down->bytes);
     w->free_until = unread > w->free_until ? unread : w->free_until;
 }
 

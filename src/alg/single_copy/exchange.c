@@ -208,13 +208,13 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, exchange_bl
 
 static struct single_part alltoall_sent(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->in, .offset_bytes = (size_t)rank * c->bytes },
+    return (struct single_part){ { .view = c->in, .offset_bytes = (size_t)rank * c->bytes },
                                  c->bytes };
 }
 
 static struct single_part alltoall_got(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->out, .offset_bytes = (size_t)rank * c->bytes },
+    return (struct single_part){ { .view = c->out, .offset_bytes = (size_t)rank * c->bytes },
                                  c->bytes };
 }
 
@@ -238,12 +238,12 @@ ALG_DEFINE(alltoall, single) = {
 
 static struct single_part alltoallv_sent(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->ins[rank] }, c->ins[rank].bytes };
+    return (struct single_part){ { .view = &c->in[rank] }, c->in[rank].bytes };
 }
 
 static struct single_part alltoallv_got(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->outs[rank] }, c->outs[rank].bytes };
+    return (struct single_part){ { .view = &c->out[rank] }, c->out[rank].bytes };
 }
 
 static void alltoallv_single(struct mem *m, const struct coll *c)
@@ -271,7 +271,7 @@ static struct single_part allgather_sent(const struct coll *c, int rank)
     size_t at = coll_in_place(c) ? (size_t)c->root * c->bytes : 0;
 
     (void)rank;
-    return (struct single_part){ { .view = &c->in, .offset_bytes = at }, c->bytes };
+    return (struct single_part){ { .view = c->in, .offset_bytes = at }, c->bytes };
 }
 
 static void allgather_single(struct mem *m, const struct coll *c)

@@ -58,12 +58,12 @@ static size_t whole_elements(const struct reduction *r, size_t bytes)
 /* This rank's contribution; and where the result goes. */
 static struct mem_span in_span(const struct reduction *r, size_t at)
 {
-    return (struct mem_span){ .view = &r->c->in, .offset_bytes = at };
+    return (struct mem_span){ .view = r->c->in, .offset_bytes = at };
 }
 
 static struct mem_span out_span(const struct reduction *r, size_t at)
 {
-    return (struct mem_span){ .view = &r->c->out,
+    return (struct mem_span){ .view = r->c->out,
                               .offset_bytes =
                                   at - (r->scatters ? slice_start(r, mem_rank(r->m)) : 0) };
 }
@@ -200,12 +200,12 @@ static void bounce_other_slice(const struct reduction *r, int owner, size_t at, 
                                bool reduced, size_t k)
 {
     if (!reduced) {
-        mem_in_all(r->m, single_bounce(r->m, r->c, mem_rank(r->m), 0), &r->c->in, at, bytes);
+        mem_in_all(r->m, single_bounce(r->m, r->c, mem_rank(r->m), 0), r->c->in, at, bytes);
         single_post_full(r->m, owner, k);
     }
     single_await_full(r->m, owner, k);
     if (r->gets(r->c, mem_rank(r->m), owner))
-        mem_out(r->m, &r->c->out, single_bounce(r->m, r->c, owner, 0), at, bytes);
+        mem_out(r->m, r->c->out, single_bounce(r->m, r->c, owner, 0), at, bytes);
     single_post_acknowledged(r->m, owner, k);
 }
 
@@ -236,8 +236,8 @@ static void reduce_slices(const struct reduction *r)
     size_t start = slice_start(r, mem_rank(r->m));
     struct single_missing own = { start, start };
     bool closed = r->scatters && coll_in_place(c);
-    const struct single_exposed mine = { .in = closed ? 0 : mem_expose(r->m, &c->in),
-                                         .out = mem_expose(r->m, &c->out) };
+    const struct single_exposed mine = { .in = closed ? 0 : mem_expose(r->m, c->in),
+                                         .out = mem_expose(r->m, c->out) };
 
     for (int k = 1; k < mem_size(r->m); k++)
         single_enter(r->m, c, single_other(r->m, k), &mine);

@@ -99,7 +99,7 @@ ALG_INLINE void slices_contribute(const struct slices *s, const struct pieces_pl
 
     while (pieces_each(&s->cut, f, &piece)) {
         if (s->plan.all_in || slices_rank(s, &piece) != me)
-            mem_in_all(s->m, slices_cell(s, f, me, &piece), &s->c->in, piece.offset_bytes,
+            mem_in_all(s->m, slices_cell(s, f, me, &piece), s->c->in, piece.offset_bytes,
                        piece.bytes);
     }
     mem_post(s->m, &mine->in, f->at + 1); /* R1 */
@@ -124,8 +124,8 @@ ALG_INLINE void slices_reduce_piece(const struct slices *s, const struct pieces_
 {
     int me = mem_rank(s->m);
     size_t done = s->plan.blocks ? f->done_bytes : piece->offset_bytes;
-    const struct mem_span own = { .view = &s->c->in, .offset_bytes = piece->offset_bytes };
-    const struct mem_span out = { .view = &s->c->out, .offset_bytes = done },
+    const struct mem_span own = { .view = s->c->in, .offset_bytes = piece->offset_bytes };
+    const struct mem_span out = { .view = s->c->out, .offset_bytes = done },
                           cell = { .shared = slices_cell(s, f, me, piece) };
     struct sources all;
 
@@ -162,7 +162,7 @@ ALG_INLINE void slices_copy_out(const struct slices *s, const struct pieces_plac
         if (rank == mem_rank(s->m) || piece.bytes == 0)
             continue;
         mem_await(s->m, &owner->result, f->at + 1); /* A2 */
-        mem_out(s->m, &s->c->out, slices_cell(s, f, rank, &piece), piece.offset_bytes, piece.bytes);
+        mem_out(s->m, s->c->out, slices_cell(s, f, rank, &piece), piece.offset_bytes, piece.bytes);
     }
 }
 

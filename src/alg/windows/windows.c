@@ -59,25 +59,26 @@ struct windows_block {
     size_t bytes;
 };
 
-static struct windows_block windows_block(const struct coll *c, const struct hud_view *whole,
-                                          const struct hud_view *parts, int rank)
+static struct windows_block windows_block(const struct windows *w, const struct hud_view *views,
+                                          int rank)
 {
-    if (parts)
-        return (struct windows_block){ { .view = &parts[rank] }, parts[rank].bytes };
-    return (struct windows_block){ { .view = whole, .offset_bytes = (size_t)rank * c->bytes },
-                                   c->bytes };
+    size_t bytes = w->c->bytes;
+
+    if (w->parts)
+        return (struct windows_block){ { .view = &views[rank] }, views[rank].bytes };
+    return (struct windows_block){ { .view = views, .offset_bytes = (size_t)rank * bytes }, bytes };
 }
 
 static struct windows_block windows_in(const struct windows *w, int rank)
 {
     if (w->same && !coll_in_place(w->c))
-        return (struct windows_block){ { .view = &w->c->in }, w->c->bytes };
-    return windows_block(w->c, &w->c->in, w->c->ins, w->same ? w->me : rank);
+        return (struct windows_block){ { .view = w->c->in }, w->c->bytes };
+    return windows_block(w, w->c->in, w->same ? w->me : rank);
 }
 
 static struct windows_block windows_out(const struct windows *w, int rank)
 {
-    return windows_block(w->c, &w->c->out, w->c->outs, rank);
+    return windows_block(w, w->c->out, rank);
 }
 
 /* The oldest tile that is out has been acknowledged; false: not yet, and nobody waited. */
@@ -210,7 +211,7 @@ static void windows_receive(struct windows *w, int step, int peer)
 /* Acknowledges all tiles of the ranks from which this one expects nothing. */
 static void windows_decline(const struct windows *w)
 {
-    for (int peer = 0; w->c->outs && peer < w->ranks; peer++)
+    for (int peer = 0; w->parts && peer < w->ranks; peer++)
         if (peer != w->me && windows_out(w, peer).bytes == 0)
             windows_acknowledge(w, peer, tiles_all);
 }
@@ -223,14 +224,15 @@ static void windows_copy_own(struct windows *w)
         mem_move(w->m, &out.span, &in.span, in.bytes);
 }
 
-static void windows_exchange_any(struct mem *m, const struct coll *c, bool same)
+static void windows_exchange(struct mem *m, const struct coll *c, bool same, bool parts)
 {
     struct windows w = { .m = m,
                          .c = c,
                          .mine = mem_slot(m, mem_rank(m)),
                          .me = mem_rank(m),
                          .ranks = mem_size(m),
-                         .same = same };
+                         .same = same,
+                         .parts = parts };
 
     w.window_bytes = tiles_window(c->slot_bytes - windows_head_bytes(w.ranks), c->cache_bytes);
     w.tile_bytes = tiles_bytes((size_t)c->param[WINDOWS_TILE], w.window_bytes);
@@ -259,14 +261,19 @@ static void windows_exchange_any(struct mem *m, const struct coll *c, bool same)
     mem_put(m, &w.mine->next, w.next);
 }
 
-static void windows_exchange(struct mem *m, const struct coll *c)
+static void alltoall_windows(struct mem *m, const struct coll *c)
 {
-    windows_exchange_any(m, c, false);
+    windows_exchange(m, c, false, false);
 }
 
-static void windows_allgather(struct mem *m, const struct coll *c)
+static void alltoallv_windows(struct mem *m, const struct coll *c)
 {
-    windows_exchange_any(m, c, true);
+    windows_exchange(m, c, false, true);
+}
+
+static void allgather_windows(struct mem *m, const struct coll *c)
+{
+    windows_exchange(m, c, true, false);
 }
 
 ALG_DEFINE(alltoall, windows) = {
@@ -277,7 +284,7 @@ ALG_DEFINE(alltoall, windows) = {
     .params = windows_params,
     .family = "windows",
     .slot_bytes = windows_slot_bytes,
-    .run = windows_exchange,
+    .run = alltoall_windows,
 };
 
 ALG_DEFINE(alltoallv, windows) = {
@@ -288,7 +295,7 @@ ALG_DEFINE(alltoallv, windows) = {
     .params = windows_params,
     .family = "windows",
     .slot_bytes = windows_slot_bytes,
-    .run = windows_exchange,
+    .run = alltoallv_windows,
 };
 
 ALG_DEFINE(allgather, windows) = {
@@ -299,5 +306,5 @@ ALG_DEFINE(allgather, windows) = {
     .params = windows_params,
     .family = "windows",
     .slot_bytes = windows_slot_bytes,
-    .run = windows_allgather,
+    .run = allgather_windows,
 };

@@ -111,6 +111,7 @@ struct windows {
     struct windows_slot *mine;
     int me, ranks;
     bool same; /* each rank gets the same block of this one: `in`, or in place its own part of it */
+    bool parts; /* `in` and `out` have a view for each rank */
     size_t window_bytes, tile_bytes;
     uint64_t op, at, first, next;
     int step, peer;
