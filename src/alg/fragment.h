@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fragment.h - what algorithms share that send a message by fragments: the fragment header, the
- * copy in, and slots that are a ring of cells, or two halves.
+ * copy in, and slots that are a ring of cells.
  */
 #ifndef HUD_ALG_FRAGMENT_H
 #define HUD_ALG_FRAGMENT_H
@@ -46,16 +46,6 @@ static inline size_t fragment_slot_bytes(const struct shape_ring *ring, size_t h
                                          size_t cell_bytes)
 {
     return ring->units == 0 ? 0 : head_bytes + ring->units * cell_bytes;
-}
-
-/* A slot that is a head and two halves, each of as many bytes as wanted (0: all) or as fit: bytes
- * of a half; 0: no room. */
-static inline size_t fragment_half(size_t slot_bytes, size_t head_bytes, long wanted)
-{
-    size_t room = slot_bytes > head_bytes ? (slot_bytes - head_bytes) / 2 / HUD_LINE * HUD_LINE : 0,
-           max = mem_lines((size_t)wanted);
-
-    return max != 0 && max < room ? max : room;
 }
 
 #endif

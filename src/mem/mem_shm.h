@@ -83,8 +83,8 @@ struct mem {
     uintptr_t home_mask; /* flag address & mask = its arena */
     const struct mem_policy *policy;
     struct mem_team *team;
-    size_t offset;  /* of the running algorithm's slot in a slice */
-    bool truncated; /* a mem_out or mem_pull of this call went past its view */
+    size_t slot_offset, window_offset; /* of the running algorithm's in a slice */
+    bool truncated;                    /* a mem_out or mem_pull of this call went past its view */
 };
 
 /* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long
@@ -132,7 +132,12 @@ MEM_FN int mem_size(const struct mem *m)
 
 MEM_FN void *mem_slot(struct mem *m, int rank)
 {
-    return m->slices[rank] + m->offset;
+    return m->slices[rank] + m->slot_offset;
+}
+
+MEM_FN void *mem_window(struct mem *m, int rank)
+{
+    return m->slices[rank] + m->window_offset;
 }
 
 MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f)

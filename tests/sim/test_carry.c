@@ -86,7 +86,8 @@ static void body(struct sim *s, int rank, void *arg)
     struct mem *m = hud_sim_team_mem(job->team, rank);
     char *user = job->user + (size_t)rank * job->bytes;
     const struct hud_view view = { .base = user, .bytes = job->bytes };
-    struct coll c = { .out = &view, .bytes = job->bytes, .slot_bytes = ARENA };
+    static const struct alg_place all = { .slot_bytes = ARENA };
+    struct coll c = { .out = &view, .bytes = job->bytes, .place = &all };
 
     (void)s;
     for (int call = 0; call < CALLS; call++) {
@@ -98,7 +99,7 @@ static void body(struct sim *s, int rank, void *arg)
         if (rank == 0)
             hud_sim_spend(m, LATE);
         job->enter_ns[call][rank] = hud_sim_now(m);
-        hud_sim_call(m, &job->alg, &c, 0);
+        hud_sim_call(m, &job->alg, &c);
         job->leave_ns[call][rank] = hud_sim_now(m);
     }
 }

@@ -55,12 +55,12 @@ static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 static bool accepts(const struct coll *c, int ranks)
 {
     (void)ranks;
-    return c->bytes <= set_bytes(c->slot_bytes) - HEAD;
+    return c->bytes <= set_bytes(c->place->slot_bytes) - HEAD;
 }
 
 static mem_flag *set_of(struct mem *m, const struct coll *c, uint64_t op, int rank)
 {
-    return (mem_flag *)((char *)mem_slot(m, rank) + op % 2 * set_bytes(c->slot_bytes));
+    return (mem_flag *)((char *)mem_slot(m, rank) + op % 2 * set_bytes(c->place->slot_bytes));
 }
 
 static void allgather_inline(struct mem *m, const struct coll *c)

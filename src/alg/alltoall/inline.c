@@ -53,12 +53,12 @@ static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 
 static bool accepts(const struct coll *c, int ranks)
 {
-    return ranks == 1 || c->bytes <= (set_bytes(c->slot_bytes) - HEAD) / (size_t)(ranks - 1);
+    return ranks == 1 || c->bytes <= (set_bytes(c->place->slot_bytes) - HEAD) / (size_t)(ranks - 1);
 }
 
 static mem_flag *set_of(struct mem *m, const struct coll *c, int rank)
 {
-    return (mem_flag *)((char *)mem_slot(m, rank) + c->op % 2 * set_bytes(c->slot_bytes));
+    return (mem_flag *)((char *)mem_slot(m, rank) + c->op % 2 * set_bytes(c->place->slot_bytes));
 }
 
 /* Where a rank's block for another lies behind its flag. */
@@ -101,8 +101,7 @@ static void alltoall_inline(struct mem *m, const struct coll *c)
         mem_await(m, set, c->op); /* A1 */
         mem_out(m, c->out, block_in(set, c, from, me), (size_t)from * c->bytes, c->bytes);
     }
-    mem_prefetch_own(m,
-                     set_of(m, &(struct coll){ .op = c->op + 1, .slot_bytes = c->slot_bytes }, me),
+    mem_prefetch_own(m, set_of(m, &(struct coll){ .op = c->op + 1, .place = c->place }, me),
                      prefetched);
 }
 

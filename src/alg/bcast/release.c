@@ -110,7 +110,7 @@ static void bcast_release(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m),
                             c->root, c->groups };
-    struct shape_ring ring = ring_of(c->param, c->slot_bytes);
+    struct shape_ring ring = ring_of(c->param, c->place->slot_bytes);
     int me = mem_rank(m), above = hud_shape_parent(&t, me);
     struct slot *mine = mem_slot(m, me), *first = mem_slot(m, 0),
                 *parent = mem_slot(m, above < 0 ? me : above);

@@ -100,7 +100,7 @@ ALG_INLINE struct messages messages_begin(struct mem *m, const struct coll *c,
         .m = m, .tree = *tree, .max_bytes = form->max_bytes, .cell_bytes = messages_cell_bytes(form)
     };
 
-    x.cells = messages_cells(form, mem_size(m), c->slot_bytes);
+    x.cells = messages_cells(form, mem_size(m), c->place->slot_bytes);
     x.pair_bytes = sizeof(struct messages_pair) + x.cells * x.cell_bytes;
     return x;
 }

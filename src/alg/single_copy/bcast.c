@@ -90,6 +90,7 @@ ALG_DEFINE(bcast, single) = {
     .source = "this project",
     .direct = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = bcast_single,
 };

@@ -55,7 +55,7 @@ static struct exchange exchange_begin(struct mem *m, const struct coll *c)
     int ranks = mem_size(m);
     size_t place =
         ranks == 1 ? 0
-                   : single_set(c->slot_bytes, ranks) / (size_t)(ranks - 1) / HUD_LINE * HUD_LINE;
+                   : single_set(c->place->window_bytes) / (size_t)(ranks - 1) / HUD_LINE * HUD_LINE;
     uint64_t *before = single_pair(m, mem_rank(m), mem_rank(m))->entry.payload,
              count = mem_get(m, before) + 1;
 
@@ -230,7 +230,8 @@ ALG_DEFINE(alltoall, single) = {
     .source = "this project",
     .direct = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = alltoall_single,
 };
 
@@ -258,7 +259,8 @@ ALG_DEFINE(alltoallv, single) = {
     .source = "this project, after alltoall/single",
     .direct = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = alltoallv_single,
 };
 
@@ -289,6 +291,7 @@ ALG_DEFINE(allgather, single) = {
     .source = "this project, after alltoall/single",
     .direct = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = allgather_single,
 };

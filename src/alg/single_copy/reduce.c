@@ -78,7 +78,7 @@ enum { DIRECT_PIECES = 8 };
 
 static int direct_pieces(const struct reduction *r)
 {
-    int fit = (int)(2 * single_half(r->c->slot_bytes, mem_size(r->m)) / SINGLE_MIN),
+    int fit = (int)(2 * single_half(r->c->place->window_bytes) / SINGLE_MIN),
         max = fit < DIRECT_PIECES ? fit : DIRECT_PIECES;
 
     return mem_size(r->m) < max ? mem_size(r->m) : max;
@@ -86,7 +86,7 @@ static int direct_pieces(const struct reduction *r)
 
 static size_t direct_piece_bytes(const struct reduction *r)
 {
-    return 2 * single_half(r->c->slot_bytes, mem_size(r->m)) / (size_t)direct_pieces(r) / HUD_LINE *
+    return 2 * single_half(r->c->place->window_bytes) / (size_t)direct_pieces(r) / HUD_LINE *
            HUD_LINE;
 }
 
@@ -214,7 +214,7 @@ static size_t bounce_missing(const struct reduction *r, const struct single_miss
                              bool reduced, size_t k)
 {
     int me = mem_rank(r->m);
-    size_t max = whole_elements(r, single_half(r->c->slot_bytes, mem_size(r->m)));
+    size_t max = whole_elements(r, single_half(r->c->place->window_bytes));
 
     for (int owner = 0; owner < mem_size(r->m); owner++) {
         struct single_missing missing = owner == me ? *own : single_reported(r->m, owner, me);
@@ -286,7 +286,8 @@ ALG_DEFINE(allreduce, single) = {
     .direct = true,
     .ordered = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = allreduce_single,
 };
 
@@ -327,7 +328,8 @@ ALG_DEFINE(reduce, single) = {
     .direct = true,
     .ordered = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = reduce_single,
 };
 
@@ -366,6 +368,7 @@ ALG_DEFINE(reduce_scatter, single) = {
     .direct = true,
     .ordered = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = reduce_scatter_single,
 };

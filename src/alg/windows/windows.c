@@ -138,7 +138,7 @@ static bool windows_write_tile(struct windows *w, const struct windows_block *in
     if (!windows_make_room(w, room, wait))
         return false;
     uint64_t header = tiles_header(w->at % w->window_bytes, bytes, small, bytes < rest);
-    char *data = windows_data(w, w->mine, full, header);
+    char *data = windows_data(w, w->me, full, header);
     mem_in_all(w->m, data, in->span.view, in->span.offset_bytes + done, bytes);
     windows_record(w, line, small);
     mem_put(w->m, &full->payload[place / 2], header);
@@ -176,7 +176,7 @@ static void windows_prefetch(struct windows *w, uint64_t began)
     if (bytes != 0 && bytes <= w->window_bytes && windows_make_room(w, bytes, false))
         mem_prefetch_own(
             w->m,
-            windows_data(w, w->mine, NULL, tiles_header(w->at % w->window_bytes, 0, false, false)),
+            windows_data(w, w->me, NULL, tiles_header(w->at % w->window_bytes, 0, false, false)),
             bytes);
 }
 
@@ -199,7 +199,7 @@ static void windows_receive(struct windows *w, int step, int peer)
         if (!windows_await_tile(w, full, tile))
             break;
         header = mem_get(w->m, &full->payload[place / 2]);
-        mem_out(w->m, out.span.view, windows_data(w, from, full, header), out.span.offset_bytes,
+        mem_out(w->m, out.span.view, windows_data(w, peer, full, header), out.span.offset_bytes,
                 tiles_header_bytes(header));
         out.span.offset_bytes += tiles_header_bytes(header);
         windows_acknowledge(w, peer, ++tile);
@@ -234,7 +234,7 @@ static void windows_exchange(struct mem *m, const struct coll *c, bool same, boo
                          .same = same,
                          .parts = parts };
 
-    w.window_bytes = tiles_window(c->slot_bytes - windows_head_bytes(w.ranks), c->cache_bytes);
+    w.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
     w.tile_bytes = tiles_bytes((size_t)c->param[WINDOWS_TILE], w.window_bytes);
     w.op = mem_get(m, &w.mine->op) + 1;
     w.at = mem_get(m, &w.mine->at);
@@ -283,7 +283,8 @@ ALG_DEFINE(alltoall, windows) = {
     .source = "paper 02, Alltoall",
     .params = windows_params,
     .family = "windows",
-    .slot_bytes = windows_slot_bytes,
+    .window_bytes = windows_window_bytes,
+    .lines_bytes = windows_lines_bytes,
     .run = alltoall_windows,
 };
 
@@ -294,7 +295,8 @@ ALG_DEFINE(alltoallv, windows) = {
     .source = "paper 02, Alltoall",
     .params = windows_params,
     .family = "windows",
-    .slot_bytes = windows_slot_bytes,
+    .window_bytes = windows_window_bytes,
+    .lines_bytes = windows_lines_bytes,
     .run = alltoallv_windows,
 };
 
@@ -305,6 +307,7 @@ ALG_DEFINE(allgather, windows) = {
     .source = "this project, after alltoall/windows",
     .params = windows_params,
     .family = "windows",
-    .slot_bytes = windows_slot_bytes,
+    .window_bytes = windows_window_bytes,
+    .lines_bytes = windows_lines_bytes,
     .run = allgather_windows,
 };

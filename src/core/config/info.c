@@ -178,10 +178,13 @@ static json_t *regions_json(const struct plan *plan)
 
     for (int i = 0; i < plan->slots; i++) {
         const struct alg *alg = hud_shm_algs[plan->slot[i].row];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "collective", alg->coll,
-                                              "algorithm", alg->name, "offset",
-                                              (json_int_t)plan->slot[i].offset, "bytes",
-                                              (json_int_t)plan->slot[i].bytes));
+        const struct alg_place *place = &plan->slot[i].place;
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:b}", "collective", alg->coll,
+                            "algorithm", alg->name, "offset", (json_int_t)place->slot_offset,
+                            "bytes", (json_int_t)place->slot_bytes, "window_offset",
+                            (json_int_t)place->window_offset, "window_bytes",
+                            (json_int_t)place->window_bytes, "shared", place->user != 0));
     }
     return list;
 }

@@ -140,13 +140,16 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     call->op = op;
     call->groups = &team->groups;
     call->param = entry->param;
-    call->slot_bytes = slot->bytes;
+    call->place = &slot->place;
     call->cache_bytes = team->cache_bytes;
     team->entry = entry;
     team->call = call;
     struct mem mem = team->mem;
-    mem.offset = slot->offset;
-    int status = hud_guard_run(hud_shm_algs[entry->row]->run, &mem, call);
+    mem.slot_offset = slot->place.slot_offset;
+    mem.window_offset = slot->place.window_offset;
+    const struct alg *alg = hud_shm_algs[entry->row];
+    call->alg = alg;
+    int status = hud_guard_run(slot->place.user != 0 ? hud_shm_window_run : alg->run, &mem, call);
     if (team->context->timed)
         mem_count(&context_stats(team->context)->coll[kind].ns, clock_ns() - start,
                   team->context->host.threads != 0);
