@@ -6,6 +6,9 @@
  * equal parts of what is left, but no more than they want, so that the others' parts grow; the
  * team's window counts as one of them.  Then the slots that use the team's window in turn, and the
  * window itself: all that remains, at most what one of them wants.
+ *
+ * A window of up to PLAN_OWN_WINDOW bytes is its algorithm's own, unless such windows would take
+ * half of the slice: then all share.
  */
 #include "core/choose/plan.h"
 
@@ -16,28 +19,31 @@ struct layout {
 };
 
 /* Bytes that a slot would take of all there is; what has a fixed size wants nothing more than the
- * others, and what has the team's window more. */
-static size_t wants(const struct plan_slot *slot, int ranks)
+ * others, and what uses the team's window more.  own_bytes: of the largest window that is its
+ * algorithm's own. */
+static size_t wants(const struct plan_slot *slot, int ranks, size_t own_bytes)
 {
     const struct alg *alg = hud_shm_algs[slot->row];
     const struct alg_place all = alg_place_alone(alg, slot->param, ranks, 0, SIZE_MAX / 2);
 
-    return !alg_holds_data(alg)                  ? 0
-           : all.window_bytes <= PLAN_OWN_WINDOW ? alg_place_bytes(&all)
-                                                 : SIZE_MAX;
+    return !alg_holds_data(alg)            ? 0
+           : all.window_bytes <= own_bytes ? alg_place_bytes(&all)
+                                           : SIZE_MAX;
 }
 
-/* A window that nobody else would use is the slot's own. */
-static void order(const struct plan *plan, struct layout *l)
+/* A window that nobody else would use is the slot's own.  Returns the bytes that all slots with
+ * data of their own want. */
+static size_t order(const struct plan *plan, size_t own_bytes, struct layout *l)
 {
-    size_t want[PLAN_SLOTS];
+    size_t want[PLAN_SLOTS], own = 0;
 
     *l = (struct layout){ .fixed = 0 };
     for (int s = 0; s < plan->slots; s++) {
         int at = s;
-        want[s] = wants(&plan->slot[s], plan->facts.ranks);
+        want[s] = wants(&plan->slot[s], plan->facts.ranks, own_bytes);
         l->fixed += want[s] == 0;
         l->own += want[s] != 0 && want[s] != SIZE_MAX;
+        own += want[s] != SIZE_MAX ? want[s] : 0;
         l->shared += want[s] == SIZE_MAX;
         for (; at > 0 && want[l->turn[at - 1]] > want[s]; at--)
             l->turn[at] = l->turn[at - 1];
@@ -47,6 +53,7 @@ static void order(const struct plan *plan, struct layout *l)
         l->own++;
         l->shared = 0;
     }
+    return own;
 }
 
 /* Slots that use the team's window: it gets what their lines leave of all that is left.  Returns
@@ -57,6 +64,7 @@ static int lay_out_shared(struct plan *plan, const int *turn, int count, size_t 
            max = left, lines = 0, window = 0;
 
     for (size_t excess = 1; excess != 0; max = window - excess) {
+        int widest = 0;
         lines = window = 0;
         for (int i = 0; i < count; i++) {
             struct plan_slot *slot = &plan->slot[turn[i]];
@@ -66,12 +74,14 @@ static int lay_out_shared(struct plan *plan, const int *turn, int count, size_t 
             slot->place.slot_bytes = alg_lines_bytes(alg, slot->param, plan->facts.ranks, bytes);
             if (bytes == 0)
                 return turn[i];
+            widest =
+                slot->place.slot_bytes > plan->slot[turn[widest]].place.slot_bytes ? i : widest;
             lines += slot->place.slot_bytes;
             window = bytes > window ? mem_lines(bytes) : window;
         }
         excess = lines + window > left ? lines + window - left : 0;
         if (window <= excess)
-            return turn[count - 1];
+            return turn[widest];
     }
     size_t begins = *at + lines + HUD_LINE;
     for (int i = 0; i < count; i++) {
@@ -92,7 +102,8 @@ int hud_plan_lay_out(const struct config *config, struct plan *plan)
     bool checked = config->number[SET_CHECK] == SWITCH_ON;
     struct layout l;
 
-    order(plan, &l);
+    if (order(plan, PLAN_OWN_WINDOW, &l) > plan->max_bytes / 2)
+        order(plan, 0, &l);
     plan->roll_offset = at;
     at += checked ? sizeof(struct roll_slot) : 0;
     for (int i = 0; i < l.fixed + l.own; i++) {
