@@ -39,14 +39,14 @@ static void neighbor_alltoall_whole(struct mem *m, const struct coll *c)
     int me = mem_rank(m), ranks = mem_size(m);
     mem_flag *mine = set_of(m, c, me);
 
-    mem_in_all(m, (char *)mine + HEAD, &c->in, 0, (size_t)ranks * c->bytes);
+    mem_in_all(m, (char *)mine + HEAD, c->in, 0, (size_t)ranks * c->bytes);
     mem_post(m, mine, c->op); /* R1 */
     for (int k = 0; k < ranks; k++) {
         int from = (me + k) % ranks;
         char *set = (char *)set_of(m, c, from) + HEAD;
         if (from != me)
             mem_await(m, set_of(m, c, from), c->op); /* A1 */
-        mem_out(m, &c->out, set + (size_t)me * c->bytes, (size_t)from * c->bytes, c->bytes);
+        mem_out(m, c->out, set + (size_t)me * c->bytes, (size_t)from * c->bytes, c->bytes);
     }
 }
 
