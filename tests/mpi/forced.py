@@ -53,16 +53,22 @@ def refused(collective, name):
     full = collective not in ("bcast", "allreduce")  # two programs stand for all three
     yield case(
         "refused to one rank",
-        again=full,
+        again=collective != "bcast",
         each=forbid("process_vm_readv,process_vm_writev"),
         passed="no algorithm",
     )
     yield case(
-        "off", env={**env, "HUDDLE_CMA": "off"}, handled=False, passed="no algorithm", full=full
+        "off",
+        env={**env, "HUDDLE_CMA": "off"},
+        handled=False,
+        passed="no algorithm",
+        full=full,
+        again=collective != "allreduce",
     )
     yield case(
         "refused for writing",
         full=full,
+        again=collective != "bcast",
         each=forbid("process_vm_writev"),
         handled=True,
         also_passed=("one rank", *LEFT),
