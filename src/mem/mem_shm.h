@@ -341,6 +341,13 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
     return bytes == 0 ? 0 : hud_mem_push(m, rank, exposed + offset_bytes, mem_span_at(from), bytes);
 }
 
+/* What was waited for is there: everything before its post happened before what the caller does
+ * next. */
+static inline bool mem_wait_is_over(const struct mem_wait *wait)
+{
+    return (int64_t)(mem_peek(wait->m, wait->flag) - wait->min) >= 0;
+}
+
 /* A wait knows its place in the source; the two constants are loaded only once it has become slow.
  * */
 #define mem_await(m, f, min) mem_await_at(m, f, min, __FILE__, __LINE__)

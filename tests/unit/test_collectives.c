@@ -10,8 +10,11 @@
 #include "alg/alg.h"
 #include "calls.h"
 #include "core/arena/direct.h"
+#include "core/check/longwait.h"
+#include "core/team/guard.h"
 
 #include <ctype.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -318,6 +321,43 @@ static void one_that_fails_takes_all_along(void **state)
     }
 }
 
+struct watched {
+    struct hud_team *team;
+    struct mem_wait wait;
+};
+
+static void watch_once(void *arg)
+{
+    struct watched *w = arg;
+
+    hud_longwait_watch(&w->wait, false, w->team);
+}
+
+/* A member that gives up in a later call has posted all of this one before. */
+static void fail_after(struct rank *r)
+{
+    crew_must(r, hud_barrier(r->team) == HUD_OK, "a call before the one that fails", 0);
+    if (r->number == 1) {
+        crew_must(r, hud_team_fail(r->team) == HUD_ERR_MEMORY, "a call that one rank fails", 0);
+        return;
+    }
+    while (mem_count_observe(&team_member(r->team, 1)->gave_up) == 0)
+        sched_yield();
+    mem_flag *flag = &((struct slice_head *)(void *)r->team->slices[0])->left;
+    struct watched w = { r->team, { .m = &r->team->mem, .flag = flag, .file = "" } };
+    crew_must(r, hud_guard_call(watch_once, &w) == 0, "a wait that is over", 0);
+    w.wait.min = 100;
+    crew_must(r, hud_guard_call(watch_once, &w) == HUD_ERR_MEMORY, "a wait that never ends", 0);
+}
+
+static void what_ends_later_calls_does_not_end_this_one(void **state)
+{
+    const char *const quiet[] = { "HUDDLE_LOG=quiet", NULL };
+
+    (void)state;
+    crew_run(2, quiet, fail_after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +368,7 @@ int main(void)
         cmocka_unit_test(what_is_too_long_is_cut),
         cmocka_unit_test(arguments_are_looked_at_and_one_rank_needs_nobody),
         cmocka_unit_test(one_that_fails_takes_all_along),
+        cmocka_unit_test(what_ends_later_calls_does_not_end_this_one),
     };
 
     if (hud_op_find(HUD_SUM, HUD_UINT32, &operations[0]) != HUD_OK)

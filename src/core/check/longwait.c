@@ -333,7 +333,7 @@ static int find_end(struct hud_team *team, const struct mem_wait *wait, bool ins
         return HUD_ERR_FAILED;
     }
     for (int r = 0; r < team->size; r++) {
-        uint64_t gave_up = mem_count_read(&team_member(team, r)->gave_up);
+        uint64_t gave_up = mem_count_observe(&team_member(team, r)->gave_up);
         if (gave_up != 0)
             return gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
     }
@@ -356,7 +356,7 @@ static void look(struct hud_team *team, struct mem_wait *wait, bool over, bool i
     describe(team, wait, inside, &mine);
     publish(wait, head_of(team, team->rank), &mine);
     int status = find_end(team, wait, inside, &mine);
-    if (status == 0)
+    if (status == 0 || mem_wait_is_over(wait)) /* what ends later calls does not end this one */
         return;
     withdraw(wait);
     hud_guard_leave(status);
@@ -386,8 +386,8 @@ static bool has_ended(void *arg, int rank)
 
 void hud_longwait_give_up(struct hud_team *team, int status)
 {
-    mem_count(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status,
-              false); /* first: the others leave while this one waits */
+    /* first: the others leave while this one waits */
+    mem_count_put(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status);
     if (team->mem_team.pids)
         hud_mem_close(&team->mem, has_ended, team);
 }
