@@ -79,16 +79,16 @@ class Campaign:
 
     def check(self, variant, ranks):
         """
-        Does huddle take the calls that are to be measured?  A launch of its own, as counting costs
-        time: one call of each size, and another where a rank was late; Open MPI counts one more, of
-        its own.
+        Checks that huddle handles the calls that are to be measured.  This is a separate launch,
+        since counting costs time.  It makes one call of each size, and another if a rank was late.
+        Open MPI counts one more call, its own.
         """
         names = self.collectives(variant)
         words = [
             *call_words(self.options, names, self.options.bytes),
-            "--least",
+            "--min",
             "1",
-            "--most",
+            "--max",
             "1",
             "--warmups",
             "0",

@@ -58,10 +58,10 @@ def differs(candidate, size, others):
         if v.bytes is not None
     }
     return not any(
-        v.name == name and size <= least < v.bytes
+        v.name == name and size <= low < v.bytes
         for v in candidate.values
         if v.bytes is not None
-        for name, least in reached
+        for name, low in reached
     )
 
 

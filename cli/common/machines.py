@@ -138,7 +138,7 @@ def check(layout, name, machine):
 
 def doubt_text(doubt):
     """Behind a machine's name; doubt: what its description says of itself, or None."""
-    return f", by a description that is not to be believed: {doubt}" if doubt else ""
+    return f", by a description that is not reliable: {doubt}" if doubt else ""
 
 
 def show(layout):

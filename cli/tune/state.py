@@ -21,7 +21,7 @@ def cache_folder():
 class State:
     """
     Cells: (collective, team, size) -> {"line_ns": ..., "figures": {settings: Figure}}.  facts: all
-    that a cell's figures depend on beside itself; others' are not taken.
+    that a cell's figures depend on; figures of other facts are not used.
     """
 
     def __init__(self, output, facts):

@@ -106,7 +106,7 @@ class Trials:
         said = self.errors.read().strip().split("\n")[-1]
         raise Trouble(f"bench-trials ended before it answered{': ' + said if said else ''}")
 
-    def compare(self, collective, size, seconds, least, most, which):
+    def compare(self, collective, size, seconds, min_shots, max_shots, which):
         """
         The answer of bench-trials about the candidates numbered in `which`, `seconds` for all of
         them together.
@@ -117,8 +117,8 @@ class Trials:
                 collective,
                 size,
                 figure_us,
-                least,
-                most,
+                min_shots,
+                max_shots,
                 ",".join(map(str, which)),
                 file=self.process.stdin,
                 flush=True,

@@ -16,9 +16,9 @@ from ..common.text import bytes_text
 
 MARK = "# Written by 'huddle tune"
 
-# ranks: text of a range; least, most: bytes, most None: no end, least None: the collective has no
-# bytes.  figures: size -> Figure, as measured last.
-Rule = namedtuple("Rule", "collective team ranks candidate least most figures line_ns")
+# ranks: text of a range; max_bytes None: no end; min_bytes None: the collective has no bytes.
+# figures: size -> Figure, as measured last.
+Rule = namedtuple("Rule", "collective team ranks candidate min_bytes max_bytes figures line_ns")
 
 
 def usual(layout, site):
@@ -105,7 +105,7 @@ def measured_text(rule):
     sizes = sorted(rule.figures)
     best = min(sizes, key=lambda size: rule.figures[size].ns / rule.figures[size].own_ns)
     return [
-        f"{bytes_text(size) + ': ' if rule.least is not None else ''}"
+        f"{bytes_text(size) + ': ' if rule.min_bytes is not None else ''}"
         f"{us(rule.figures[size].own_ns)} built in, {us(rule.figures[size].ns)} so"
         for size in sorted({sizes[0], best, sizes[-1]})
     ]
@@ -122,11 +122,9 @@ def rule_lines(rule):
     ]
     if rule.team.within:
         lines.append(f"within = \"{rule.team.within}\"")
-    if rule.least is not None and (rule.least or rule.most is not None):
-        lines.append(
-            "bytes ="
-            f" \"{written(rule.least)}-{written(rule.most) if rule.most is not None else ''}\""
-        )
+    if rule.min_bytes is not None and (rule.min_bytes or rule.max_bytes is not None):
+        end = written(rule.max_bytes) if rule.max_bytes is not None else ""
+        lines.append(f"bytes = \"{written(rule.min_bytes)}-{end}\"")
     return [
         *lines,
         f"algorithm = \"{rule.candidate.algorithm}\"",

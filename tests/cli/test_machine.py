@@ -217,7 +217,7 @@ class Steady(unittest.TestCase):
                 values = iter((1, 1, 1, 1, 1))
                 steady.others = lambda: "other work has 97 % of a processor"
                 with self.assertRaisesRegex(
-                    Trouble, "figures are not to be believed: other work has 97 % of a processor; "
+                    Trouble, "figures are not reliable: other work has 97 % of a processor; "
                 ):
                     describe.main(options, Layout)
                 steady.others, values = lambda: None, iter((1, 9, 8))
@@ -242,9 +242,7 @@ class Real(unittest.TestCase):
     def test_what_is_measured_can_be_simulated(self):
         said = huddle(self.home, "tune", "--machine", "--force")
         self.assertEqual(0, said.returncode, said.stderr)
-        self.assertRegex(
-            said.stderr, r"^(huddle: tune: the figures are not to be believed: [^\n]*\n)?$"
-        )
+        self.assertRegex(said.stderr, r"^(huddle: tune: the figures are not reliable: [^\n]*\n)?$")
         path = os.path.join(self.home, "huddle", "machine.toml")
         self.assertIn(f"Written: {path}", said.stdout)
         with open(path, "rb") as file:
@@ -312,8 +310,8 @@ class Real(unittest.TestCase):
                 (
                     2,
                     (
-                        f"huddle: tune: --machine {name or repr('')}: no name that huddle simulate"
-                        f" reads (accepted: a file NAME.toml; without a name {usual})\n"
+                        f"huddle: tune: --machine {name or repr('')}: not a file name that huddle"
+                        f" simulate reads (accepted: a file NAME.toml; without a name {usual})\n"
                     ),
                 ),
                 (said.returncode, said.stderr),

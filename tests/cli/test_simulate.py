@@ -169,7 +169,7 @@ class Asked(unittest.TestCase):
 
     def test_thousands_of_ranks(self):
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "crowd.toml")
+            path = os.path.join(folder, "large.toml")
             with (
                 open(os.path.join(SOURCE, "machines", "kunpeng-920.toml"), encoding="utf-8") as old,
                 open(path, "w", encoding="utf-8") as new,
@@ -199,7 +199,7 @@ class Asked(unittest.TestCase):
                 huddle("model", "barrier", "--machine", path),
             ):
                 self.assertIn(
-                    "by a description that is not to be believed: kernel_gbps 1 to 16",
+                    "by a description that is not reliable: kernel_gbps 1 to 16",
                     said.stdout.lstrip().split("\n")[0],
                     said,
                 )
@@ -247,8 +247,10 @@ class Asked(unittest.TestCase):
             ),
             (
                 ("bcast", *there, "--algorithm", "all,tree"),
-                "--algorithm all,tree: bcast has no such algorithm, which must be alone"
-                " (accepted: ",
+                (
+                    "--algorithm all,tree: bcast has no such algorithm, which must be alone"
+                    " (accepted: "
+                ),
             ),
             (
                 ("bcast", *there, "--algorithm", ","),
@@ -279,8 +281,8 @@ class Asked(unittest.TestCase):
             (
                 ("bcast", *there, "--measure"),
                 (
-                    "--measure: xeon-e5620 is not at hand (accepted: without --machine; then this"
-                    " machine is what /"
+                    "--measure: xeon-e5620 is not this machine (accepted: without --machine; this"
+                    " machine is then described by /"
                 ),
             ),
             (("bcast", *there, "--root", "8", "--bytes", "8"), "--root: 8 (accepted: 0 to 7)"),
