@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arena.h - one rank's shared memory: an anonymous memfd, its pages on the rank's own NUMA node,
- * handed out in slices.
+ * arena.h - one rank's shared memory: an anonymous memfd with its pages on the rank's own NUMA
+ * node, leased in slices.
  *
- * Placement (paper 01, "Segment"; the paper lets each process touch its pages first, after
+ * Placement (paper 01, "Segment"; in the paper each process touches its pages first, after
  * switching readahead off): mbind MPOL_PREFERRED, then fallocate by the owner, which is the first
- * touch, then verified with move_pages.  A full node falls back to another one, and is reported;
- * nothing is killed.
+ * touch, then move_pages verifies.  If a node is full, pages go to another one, and a line reports
+ * it; no process is killed.
  *
  * The ledger is private to the owner and exact: an extent is free, leased, or left (its team is
- * freed here, but not yet by all members).  Not locked: the context's lock serves.
+ * freed here, but not yet by all members).  The context's lock protects it.
  */
 #ifndef HUD_ARENA_H
 #define HUD_ARENA_H

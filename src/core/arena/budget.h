@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget.h - how much memory an arena may have, and whether so much can be committed now without
+/* budget.h - how much memory an arena may have, and whether that much can be committed now without
  * waking the OOM killer. */
 #ifndef HUD_BUDGET_H
 #define HUD_BUDGET_H

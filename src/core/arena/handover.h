@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handover.h - descriptors of arenas from process to process, as datagrams to abstract sockets
- * whose names the kernel picks: nothing in the file system, and a sender need not wait for its
+ * handover.h - passes descriptors of arenas between processes, as datagrams to abstract sockets
+ * with names from the kernel: nothing is in the file system, and a sender need not wait for its
  * receiver.
  *
- * Anybody on the node can send to such a socket.  So a message is first looked at, which lets no
- * descriptor into this process; only one whose nonce is expected, or that comes early from the same
- * user, is taken, with the one descriptor it may have.  What is dropped the kernel disposes of:
- * descriptors of a stranger's files were never this process's, and it need not close them.
+ * Any process on the node can send to such a socket.  So a message is peeked at first, which lets
+ * no descriptor into this process.  It is received only if its nonce is expected, or if it comes
+ * early from the same user, and only with exactly one descriptor.  The kernel disposes of dropped
+ * messages: their descriptors never were this process's, so it need not close them.
  */
 #ifndef HUD_HANDOVER_H
 #define HUD_HANDOVER_H

@@ -2,11 +2,11 @@
 /*
  * peers.h - the other ranks' arenas, mapped once each and kept while the context lives.
  *
- * A peer's descriptor is reached over /proc/PID/fd where all members of a team share a PID and a
- * user namespace and /proc can be used; otherwise every member sends its own descriptor to the
- * others' sockets (abstract, autobound, datagrams) between the two rounds of a team's set-up
- * (arrivals.c).  Either way the arena's random nonce, which only members have been told, tells it
- * from a wrong file, and its seals from a file that could shrink.
+ * If all members of a team share a PID and a user namespace and /proc is usable, a peer's
+ * descriptor is opened through /proc/PID/fd.  Otherwise every member sends its own descriptor to
+ * the others' sockets (abstract, autobound, datagrams) between the two rounds of a team's set-up
+ * (arrivals.c).  In both cases the arena's random nonce, which only members know, excludes a wrong
+ * file, and its seals exclude a file that could shrink.
  */
 #ifndef HUD_PEERS_H
 #define HUD_PEERS_H

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * process.h - has a process of this PID namespace ended?  A process is known by its pid and the
- * time at which it started, so that one that got the same pid later is not taken for it.
- */
+/* process.h - has a process of this PID namespace ended?  A process is identified by its pid and
+ * its start time, so that a later process with the same pid is a different one. */
 #ifndef HUD_PROCESS_H
 #define HUD_PROCESS_H
 

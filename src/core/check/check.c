@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check.c - HUDDLE_CHECK: the roll call before each collective, and what the watch sees of it. */
+/*
+ * check.c - HUDDLE_CHECK: the roll call before each collective, and the data that the watch reads.
+ */
 #include "core/check/check.h"
 #include "core/check/longwait.h"
 #include "core/check/watch.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.h - HUDDLE_CHECK: do all members of a team make the same calls, and who keeps the others
- * waiting?
+ * check.h - HUDDLE_CHECK: do all members of a team make the same calls, and which member keeps the
+ * others waiting?
  *
- * Before a collective begins, taken by huddle or not, its members tell each other what they call
- * (rollcall.c).  So all of them know alike whether they agree: where they do not, the first of them
- * prints one line with who calls what, and the call falls back on all of them; huddle's own
- * counters and buffers are not touched.  Those that do not come, or do not come back, are named by
- * the context's watch.
+ * Before each collective, handled by huddle or not, the members exchange what they call
+ * (rollcall.c). So all know alike whether they agree.  If they differ, the first of them prints one
+ * line with each member's call, and the call falls back on all of them; huddle's own counters and
+ * buffers are not touched.  The context's watch names members that do not come, or do not come
+ * back.
  *
- * A call thus waits until all have come.  MPI allows a collective to do so: a correct program runs
- * as without.
+ * So a call waits until all members have come.  MPI allows this for every collective, so a correct
+ * program runs as without HUDDLE_CHECK.
  */
 #ifndef HUD_CHECK_H
 #define HUD_CHECK_H

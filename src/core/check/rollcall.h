@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rollcall.h - every member says which call it enters, and hears what the others say, before the
- * call begins.  See rollcall.c. */
+/* rollcall.h - every member publishes the call that it enters, and reads those of the others,
+ * before the call begins.  See rollcall.c. */
 #ifndef HUD_ROLLCALL_H
 #define HUD_ROLLCALL_H
 

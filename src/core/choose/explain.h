@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* explain.h - a plan in words. */
+/* explain.h - a plan as text. */
 #ifndef HUD_EXPLAIN_H
 #define HUD_EXPLAIN_H
 

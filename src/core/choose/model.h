@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * model.h - what time models say where nothing was measured: which of two algorithms takes less.  A
- * rule asks by `cheaper_than` (rules.h).  The costs are those of src/cost/units.h, on a typical
- * machine of two sockets: good for the size from which distance decides, not for a time.
+ * model.h - predictions of time models where nothing was measured: which of two algorithms takes
+ * less time.  A rule asks by `cheaper_than` (rules.h).  The costs are those of src/cost/units.h on
+ * a typical machine of two sockets.  They are good enough for the size from which distance decides,
+ * but not for a time.
  */
 #ifndef HUD_MODEL_H
 #define HUD_MODEL_H

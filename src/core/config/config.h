@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * config.h - the settings: one table (config.def, and one row per parameter of each algorithm)
+ * config.h - the settings.  One table (config.def, and one row per parameter of each algorithm)
  * gives the environment variables HUDDLE_*, Open MPI's MCA parameters coll_huddle_*, the CLI's help
  * and the reference page.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place.h - where the ranks of a team are: told by rank 0 in its slice, read by all. */
+/* place.h - the placement of a team's ranks: rank 0 writes it in its slice, all read it. */
 #ifndef HUD_PLACE_H
 #define HUD_PLACE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stats.h - what each rank called, and what became of it.  The counters lie in the rank's arena, so
- * that rank 0 prints the job's sums at the end from what it has mapped, without a collective of its
- * own.
+ * stats.h - the calls of each rank, and whether they were handled.  The counters are in the rank's
+ * arena.  So rank 0 prints the job's sums at the end from the arenas that it has mapped, without a
+ * collective.
  */
 #ifndef HUD_STATS_H
 #define HUD_STATS_H
