@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll.h - what a collective is.  coll.def has a row for each, and coll/<name>.c its descriptor:
- * who sends how much to whom, whose entry must come before whose exit, and what no algorithm can
- * beat. Nothing else in the repository knows one collective from another by its name: settings, the
- * choice, the call checker, the race checker, the simulator, tests, bench and CLI read this.
+ * coll.h - the description of a collective.  coll.def has a row for each, and coll/<name>.c its
+ * descriptor: how much each rank sends to each, which rank's entry must come before which rank's
+ * exit, and bytes that no algorithm can save.  No other code distinguishes collectives by name:
+ * settings, the choice, the call checker, the race checker, the simulator, tests, bench and CLI
+ * read this.
  */
 #ifndef HUD_COLL_H
 #define HUD_COLL_H
