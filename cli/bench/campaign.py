@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launches in turn, A B C A B C, and what they measured."""
+"""Launches of variants in turn, A B C A B C, and their figures."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from . import variants
 from .arguments import call_words, program_words
 from .stats import BARE
 
-PATIENCE = 20  # as in bench/shots.c: times the time for a figure that one may take
+PATIENCE = 20  # as in bench/shots.c: maximum time of a figure, as a multiple of its time
 
 
 class Campaign:
-    """samples: a figure of a launch each; notes: lines for the user."""
+    """samples: one per figure and launch; notes: lines for the user."""
 
     def __init__(self, options, layout, variants):
         self.options, self.layout, self.variants = options, layout, variants
@@ -60,7 +60,7 @@ class Campaign:
         except jobs.JobFailed as failure:
             if '"wrong": ' not in failure.output:
                 raise
-            output = failure.output  # bytes were wrong, and it says how many
+            output = failure.output  # bytes were wrong, and the output has their number
         try:
             return json.loads(output[output.index('{"program"') : output.rindex("}") + 1])
         except ValueError as error:
@@ -69,7 +69,7 @@ class Campaign:
             ) from error
 
     def give_up(self, variant, ranks, failure):
-        """A variant that failed takes no more turns with so many ranks."""
+        """A variant that failed is not launched again with this number of ranks."""
         self.left_out.add((variant.name, ranks))
         lines = str(failure).strip().splitlines()
         self.notes.append(

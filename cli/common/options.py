@@ -14,10 +14,10 @@ import re
 from .layout import Trouble
 from .sizes import number, written
 
-MAX = (1 << 63) - 1  # of a whole number, in JSON too
+MAX = (1 << 63) - 1  # maximum of a whole number, in JSON too
 MAX_BYTES, MAX_SIZES = (1 << 31) - 1, 64
 
-# How ranks are bound: what --map takes, and what is said of it.
+# How ranks are bound: the values of --map, and their texts.
 MAPS = {
     "core": "bound to cores in turn",
     "numa": "bound to NUMA nodes in turn",
@@ -31,7 +31,7 @@ def refused(text, accepted):
 
 
 def whole(low=0, high=MAX):
-    """A type of argparse's: a whole number from low to high."""
+    """A type for argparse: a whole number from low to high."""
 
     def parse(text):
         found = int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else None
@@ -50,7 +50,7 @@ def whole(low=0, high=MAX):
 
 
 def real(low, high):
-    """The same of any finite number."""
+    """The same for any finite number."""
 
     def parse(text):
         try:
@@ -92,7 +92,7 @@ def sizes_of(text):
 
 
 def within(option, value, low, high, show=str):
-    """show: written, of a number of bytes."""
+    """Refuses a value outside low to high.  show: how to print it."""
     if not low <= value <= high:
         raise Trouble(
             f"{option} {show(value)}: not possible (accepted: {show(low)} to {show(high)})", 2

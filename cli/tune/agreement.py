@@ -62,7 +62,7 @@ def of_table(values, name):
 
 
 def impossible(numbers):
-    """What no machine is like, in words.  Each only of what was measured."""
+    """Texts: contradictions that no machine can have, among measured numbers only."""
     values = {name_of(number): number["value"] for number in numbers if is_measured(number)}
     found = []
 
@@ -100,7 +100,7 @@ def impossible(numbers):
 
 
 def words(unsteady, contradictions):
-    """None: all is well."""
+    """A text, or None: all figures are reliable."""
     parts = [
         f"{name} {low:.4g} to {high:.4g}" for name, (low, high) in unsteady.items()
     ] + contradictions

@@ -95,7 +95,7 @@ def text_of(measured, topology, today, doubt=None):
     lines = [
         f"{tuning_file.MARK} --machine'.",
         "# The keys: docs/machines.md.",
-        *([f"# NOT TO BE BELIEVED: {doubt}.", f"doubt = {quoted(doubt)}"] if doubt else []),
+        *([f"# NOT RELIABLE: {doubt}.", f"doubt = {quoted(doubt)}"] if doubt else []),
         f"name = {quoted(measured['name'])}",
         "source = "
         + quoted(f"measured by huddle tune --machine on {today}, {measured['cores']} cores"),

@@ -188,9 +188,7 @@ class Steady(unittest.TestCase):
                     lines = file.read().split("\n")
         finally:
             describe.measure_once, steady.others = once, others
-        self.assertTrue(
-            lines[2].startswith("# NOT TO BE BELIEVED: copy.kernel_gbps 1 to 16"), lines
-        )
+        self.assertTrue(lines[2].startswith("# NOT RELIABLE: copy.kernel_gbps 1 to 16"), lines)
         self.assertTrue(lines[3].startswith('doubt = "copy.kernel_gbps 1 to 16'), lines)
 
     def test_figures_that_do_not_agree_are_refused(self):

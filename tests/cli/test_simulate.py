@@ -228,14 +228,14 @@ class Asked(unittest.TestCase):
                 ("bcast", *there, "--algorithm", "x"),
                 "--algorithm x: bcast has no such algorithm (accepted: ",
             ),
-            (("bcast", *there, "--param", "f=1"), "--param: whose?"),
+            (("bcast", *there, "--param", "f=1"), "--param: needs an algorithm"),
             (
                 ("bcast", *there, "--algorithm", "slots", "--param", "f=1"),
                 "--param f: bcast/slots has no such parameter (accepted: fragment, ",
             ),
             (
                 ("bcast", *there, "--algorithm", "slots", "--param", "fragment"),
-                "--param fragment: not understood (accepted: NAME=VALUE",
+                "--param fragment: not valid (accepted: NAME=VALUE",
             ),
             (
                 ("bcast", *there, "--algorithm", "slots", "--param", "fragment=0"),
@@ -277,7 +277,7 @@ class Asked(unittest.TestCase):
                     " (accepted: without --measure)"
                 ),
             ),
-            (("bcast", *there, "--timeline"), "--timeline: of what?"),
+            (("bcast", *there, "--timeline"), "--timeline: needs a single call"),
             (
                 ("bcast", *there, "--measure"),
                 (
@@ -292,7 +292,7 @@ class Asked(unittest.TestCase):
             ),
             (
                 ("bcast", *there, "--set", "X=1"),
-                "--set X=1: no setting of huddle's (accepted: NAME=VALUE",
+                "--set X=1: not a setting of huddle (accepted: NAME=VALUE",
             ),
             (("bcast", *there, "--repetitions", "0"), "--repetitions: 0 (accepted: 1 to 1000000)"),
             (
