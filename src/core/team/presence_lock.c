@@ -4,7 +4,7 @@
  * to the proxy.
  *
  * All ranks of a node inherit that one socket, and no other process can have it: a stranger can
- * neither set, take nor see these locks, and there is no file.  The kernel drops a process's locks
+ * neither set, take nor see these locks.  No file exists.  The kernel drops a process's locks
  * when it ends, and when it closes any descriptor of the inode.  So huddle's own descriptor is
  * closed on exec, and the locks are dropped with it.  A forked process does not inherit them.
  *
