@@ -14,7 +14,7 @@ struct descriptor {
     ino_t inode;
 };
 
-/* One that cannot be identified later is closed at once. */
+/* A descriptor that could not be identified later is closed at once. */
 static inline struct descriptor descriptor_of(int fd)
 {
     struct stat st;

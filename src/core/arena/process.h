@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* When the process started, in clock ticks since the boot; 0: /proc does not tell (not mounted,
- * hidden, no such process). */
+/* Start time of the process, in clock ticks since the boot; 0: unknown (/proc not mounted, process
+ * hidden or ended). */
 uint64_t hud_process_started(int pid);
 
 /* The process has ended, reaped by its parent or not.  started: as above, 0 if not known.  False
- * for pid 0, and where the kernel cannot tell. */
+ * for pid 0, and if the kernel cannot tell. */
 bool hud_process_ended(int pid, uint64_t started);
 
 #endif

@@ -62,9 +62,9 @@ static void look_at_members(struct check *check, bool differ)
 {
     for (int r = 0; r < check->team->size; r++) {
         struct check_member *m = &check->member[r];
-        m->there = hud_shm_roll_look(&check->eyes, check->call, r, &m->said);
+        m->there = hud_shm_roll_look(&check->watch_mem, check->call, r, &m->said);
         m->back =
-            !differ && m->there && hud_shm_roll_left_ns(&check->eyes, check->call + 1, r) != 0;
+            !differ && m->there && hud_shm_roll_left_ns(&check->watch_mem, check->call + 1, r) != 0;
     }
 }
 
@@ -221,7 +221,7 @@ void hud_check_start(struct hud_team *team, const struct peer_card *cards)
     check->mem = team->mem;
     check->mem.policy = &check->policy;
     check->mem.slot_offset = team->plan->roll_offset;
-    check->eyes = check->mem;
+    check->watch_mem = check->mem;
     for (int r = 0; r < team->size; r++)
         check->member[r].pid = peer_pid(&cards[team->rank], &cards[r]);
     unlock(team);

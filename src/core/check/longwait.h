@@ -22,8 +22,8 @@
 /* The team has been set up.  cards: of its members; offset: of rank 0's slice in its arena. */
 void hud_longwait_begin(struct hud_team *team, const struct peer_card *cards, uint64_t offset);
 
-/* For mem_policy.watch; arg: the team.  Both may leave the guard: the first a call, the second the
- * roll call before it. */
+/* For mem_policy.watch; arg: the team.  Both may leave through the guard: the first from a call,
+ * the second from the roll call before it. */
 void hud_longwait_watch(struct mem_wait *wait, bool over, void *team);
 void hud_longwait_roll(struct mem_wait *wait, bool over, void *team);
 
@@ -33,14 +33,14 @@ void hud_longwait_give_up(struct hud_team *team, int status);
 /* This member leaves the team: from now on its process may end. */
 void hud_longwait_leave(struct hud_team *team);
 
-/* The communicator's name as the user gave it, for messages. */
+/* The user's name of the communicator, for messages. */
 void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes);
 
 /* True for one caller among all members of the team. */
 bool hud_longwait_says(struct hud_team *team);
 
-/* The label of the edge that a wait at that place of the source belongs to, from the comment on its
- * line ("A1"); "": not known.  Generated (edges.c). */
+/* The label of the edge of a wait at that place of the source, from the comment on its line ("A1");
+ * "": unknown.  Generated (edges.c). */
 const char *hud_edge_label(const char *file, int line);
 
 #endif

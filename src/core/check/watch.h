@@ -22,9 +22,9 @@ struct watch {
 };
 
 void hud_watch_init(struct watch *watch);
-/* Starts the thread, if it does not run yet.  No thread: nobody is named. */
+/* Starts the thread, if it does not run yet.  Without a thread no member is named. */
 void hud_watch_start(struct watch *watch);
-/* Ends it.  No team is left. */
+/* Ends the thread, when no team is left. */
 void hud_watch_destroy(struct watch *watch);
 
 #endif

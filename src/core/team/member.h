@@ -46,13 +46,13 @@ struct member_state {
     struct mem_reach reach;
 };
 
-/* A wait that lasts.  The team's number and the call's are alike on all its members.  Texts end
- * with a zero byte. */
+/* A long wait.  The numbers of team and call are the same on all its members.  Texts end with a
+ * zero byte. */
 struct wait_note {
     uint64_t team, call, bytes;
     uint64_t since_ns; /* CLOCK_MONOTONIC */
     int32_t world_rank, rank, size, root;
-    int32_t owner;   /* in whose slice the flag lies that is waited for */
+    int32_t owner;   /* the rank in whose slice the awaited flag is */
     int32_t missing; /* members that are in no long wait of this call */
     struct {
         int32_t rank, pid; /* pid 0: not known here */
