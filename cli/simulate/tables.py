@@ -148,7 +148,7 @@ def show_waits(call):
         key=lambda row: row[0]["begin_ns"] - row[0]["end_ns"],
     )
     if rows:
-        heading("Longest simulated waits")
+        heading("Simulated waits, longest first")
         table(
             ["waits", "longest", "of rank", "for rank", "at"],
             [

@@ -326,7 +326,7 @@ class Real(unittest.TestCase):
             (
                 ("--machine", mine),
                 (
-                    f"{mine} was not written by 'huddle tune': not overwritten (--force does;"
+                    f"{mine} was not written by 'huddle tune'; it is not overwritten (accepted: --force;"
                     " another place: --machine FILE)"
                 ),
             ),

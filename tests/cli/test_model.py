@@ -417,7 +417,7 @@ class Here(unittest.TestCase):
     def test_this_machine_needs_its_numbers(self):
         said = model("allreduce")
         self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
-        self.assertIn("not measured yet", said.stderr)
+        self.assertIn("not described yet", said.stderr)
 
 
 class Words(unittest.TestCase):

@@ -310,7 +310,7 @@ class This(unittest.TestCase):
                 len([line for line in said.stderr.splitlines() if line.startswith("huddle: ")]),
             ),
         )
-        self.assertIn("--machine this: not measured yet", said.stderr)
+        self.assertIn("--machine this: not described yet", said.stderr)
         self.assertIn("all but this", reproduce("--help").stdout.replace("\n", " "))
 
     @unittest.skipUnless(len(os.sched_getaffinity(0)) >= this.RANKS, "one processor")

@@ -217,7 +217,7 @@ class Asked(unittest.TestCase):
                 ("scan", *there),
                 "simulate scan: huddle has no such collective (accepted: allgather, allreduce, ",
             ),
-            (("bcast",), "--machine this: not measured yet: there is no /"),
+            (("bcast",), "--machine this: not described yet: there is no /"),
             (("bcast", "--machine", "cray"), "--machine cray: not known (accepted: this, "),
             (("bcast", "--machine", "/none/x.toml"), "--machine /none/x.toml: No such file"),
             (
@@ -267,7 +267,7 @@ class Asked(unittest.TestCase):
             ),
             (
                 ("bcast", *there, "--method", "loop", "--skew", "100"),
-                "--skew: calls back to back have no common start",
+                "--skew: back-to-back calls have no common start",
             ),
             (("bcast", *there, "--measure", "--json"), "--measure: JSON "),
             (
