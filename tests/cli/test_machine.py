@@ -326,8 +326,8 @@ class Real(unittest.TestCase):
             (
                 ("--machine", mine),
                 (
-                    f"{mine} was not written by 'huddle tune'; it is not overwritten (accepted: --force;"
-                    " another place: --machine FILE)"
+                    f"{mine} was not written by 'huddle tune'; it is not overwritten (accepted:"
+                    " --force; another place: --machine FILE)"
                 ),
             ),
             (
