@@ -222,7 +222,7 @@ class Asked(unittest.TestCase):
             (("bcast", "--machine", "/none/x.toml"), "--machine /none/x.toml: No such file"),
             (
                 ("bcast", *there, "--ranks", "9"),
-                "--ranks 9: a rank has a core of its own (accepted: 2 to 8)",
+                "--ranks 9: needs one core per rank (accepted: 2 to 8)",
             ),
             (
                 ("bcast", *there, "--algorithm", "x"),
@@ -273,7 +273,7 @@ class Asked(unittest.TestCase):
             (
                 ("bcast", *there, "--measure", "--skew", "9"),
                 (
-                    "--skew: ranks that are measured enter a call as their clock lets them"
+                    "--skew: the clock determines when measured ranks enter a call"
                     " (accepted: without --measure)"
                 ),
             ),

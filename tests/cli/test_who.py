@@ -20,7 +20,7 @@ import unittest
 BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 TEAM = os.path.join(BUILD, "examples", "team")
-SECONDS, RANKS, FOR_EVER = 60, 3, "100000000"
+SECONDS, RANKS, FOR_EVER = 60, 3, "2000000000"
 NAME, SIZE = "huddle", 1 << 20
 MARK = 128  # where the head of an arena says whose it is
 
