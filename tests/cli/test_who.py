@@ -369,8 +369,8 @@ class WrongUse(unittest.TestCase):
             self.assertEqual(1, answer.returncode)
             self.assertRegex(
                 answer.stderr,
-                rf"^huddle: process {job.pid} \(team\) belongs to user \w+, .*: ask as that user or"
-                r" as root\n$",
+                rf"^huddle: process {job.pid} \(team\) belongs to user \w+, .*: run this as that"
+                r" user or as root\n$",
             )
 
 
