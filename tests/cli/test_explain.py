@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from said import some
+
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(
     os.path.splitext(os.path.basename(path))[0]
@@ -133,7 +135,7 @@ class Described(unittest.TestCase):
 
     def test_every_machine_once_and_twice_its_processors(self):
         self.assertEqual(sorted(CORES), MACHINES)
-        for name in MACHINES:
+        for name in some(MACHINES):
             for times in (1, 2):
                 answer = facts(
                     "bcast", "--bytes", "1M", "--ranks", str(times * CORES[name]), "--machine", name
