@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# prepare.sh - what ./quickstart and ./test share, to be sourced at the root: packages, the private Python environment, the build.
-# Everything here is quick when there is nothing to do.
+# prepare.sh - what ./quickstart and ./test share: packages, the private Python environment, the
+# build. Source it at the root of the repository. It is quick when there is nothing to do.
 
 HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libnuma-dev libjansson-dev libtomlplusplus-dev libcmocka-dev libboost-context-dev
     openmpi-bin libopenmpi-dev mpich libmpich-dev hpcc lammps python3 python3-venv"
@@ -9,10 +9,11 @@ HUD_WHEELS="mpi4py mpich numpy rich matplotlib black==26.10.1"
 
 say() { printf 'huddle: %s\n' "$*" >&2; }
 
-# need_packages NAME...: installs those that are missing, as root or with sudo; elsewhere names them and stops.
+# need_packages NAME...: installs missing packages, as root or with sudo. Without either it prints
+# their names and exits.
 need_packages() {
     local missing="" name as=""
-    command -v dpkg-query >/dev/null || { say "this is no Debian or Ubuntu; install what these packages hold, then use cmake directly: $*"; exit 1; }
+    command -v dpkg-query >/dev/null || { say "this is not Debian or Ubuntu; install the contents of these packages, then use cmake directly: $*"; exit 1; }
     for name in "$@"; do
         case "$(dpkg-query -W -f '${Status}' "$name" 2>/dev/null)" in
         *' installed') ;;
@@ -21,7 +22,7 @@ need_packages() {
     done
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" != 0 ]; then
-        sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; } || { say "these packages are missing; install them and come back:$missing"; exit 1; }
+        sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; } || { say "these packages are missing; install them and try again:$missing"; exit 1; }
         as=sudo
     fi
     say "installing$missing"
@@ -29,7 +30,7 @@ need_packages() {
     $as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }
 
-# need_venv: build/venv with the Python packages; nothing of it is visible elsewhere.
+# need_venv: creates build/venv with the Python packages. Nothing outside build/ changes.
 need_venv() {
     local stamp=build/venv/.huddle-wheels
     [ "$(cat "$stamp" 2>/dev/null)" = "$HUD_WHEELS" ] && build/venv/bin/python -c '' 2>/dev/null && return 0
@@ -40,12 +41,13 @@ need_venv() {
     echo "$HUD_WHEELS" >"$stamp"
 }
 
-# need_openmpi_5: the internal headers of Open MPI 5.0, from Debian's packages.  Without them (it says so) its component is not built.
+# need_openmpi_5: fetches the internal headers of Open MPI 5.0 from Debian's packages.  If that
+# fails, a line reports it, and the component for Open MPI 5 is not built.
 need_openmpi_5() {
     sh cmake/fetch-openmpi-5.sh build/ompi-5.0 || true
 }
 
-# quietly COMMAND...: its output is shown only when it fails.
+# quietly COMMAND...: shows the command's output only if it fails.
 quietly() {
     local log
     log=$(mktemp)
@@ -53,7 +55,8 @@ quietly() {
     rm -f "$log"
 }
 
-# build [CMAKE OPTIONS...]: the release preset into build/.  Without options a configured build stays configured as it is.
+# build [CMAKE OPTIONS...]: builds the release preset into build/. Without options an existing
+# configuration is kept.
 build() {
     say "building into build/"
     [ $# = 0 ] && [ -f build/build.ninja ] || quietly cmake --preset release -G Ninja "$@"

@@ -13,10 +13,10 @@ struct flag {
     char small[BARE_INLINE];
 };
 
-/* One rank's: what it has entered and read, then its fragments' flags; the buffers of both follow.
- * */
+/* One per rank: its counts of barriers entered and fragments read, and a flag per buffer.  The
+ * buffers of both ranks follow. */
 struct side {
-    struct flag entered, read, ready[BARE_MOST_BUFFERS];
+    struct flag entered, read, ready[BARE_MAX_BUFFERS];
 };
 
 struct bare {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bare.h - the least that two processes can do: a barrier of two flags, and a broadcast through one
- * ring of buffers.  No team, no choice, no tree: the limit that collectives are measured against.
- * Two ranks, also as oversubscribed as two can be.
+ * bare.h - the minimum that two processes need: a barrier of two flags, and a broadcast through one
+ * ring of buffers.  Without team, choice and tree they are a lower limit for collectives of two
+ * ranks.  The two ranks may share one processor.
  */
 #ifndef BENCH_BARE_H
 #define BENCH_BARE_H
 
 #include "shots.h"
 
-enum { BARE_INLINE = 120, BARE_MOST_BUFFERS = 64 }; /* bytes that travel in the flag's line */
+enum { BARE_INLINE = 120, BARE_MAX_BUFFERS = 64 }; /* INLINE: bytes in the flag's line */
 
 struct bare; /* shared by both ranks, all zero at first, aligned to 128 bytes */
 
 struct bare_ring {
     struct bare *shared;
     size_t fragment_bytes;          /* a multiple of 128 */
-    int buffers;                    /* at most BARE_MOST_BUFFERS */
-    uint64_t calls, at[2], left[2]; /* of this rank: barriers; fragments from each root, and how
-                                       many it knows to have been read */
+    int buffers;                    /* at most BARE_MAX_BUFFERS */
+    uint64_t calls, at[2], left[2]; /* this rank's: barriers; fragments from each root; how
+                                       many of them have been read, as far as it knows */
 };
 
 size_t bare_bytes(size_t fragment_bytes, int buffers);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collectives.c - how long the collectives of an MPI take (shots.h says how it is measured,
- * session.h the options), built once for every MPI's ABI.
+ * collectives.c - measures how long the collectives of an MPI take, built once for every MPI's ABI.
+ * shots.h has the method, session.h the options.
  *
- * Exit status: 0, 1 wrong bytes, 2 not understood, or the ranks are not on one node.  Between the
- * measured calls no function of the MPI is used but MPI_Iprobe, now and then in a long wait.
+ * Exit status: 0, 1 wrong bytes, 2 bad arguments, or the ranks are not on one node.  Between the
+ * measured calls the only function of the MPI in use is MPI_Iprobe, now and then in a long wait.
  */
 #include "data.h"
 #include "host/map.h"
@@ -16,7 +16,7 @@
 
 enum { ALIGN = 128, MAX_RANKS = 1024 };
 
-#define UNUSED __attribute__((unused)) /* those that huddle handles as others */
+#define UNUSED __attribute__((unused)) /* for collectives that huddle handles by others */
 
 static int counts[MAX_RANKS], places[MAX_RANKS]; /* of the blocks, in elements */
 static MPI_Datatype types[MAX_RANKS];
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const char *unknown = session_parse(&session, make_rows(ranks), argc, argv);
     if (unknown)
-        return refuse(rank, "huddle: bench: %s: not an option, or not a value of it\n", unknown);
+        return refuse(rank, "huddle: bench: %s: not an option, or not a valid value\n", unknown);
     struct shots_page *page = ranks < 2 ? NULL : shared_page(rank, ranks, &window);
     if (!page)
         return refuse(rank, "huddle: bench: needs two ranks at least, all on one %s\n", "node");

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* In memory, the lowest byte of a word differs between any two of 256 consecutive stamps. */
+/* The lowest byte of a word, first in memory, differs between any two of 256 consecutive stamps. */
 static uint64_t word_of(uint64_t stamp, size_t i)
 {
     return stamp * 0x9E3779B97F4A7C15u + i * 0xD1342543DE82EF95u;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * data.h - what the ranks of a shot send, and what each must have afterwards.  Fresh for every
- * shot: its stamp is in all of it.
+ * data.h - the data that ranks send in a shot, and the data that each rank must have afterwards.
+ * Every shot has fresh data: all of it depends on the shot's stamp.
  *
- * Reductions add doubles that are small whole numbers, so that sums are exact in any order.  What
- * does not fill an element is left out.
+ * Reductions add doubles that are small whole numbers, so that sums are exact in any order.  Bytes
+ * that do not fill an element are ignored.
  */
 #ifndef BENCH_DATA_H
 #define BENCH_DATA_H
@@ -12,8 +12,8 @@
 #include "coll/coll.h"
 #include "shots.h"
 
-/* Elements of a reduction; of one whose result is cut over the ranks, those before a rank's block
- * and those in it: blocks are as equal as they can be. */
+/* Elements of a reduction.  Where each rank gets a block of the result: elements before a rank's
+ * block, and in it.  Blocks are as equal as possible. */
 static inline size_t data_elements(const struct shots_call *c)
 {
     return c->bytes / sizeof(double);
@@ -35,25 +35,25 @@ static inline size_t data_bytes(const struct shots_call *c)
     return coll_has(c->kind, COLL_REDUCES) ? data_elements(c) * sizeof(double) : c->bytes;
 }
 
-/* Where what goes from one rank to another lies. */
+/* Position and size of the bytes that go from one rank to another. */
 struct coll_piece data_piece(const struct shots_call *c, int from, int to);
 
-/* It moves bytes. */
+/* The collective moves data. */
 static inline bool data_moves(int kind)
 {
     return coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED);
 }
 
-/* What a rank sends, in its place. */
+/* Fills a rank's send buffer. */
 void data_fill(const struct shots_call *c);
 
-/* A row for each of huddle's collectives, with one function that makes any of them, and one that
- * prepares it before the start; then a row without a name. */
+/* Fills rows: one for each of huddle's collectives, then one without a name.  `call` makes a call
+ * of any collective; `prepare` runs before the common start. */
 void data_colls(int (*call)(const struct shots_call *c),
                 void (*prepare)(const struct shots_call *c),
                 struct shots_coll rows[COLL_KINDS + 1]);
 
-/* A bare broadcast: the root's `out` is filled; whoever has others counts them. */
+/* For a bare broadcast: the root fills its `out`; each other rank counts its wrong bytes. */
 void data_fill_root(const struct shots_call *c);
 long data_wrong_message(const struct shots_call *c);
 

@@ -6,19 +6,18 @@
  *   bench-fit [--ranks N] [--bind core|none] [--tree flat|chain|kary|knomial] [--degree K]
  *   [--trials N]
  *
- *   t     rank 0 copies so many bytes of fresh data into a queue, then the others copy them out at
- *         once: the slower of the two, by the byte.  What has just been written comes slower, out
- *         of the writer's nearest cache, than what it wrote some time ago: a root that runs ahead
- *         fills the queue, so its bytes count
- *   t_w   rank 0 posts, and each rank that sees its parent's line posts its own: until the last one
- *         has seen it
- *   t_wo  rank 0 looks at the lines that all others have written a while ago, one after the other
- *   t_a   a rank posts a line that rank 0 has read
+ *   t     rank 0 copies fresh data into a queue, then all others copy it out at the same time.  t
+ * is the time per byte of the slower of the two copies.  Data that was just written is read more
+ * slowly, from the writer's nearest cache, than older data.  A root that runs ahead fills the
+ * queue, so the older data are measured. t_w   rank 0 posts, and each rank that sees its parent's
+ * line posts its own.  The time until the last rank has seen the post. t_wo  rank 0 reads, one
+ * after the other, the lines that all others wrote a while ago t_a   a rank posts a line that rank
+ * 0 has read
  *
- * Rank 0 writes one JSON object: "ranks", "line_ns" (between rank 0 and the last rank, beside all
- * others), "notify_ns", "enter_ns", "leave_ns", and "copies", each with bytes, in_ns and out_ns.
- * Medians of the trials; what reading the clock takes is taken off.  Exit status: 0, 1 a process
- * died, 2 not understood.
+ * Rank 0 writes one JSON object: "ranks", "line_ns" (between rank 0 and the last rank),
+ * "notify_ns", "enter_ns", "leave_ns", and "copies", each with bytes, in_ns and out_ns.  Times are
+ * medians of the trials, less the time of reading the clock.  Exit status: 0, 1 a process died, 2
+ * bad arguments.
  */
 #include "line.h"
 #include "members/members.h"
@@ -30,19 +29,19 @@
 
 enum {
     RING_BYTES = 1 << 20,
-    LEAST = 4096,
-    MOST = 1 << 20,
+    MIN_BYTES = 4096,
+    MAX_BYTES = 1 << 20,
     MAX_TRIALS = 10000,
     PAUSE_NS = 3000,
     SPINS = 1024,
     LINE_NS = 100000000
 };
 
-/* Of a rank. */
+/* One per rank. */
 struct cell {
-    _Alignas(128) _Atomic uint64_t round; /* it is ready for this round, or has seen it */
-    _Alignas(128) _Atomic uint64_t line;  /* what is measured */
-    int64_t ns;                           /* what it has measured */
+    _Alignas(128) _Atomic uint64_t round; /* the rank has reached this round */
+    _Alignas(128) _Atomic uint64_t line;  /* the line whose transfer is measured */
+    int64_t ns;                           /* the rank's result */
 };
 
 struct shared {
@@ -56,7 +55,7 @@ struct fit {
     struct shape_tree tree;
     int trials;
     bool bind;
-    /* of this rank: */
+    /* this rank's: */
     int rank;
     uint64_t round, seen;
     char *own;
@@ -82,7 +81,7 @@ static void rest(void)
         ;
 }
 
-/* All ranks, and then a pause, so that nobody's lines are on their way any more. */
+/* A barrier, then a pause, so that no line is in flight any more. */
 static void meet(struct fit *f)
 {
     post(&f->shared->cell[f->rank].round, ++f->round);
@@ -96,9 +95,10 @@ static int64_t since(const struct fit *f, int64_t begin)
     return clock_ns() - begin - f->clock_cost_ns;
 }
 
-/* ---- what is measured: each returns this rank's ns ------------------------------------------- */
+/* ---- measured functions: each returns this rank's ns ------------------------------------------
+ */
 
-/* The moment at which this rank knows; of rank 0, at which it began. */
+/* Returns the moment at which this rank has seen the post; for rank 0 the moment it began. */
 static int64_t notify(struct fit *f)
 {
     int parent = hud_shape_parent(&f->tree, f->rank);
@@ -138,7 +138,7 @@ static int64_t leave(struct fit *f)
     return since(f, begin);
 }
 
-/* A part of the ring, the next in each trial. */
+/* The part of the ring that this trial uses; each trial uses the next one. */
 static char *buffer(const struct fit *f)
 {
     return f->shared->ring + f->seen * f->bytes % RING_BYTES;
@@ -173,8 +173,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The slowest rank's; all ranks call it alike.  from_start: what they return are moments, and rank
- * 0's is the start. */
+/* Median over the trials of the slowest rank's time.  All ranks call it with the same arguments.
+ * from_start: the functions return moments, and rank 0's is the start. */
 static double median(struct fit *f, int64_t (*measured)(struct fit *f),
                      int64_t (*then)(struct fit *f), bool from_start, double *second)
 {
@@ -220,17 +220,17 @@ static double line_ns(struct fit *f)
     return ns;
 }
 
-/* Every rank measures all; rank 0 tells. */
+/* Every rank takes part in every measurement; rank 0 prints. */
 static int measure(struct member *m, void *arg)
 {
     struct fit f = *(struct fit *)arg;
 
     f.rank = m->rank;
-    f.own = aligned_alloc(LEAST, MOST);
+    f.own = aligned_alloc(MIN_BYTES, MAX_BYTES);
     f.clock_cost_ns = clock_cost();
     if (!f.own)
         return 1;
-    memset(f.own, 0, MOST);
+    memset(f.own, 0, MAX_BYTES);
     memset(f.shared->ring, 0, RING_BYTES); /* no first touch of a page is measured */
     double line = f.tree.ranks > 1 ? line_ns(&f) : 0;
     double notify_ns = median(&f, notify, NULL, true, NULL),
@@ -240,11 +240,11 @@ static int measure(struct member *m, void *arg)
         printf("{\"ranks\": %d, \"line_ns\": %.1f, \"notify_ns\": %.1f, \"enter_ns\": %.1f, "
                "\"leave_ns\": %.1f, \"copies\": [",
                f.tree.ranks, line, notify_ns, enter_ns, leave_ns);
-    for (f.bytes = LEAST; f.bytes <= MOST; f.bytes *= 4) {
+    for (f.bytes = MIN_BYTES; f.bytes <= MAX_BYTES; f.bytes *= 4) {
         double out, in = median(&f, copy_in, copy_out, false, &out);
         if (f.rank == 0)
             printf("%s{\"bytes\": %zu, \"in_ns\": %.1f, \"out_ns\": %.1f}",
-                   f.bytes > LEAST ? ", " : "", f.bytes, in, out);
+                   f.bytes > MIN_BYTES ? ", " : "", f.bytes, in, out);
     }
     if (f.rank == 0)
         printf("]}\n");
@@ -252,7 +252,7 @@ static int measure(struct member *m, void *arg)
     return 0;
 }
 
-static bool take_tree(const char *name, struct shape_tree *tree)
+static bool parse_tree(const char *name, struct shape_tree *tree)
 {
     int kind = 0;
 
@@ -262,14 +262,14 @@ static bool take_tree(const char *name, struct shape_tree *tree)
     return hud_shape_names[kind] && !shape_by_groups(tree->kind);
 }
 
-static bool take(struct fit *f, const char *option, const char *value)
+static bool parse_option(struct fit *f, const char *option, const char *value)
 {
     if (!strcmp(option, "--ranks"))
         return (f->tree.ranks = atoi(value)) >= 2 && f->tree.ranks <= MEMBERS_MAX;
     if (!strcmp(option, "--bind"))
         return (f->bind = !strcmp(value, "core")) || !strcmp(value, "none");
     if (!strcmp(option, "--tree"))
-        return take_tree(value, &f->tree);
+        return parse_tree(value, &f->tree);
     if (!strcmp(option, "--degree"))
         return (f->tree.degree = atoi(value)) >= 2;
     return !strcmp(option, "--trials") && (f->trials = atoi(value)) >= 1 && f->trials <= MAX_TRIALS;
@@ -283,8 +283,8 @@ int main(int argc, char **argv)
     int from[MEMBERS_MAX];
 
     for (int i = 1; i < argc; i += 2)
-        if (i + 1 == argc || !take(&fit, argv[i], argv[i + 1]))
-            return fprintf(stderr, "huddle: bench-fit: %s: not an option, or not a value of it\n",
+        if (i + 1 == argc || !parse_option(&fit, argv[i], argv[i + 1]))
+            return fprintf(stderr, "huddle: bench-fit: %s: not an option, or not a valid value\n",
                            argv[i]),
                    2;
     fit.shared = mmap(NULL, sizeof *fit.shared + (size_t)fit.tree.ranks * sizeof *fit.shared->cell,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * instructions.c - how many instructions a rank executes in a call on the fast path: the figure
- * that no load of the machine changes.
+ * instructions.c - how many instructions a rank executes in a call on the fast path.  The load of
+ * the machine does not change this figure.
  *
  *     bench-instructions [CALLS]
  *
  * Two forked ranks.  Rank 1 is single-stepped through CALLS calls of a collective, and then through
- * none; what one call took is the difference divided by CALLS.  A stepped rank is so slow that rank
- * 0 has always posted before it looks: no flag is polled twice.  Run it with another library by
- * LD_LIBRARY_PATH to compare versions.  Prints "COLLECTIVE BYTES INSTRUCTIONS".
+ * none; the difference divided by CALLS is the count of one call.  A stepped rank is so slow that
+ * rank 0 has always posted before it looks, so no flag is polled twice.  To compare versions,
+ * select another library by LD_LIBRARY_PATH.  Prints "COLLECTIVE BYTES INSTRUCTIONS".
  */
 #include "huddle/huddle.h"
 

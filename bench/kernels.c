@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * kernels.c - bench-kernels: how fast the kernels of src/ops are, on each path of this processor,
- * beside memcpy.
+ * compared with memcpy.
  *
  *   bench-kernels [bytes of a source]...     4096, 65536, 1M and 16M if none is given
  *
- * A line per operation x type x number of sources: GB/s of all bytes read and written, the best of
- * many runs of about a millisecond; memcpy's likewise.
+ * Prints one line per operation, type and number of sources: GB/s of all bytes read and written,
+ * the best of many runs of about a millisecond.  memcpy is measured in the same way.
  */
 #include "ops/ops.h"
 
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (!bytes_of(argv[i], &bytes)) {
             fprintf(stderr,
-                    "bench-kernels: '%s' is no number of bytes: accepted are 4096, 64K, 1M\n",
+                    "bench-kernels: '%s' is not a number of bytes; examples: 4096, 64K, 1M\n",
                     argv[i]);
             return 2;
         }

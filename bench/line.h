@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * line.h - one-way transfer of a cache line between two processes' cores, measured beside every
- * figure: on machines whose processors move (virtual ones) a figure means nothing without it.
+ * line.h - one-way transfer time of a cache line between the cores of two processes.  It is
+ * measured with every figure: on virtual machines, whose processors move, a figure means nothing
+ * without it.
  *
- * Two processes, each pinned to one processor for the measurement, answer each other in one shared
- * line; the result is half the best round trip of BATCHES averages, in ns.  Both give up at a
- * common deadline, so nobody hangs when they cannot run at the same time.
+ * Two processes, each pinned to one processor for the measurement, answer each other through one
+ * shared line.  The result, in ns, is half of the best average round trip of BATCHES batches.  Both
+ * stop at a common deadline, so that neither hangs if they cannot run at the same time.
  */
 #ifndef BENCH_LINE_H
 #define BENCH_LINE_H
@@ -29,14 +30,14 @@ static inline int64_t clock_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Before anybody measures. */
+/* To be called before the first measurement. */
 static inline void line_reset(struct line *line)
 {
     atomic_store(&line->ball, 0);
 }
 
-/* Pins the caller to the first (side 0) or last (side 1) processor that it may use; *before is for
- * restoring. */
+/* Pins the caller to the first (side 0) or last (side 1) processor that it may use.  *before gets
+ * the old affinity, to restore it. */
 static inline void line_pin(int side, cpu_set_t *before)
 {
     cpu_set_t one;
@@ -53,8 +54,8 @@ static inline void line_pin(int side, cpu_set_t *before)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-/* Side 0 sends odd numbers and waits for the even ones; side 1 the reverse.  Returns 0, or -1: the
- * deadline passed. */
+/* Side 0 sends odd numbers and waits for the even ones; side 1 the reverse.  Returns 0, or -1
+ * if the deadline has passed. */
 static inline int line_trips(struct line *line, int side, uint64_t *count, int64_t deadline_ns)
 {
     for (int i = 0; i < LINE_TRIPS; i++) {
@@ -73,7 +74,7 @@ static inline int line_trips(struct line *line, int side, uint64_t *count, int64
 }
 
 /* Both sides call it, with the line's count so far (kept by each side, 0 at first).  Returns ns one
- * way, -1: not measured. */
+ * way, or -1 if it could not be measured. */
 static inline double line_measure(struct line *line, int side, uint64_t *count, int64_t deadline_ns)
 {
     uint64_t start = *count,

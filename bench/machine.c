@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * machine.c - the program bench-machine: this machine in micro-measurements, as JSON, for `huddle
- * tune --machine`.
+ * machine.c - the program bench-machine: describes this machine by micro-measurements, as JSON, for
+ * `huddle tune --machine`.
  *
  * {"name": ..., "cores": 2, "topology": "pack:1 ...", "xml": null, "shared_level": "machine",
  *  "numbers": [{"table": "lines", "key": "transfer_ns.machine", "value": 45.1, "note": "measured:
  *  ..."}, ...]}
  *
- * Only processors that this process may use are measured, and described: each core's first.  A
- * machine that is not symmetric comes as XML.  Exit status: 0, 1 not measured (a line says why).
+ * It measures and describes only processors that this process may use, the first of each core.  A
+ * machine that is not symmetric is given as XML.  Exit status: 0, 1 not measured (a line says why).
  */
 #include "machine.h"
 #include "pinned.h"
@@ -20,7 +20,7 @@
 
 /* ---- where the cores are ---- */
 
-/* Each core's first processor that this process may use.  Returns 0, or -1. */
+/* Keeps the first processor of each core that this process may use.  Returns 0, or -1. */
 static int load_topology(hwloc_topology_t *topology)
 {
     static const hwloc_obj_type_t kept[] = { HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE, HWLOC_OBJ_L3CACHE,
@@ -41,7 +41,7 @@ static int load_topology(hwloc_topology_t *topology)
     return failed ? -1 : 0;
 }
 
-/* Of the caches; 0: none. */
+/* Size of a cache of this type; 0: there is none. */
 static size_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type)
 {
     hwloc_obj_t cache = hwloc_get_next_obj_by_type(topology, type, NULL);
@@ -49,8 +49,8 @@ static size_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type)
     return cache ? (size_t)cache->attr->cache.size : 0;
 }
 
-/* A machine that hwloc's words for symmetric ones describe, or a file in `xml` (of hwloc's own
- * memory). */
+/* Describes the machine by hwloc's synthetic string if it is symmetric, else by XML in *xml (in
+ * hwloc's memory). */
 static int describe(hwloc_topology_t topology, char *text, size_t bytes, char **xml)
 {
     int length;
@@ -82,10 +82,11 @@ int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS]
 
 /* ---- what is measured ---- */
 
-enum over { ONCE, CLASSES, ADDED, CACHES, NODES, HOMES }; /* by class as src/sim/machine.c has it */
+/* How many values a row has: one, or one per class of src/sim/machine.c. */
+enum over { ONCE, CLASSES, ADDED, CACHES, NODES, HOMES };
 
-/* Where one cannot be measured, a part of another number, which is assumed; of NULL: the part
- * itself; why NULL: it is left out. */
+/* A number that cannot be measured is assumed to be `part` of the number `of`, or `part` itself if
+ * `of` is NULL.  `why` explains the assumption. */
 static const struct row {
     const char *table, *key;
     enum over over;
@@ -122,7 +123,8 @@ static const struct row {
       "twice what a core copies in its own cache" },
 };
 
-/* The row has a number for the class.  *name: of the class in its table, "": it is no table. */
+/* Whether the row has a number for the class.  *name: the class's key in the row's table; "" for a
+ * row of one number. */
 static bool has_class(const struct sim_machine *m, enum over over, int class, const char **name)
 {
     int numa = hud_topo_level_of(m->topo, "numa"), lowest_away = numa < 0 ? m->classes : numa + 2;
@@ -137,7 +139,7 @@ static bool has_class(const struct sim_machine *m, enum over over, int class, co
                                               : class >= lowest_away;
 }
 
-/* A number that is in the list already. */
+/* The value of a number that is already in the list. */
 static double number_of(const json_t *numbers, const char *key)
 {
     json_t *number;
@@ -157,7 +159,7 @@ static void add(json_t *numbers, const char *table, const char *key, double valu
                                              "value", value, "note", note));
 }
 
-/* What it is if it cannot be measured. */
+/* The value to assume where it cannot be measured. */
 static double assume(const struct row *row, const char *class, const json_t *numbers,
                      char note[MACHINE_NOTE])
 {
@@ -187,9 +189,9 @@ static void measure(const struct measured *on, const struct row *row, json_t *nu
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the description ---- */
 
-/* What hwloc and the system say of the caches. */
+/* Sizes of caches, from hwloc and the system. */
 static void find_caches(hwloc_topology_t topology, struct measured *on, json_t *numbers)
 {
     long line = sysconf(_SC_LEVEL1_DCACHE_LINESIZE), first = sysconf(_SC_LEVEL1_DCACHE_SIZE);
@@ -211,10 +213,10 @@ static void find_caches(hwloc_topology_t topology, struct measured *on, json_t *
         : first > 0 ? "the system's, L1"
                     : "assumed");
     add(numbers, "caches", "shared_bytes", (double)on->shared_bytes,
-        l3 != 0 ? "hwloc's, L3: all that the system names, of which a virtual machine may have but "
-                  "a part"
+        l3 != 0 ? "hwloc's, L3: the size that the system reports; a virtual machine may have less "
+                  "of it"
         : l2 != 0 ? "hwloc's, L2"
-                  : "assumed: the own one's");
+                  : "assumed: the same as the private cache");
 }
 
 static json_t *measure_all(hwloc_topology_t topology, struct measured *on)
@@ -231,7 +233,7 @@ static json_t *measure_all(hwloc_topology_t topology, struct measured *on)
                      numbers);
 }
 
-/* Where libhwloc is asked for a machine's XML, hud_machine_place wants a file. */
+/* hud_machine_place reads XML from a file, so XML is written to a temporary one. */
 static struct sim_machine *place(const char *synthetic, const char *xml, char *error,
                                  size_t error_bytes)
 {
@@ -264,11 +266,11 @@ int main(void)
     char synthetic[1024], error[256] = "", name[128] = "", *xml;
 
     if (load_topology(&topology) != 0 || describe(topology, synthetic, sizeof synthetic, &xml) != 0)
-        return fail("hwloc does not say where its cores are");
+        return fail("hwloc does not report where its cores are");
     struct measured on = { .m = place(synthetic, xml, error, sizeof error) };
     if (!on.m || on.m->cores < 2)
-        return fail(on.m ? "there is one core" : error);
-    on.os = on.m->cpu; /* a description, symmetric or not, has the system's numbers */
+        return fail(on.m ? "it has only one core" : error);
+    on.os = on.m->cpu; /* numbers of processors are the system's in both kinds of description */
     json_t *all = measure_all(topology, &on);
     if (!all)
         return fail("out of memory");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * machine.h - micro-measurements of this machine, a function each, for the description that
- * simulated time is made of (sim/machine.h).
+ * machine.h - micro-measurements of this machine, one function each, for the description that the
+ * simulator uses (sim/machine.h).
  *
- * Each returns the number, 0 or more, and in *note how it was found; a negative one: it cannot be
- * found here, and the note says why.
+ * Each returns a number, 0 or more, and in *note how it was measured.  A negative number means that
+ * it cannot be measured here; the note says why.
  */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_bytes.c - how fast a core copies from each place, what all cores together draw from a
- * cache, a node, another socket; reductions. */
+/*
+ * machine_bytes.c - how fast a core copies from each place; how fast all cores together read from a
+ * cache, a node or another socket; how fast a core reduces.
+ */
 
 #include "machine.h"
 #include "pinned.h"
@@ -26,19 +28,19 @@ size_t measured_share(const struct measured *on)
     return (on->private_bytes ? on->private_bytes : USUAL_PRIVATE) / 4 / PAGE * PAGE;
 }
 
-/* ---- one core copies what another, or itself, has left in a cache or in memory ---- */
+/* ---- one core copies data that another core, or itself, has left in a cache or in memory ---- */
 
 struct source {
     struct pinned_meeting meeting;
     size_t bytes, target_bytes;
-    size_t after_bytes; /* written after them */
+    size_t after_bytes; /* written after the source, so that it leaves the nearest cache */
     int passes;         /* over the same bytes */
-    bool flushed;       /* they lie in memory then */
+    bool flushed;       /* the source is flushed to memory first */
     double gbps[PINNED_ROUNDS];
     unsigned char *from;
 };
 
-/* Copies a buffer piece by piece into one that stays in the core's own cache.  GB/s. */
+/* Copies a buffer piece by piece into one that stays in the core's own cache.  Returns GB/s. */
 static double copy_in(unsigned char *target, const struct source *s)
 {
     double begin = pinned_ns();
@@ -52,7 +54,7 @@ static double copy_in(unsigned char *target, const struct source *s)
     return (double)s->bytes * s->passes / (pinned_ns() - begin);
 }
 
-/* Thread 0 reads, the last thread has written. */
+/* Thread 0 reads what the last thread has written. */
 static void body_source(void *arg, int thread)
 {
     struct source *s = arg;
@@ -76,7 +78,7 @@ static void body_source(void *arg, int thread)
         free(s->from);
 }
 
-/* More bytes than a nearest cache holds: they lie in the private one behind it. */
+/* More bytes than the nearest cache holds are in the private one behind it. */
 static double from_source(const struct measured *on, int reader, int writer, size_t bytes,
                           bool flushed)
 {
@@ -87,14 +89,14 @@ static double from_source(const struct measured *on, int reader, int writer, siz
     const int cpus[2] = { on->os[reader], on->os[writer] };
 
     s.after_bytes = near ? 0 : on->nearest_bytes;
-    s.passes = near && reader == writer ? 64 : 1; /* once would be over too soon */
+    s.passes = near && reader == writer ? 64 : 1; /* one pass would be too short to measure */
     s.meeting.threads = reader == writer ? 1 : 2;
     return pinned_run(cpus, s.meeting.threads, body_source, &s) == 0
                ? pinned_median(s.gbps, PINNED_ROUNDS)
                : -1;
 }
 
-/* Pairs of a class, or core 0 and itself: copies of so many bytes. */
+/* The median of copies of `bytes` over pairs of cores of a class, or by core 0 from itself. */
 static double from_class(const struct measured *on, int class, size_t bytes,
                          char note[MACHINE_NOTE])
 {
@@ -105,8 +107,8 @@ static double from_class(const struct measured *on, int class, size_t bytes,
     for (int i = 0; i < pairs; i++)
         gbps[i] = from_source(on, pair[i][0], pair[i][1], bytes, false);
     snprintf(note, MACHINE_NOTE,
-             "measured: copies of %zu KB that %s has written, to as many in the own cache",
-             bytes >> 10, class == MACHINE_OWN ? "it" : "the other");
+             "measured: copies of %zu KB that %s has written, into its own cache", bytes >> 10,
+             class == MACHINE_OWN ? "the core" : "the other core");
     return pinned_median(gbps, pairs);
 }
 
@@ -120,7 +122,7 @@ double measure_nearest(const struct measured *on, int class, char note[MACHINE_N
     size_t bytes = on->nearest_bytes / 4 / PAGE * PAGE;
 
     if (bytes == 0)
-        return snprintf(note, MACHINE_NOTE, "no nearer one is known"), -1;
+        return snprintf(note, MACHINE_NOTE, "no nearer cache is known"), -1;
     return from_class(on, class, bytes, note);
 }
 
@@ -129,20 +131,20 @@ double measure_memory(const struct measured *on, int class, char note[MACHINE_NO
     int toucher = measured_toucher(on, class);
 
     snprintf(note, MACHINE_NOTE,
-             "measured: copies of %d MB that lie in no cache, to %zu KB in the own cache",
+             "measured: copies of %d MB that are in no cache, to %zu KB in its own cache",
              MEMORY_BYTES >> 20, measured_share(on) >> 10);
     return toucher < 0 ? -1 : from_source(on, 0, toucher, MEMORY_BYTES, true);
 }
 
-/* ---- past the caches ---- */
+/* ---- non-temporal stores ---- */
 
 #if defined(__x86_64__)
-struct past {
+struct stream {
     size_t from_bytes, bytes;
     double gbps[PINNED_ROUNDS];
 };
 
-static void copy_past(unsigned char *to, const unsigned char *from, size_t bytes)
+static void copy_stream(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += sizeof(__m128i))
         _mm_stream_si128((__m128i *)(void *)(to + i),
@@ -150,9 +152,9 @@ static void copy_past(unsigned char *to, const unsigned char *from, size_t bytes
     _mm_sfence();
 }
 
-static void body_past(void *arg, int thread)
+static void body_stream(void *arg, int thread)
 {
-    struct past *p = arg;
+    struct stream *p = arg;
     unsigned char *from = measured_buffer(p->from_bytes), *to = measured_buffer(p->bytes);
 
     (void)thread;
@@ -162,7 +164,7 @@ static void body_past(void *arg, int thread)
         memset(from, r, p->from_bytes);
         double begin = pinned_ns();
         for (size_t at = 0; at + p->from_bytes <= p->bytes; at += p->from_bytes)
-            copy_past(to + at, from, p->from_bytes);
+            copy_stream(to + at, from, p->from_bytes);
         p->gbps[r] = (double)(p->bytes / p->from_bytes * p->from_bytes) / (pinned_ns() - begin);
     }
     free(from);
@@ -171,29 +173,29 @@ static void body_past(void *arg, int thread)
 
 double measure_past(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
-    struct past p = { .from_bytes = measured_share(on), .bytes = MEMORY_BYTES };
+    struct stream p = { .from_bytes = measured_share(on), .bytes = MEMORY_BYTES };
 
     (void)class;
     snprintf(note, MACHINE_NOTE,
-             "measured: copies of %zu KB in the own cache to %d MB, past the caches",
+             "measured: non-temporal copies of %zu KB in its own cache to %d MB",
              p.from_bytes >> 10, MEMORY_BYTES >> 20);
-    return pinned_run(on->os, 1, body_past, &p) == 0 ? pinned_median(p.gbps, PINNED_ROUNDS) : -1;
+    return pinned_run(on->os, 1, body_stream, &p) == 0 ? pinned_median(p.gbps, PINNED_ROUNDS) : -1;
 }
 #else
 double measure_past(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     (void)on, (void)class, (void)note;
-    return -1; /* such copies are not made here */
+    return -1; /* huddle has no such copies on this processor */
 }
 #endif
 
 /* ---- many cores read at once ---- */
 
-struct crowd {
+struct readers {
     struct pinned_meeting meeting;
-    size_t bytes; /* of each */
+    size_t bytes; /* that each thread reads */
     bool flushed;
-    int *toucher; /* [threads] who has touched whose buffer first */
+    int *toucher; /* [threads] the thread that touches a thread's buffer first */
     struct {
         _Alignas(PINNED_LINE) double begin_ns, end_ns;
         unsigned char *at;
@@ -214,8 +216,8 @@ static uint64_t read_all(const unsigned char *at, size_t bytes)
     return sum;
 }
 
-/* All bytes over the time from the first begin to the last end. */
-static double together(const struct crowd *c)
+/* All bytes over the time from the first start to the last end, in GB/s. */
+static double together(const struct readers *c)
 {
     double first = c->of[0].begin_ns, last = c->of[0].end_ns;
 
@@ -226,9 +228,9 @@ static double together(const struct crowd *c)
     return (double)c->bytes * c->meeting.threads / (last - first);
 }
 
-static void body_crowd(void *arg, int thread)
+static void body_read(void *arg, int thread)
 {
-    struct crowd *c = arg;
+    struct readers *c = arg;
 
     for (int i = 0; i < c->meeting.threads; i++)
         if (c->toucher[i] == thread && (c->of[i].at = measured_buffer(c->bytes)) != NULL)
@@ -250,11 +252,11 @@ static void body_crowd(void *arg, int thread)
     free(c->of[thread].at);
 }
 
-/* Thread i on core[i] reads what toucher[i] has touched.  Negative: no threads. */
-static double crowd(const struct measured *on, const int *core, int *toucher, int threads,
-                    size_t bytes, bool flushed)
+/* Thread i on core[i] reads what toucher[i] has touched.  Returns GB/s, or -1: no threads. */
+static double read_together(const struct measured *on, const int *core, int *toucher, int threads,
+                            size_t bytes, bool flushed)
 {
-    struct crowd c = {
+    struct readers c = {
         .meeting.threads = threads, .bytes = bytes, .flushed = flushed, .toucher = toucher
     };
     int *cpus = calloc((size_t)threads, sizeof *cpus);
@@ -266,14 +268,14 @@ static double crowd(const struct measured *on, const int *core, int *toucher, in
         for (int i = 0; i < threads; i++)
             cpus[i] = on->os[core[i]];
         gbps =
-            pinned_run(cpus, threads, body_crowd, &c) == 0 ? pinned_max(c.gbps, PINNED_ROUNDS) : -1;
+            pinned_run(cpus, threads, body_read, &c) == 0 ? pinned_max(c.gbps, PINNED_ROUNDS) : -1;
     }
     free(c.of);
     free(cpus);
     return gbps;
 }
 
-/* All cores of core 0's unit of a level (-1: all there are). */
+/* Lists all cores of core 0's unit; unit_of NULL: all cores.  Returns their number. */
 static int list_cores(const struct sim_machine *m, const int *unit_of, int *core)
 {
     int count = 0;
@@ -284,8 +286,8 @@ static int list_cores(const struct sim_machine *m, const int *unit_of, int *core
     return count;
 }
 
-static double own_crowd(const struct measured *on, const int *unit_of, size_t bytes, bool flushed,
-                        int *threads)
+static double read_own(const struct measured *on, const int *unit_of, size_t bytes, bool flushed,
+                       int *threads)
 {
     int *core = calloc((size_t)on->m->cores, sizeof *core),
         *toucher = calloc((size_t)on->m->cores, sizeof *toucher);
@@ -295,7 +297,7 @@ static double own_crowd(const struct measured *on, const int *unit_of, size_t by
         *threads = list_cores(on->m, unit_of, core);
         for (int i = 0; i < *threads; i++)
             toucher[i] = i;
-        gbps = crowd(on, core, toucher, *threads, bytes, flushed);
+        gbps = read_together(on, core, toucher, *threads, bytes, flushed);
     }
     free(core);
     free(toucher);
@@ -305,16 +307,16 @@ static double own_crowd(const struct measured *on, const int *unit_of, size_t by
 double measure_node(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     int threads = 0;
-    double gbps = own_crowd(on, on->m->node, MEMORY_BYTES, true, &threads);
+    double gbps = read_own(on, on->m->node, MEMORY_BYTES, true, &threads);
 
     (void)class;
     snprintf(note, MACHINE_NOTE,
-             "measured: %d cores of a node read %d MB each that lie in no cache", threads,
+             "measured: %d cores of a node read %d MB each that are in no cache", threads,
              MEMORY_BYTES >> 20);
     return gbps;
 }
 
-/* More than a core's own caches hold, and less than the shared one does; 0: there is none. */
+/* A size above a core's own caches and below the shared one; 0: no such size. */
 static size_t beyond_own(const struct measured *on, int threads)
 {
     size_t max = on->shared_bytes / (size_t)(2 * threads),
@@ -329,9 +331,9 @@ double measure_from_shared(const struct measured *on, int class, char note[MACHI
 
     (void)class;
     if (bytes == 0)
-        return snprintf(note, MACHINE_NOTE, "no shared cache that is known"), -1;
+        return snprintf(note, MACHINE_NOTE, "no shared cache is known"), -1;
     snprintf(note, MACHINE_NOTE,
-             "measured: copies of %zu KB that it has written, to %zu KB in the own cache",
+             "measured: copies of %zu KB that the core has written, to %zu KB in its own cache",
              bytes >> 10, measured_share(on) >> 10);
     return from_source(on, 0, 0, bytes, false);
 }
@@ -343,10 +345,10 @@ double measure_shared(const struct measured *on, int class, char note[MACHINE_NO
 
     (void)class;
     if (bytes == 0)
-        return snprintf(note, MACHINE_NOTE, "no shared cache that is known"), -1;
+        return snprintf(note, MACHINE_NOTE, "no shared cache is known"), -1;
     double gbps =
-        own_crowd(on, level < 0 ? NULL : on->m->unit + (size_t)level * (size_t)on->m->cores, bytes,
-                  false, &threads);
+        read_own(on, level < 0 ? NULL : on->m->unit + (size_t)level * (size_t)on->m->cores, bytes,
+                 false, &threads);
     snprintf(note, MACHINE_NOTE, "measured: %d cores read %zu KB each, again and again", threads,
              bytes >> 10);
     return gbps;
@@ -371,9 +373,9 @@ double measure_socket(const struct measured *on, int class, char note[MACHINE_NO
     for (int i = 0; i < threads; i++)
         toucher[i] = threads;
     if (threads > 0) {
-        toucher[threads] =
-            threads; /* it reads its own: half of a large number of bytes, left out below */
-        gbps = crowd(on, core, toucher, threads + 1, MEMORY_BYTES, true) * threads / (threads + 1);
+        toucher[threads] = threads; /* it reads its own memory; its bytes are subtracted below */
+        gbps = read_together(on, core, toucher, threads + 1, MEMORY_BYTES, true) * threads /
+               (threads + 1);
     }
     snprintf(note, MACHINE_NOTE,
              "measured: %d cores of a socket read %d MB each of another's memory", readers,
@@ -419,7 +421,7 @@ double measure_reduce(const struct measured *on, int class, char note[MACHINE_NO
 
     (void)class;
     snprintf(note, MACHINE_NOTE,
-             "measured: huddle's sum of two vectors of %zu KB of doubles, bytes read",
+             "measured: bytes read by huddle's sum of two vectors of %zu KB of doubles",
              red.bytes >> 10);
     return pinned_run(on->os, 1, body_reduction, &red) == 0 ? pinned_median(red.gbps, PINNED_ROUNDS)
                                                             : -1;

@@ -14,7 +14,7 @@
 
 enum { CALL_ROUNDS = 500 };
 
-static unsigned char *exposed; /* a child has it, too */
+static unsigned char *exposed; /* the child has it at the same address */
 
 static double read_child(pid_t child, unsigned char *to, size_t bytes)
 {
@@ -25,7 +25,7 @@ static double read_child(pid_t child, unsigned char *to, size_t bytes)
                                                                                : -1;
 }
 
-/* Median time of a copy of so many bytes from a child; negative: the kernel refuses. */
+/* Median time of a copy of `bytes` from a child process; negative: the kernel refuses. */
 static double kernel_ns(size_t bytes, int rounds)
 {
     unsigned char *to = measured_buffer(bytes);
@@ -69,7 +69,7 @@ double measure_kernel(const struct measured *on, int class, char note[MACHINE_NO
 
     (void)class;
     snprintf(note, MACHINE_NOTE,
-             "measured: process_vm_readv, what %zu KB more take that lie in the own cache",
+             "measured: process_vm_readv, by the time of %zu KB more from its own cache",
              measured_share(on) >> 10);
     return small < 0 || large <= small ? -1 : (double)measured_share(on) / (large - small);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_lines.c - what a cache line costs: at home, from another core, one of many, and to many
- * readers. */
+/* machine_lines.c - the cost of a cache line: in its own cache, from another core, one of many in a
+ * row, and with many readers. */
 #include "machine.h"
 #include "pinned.h"
 

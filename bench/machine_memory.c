@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_memory.c - how long a core waits for a line that lies in no cache. */
+/* machine_memory.c - how long a core waits for a line that is in no cache. */
 #include "machine.h"
 #include "pinned.h"
 

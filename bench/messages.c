@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * messages.c - broadcasts by send and receive alone, as paper 04 (Kurnosov, Analysis and
- * optimization of pipelined broadcast algorithms) describes them: what trees of messages take
- * between nodes, on a simulated network (SMPI) or a real one.
+ * messages.c - measures broadcasts by send and receive alone, as paper 04 (Kurnosov, Analysis and
+ * optimization of pipelined broadcast algorithms) describes them: trees of messages between nodes,
+ * on a simulated network (SMPI) or a real one.
  *
  *   messages-smpi TREE:DEGREE:SEGMENT:BYTES...        TREE: flat, chain, kary, balanced, knomial;
  *                                                     SEGMENT 0: the message in one piece
  *
- * A rank receives from its parent, then sends to its children, from the left.  Of a message in
- * segments it receives the next one while it passes one on.  Sends are synchronous: a port carries
- * one message at a time, as the Hockney model has it.  All ranks start together; the slowest one's
- * end counts.
+ * A rank receives from its parent, then sends to its children, from the left.  With segments it
+ * receives the next one while it forwards the current one.  Sends are synchronous: a port carries
+ * one message at a time, as in the Hockney model.  All ranks start together; the end of the slowest
+ * rank counts.
  *
  * Rank 0 writes one JSON object on standard output: "ranks" and "points", each with tree, degree,
- * segment, bytes, ns and the bytes that were wrong.  Exit status: 0, 1 wrong bytes, 2 not
- * understood.
+ * segment, bytes, ns and the bytes that were wrong.  Exit status: 0, 1 wrong bytes, 2 bad
+ * arguments.
  */
 #include "shape/shape.h"
 

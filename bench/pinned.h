@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pinned.h - threads of one process, each on a processor of its own, that meet and measure. */
+/* pinned.h - threads of one process, each bound to a different processor, with a barrier and
+ * medians. */
 #ifndef BENCH_PINNED_H
 #define BENCH_PINNED_H
 

@@ -10,7 +10,7 @@
 
 enum { PAGE = 4096 };
 
-/* A whole number within [least, most], all of the text; -1: it is not. */
+/* The whole number within [min, max] that the text is; -1: it is not one. */
 static long number_of(const char *text, long min, long max)
 {
     char *end;
@@ -20,7 +20,7 @@ static long number_of(const char *text, long min, long max)
     return end != text && *end == '\0' && errno == 0 && n >= min && n <= max ? n : -1;
 }
 
-static bool take_sizes(struct session *session, char *list)
+static bool parse_sizes(struct session *session, char *list)
 {
     session->sizes = 0;
     for (char *rest, *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
@@ -32,7 +32,7 @@ static bool take_sizes(struct session *session, char *list)
     return session->sizes > 0;
 }
 
-static bool take_colls(struct session *session, char *list)
+static bool parse_colls(struct session *session, char *list)
 {
     memset(session->chosen, 0, sizeof session->chosen);
     for (char *rest, *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
@@ -46,8 +46,8 @@ static bool take_colls(struct session *session, char *list)
     return true;
 }
 
-/* One option and its value.  Returns false where either is not understood. */
-static bool take(struct session *session, const char *option, char *value)
+/* Parses one option and its value.  Returns false if either is not valid. */
+static bool parse_option(struct session *session, const char *option, char *value)
 {
     struct shots_plan *plan = &session->plan;
     const struct {
@@ -57,8 +57,8 @@ static bool take(struct session *session, const char *option, char *value)
         int64_t *time_ns;
     } numbers[] = {
         { "--figure-ms", 1, 600000, 1000000, NULL, &plan->figure_ns },
-        { "--least", 1, SHOTS_MAX, 1, &plan->min, NULL },
-        { "--most", 1, SHOTS_MAX, 1, &plan->max, NULL },
+        { "--min", 1, SHOTS_MAX, 1, &plan->min, NULL },
+        { "--max", 1, SHOTS_MAX, 1, &plan->max, NULL },
         { "--warmups", 0, SHOTS_MAX, 1, &plan->warmups, NULL },
         { "--loop", 1, INT_MAX, 1, &plan->loop, NULL },
         { "--skew-us", 0, 10000000, 1000, NULL, &plan->skew_ns },
@@ -67,9 +67,9 @@ static bool take(struct session *session, const char *option, char *value)
     };
 
     if (!strcmp(option, "--coll"))
-        return take_colls(session, value);
+        return parse_colls(session, value);
     if (!strcmp(option, "--bytes"))
-        return take_sizes(session, value);
+        return parse_sizes(session, value);
     if (!strcmp(option, "--root") && !strcmp(value, "shift"))
         return plan->root = SHOTS_SHIFT, true;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -98,7 +98,7 @@ const char *session_parse(struct session *session, const struct shots_coll *tabl
             session->plan.cold = true;
             continue;
         }
-        if (i + 1 == argc || !take(session, argv[i], argv[i + 1]))
+        if (i + 1 == argc || !parse_option(session, argv[i], argv[i + 1]))
             return argv[i];
         i++;
     }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * session.h - what the measuring programs share: options, the walk over collectives and sizes,
- * JSON.
+ * session.h - shared by the measuring programs: options, the loop over collectives and sizes, JSON.
  *
- *   --coll barrier,bcast   --bytes 8,4096,...      what (default: every collective, 8 B, 4 KB, 1
- *                                                  MB)
- *   --figure-ms 40  --least 15  --most 2000  --warmups 3        how long
- *   --root N|shift         --cold                  roots; buffers out of the caches
- *   --skew-us N | --late-us N                      ranks arrive at random within it; one rank, in
- *                                                  turn, arrives late by it
- *   --loop N               N calls back to back are one sample, as IMB and OSU measure, instead of
+ *   --coll barrier,bcast   --bytes 8,4096,...      collectives and sizes (default: every
+ * collective, 8 B, 4 KB, 1 MB)
+ *   --figure-ms 40  --min 15  --max 2000  --warmups 3        time and number of shots of a figure
+ *   --root N|shift         --cold                  root; flush buffers from the caches
+ *   --skew-us N | --late-us N                      ranks arrive at random within N us; one rank, in
+ *                                                  turn, arrives N us late
+ *   --loop N               N back-to-back calls are one sample, as IMB and OSU measure, instead of
  *                          single shots
  *
- * Rank 0 writes one JSON object on standard output: "program" (what measured), "ranks",
+ * Rank 0 writes one JSON object on standard output: "program" (its name), "ranks",
  * "oversubscribed", "wrong" (bytes, all figures) and "figures", each with collective, bytes,
  * median_ns, p99_ns, min_ns, mean_ns, shots, late, refused, wrong, cpu_ns, line_before_ns,
  * line_after_ns.

@@ -8,20 +8,15 @@
 #include <string.h>
 
 enum { PAUSE_NS = 20000, MAX_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 500000 };
-enum {
-    PATIENCE = 20,
-    FIRST = 1000
-}; /* times the time for a figure: for the least number of shots; for one at all */
-enum { SPARE = 200 }; /* late shots forgiven */
-enum {
-    CACHED_BYTES = 1 << 18
-}; /* what is larger leaves nothing of the call before in a core's caches anyway */
-enum {
-    SPINS = 1024,
-    LONG_WAIT = 64
-}; /* looks between two yields; yields between two calls of progress */
+/* Limits, in multiples of a figure's time: for the minimum number of shots; for the first shot. */
+enum { PATIENCE = 20, FIRST = 1000 };
+enum { SPARE = 200 }; /* late shots that are allowed */
+/* Larger buffers leave nothing of the previous call in a core's caches. */
+enum { CACHED_BYTES = 1 << 18 };
+/* Reads between two yields; yields between two calls of progress. */
+enum { SPINS = 1024, LONG_WAIT = 64 };
 
-/* What ranks tell each other after a shot: the latest END, the sum of all else. */
+/* Values that ranks exchange after a shot: the latest END, the sum of all others. */
 enum { END, LATE, WRONG, REFUSED, CPU, VALUES };
 
 struct cell {

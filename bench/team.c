@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * team.c - the program bench-team: how long huddle's collectives take without MPI, on a team of
- * forked processes, and the bare ones beside them.
+ * team.c - the program bench-team: measures huddle's collectives without MPI, on a team of forked
+ * processes, and bare ones (bare.h) for comparison.
  *
- *   bench-team [--ranks N] [--bind core|none] [--ring FRAGMENT:BUFFERS] [what session.h says]
+ *   bench-team [--ranks N] [--bind core|none] [--ring FRAGMENT:BUFFERS] [options of session.h]
  *
  * The environment (HUDDLE_*) chooses algorithms and parameters, as for any program.  "bare_barrier"
- * and "bare_bcast" (bare.h) need two ranks; --ring says how many bytes they copy at once, and
- * through how many buffers (32768:4).  A call that huddle does not take counts as refused.  Exit
- * status: 0, 1 wrong bytes or a process that died, 2 not understood.
+ * and "bare_bcast" need two ranks.  --ring sets the bytes that they copy at once and the number of
+ * buffers (default 32768:4).  A call that huddle does not handle counts as refused.  Exit status:
+ * 0, 1 wrong bytes or a process that died, 2 bad arguments.
  */
 #include "bare.h"
 #include "data.h"
@@ -28,13 +28,13 @@ struct job {
     bool bind;
 };
 
-/* What a call needs of its process. */
+/* The process's data that a call needs. */
 struct host {
     struct teams_host of;
     struct bare_ring ring;
 };
 
-/* What the clock and the common start take. */
+/* Measures the clock and the common start alone. */
 static int call_nothing(const struct shots_call *c)
 {
     (void)c;
@@ -94,17 +94,17 @@ static int measure(struct member *m, void *arg)
     return status;
 }
 
-static bool take_ring(struct bare_ring *ring, const char *text)
+static bool parse_ring(struct bare_ring *ring, const char *text)
 {
     return sscanf(text, "%zu:%d", &ring->fragment_bytes, &ring->buffers) == 2 &&
            ring->fragment_bytes > 0 && ring->fragment_bytes % 128 == 0 &&
            ring->fragment_bytes <= 1 << 26 && ring->buffers > 0 &&
-           ring->buffers <= BARE_MOST_BUFFERS;
+           ring->buffers <= BARE_MAX_BUFFERS;
 }
 
-/* Takes out of argv what the session does not know.  Returns NULL, or the word that was not
- * understood. */
-static const char *take_options(struct job *job, int *argc, char **argv)
+/* Parses this program's own options and removes them from argv; the session parses the rest.
+ * Returns NULL, or the word that is not valid. */
+static const char *parse_options(struct job *job, int *argc, char **argv)
 {
     int kept = 1;
 
@@ -116,7 +116,7 @@ static const char *take_options(struct job *job, int *argc, char **argv)
         else if (!strcmp(argv[i], "--bind"))
             fine = (job->bind = !strcmp(value, "core")) || !strcmp(value, "none");
         else if (!strcmp(argv[i], "--ring"))
-            fine = take_ring(&job->ring, value);
+            fine = parse_ring(&job->ring, value);
         else
             mine = false;
         if (!fine)
@@ -143,12 +143,12 @@ int main(int argc, char **argv)
                        .bind = true,
                        .ring = { .fragment_bytes = 32768, .buffers = 4 } };
     int from[MEMBERS_MAX];
-    const char *unknown = take_options(&job, &argc, argv);
+    const char *unknown = parse_options(&job, &argc, argv);
 
     if (!unknown)
         unknown = session_parse(&job.session, all_colls(), argc, argv);
     if (unknown)
-        return fprintf(stderr, "huddle: bench-team: %s: not an option, or not a value of it\n",
+        return fprintf(stderr, "huddle: bench-team: %s: not an option, or not a valid value\n",
                        unknown),
                2;
     job.page = shared(shots_page_bytes(job.ranks));

@@ -23,7 +23,7 @@ static const struct hud_op *sum(void)
 static struct hud_view ins[MAX_RANKS], outs[MAX_RANKS];
 static size_t blocks[MAX_RANKS];
 
-/* Before the shot: data, and views of what goes to and comes from each rank, or of all of it. */
+/* Before the shot: fills data, and sets the views of each rank's block, or of the whole message. */
 static void prepare(const struct shots_call *c)
 {
     size_t sends = 0, gets = 0;

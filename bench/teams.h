@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* teams.h - huddle's own collectives as rows of a measuring program; what a call's host points to
- * begins with a team. */
+/* teams.h - huddle's own collectives as rows of a measuring program.  A call's `host` points to a
+ * struct that begins with a team. */
 #ifndef BENCH_TEAMS_H
 #define BENCH_TEAMS_H
 

@@ -7,16 +7,16 @@
  *                                                                NAME=VALUE, a line each; "":
  *                                                                huddle's own choice
  *
- * Every candidate is a context and a team of its own in every process.  The first line of output,
- * when all are set up:
+ * Every candidate has its own context and team in every process.  When all are set up, the first
+ * line of output is:
  *   {"program": "huddle 0.1.0", "ranks": 2, "oversubscribed": false}
- * Then each line of input is a comparison, and each is answered by one line:
- *   COLLECTIVE BYTES FIGURE_US LEAST MOST CANDIDATE,CANDIDATE...
+ * Then each line of input asks for a comparison, and one line answers it:
+ *   COLLECTIVE BYTES FIGURE_US MIN MAX CANDIDATE,CANDIDATE...
  *   {"line_before_ns": 90.1, "line_after_ns": 90.3, "figures": [{"candidate": 0, "refused": 0,
  *   "wrong": 0, "took_ns": [210.0, ...]}, ...]}
- * A candidate that refuses a call does not take it; its times mean nothing.  What a line means is
- * in shots.h (struct shots_plan).  Ends with its input.  Exit status: 0, 1 a process died, 2 not
- * understood.
+ * The times of a candidate that refused calls mean nothing.  struct shots_plan in shots.h explains
+ * the numbers of a line.  The program ends with its input.  Exit status: 0, 1 a process died, 2 bad
+ * arguments.
  */
 #include "members/members.h"
 #include "teams.h"

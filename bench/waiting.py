@@ -4,11 +4,11 @@
     python3 bench/waiting.py [--build build] [--launches 5] [--ways poll,yield,sleep,adaptive]
     [--only TEXT]
 
-A row is a situation: so many ranks, back to back or single shots, one of them late or none, and
-neighbours: processes of nobody's that spin. Ways are launched in turn, so that all see the same
-machine.  A figure is the median of the launches, with the least and the most, in us; where a rank
-is late, also the share of its processor that a rank burns in the call.  line: the transfer of a
-cache line between two of the ranks' processors.
+Each row is a situation: a number of ranks, back-to-back or single calls, with or without a late
+rank, and with a number of neighbours, which are other processes that spin.  The ways of waiting are
+launched in turn, so that all see the same machine.  A figure is the median of the launches, with
+minimum and maximum, in us.  Where a rank is late, there is also the share of a processor that a
+rank uses in the call.  line: the transfer of a cache line between the processors of two ranks.
 """
 
 import argparse

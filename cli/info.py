@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle info: the machine, a team on it, the MPIs found, the settings in effect."""
+"""huddle info: prints the machine, a team on it, the MPIs found, the settings in effect."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from .common.text import bytes_text, heading, ranges_text, table
 
 
 def add_arguments(parser):
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--ranks",
         type=int,
@@ -100,7 +100,7 @@ def show_pages(members):
 
 
 def show_choices(choices):
-    """Which algorithm takes which sizes, and what decided."""
+    """Which algorithm serves which sizes, and which rule decided."""
     rows = []
     for collective, pieces in choices.items():
         for piece in pieces:
@@ -138,7 +138,7 @@ def show_team(team):
     calls = sum(m["calls"] for m in team["members"])
     print(
         f"  {sum(m['handled'] for m in team['members'])} of {calls} barriers and broadcasts"
-        f" handled, every byte right; a waiting rank begins with: {first['waits']}"
+        f" handled, all bytes correct; a waiting rank begins with: {first['waits']}"
     )
     table(
         ["level", "groups"],
@@ -148,7 +148,7 @@ def show_team(team):
         ],
     )
     print(
-        f"  the team takes {bytes_text(first['lease']['bytes'])} of the"
+        f"  the team uses {bytes_text(first['lease']['bytes'])} of the"
         f" {bytes_text(first['lease']['arena_bytes'])} of each rank (HUDDLE_MEMORY)"
     )
     show_pages(team["members"])

@@ -9,41 +9,38 @@ from . import bench, explain, info, model, reproduce, run, settings, simulate, t
 from .common import stop
 from .common.layout import Trouble
 
-# name -> (its module: add_arguments(parser) and main(options, command, layout), what help says)
+# name -> (its module, with add_arguments(parser) and main(options, command, layout); its help text)
 COMMANDS = {
     "run": (run, "run an MPI program with huddle"),
-    "bench": (bench, "how long collectives take, huddle's and other MPIs', side by side"),
-    "who": (who, "who waits for whom inside huddle's collectives, in a job that runs"),
+    "bench": (bench, "measure collectives, of huddle and of other MPIs, side by side"),
+    "who": (who, "print which ranks of a running job wait for which, inside huddle's collectives"),
     "info": (
         info,
-        "the machine, a team's groups and pages, the MPIs found, the settings in effect",
+        "print the machine, a team's groups and pages, the MPIs found, the settings in effect",
     ),
     "explain": (
         explain,
-        "which algorithm would serve a call, and why; here or on a machine that is described",
+        "print which algorithm would serve a call, and why, here or on a described machine",
     ),
-    "simulate": (
-        simulate,
-        "how long collectives would take on a machine that is described, in simulated time",
-    ),
+    "simulate": (simulate, "simulate how long collectives take on a described machine"),
     "tune": (tune, "measure this machine and write a tuning file"),
     "model": (
         model,
         (
-            "what time models say of a collective on a described machine: limits, predicted times,"
+            "print what time models predict for a collective on a described machine: limits, times,"
             " the best parameters"
         ),
     ),
-    "reproduce": (reproduce, "what the papers print, beside what the same thing gives here"),
+    "reproduce": (reproduce, "compare the papers' results with those of formulas and simulation"),
     "settings": (
         settings,
-        "every setting: what it does, its default, its value and where that comes from",
+        "print every setting: what it does, its default, its value and where that comes from",
     ),
 }
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Reports an error in one line."""
 
     def error(self, message):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
@@ -53,7 +50,7 @@ def parser_of():
     parser = Parser(
         prog="huddle", description="Fast collectives of unmodified MPI programs inside a node."
     )
-    parser.add_argument("--version", action="store_true", help="the library's version")
+    parser.add_argument("--version", action="store_true", help="print the library's version")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, (module, words) in COMMANDS.items():
         module.add_arguments(
@@ -63,12 +60,12 @@ def parser_of():
 
 
 def discard_output():
-    """What nobody reads, or nothing holds, is no trouble any more when Python ends."""
+    """Redirects output that cannot be written, so that Python's exit does not fail on it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(arguments, layout):
-    """What follows the first -- is the user's command, untouched.  Returns the exit status."""
+    """The words after the first -- are the user's command.  Returns the exit status."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     parser = parser_of()
     options = parser.parse_args(arguments[:cut])
@@ -90,7 +87,7 @@ def main(arguments, layout):
         discard_output()
         return 1
     except OSError as error:
-        if error.filename is not None:  # not of what is printed
+        if error.filename is not None:  # not an error of standard output
             raise
         discard_output()
         print(f"huddle: standard output cannot be written: {error.strerror}", file=sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle run -- COMMAND...: sets the environment and becomes COMMAND."""
+"""huddle run -- COMMAND...: sets the environment and executes COMMAND."""
 
 import os
 import shutil
@@ -15,26 +15,26 @@ def add_arguments(parser):
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="say what would be set and which MPIs are served, and run nothing",
+        help="print the variables that would be set and the MPIs that are supported; run nothing",
     )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a setting, as in HUDDLE_MEMORY=1M (see: huddle settings)",
+        help="a setting, for example HUDDLE_MEMORY=1M (see huddle settings)",
     )
     parser.add_argument(
         "--stats",
         nargs="?",
         const="1",
         metavar="FILE",
-        help="at the end print the statistics, or write them to FILE as JSON",
+        help="print statistics at the end, or write them to FILE as JSON",
     )
 
 
 def wanted(options, layout):
-    """The variables to set, in order."""
+    """The environment variables to set, in order."""
     variables = settings_of(options.set, layout)
     if options.stats == "":
         raise Trouble("--stats=FILE: the name of the file is missing", 2)
@@ -49,12 +49,16 @@ def explain(variables, command, layout):
     print("huddle run would set")
     for name, value in variables.items():
         print(f"  {name}={value}")
-    print(f"and become\n  {' '.join(command) if command else '(the command after --)'}")
+    print(f"and execute\n  {' '.join(command) if command else '(the command after --)'}")
     heading("MPIs on PATH, and the front end that the loader would choose")
     table(
         ["mpi", "launcher", "front end"],
         [
-            [m["mpi"], m["command"], m["path"] or f"none built ({m['front_end']}): runs as it is"]
+            [
+                m["mpi"],
+                m["command"],
+                m["path"] or f"none built ({m['front_end']}): runs without huddle",
+            ]
             for m in mpis.on_path(layout)
         ],
     )

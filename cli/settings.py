@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle settings: the library's table of settings, as text, JSON, or the reference page
+huddle settings: prints the library's table of settings, as text, JSON, or the reference page
 docs/settings.md.
 """
 
@@ -13,9 +13,11 @@ PAGE = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 
 This page is written by `huddle settings --markdown` from the library's table.
 
-A setting is an environment variable. Under Open MPI each is also an MCA parameter (`mpirun --mca coll_huddle_memory 1M`); `ompi_info --param coll huddle --level 9`
-lists them. `huddle run --set NAME=VALUE -- COMMAND...` sets one for a job. A value that is not understood, and a name that is none of these, is reported in one line
-that says what is accepted; the program then runs with the MPI's own collectives.
+A setting is an environment variable. Under Open MPI each one is also an MCA parameter, for example
+`mpirun --mca coll_huddle_memory 1M`; `ompi_info --param coll huddle --level 9` lists them.
+`huddle run --set NAME=VALUE -- COMMAND...` sets one for a job. A bad value or an unknown name is
+reported in one line with the accepted values or names. The program then runs with the MPI's own
+collectives.
 
 | variable | default | accepted | MCA parameter | what it does |
 | --- | --- | --- | --- | --- |
@@ -23,8 +25,8 @@ that says what is accepted; the program then runs with the MPI's own collectives
 
 
 def add_arguments(parser):
-    parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--markdown", action="store_true", help="as the page docs/settings.md")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--markdown", action="store_true", help="print the page docs/settings.md")
 
 
 def cell(text):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# hud_find_openmpi(SERIES PREFIX): Open MPI's internal headers of a series ("4.1", "5.0") and the libraries to link against.
+# hud_find_openmpi(SERIES PREFIX): Open MPI's internal headers of a series ("4.1", "5.0") and the
+# libraries to link against.
 #
-# Looked at, in this order: HUD_OPENMPI_<4_1|5_0>_INCLUDE (the directory of mpi.h); what the compiler wrappers of installed Open MPIs say;
-# <build>/ompi-<series>, where cmake/fetch-openmpi-5.sh unpacks packages.
-# Sets <PREFIX>_INCLUDES (empty: not found, or they do not compile) and <PREFIX>_LIBRARIES.
+# Looked at, in this order: HUD_OPENMPI_<4_1|5_0>_INCLUDE (the directory of mpi.h); what the
+# compiler wrappers of installed Open MPIs say; <build>/ompi-<series>, where
+# cmake/fetch-openmpi-5.sh unpacks packages.  Sets <PREFIX>_INCLUDES (empty: not found, or they do
+# not compile) and <PREFIX>_LIBRARIES.
 include(CheckCSourceCompiles)
 
 function(_hud_openmpi_series directory out)
@@ -56,7 +58,8 @@ function(hud_find_openmpi series prefix)
         endforeach()
     endforeach()
 
-    # The packages leave a few headers out; shim/ has them, after the real ones.  PMIx's own are beside Open MPI's.
+    # A few headers are missing from the packages; shim/ has them, after the real ones.  PMIx's
+    # headers are next to Open MPI's.
     set(includes ${include} ${include}/openmpi ${include}/../../pmix2/include ${CMAKE_SOURCE_DIR}/src/host/openmpi/shim)
     set(CMAKE_REQUIRED_INCLUDES ${includes} ${CMAKE_SOURCE_DIR}/src/host/openmpi)
     set(CMAKE_REQUIRED_QUIET ON)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The options of `huddle bench`, those of IMB and OSU among them, and what they stand for."""
+"""The options of `huddle bench`, including those of IMB and OSU, and their meaning."""
 
 import argparse
 import os
@@ -10,13 +10,13 @@ from ..common.layout import Trouble
 from ..common.options import sizes_of, span, whole
 
 EXAMPLES = """examples:
-  huddle bench                                          the first MPI found, as it is and with huddle, 2 ranks
+  huddle bench                                         first MPI found, without and with huddle, 2 ranks
   huddle bench bcast --bytes 8:16M --ranks 2,8 --against ompi4,ompi4-sm,mpich5,intel --png bcast.png
-  huddle bench barrier --algorithm all --bare           every barrier, beside two plain flags
+  huddle bench barrier --algorithm all --bare           every barrier, compared with two plain flags
   huddle bench IMB-MPI1 Bcast -off_cache 20,64 -iter 1000 -msglog 6:24 -root_shift 1
   huddle bench osu_bcast -m 8:1048576 -i 1000 -x 100 -f
 
-Ctrl-C ends the running launch and shows what was measured until then.
+Ctrl-C ends the running launch and prints the figures measured so far.
 """ + places.HELP
 
 
@@ -74,8 +74,9 @@ def add_what(parser):
         nargs="*",
         metavar="COLLECTIVE",
         help=(
-            "barrier, bcast, reduce, allreduce, ... (default: all); osu_bcast, IMB-MPI1 Bcast are"
-            " the same; sizes are of the message, of alltoall those from one rank to one"
+            "barrier, bcast, reduce, allreduce, ... (default: all); osu_bcast and IMB-MPI1 Bcast"
+            " are accepted too; sizes are bytes of the message, for alltoall bytes from one rank to"
+            " one rank"
         ),
     )
     parser.add_argument(
@@ -89,13 +90,13 @@ def add_what(parser):
         type=list_of(positive),
         default=[2],
         metavar="N,...",
-        help="2,8: each in turn (default: 2)",
+        help="numbers of ranks, such as 2,8 (default: 2)",
     )
     parser.add_argument(
         "--bind",
         choices=("core", "none"),
         default="core",
-        help="ranks on cores of their own, where there are enough (default), or anywhere",
+        help="core: one core per rank if there are enough (default); none: ranks are not bound",
     )
     parser.add_argument(
         "--root", type=whole(), default=0, metavar="N", help="root of broadcasts (default: 0)"
@@ -107,23 +108,26 @@ def add_what(parser):
         "--cold",
         "--off-cache",
         action="store_true",
-        help="buffers are thrown out of the caches before each call",
+        help="flush buffers from the caches before each call",
     )
     parser.add_argument(
-        "--warm", dest="cold", action="store_false", help="buffers as they come (default)"
+        "--warm", dest="cold", action="store_false", help="do not flush buffers (default)"
     )
     late = parser.add_mutually_exclusive_group()
     late.add_argument(
         "--skew",
         type=positive,
         metavar="US",
-        help="ranks arrive at random within so many microseconds; counted from the last arrival",
+        help="ranks arrive at random within US microseconds; time counts from the last arrival",
     )
     late.add_argument(
         "--late",
         type=positive,
         metavar="US",
-        help="one rank, in turn, arrives so much later; the ranks' mean processor time is shown",
+        help=(
+            "one rank, in turn, arrives US microseconds late; also prints the mean processor time"
+            " of a rank"
+        ),
     )
 
 
@@ -133,17 +137,17 @@ def add_whom(parser):
         dest="hosts",
         type=list_of(str),
         metavar="MPI,...",
-        help="MPIs that huddle is measured on (default: the first found)",
+        help="MPIs to run huddle with (default: the first found)",
     )
     parser.add_argument(
         "--against",
         type=list_of(str),
         metavar="PEER,...",
         help=(
-            "ompi4, ompi5, mpich4, mpich5, intel, and of Open MPI's own: ompi4-sm, -han; of its"
-            " those of its coll/tuned: -linear, -doublering, -recursive, -bruck, -tree, -pipeline,"
-            " -ring, -rabenseifner, -pairwise (default: the MPIs of --with as they are; none: no"
-            " peer)"
+            "MPIs to compare with: ompi4, ompi5, mpich4, mpich5, intel; Open MPI's components"
+            " ompi4-sm and -han; algorithms of its coll/tuned: -linear, -doublering, -recursive,"
+            " -bruck, -tree, -pipeline, -ring, -rabenseifner, -pairwise (default: the MPIs of"
+            " --with without huddle; none: no peer)"
         ),
     )
     parser.add_argument(
@@ -157,21 +161,21 @@ def add_whom(parser):
     parser.add_argument(
         "--algorithm",
         metavar="NAME",
-        help="force an algorithm of huddle's; all: each of them, side by side",
+        help="force one of huddle's algorithms; all: measure each of them",
     )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a setting of huddle's, as in HUDDLE_LEASE=1M (see: huddle settings)",
+        help="a setting of huddle, for example HUDDLE_LEASE=1M (see huddle settings)",
     )
     parser.add_argument(
         "--bare",
         action="store_true",
         help=(
-            "beside it, without MPI or huddle, a plain ring of buffers (the best of a few sizes and"
-            " numbers of them) and a barrier of two flags"
+            "also measure, without MPI or huddle, a plain ring of buffers (the best of a few sizes"
+            " and numbers of buffers) and a barrier of two flags"
         ),
     )
 
@@ -182,39 +186,39 @@ def add_how(parser):
         type=positive,
         default=5,
         metavar="N",
-        help="times that each is started, in turn (default: 5)",
+        help="number of launches of each variant, in turn (default: 5)",
     )
     parser.add_argument(
         "--figure-ms",
         type=positive,
         default=40,
         metavar="MS",
-        help="time for a figure in a launch (default: 40)",
+        help="time per figure and launch (default: 40)",
     )
     parser.add_argument(
-        "--shots", type=positive, metavar="N", help="so many calls a figure, whatever they take"
+        "--shots", type=positive, metavar="N", help="make exactly N calls per figure"
     )
     parser.add_argument(
         "--warmups",
         type=whole(),
         default=3,
         metavar="N",
-        help="calls before those that count (default: 3)",
+        help="uncounted calls before a figure (default: 3)",
     )
     parser.add_argument(
         "--loop",
         type=positive,
         metavar="N",
         help=(
-            "N calls back to back are one sample, as IMB and OSU measure (default: single calls"
-            " from a common start)"
+            "N back-to-back calls are one sample, as in IMB and OSU (default: single calls from a"
+            " common start)"
         ),
     )
     parser.add_argument(
         "--limit",
         type=positive,
         metavar="S",
-        help="most that one launch may take (default: from what it has to do)",
+        help="time limit of one launch (default: computed from its work)",
     )
 
 
@@ -222,19 +226,19 @@ def add_output(parser):
     parser.add_argument(
         "--details",
         action="store_true",
-        help="a line for each size and variant: interval, p99, launches",
+        help="print a line per size and variant: interval, p99, launches",
     )
     for kind, words in (
-        ("csv", "a row for each figure of each launch"),
-        ("json", "rows and figures, the machine, the command"),
-        ("png", "a picture"),
-        ("html", "one file: tables, pictures, the machine, the command"),
+        ("csv", "write a row for each figure of each launch"),
+        ("json", "write rows and figures, the machine, the command"),
+        ("png", "draw a plot"),
+        ("html", "write one file with tables, plots, the machine, the command"),
     ):
         parser.add_argument(f"--{kind}", metavar="FILE", help=words)
 
 
 def add_synonyms(parser):
-    known = parser.add_argument_group("as IMB and OSU say it")
+    known = parser.add_argument_group("options of IMB and OSU")
     known.add_argument(
         "-msglog",
         dest="bytes",
@@ -250,7 +254,7 @@ def add_synonyms(parser):
         "-off_cache",
         dest="off_cache",
         metavar="MB,LINE",
-        help="IMB: --cold, whatever the sizes of cache and line (MB alone will do); 0: not",
+        help="IMB: --cold; the sizes of cache and line are ignored, LINE may be missing; 0: off",
     )
     known.add_argument(
         "-npmin",
@@ -259,15 +263,15 @@ def add_synonyms(parser):
         help="IMB: from N ranks, doubling, up to the largest of --ranks",
     )
     known.add_argument(
-        "-sync", type=switch, metavar="0|1", help="IMB: every call has a common start here anyway"
+        "-sync", type=switch, metavar="0|1", help="IMB: ignored; every call has a common start"
     )
     known.add_argument(
         "-imb_barrier",
         type=switch,
         metavar="0|1",
-        help="IMB: likewise, and the MPI's barrier is not used for it",
+        help="IMB: ignored; the MPI's barrier is not used for the common start",
     )
-    known.add_argument("-zero_size", type=switch, metavar="0|1", help="IMB: 0 bytes too")
+    known.add_argument("-zero_size", type=switch, metavar="0|1", help="IMB: also measure 0 bytes")
     known.add_argument(
         "-m",
         dest="bytes",
@@ -290,18 +294,20 @@ def add_arguments(parser):
 
 
 def collectives_of(words, known):
-    """The names as huddle has them, in its order."""
+    """The names in huddle's spelling and order."""
     wanted = {re.sub(r"^osu_", "", word.lower()) for word in words if word.upper() != "IMB-MPI1"}
     unknown = wanted - set(known)
     if unknown:
         raise Trouble(
-            f"bench: no collective {', '.join(sorted(unknown))}; there are {', '.join(known)}", 2
+            f"bench: no such collective: {', '.join(sorted(unknown))} (accepted:"
+            f" {', '.join(known)})",
+            2,
         )
     return [name for name in known if name in wanted or not wanted]
 
 
 def settle(options, known):
-    """What synonyms and defaults stand for; known: the collectives there are."""
+    """Resolves synonyms and defaults.  known: the names of all collectives."""
     options.collectives = collectives_of(options.collectives, known)
     options.bytes = options.bytes or sizes_of("8:2M:8")
     if options.zero_size and 0 not in options.bytes:
@@ -312,16 +318,14 @@ def settle(options, known):
         options.ranks = span(options.npmin, max(options.ranks), 2)
     for ranks in options.ranks:
         if not 2 <= ranks <= 1024:
-            raise Trouble(
-                f"bench: --ranks {ranks}: a figure needs 2 ranks at least, and at most 1024", 2
-            )
+            raise Trouble(f"bench: --ranks {ranks}: not possible (accepted: 2 to 1024)", 2)
     if not 0 <= options.root < min(options.ranks):
-        raise Trouble(f"bench: --root {options.root}: there are {min(options.ranks)} ranks", 2)
+        raise Trouble(f"bench: --root {options.root}: there are only {min(options.ranks)} ranks", 2)
     return options
 
 
 def call_words(options, collectives, sizes):
-    """The options of the measuring program that say which calls are made."""
+    """Options of the measuring program: which calls to make."""
     return [
         "--coll",
         ",".join(collectives),
@@ -333,7 +337,7 @@ def call_words(options, collectives, sizes):
 
 
 def program_words(options, collectives, sizes):
-    """These, and how they are measured."""
+    """Options of the measuring program: which calls to make, and how to measure them."""
     words = [
         *call_words(options, collectives, sizes),
         "--figure-ms",
@@ -342,14 +346,7 @@ def program_words(options, collectives, sizes):
         str(options.warmups),
     ]
     if options.shots:
-        words += [
-            "--least",
-            str(options.shots),
-            "--most",
-            str(options.shots),
-            "--figure-ms",
-            "600000",
-        ]
+        words += ["--min", str(options.shots), "--max", str(options.shots), "--figure-ms", "600000"]
     for name, value in (
         ("--loop", options.loop),
         ("--skew-us", options.skew),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launches in turn, A B C A B C, and what they measured."""
+"""Launches of variants in turn, A B C A B C, and their figures."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from . import variants
 from .arguments import call_words, program_words
 from .stats import BARE
 
-PATIENCE = 20  # as in bench/shots.c: times the time for a figure that one may take
+PATIENCE = 20  # as in bench/shots.c: maximum time of a figure, as a multiple of its time
 
 
 class Campaign:
-    """samples: a figure of a launch each; notes: lines for the user."""
+    """samples: one per figure and launch; notes: lines for the user."""
 
     def __init__(self, options, layout, variants):
         self.options, self.layout, self.variants = options, layout, variants
@@ -60,7 +60,7 @@ class Campaign:
         except jobs.JobFailed as failure:
             if '"wrong": ' not in failure.output:
                 raise
-            output = failure.output  # bytes were wrong, and it says how many
+            output = failure.output  # bytes were wrong, and the output has their number
         try:
             return json.loads(output[output.index('{"program"') : output.rindex("}") + 1])
         except ValueError as error:
@@ -69,7 +69,7 @@ class Campaign:
             ) from error
 
     def give_up(self, variant, ranks, failure):
-        """A variant that failed takes no more turns with so many ranks."""
+        """A variant that failed is not launched again with this number of ranks."""
         self.left_out.add((variant.name, ranks))
         lines = str(failure).strip().splitlines()
         self.notes.append(
@@ -79,16 +79,16 @@ class Campaign:
 
     def check(self, variant, ranks):
         """
-        Does huddle take the calls that are to be measured?  A launch of its own, as counting costs
-        time: one call of each size, and another where a rank was late; Open MPI counts one more, of
-        its own.
+        Checks that huddle handles the calls that are to be measured.  This is a separate launch,
+        since counting costs time.  It makes one call of each size, and another if a rank was late.
+        Open MPI counts one more call, its own.
         """
         names = self.collectives(variant)
         words = [
             *call_words(self.options, names, self.options.bytes),
-            "--least",
+            "--min",
             "1",
-            "--most",
+            "--max",
             "1",
             "--warmups",
             "0",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The figures as a picture: a panel for each number of ranks and class of line transfer, time over
-message size, a line for each variant.
+The figures as a plot: one panel per number of ranks and class of line transfer, time over message
+size, one line per variant.
 """
 
 from ..common.pictures import INK, look, png, time_text
@@ -43,7 +43,7 @@ def looks(variants):
 
 
 def draw_variant(axis, rows, name, colour, marker, style):
-    """The barrier stands alone at the left; what has sizes is a line."""
+    """The barrier is a single point at the left; collectives with sizes are lines."""
     there = [i for i, row in enumerate(rows) if name in row.cells]
     line = [i for i in there if rows[i].collective != "barrier"]
 
@@ -69,7 +69,7 @@ def draw_variant(axis, rows, name, colour, marker, style):
 
 
 def annotate(axis, rows):
-    """How many times faster than the best peer the best of huddle's is."""
+    """The speedup of huddle's best variant over the best peer."""
     for i, row in enumerate(rows):
         if row.ratios:
             factor = 1 / min(ratio.value for ratio in row.ratios.values())

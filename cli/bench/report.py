@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was measured, as CSV, JSON, PNG and one HTML file."""
+"""Writes the figures as CSV, JSON, PNG and one HTML file."""
 
 import base64
 import csv
@@ -40,9 +40,9 @@ COLUMNS = (
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;color:#222;max-width:76rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;margin:.5rem 0 1.5rem;font-variant-numeric:tabular-nums}td,th{padding:.15rem .7rem;border-bottom:1px solid #eee;text-align:left;white-space:nowrap}
 td.n,th.n{text-align:right}h2{font-size:1.05rem;margin:1.5rem 0 .2rem}img{max-width:100%}code,pre{background:#f6f6f6;padding:.1rem .3rem;white-space:pre-wrap}.s{color:#666}"""
-METHOD = """Single shots: all ranks wait for the same moment of the clock, make one call, and the slowest rank's end counts; fresh data each time, every byte verified.
-The median of the launches' medians; 95 % intervals by bootstrap over the launches. The line transfer between the ranks' processors is measured before and after each figure,
-and only figures of one class of it are compared (nearest: below 40 ns, near: below 150 ns, far)."""
+METHOD = """Single shots: all ranks wait for the same moment of the clock and make one call; the end of the slowest rank counts. Data is fresh in each call, and every byte is verified.
+Figures are medians of the launches' medians, with 95 % intervals by bootstrap over the launches. The line transfer between the ranks' processors is measured before and after each figure,
+and only figures of one class are compared (nearest: below 40 ns, near: below 150 ns, far)."""
 
 
 def processor():
@@ -58,7 +58,7 @@ def processor():
 
 
 def machine_of(layout):
-    """What a reader of the figures must know of the machine."""
+    """Facts about the machine that a reader of the figures needs."""
     seen = layout.ask("info", "machine")
     return {
         "processor": processor(),
@@ -159,7 +159,7 @@ def check_files(options, say):
 
 
 def write_files(options, rows, samples, about, say):
-    """The files that were asked for; say(line): what was written, or why not."""
+    """Writes the requested files; say(line) reports each, or why it was not written."""
     picture = None
     if options.png or options.html:
         if not rows:

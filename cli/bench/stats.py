@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the figures of repeated launches to medians, intervals and ratios.
+"""Medians, intervals and ratios from the figures of repeated launches.
 
-Figures are compared only within one class of line transfer: a machine whose processors wander
-(virtual ones do) is several machines, and a ratio across them means nothing.
+Figures are compared only within one class of line transfer.  The processors of a virtual machine
+may move; then it behaves like several machines, and a ratio across them means nothing.
 """
 
 import math
@@ -13,10 +13,10 @@ from collections import defaultdict, namedtuple
 from ..common.transfers import CLASSES, class_of, usable
 
 DRAWS, PERCENT = 1000, 95
-BARE = "bare"  # the variant that is neither ours nor a peer's: the limit
+BARE = "bare"  # the variant that is neither huddle nor a peer: the limit
 
-# What a variant's launches say of one figure; low and high: None with a single launch; turn: its
-# place among the variants.
+# One figure of a variant, over its launches.  low and high: None with a single launch.  turn: the
+# variant's position.
 Cell = namedtuple("Cell", "median_ns low_ns high_ns p99_ns cpu_ns launches turn")
 Ratio = namedtuple("Ratio", "value low high")
 # A line of a table.  cells: variant -> Cell; best: the best peer's name, None without one; ratios:
@@ -119,8 +119,8 @@ def row_of(key, variants, turns, ours, peers):
 
 def rows_of(samples, ours, peers):
     """
-    samples: figures with ranks, bind, variant beside what the measuring program says.  Returns
-    (rows, how many samples had no class).
+    samples: figures of the measuring program, each with ranks, bind and variant.  Returns the rows,
+    and the number of samples that have no class.
     """
     groups, turns = grouped(samples), {
         name: i for i, name in enumerate(dict.fromkeys(s["variant"] for s in samples))

@@ -4,8 +4,8 @@
 from ..common.text import bytes_text
 from .stats import BARE, geometric_mean, panels, summaries
 
-LARGE = 64 << 10  # bytes from which on copying is what takes time
-MAX_COLUMNS = 12  # variants side by side; more go below each other
+LARGE = 64 << 10  # bytes from which on copying dominates
+MAX_COLUMNS = 12  # variants side by side; with more, one below the other
 
 
 def us(ns):
@@ -40,25 +40,25 @@ def setting_text(ranks, bind, line, rows):
         "far": "two caches, or sockets",
     }[line]
     return (
-        f"{ranks} ranks, {'a core each' if bind == 'core' else 'anywhere'}; a cache line crosses in"
-        f" {lines[len(lines) // 2]:.0f} ns ({line}: {between})"
+        f"{ranks} ranks, {'one core per rank' if bind == 'core' else 'not bound'}; a cache line"
+        f" crosses in {lines[len(lines) // 2]:.0f} ns ({line}: {between})"
     )
 
 
 def variants_of(rows):
-    """In the order in which they take turns, as far as these rows have them."""
+    """The variants of these rows, in the order of their turns."""
     turns = {name: cell.turn for row in rows for name, cell in row.cells.items()}
     return sorted(turns, key=turns.get)
 
 
 def best_of(row):
-    """The fastest variant but the bare one."""
+    """The fastest variant, except the bare one."""
     real = {name: cell.median_ns for name, cell in row.cells.items() if name != BARE}
     return min(real, key=real.get) if real else None
 
 
 def share_of_bare(row, name):
-    """How much of the bare speed a variant reaches; None: not known."""
+    """The part of the bare speed that a variant reaches; None: not known."""
     return (
         row.cells[BARE].median_ns / row.cells[name].median_ns
         if BARE in row.cells and name in row.cells
@@ -68,8 +68,8 @@ def share_of_bare(row, name):
 
 def side_by_side(rows):
     """
-    A line for each size, a column for each variant; * marks the fastest.  With one variant of
-    huddle's, how it compares.
+    One line per size, one column per variant; * marks the fastest.  With a single variant of huddle
+    also its ratio to the others.
     """
     variants = variants_of(rows)
     ours = [name for name in variants if any(name in row.ratios for row in rows)]

@@ -42,7 +42,7 @@ RINGS = (
     "65536:4",
 )  # fragments and buffers that the bare ring tries; the best of each size counts
 
-# kind: "peer", "huddle" or BARE.  settings: of huddle's; only: the collectives that it is for.
+# kind: "peer", "huddle" or BARE.  settings: those of huddle; only: the collectives that it is for.
 Variant = namedtuple("Variant", "name kind mpi parameters settings only")
 
 
@@ -95,8 +95,8 @@ def forced(options, layout):
     chosen = [row for row in table if options.algorithm in ("all", row[1])]
     if not chosen:
         raise Trouble(
-            f"--algorithm {options.algorithm}: there are"
-            f" {', '.join(f'{name} ({coll})' for coll, name in table)}, or all",
+            f"--algorithm {options.algorithm}: no such algorithm (accepted:"
+            f" {', '.join(f'{name} ({coll})' for coll, name in table)}, or all)",
             2,
         )
     own_choice = [("", {}, None)] if options.algorithm == "all" else []
@@ -116,8 +116,7 @@ def hosts_of(options, found):
             )
     if not names:
         raise Trouble(
-            "no MPI found: no mpirun or mpiexec on PATH that says which it is; --mpi NAME=FOLDER"
-            " names one"
+            "no MPI found: no mpirun or mpiexec on PATH reports an MPI; --mpi NAME=FOLDER names one"
         )
     return names
 
@@ -182,7 +181,7 @@ def command_of(layout, variant, ranks, bind, words):
 
 
 def asked_of_team(layout, variant, ranks, bind, words):
-    """The same without an MPI, and with huddle's settings: which calls does it take?"""
+    """Without an MPI, and with huddle's settings: which calls does huddle handle?"""
     return [
         program(layout, variant._replace(kind=BARE)),
         "--ranks",

@@ -10,8 +10,8 @@ from collections import namedtuple
 from .sizes import number
 
 HOPELESS, HOPELESS_BYTES = 2, 1 << 16
-# An algorithm, and its parameters where they differ from their presets.  bytes: None of a parameter
-# that is not a size.
+# An algorithm, and its parameters that differ from their presets.  bytes: None for a parameter that
+# is not a size.
 Candidate = namedtuple("Candidate", "collective algorithm values")
 Value = namedtuple("Value", "name word bytes")
 
@@ -49,7 +49,7 @@ def candidates_of(layout, collective, ranks, baselines=False):
 
 
 def differs(candidate, size, others):
-    """Of values in bytes that no message of this size reaches, the least stands for all."""
+    """Of values in bytes above this message size, only the smallest is tried."""
     reached = {
         (v.name, v.bytes)
         for other in others
@@ -58,10 +58,10 @@ def differs(candidate, size, others):
         if v.bytes is not None
     }
     return not any(
-        v.name == name and size <= least < v.bytes
+        v.name == name and size <= low < v.bytes
         for v in candidate.values
         if v.bytes is not None
-        for name, least in reached
+        for name, low in reached
     )
 
 
@@ -90,7 +90,7 @@ def worth_trying(options, size, before, figures):
 
 
 def settings_text(candidate):
-    """As bench-trials wants it: a line each."""
+    """For bench-trials: one setting per line."""
     name = f"HUDDLE_{candidate.collective.upper()}"
     return "\n".join(
         [

@@ -20,7 +20,7 @@ class Collective:
 
     @property
     def unsized(self):
-        """Why it is not chosen by a size; None: it is."""
+        """Why a size does not choose its algorithm; None: it does."""
         if self.sized:
             return None
         return (
@@ -36,7 +36,7 @@ def known(layout):
 
 
 def find(layout, name, command):
-    """The one of that name, or the one that serves it."""
+    """The collective of that name, or the one that serves it."""
     rows = known(layout)
     for row in rows:
         if name in (row.name, row.also):

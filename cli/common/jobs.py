@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs that end: with their command, at a limit, or with us.  No process of theirs stays."""
+"""Jobs that end with their command, at a limit, or with this command.  No process is left over."""
 
 import os
 import pathlib
@@ -7,9 +7,7 @@ import secrets
 import signal
 import subprocess
 
-MARK = (  # in the environment of every process of a job, by which stragglers are known
-    "MPI_BENCH_JOB"
-)
+MARK = "MPI_BENCH_JOB"  # in the environment of every process of a job, to find left-over processes
 AS_ROOT = {
     name: "1"
     for base in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
@@ -43,19 +41,19 @@ def cores():
 
 
 def marked(mark, variable=MARK):
-    """Pids of the processes that carry the mark."""
+    """Pids of the processes that have the mark in their environment."""
     wanted, found = f"{variable}={mark}".encode(), []
     for about in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             if wanted in (about / "environ").read_bytes().split(b"\0"):
                 found.append(int(about.name))
         except OSError:
-            pass  # gone, or not ours
+            pass  # has ended, or belongs to another user
     return found
 
 
 def end(job, mark):
-    """A launcher that is told to end takes its ranks along; what it leaves is killed."""
+    """Asks the launcher to end, which ends its ranks; kills processes that are left over."""
     job.terminate()
     try:
         job.communicate(timeout=10)
@@ -92,7 +90,7 @@ def run(command, env=None, cwd=None, limit_s=120):
         output, errors = job.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired as late:
         end(job, mark)
-        raise JobFailed(f"{' '.join(command)}: no end after {limit_s:.0f} s") from late
+        raise JobFailed(f"{' '.join(command)}: did not end within {limit_s:.0f} s") from late
     except BaseException:
         end(job, mark)
         raise

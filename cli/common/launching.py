@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What brings huddle into a job: settings by name, and the loader in LD_PRELOAD."""
+"""How huddle gets into a job: settings by name, and the loader in LD_PRELOAD."""
 
 import difflib
 import os
@@ -23,7 +23,7 @@ def settings_of(pairs, layout):
         if name not in known:
             near = difflib.get_close_matches(name.upper(), known, 3) or known[:1]
             raise Trouble(
-                f"--set {pair}: no setting of huddle's (accepted: NAME=VALUE, as of"
+                f"--set {pair}: not a setting of huddle (accepted: NAME=VALUE, for example"
                 f" {', '.join(near)}; see: huddle settings)",
                 2,
             )
@@ -32,7 +32,7 @@ def settings_of(pairs, layout):
 
 
 def preloaded(variables, layout):
-    """The variables, and those that bring huddle into a job."""
+    """The given variables, and those that load huddle into a job."""
     before = os.environ.get("LD_PRELOAD")
     return {
         **variables,
@@ -44,7 +44,7 @@ def preloaded(variables, layout):
 def check_loader(layout):
     if not os.path.isfile(layout.loader):
         raise Trouble(f"the loader is missing: {layout.loader}")
-    if any(c in layout.loader for c in " :\t\n"):  # what separates the names in LD_PRELOAD
+    if any(c in layout.loader for c in " :\t\n"):  # the separators of LD_PRELOAD
         raise Trouble(
             f"a path with a space or a colon cannot be preloaded: {layout.loader}; install huddle"
             " elsewhere"

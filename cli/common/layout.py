@@ -19,7 +19,7 @@ class Trouble(Exception):
 
 
 class Layout:
-    """Directories, relative to the prefix as CMake had them (an absolute one stays as it is)."""
+    """Directories, relative to the prefix as in CMake (absolute ones are not changed)."""
 
     def __init__(self, prefix, libs, plugins, tools, share, sysconf):
         self.prefix = prefix

@@ -19,7 +19,7 @@ from .layout import Trouble
 from .text import table
 
 THIS = "this"
-MAX_BYTES = 1 << 20  # of a description
+MAX_BYTES = 1 << 20  # maximum size of a description
 
 
 def names(layout):
@@ -28,7 +28,7 @@ def names(layout):
 
 
 def measured_file():
-    """Of this machine, as huddle tune --machine writes it where nothing else is said."""
+    """The description of this machine: the default file of huddle tune --machine."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
     return os.path.join(
         base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "machine.toml"
@@ -36,7 +36,7 @@ def measured_file():
 
 
 def path_of(layout, name):
-    """Of the description; None: the machine that this runs on."""
+    """The file of a description; None: the machine that this runs on."""
     if name == THIS:
         return None
     if name.endswith(".toml"):
@@ -51,7 +51,7 @@ def path_of(layout, name):
 
 
 def contents(path):
-    """Of a file as people write them; a pipe would never end."""
+    """The text of a description's file; limited, since a pipe might never end."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError("no regular file")
     if os.path.getsize(path) > MAX_BYTES:
@@ -75,7 +75,7 @@ def said(value, name):
 
 
 def all_said(table, names=()):
-    """Tables, and tables in them, of what can be said to the simulator."""
+    """Checks that all values are tables, or values that the simulator accepts."""
     return {
         name: (
             all_said(value, (*names, name))
@@ -137,8 +137,8 @@ def check(layout, name, machine):
 
 
 def doubt_text(doubt):
-    """Behind a machine's name; doubt: what its description says of itself, or None."""
-    return f", by a description that is not to be believed: {doubt}" if doubt else ""
+    """The text after a machine's name; doubt: the description's own warning, or None."""
+    return f", by a description that is not reliable: {doubt}" if doubt else ""
 
 
 def show(layout):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The MPIs that PATH leads to: each launcher says in its own words what it belongs to."""
+"""The MPIs on PATH, recognised by the output of their launchers."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import subprocess
 
 LAUNCHERS = ("mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "prterun")
 
-# What a launcher answers to --version -> (the MPI's name, its front end; {} is major.minor).
+# Output of a launcher's --version -> (the MPI's name, its front end; {} is major.minor).
 ANSWERS = (
     (re.compile(r"\((?:Open MPI|OpenRTE)\) (\d+\.\d+)(\S*)"), "Open MPI", "openmpi-{}"),
     (re.compile(r"Intel\(R\) MPI Library.*Version (\d+\.\d+)(\S*)"), "Intel MPI", "mpich"),

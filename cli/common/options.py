@@ -14,10 +14,10 @@ import re
 from .layout import Trouble
 from .sizes import number, written
 
-MOST = (1 << 63) - 1  # of a whole number, in JSON too
+MAX = (1 << 63) - 1  # maximum of a whole number, in JSON too
 MAX_BYTES, MAX_SIZES = (1 << 31) - 1, 64
 
-# How ranks are bound: what --map takes, and what is said of it.
+# How ranks are bound: the values of --map, and their texts.
 MAPS = {
     "core": "bound to cores in turn",
     "numa": "bound to NUMA nodes in turn",
@@ -30,18 +30,18 @@ def refused(text, accepted):
     return argparse.ArgumentTypeError(f"{text!r} (accepted: {accepted})")
 
 
-def whole(least=0, most=MOST):
-    """A type of argparse's: a whole number from least to most."""
+def whole(low=0, high=MAX):
+    """A type for argparse: a whole number from low to high."""
 
     def parse(text):
         found = int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else None
-        if found is None or not least <= found <= most:
+        if found is None or not low <= found <= high:
             raise refused(
                 text,
                 (
-                    f"{least} to {most}"
-                    if most < MOST
-                    else f"a whole number of {least} or more, below 2^63"
+                    f"{low} to {high}"
+                    if high < MAX
+                    else f"a whole number of {low} or more, below 2^63"
                 ),
             )
         return found
@@ -49,16 +49,16 @@ def whole(least=0, most=MOST):
     return parse
 
 
-def real(least, most):
-    """The same of any finite number."""
+def real(low, high):
+    """The same for any finite number."""
 
     def parse(text):
         try:
             found = float(text)
         except ValueError:
             found = math.nan
-        if not least <= found <= most:
-            raise refused(text, f"a number from {least:g} to {most:g}")
+        if not low <= found <= high:
+            raise refused(text, f"a number from {low:g} to {high:g}")
         return found
 
     return parse
@@ -91,13 +91,13 @@ def sizes_of(text):
     return sorted(found)
 
 
-def within(option, value, least, most, show=str):
-    """show: written, of a number of bytes."""
-    if not least <= value <= most:
+def within(option, value, low, high, show=str):
+    """Refuses a value outside low to high.  show: how to print it."""
+    if not low <= value <= high:
         raise Trouble(
-            f"{option} {show(value)}: not possible (accepted: {show(least)} to {show(most)})", 2
+            f"{option} {show(value)}: not possible (accepted: {show(low)} to {show(high)})", 2
         )
 
 
-def bytes_within(option, value, least, most):
-    within(option, value, least, most, written)
+def bytes_within(option, value, low, high):
+    within(option, value, low, high, written)

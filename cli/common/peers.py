@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The MPIs that jobs can be started with: on PATH, named by their prefix, or wheels in a folder
-(tests/mpi/peers.py puts them there).
+The MPIs that can start jobs: those on PATH, those named by a prefix, or wheels in a folder
+(installed by tests/mpi/peers.py).
 
 Programs are built twice: by Open MPI's compiler for ompi4 and ompi5, by MPICH's for the others,
 which share one ABI.
@@ -87,7 +87,7 @@ def other_name(libs):
 
 
 def environment(kind, prefix):
-    """What an MPI that lies under its own prefix needs, so that its libraries are found."""
+    """Environment that lets an MPI under its own prefix find its libraries."""
     libs = folders(prefix)
     more = other_name(libs) if abi(kind) == "mpich" else None
     env = {"LD_LIBRARY_PATH": ":".join([*([more] if more else []), *libs])}
@@ -96,8 +96,8 @@ def environment(kind, prefix):
 
 def under(name, place):
     """
-    The MPI whose launcher `place` is, or holds in bin/, whatever it is; None: no launcher that says
-    so.
+    The MPI of the launcher `place`, or of the launcher in its bin/, of any kind; None: no launcher
+    that reports an MPI.
     """
     inside = [
         os.path.join(place, "bin", launcher) for launcher in ("mpiexec.hydra", "mpirun", "mpiexec")

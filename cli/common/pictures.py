@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures: what all of them share, and a figure of lines.  Needs matplotlib (missing)."""
+"""Plots: their common style, and a figure of lines.  They need matplotlib: see missing()."""
 
 import io
 import itertools
@@ -17,7 +17,7 @@ COLOURS = (
     "#777777",
 )  # far from each other
 MARKERS = "osD^vPX*"
-BESIDE = 6  # lines, above which their names stand beside the picture
+LEGEND_INSIDE = 6  # lines; with more, the legend is outside the axes
 
 # lines: (label, x, y, marks): marks are points, else a line; x are numbers, or words.  log: the
 # axes that are logarithmic, "", "x", "y" or "xy".
@@ -25,7 +25,7 @@ Figure = namedtuple("Figure", "name title x y log lines")
 
 
 def missing():
-    """None, or why no picture can be drawn."""
+    """None, or the reason why no plot can be drawn."""
     try:
         import matplotlib
 
@@ -90,7 +90,7 @@ def draw(figure, dpi=130):
     axis.grid(color="#ececec", zorder=0)
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(which="both", colors=INK, length=0)
-    if len(figure.lines) > BESIDE:
+    if len(figure.lines) > LEGEND_INSIDE:
         axis.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
     else:
         axis.legend(frameon=False, fontsize=9)

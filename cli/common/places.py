@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Files that commands write: as a whole, at the end, or not at all; in a directory that is there.
+Files that commands write: as a whole, at the end, or not at all, in an existing directory.
 
-Whether a file can be written is found out before the work, by doing it: to root, and on a network's
-file system, permissions say nothing.
+Before the work starts, a test write finds out whether a file can be written.  Permissions do not
+tell for root and on network file systems.
 """
 
 import contextlib
@@ -13,14 +13,14 @@ import tempfile
 
 from .layout import Trouble
 
-HELP = "A file is written as a whole, at the end, or not at all; its directory must be there."
+HELP = "A file is written as a whole, at the end, or not at all; its directory must exist."
 BLOCK = 4096
 
 
 def why_not(path, replaced=False):
     """
-    None, or why no file can be written there.  What is there stays as it is.  replaced: what is
-    there must be a file.
+    None, or the reason why no file can be written there.  An existing file is not changed.
+    replaced: an existing path must be a regular file.
     """
     try:
         if not path:
@@ -52,20 +52,20 @@ def check(option, path):
 
 
 def check_folder(option, path):
-    """Of files whose names a command chooses."""
+    """The same for a folder in which a command chooses the names of files."""
     if path is not None and not os.path.isdir(path):
         there = os.path.lexists(path)
         why = "it is not a directory" if there else "there is no such directory"
-        raise Trouble(f"{option} {path}: cannot be written:" f" {why}", 2)
+        raise Trouble(f"{option} {path}: cannot be written: {why}", 2)
     check(option, path and os.path.join(path, "x"))
 
 
 def make_folder(path):
-    """One that belongs to a file, beside it."""
+    """A folder that belongs to a file, next to it."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
-        raise Trouble(f"{path} cannot be made: {error.strerror}") from error
+        raise Trouble(f"{path} cannot be created: {error.strerror}") from error
 
 
 def usual_mode():
@@ -75,8 +75,8 @@ def usual_mode():
 
 
 def replace(path, content):
-    """What is a regular file, or is not there yet."""
-    handle, beside = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".huddle-")
+    """Replaces a regular file, or creates it, by renaming a temporary one."""
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".huddle-")
     try:
         with open(handle, "wb") as file:
             os.fchmod(
@@ -84,15 +84,15 @@ def replace(path, content):
                 stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else usual_mode(),
             )
             file.write(content)
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(beside)
+            os.unlink(temporary)
         raise
 
 
 def write(path, content, more=""):
-    """content: text or bytes.  What is not a file (a pipe, a terminal) is written into."""
+    """content: text or bytes.  A pipe or a terminal is written to directly."""
     data, real = content.encode() if isinstance(content, str) else content, os.path.realpath(path)
     try:
         if os.path.exists(real) and not os.path.isfile(real):

@@ -12,7 +12,7 @@ PERIOD_S = 10
 
 
 class Plain:
-    """A bar of our own."""
+    """A progress bar."""
 
     def __init__(self, total):
         self.total, self.width = total, 0
@@ -107,7 +107,7 @@ class Progress:
         return f"[{self.done}/{self.total}] {self.words}{self.within}"
 
     def tick(self):
-        """What takes long is seen to go on."""
+        """Prints progress from time to time during long work."""
         while not self.ended.wait(PERIOD_S):
             self.draw()
             if not self.bar:

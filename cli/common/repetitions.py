@@ -23,10 +23,10 @@ def warmup(slot_bytes, size):
 
 
 def repetitions(size, small=None):
-    """Calls that count.  small: of small messages, where more than a ring of them are wanted."""
+    """Number of counted calls.  small: for small messages, if more than a ring of them."""
     return (small or RING) if size <= BUFFER else REPETITIONS
 
 
 def calls(slot_bytes, size, small=None):
-    """As a request has them."""
+    """The fields of a request."""
     return {"warmup": warmup(slot_bytes, size), "repetitions": repetitions(size, small)}

@@ -1,33 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated times, for commands that show them beside printed, predicted or measured ones."""
+"""Simulated times, for commands that compare them with published, predicted or measured ones."""
 
 import statistics
 
 from .layout import Trouble
 from .repetitions import REPETITIONS, RING, calls
 
-LEASE = 1536 << 10  # bytes of a rank's slot where nothing else is said
+LEASE = 1536 << 10  # bytes of a rank's slot by default
 SEEDS, CLOSE = (1, 2, 3), 1.2
 MEASURED = (
-    "single calls from a common start with fresh data, once all buffers and lines have been used:"
-    f" the slowest rank, the median of {REPETITIONS}, up to 4 KB of {RING}; of that the median of 3"
-    " seeds, which order what happens at the same time; of several ways those that one call each"
-    " finds within 20 % of the best"
+    "single calls from a common start with fresh data, after all buffers and lines have been used;"
+    f" the time of the slowest rank, the median of {REPETITIONS} calls, of {RING} up to 4 KB; then"
+    " the median of 3 seeds, which order events of the same time. Of several candidates only those"
+    " are measured that a single call finds within 20 % of the best"
 )
 
 
 def entry_ns(skew_ns, ranks):
     """
-    Until the last of so many ranks, which enter at random within skew_ns, has entered: the median.
-    Taken off the time of a call it is right where all ranks wait for the last one; of a broadcast
-    or a reduction, which may end without it, it is too much, by less than half of it.
+    Median time until the last of `ranks` ranks, which enter at random within skew_ns, has entered.
+    Subtracting it from a call's time is exact where all ranks wait for the last one.  A broadcast
+    or a reduction may end without the last rank; then it subtracts too much, by less than half of
+    it.
     """
     return skew_ns * 0.5 ** (1 / ranks)
 
 
 def call(layout, machine, collective, algorithm, size=0, **more):
     """
-    What the simulator says of one call on a described machine (a dictionary).  more: as in
+    The simulator's answer to one call on a described machine (a dictionary).  more: other fields of
     src/sim/run/request.h.
     """
     request = {
@@ -55,7 +56,7 @@ def call_ns(layout, machine, collective, algorithm, size=0, **more):
 
 
 def measured_ns(layout, machine, collective, algorithm, size=0, used_bytes=LEASE, **more):
-    """The same as MEASURED says.  used_bytes: of the slot, by calls in turn."""
+    """ns, by the method of MEASURED.  used_bytes: bytes of the slot that calls use in turn."""
     counted = calls(used_bytes, size)
     return statistics.median(
         call_ns(layout, machine, collective, algorithm, size, seed=seed, **{**counted, **more})
@@ -65,8 +66,8 @@ def measured_ns(layout, machine, collective, algorithm, size=0, used_bytes=LEASE
 
 def once(layout, machine, used_bytes=None, **way):
     """
-    One call after one that warms up: ns, and what measured_ns wants to know; None: the algorithm
-    does not take it.
+    One call after a warm-up: its ns, and arguments for measured_ns; None: the algorithm does not
+    handle it.
     """
     try:
         answer = call(layout, machine, repetitions=1, warmup=1, **way)
@@ -78,22 +79,22 @@ def once(layout, machine, used_bytes=None, **way):
 
 
 def fastest_ns(layout, machine, ways):
-    """Of ways to make a call, (name, arguments of measured_ns): ns and the name of the fastest."""
+    """ns and name of the fastest of some ways to make a call: (name, arguments of measured_ns)."""
     tried = [
         (found, name) for name, way in ways for found in [once(layout, machine, **way)] if found
     ]
-    least = min(ns for (ns, _), _ in tried)
+    fastest = min(ns for (ns, _), _ in tried)
     return min(
         (measured_ns(layout, machine, **way), name)
         for (ns, way), name in tried
-        if ns <= CLOSE * least
+        if ns <= CLOSE * fastest
     )
 
 
 def choice(layout, machine, collective, size, ranks, mapping="core"):
     """
-    What huddle would choose there: {"algorithm", "parameters", "slot_bytes"}; None: it leaves the
-    call to the MPI.
+    huddle's choice there: {"algorithm", "parameters", "slot_bytes"}; None: the call falls back to
+    the MPI.
     """
     answer = layout.ask(
         "explain",
@@ -111,7 +112,7 @@ def choice(layout, machine, collective, size, ranks, mapping="core"):
 
 
 def chosen_measured_ns(layout, machine, collective, size, ranks, skew_ns=0, **more):
-    """skew_ns: ranks enter within so many; until the last has entered is taken off."""
+    """skew_ns: ranks enter at random within it; entry_ns is subtracted."""
     serves = choice(layout, machine, collective, size, ranks)
     return serves and measured_ns(
         layout,

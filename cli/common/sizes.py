@@ -18,7 +18,7 @@ def number(text):
 
 
 def written(count):
-    """65536 -> '64K', as settings and tuning files have it."""
+    """65536 -> '64K', the form of settings and tuning files."""
     for unit in "GMK":
         if count and count % UNITS[unit] == 0:
             return f"{count // UNITS[unit]}{unit}"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Whether measured figures can be believed: the same thing is measured several times, and what does
-not agree, or cannot be, is said.
+Whether measured figures can be trusted.  The same thing is measured several times.  Figures that do
+not agree, or cannot be right, are reported.
 
-Other work on a machine only makes things slower, and does so now and then; so the two best of
-several values count, and they must agree.
+Other work on a machine slows measurements down, but not all of them.  So the two best of several
+values count, and they must agree.
 """
 
 import os
@@ -12,18 +12,18 @@ import time
 
 from . import transfers
 
-AGREE = 1.25  # the better of two figures is better by no more
+AGREE = 1.25  # maximum ratio of two figures that agree
 LOOK_S, BUSY, IDLE = 0.25, 0.25, slice(3, 5)  # idle, and waiting for a disk
-# a call's median: of what was measured beside other work, which takes the processor now and then,
-# more
-MOST_OF_MIN = 4
-SLACK_NS = 30  # of a call; what the clock may be off
+# Maximum of median / minimum of a call; other work that takes the processor now and then exceeds
+# it.
+MAX_OF_MIN = 4
+SLACK_NS = 30  # error of the clock, per call
 MIN_RUNS, MAX_RUNS, PATIENCE_S = 2, 5, 30
 
 
 def busy(before, after, cpus):
     """
-    The busiest processor's share of the time between two readings of /proc/stat that it had work.
+    The share of time that the busiest processor had work, between two readings of /proc/stat.
     """
 
     def times(text):
@@ -33,15 +33,15 @@ def busy(before, after, cpus):
             if name.startswith("cpu")
         }
 
-    one, two, most = times(before), times(after), 0
+    one, two, highest = times(before), times(after), 0
     for name in {f"cpu{cpu}" for cpu in cpus} & one.keys() & two.keys():
         spent = [b - a for a, b in zip(one[name], two[name])][:8]  # the rest is counted twice
-        most = max(most, 1 - sum(spent[IDLE]) / sum(spent) if sum(spent) > 0 else 0)
-    return most
+        highest = max(highest, 1 - sum(spent[IDLE]) / sum(spent) if sum(spent) > 0 else 0)
+    return highest
 
 
 def others():
-    """None, or in words how busy the machine is while this command does nothing."""
+    """None, or a text: how busy the machine is while this command does nothing."""
 
     def read():
         with open("/proc/stat", encoding="ascii") as file:
@@ -58,32 +58,33 @@ def others():
 
 def settled(values, more=False, slack=0):
     """
-    The middle of the two best, and whether they agree, as one alone does not.  more: more is
-    better; slack: a difference that says nothing.
+    The mean of the two best, and whether they agree; a single value does not.  more: larger is
+    better.  slack: a difference that does not matter.
     """
     if len(values) == 1:
         return values[0], False
     best, second = sorted(values, reverse=more)[:2]
-    least, most = sorted((best, second))
-    return (best + second) / 2, most <= max(least * AGREE, least + slack)
+    low, high = sorted((best, second))
+    return (best + second) / 2, high <= max(low * AGREE, low + slack)
 
 
 def enough(runs, seconds, agree, patience_s=PATIENCE_S):
-    """Where one run takes longer than anybody waits, it is the only one."""
+    """Whether to stop.  A run that takes longer than patience_s is the only one."""
     return runs > 0 and (seconds > patience_s or (runs >= MIN_RUNS and (agree or runs >= MAX_RUNS)))
 
 
 def usable(figure):
-    """The processors stayed where they were, and were the program's own."""
-    return transfers.usable(figure) and figure["median_ns"] <= MOST_OF_MIN * max(
+    """The processors did not move, and no other work used them."""
+    return transfers.usable(figure) and figure["median_ns"] <= MAX_OF_MIN * max(
         figure["min_ns"], SLACK_NS
     )
 
 
 def measured(launch, step, patience_s=PATIENCE_S, holds=usable):
     """
-    Runs launch() until what it gives agrees: figures of a measuring program, each with a key;
-    holds(figure): it counts.  Returns key -> ns, and key -> all values of what does not agree.
+    Runs launch() until its figures agree.  launch() returns pairs of a key and a figure of a
+    measuring program; holds(figure): the figure counts.  Returns key -> ns, and key -> all values
+    for keys whose values do not agree.
     """
     values, runs, begin, doubts = {}, 0, time.monotonic(), {}
     while not enough(runs, time.monotonic() - begin, not doubts, patience_s):
@@ -101,8 +102,8 @@ def measured(launch, step, patience_s=PATIENCE_S, holds=usable):
 
 def falls(times):
     """
-    (smaller, larger) of neighbours, where the larger size took less than the smaller one by more
-    than figures may differ.  times: size -> ns.
+    Pairs of neighbouring sizes (smaller, larger) where the larger one took less time, by more than
+    figures may differ.  times: size -> ns.
     """
     there = sorted(size for size, ns in times.items() if ns is not None)
     return [(a, b) for a, b in zip(there, there[1:]) if times[b] * AGREE < times[a]]
@@ -110,5 +111,5 @@ def falls(times):
 
 def range_text(values):
     if len(values) < 2:
-        return f"one figure only, {values[0] / 1000:.3g} us" if values else "no figure holds"
+        return f"one figure only, {values[0] / 1000:.3g} us" if values else "no figure counts"
     return f"{min(values) / 1000:.3g} to {max(values) / 1000:.3g} us"

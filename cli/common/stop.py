@@ -12,14 +12,14 @@ class Terminated(KeyboardInterrupt):
 
 
 def raise_once(number, _frame):
-    """What cleans up is not disturbed again."""
+    """Later signals do not interrupt the clean-up."""
     signal.signal(number, signal.SIG_IGN)
     raise Terminated(number)
 
 
 def listen():
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+        if signal.getsignal(number) != signal.SIG_IGN:  # ignored, for example under nohup
             signal.signal(number, raise_once)
 
 
@@ -28,7 +28,7 @@ def signal_of(interrupt):
 
 
 def status_of(interrupt):
-    """The exit status that tells of it: 130 for Ctrl-C, 143 for SIGTERM."""
+    """The exit status for the signal: 130 for Ctrl-C, 143 for SIGTERM."""
     return 128 + signal_of(interrupt)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables for people: with rich where it is there, aligned plain text otherwise."""
+"""Tables: with rich if it is installed, otherwise aligned plain text."""
 
 import sys
 
@@ -7,7 +7,7 @@ from .sizes import written
 
 
 def bytes_text(count):
-    """8 B, 64 KB, 4 MB: exact where it can be."""
+    """8 B, 64 KB, 4 MB; exact if possible."""
     for unit in ("B", "KB", "MB", "GB", "TB"):
         if count < 1024 or unit == "TB":
             return f"{count:.0f} {unit}" if count == int(count) else f"{count:.1f} {unit}"

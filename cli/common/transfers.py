@@ -3,8 +3,8 @@
 
 import math
 
-# Name, and the line transfer in ns below which a figure belongs to it: threads of a core or a small
-# shared cache, one L3, beyond.
+# Name, and the upper limit of its line transfer in ns: threads of a core or a small shared cache,
+# one L3, beyond.
 CLASSES = (("nearest", 40), ("near", 150), ("far", math.inf))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle model: what the time models say of a collective on a described machine: limits, predicted
-times, the parameters that they recommend.
+huddle model: predictions of the time models for a collective on a described machine: limits, times,
+recommended parameters.
 """
 
 import json
@@ -11,7 +11,7 @@ from ..common.layout import Trouble
 from ..common.options import MAPS, bytes_within, sizes_of, whole, within
 from ..common.text import bytes_text, heading, table
 from ..simulate.asked import load_machine
-from . import beside, fit, picture
+from . import compared, fit, picture
 from .predict import PAGE, Prediction
 
 SIZES, FIT_SIZES = "4K:16M:4", "16K:4M:4"
@@ -20,7 +20,7 @@ QUEUE = {
     "fragment": None,
     "buffers": 0,
     "sets": 3,
-}  # of broadcasts, and what they are where nothing is said
+}  # options of broadcasts, and their defaults
 
 
 def add_arguments(parser):
@@ -32,8 +32,8 @@ def add_arguments(parser):
         default=machines.THIS,
         metavar="NAME",
         help=(
-            "a machine that is described, or a file NAME.toml; list: which there are (default: this"
-            " one, as measured by huddle tune --machine)"
+            "a described machine, or a file NAME.toml; list: print the known ones (default: this"
+            " machine, as described by huddle tune --machine)"
         ),
     )
     parser.add_argument(
@@ -41,7 +41,7 @@ def add_arguments(parser):
         type=whole(1),
         default=0,
         metavar="N",
-        help="all on one node (default: one per core)",
+        help="number of ranks, all on one node (default: one per core)",
     )
     parser.add_argument(
         "--map",
@@ -53,52 +53,56 @@ def add_arguments(parser):
         "--bytes",
         type=sizes_of,
         metavar="SIZES",
-        help=f"8,64K,1M, or a range by factors, 8:4M:8 (default: {SIZES}; with --fit {FIT_SIZES})",
+        help=(
+            f"sizes such as 8,64K,1M, or a range FROM:TO:FACTOR, 8:4M:8 (default: {SIZES}; with"
+            f" --fit {FIT_SIZES})"
+        ),
     )
     parser.add_argument(
         "--queue",
         type=sizes.number,
         metavar="SIZE",
-        help="bcast: b, most bytes of a rank's queue (default: 1M)",
+        help="bcast: b, maximum bytes of a rank's queue (default: 1M)",
     )
     parser.add_argument(
         "--fragment",
         type=sizes.number,
         metavar="SIZE",
-        help="bcast: f is given, whole pages (default: the best)",
+        help="bcast: f, bytes of a fragment, whole pages (default: the best)",
     )
     parser.add_argument(
         "--buffers",
         type=whole(1),
         metavar="S",
-        help="bcast: s is given (default: as many as follow)",
+        help="bcast: s, buffers of a queue (default: computed from b and f)",
     )
     parser.add_argument(
         "--sets",
         type=whole(1),
         metavar="Q",
-        help="bcast: parts of the queue that are refilled as a whole (default: 3)",
+        help="bcast: q, sets of buffers of a queue, refilled as a whole (default: 3)",
     )
     parser.add_argument(
         "--fit",
         action="store_true",
-        help="bcast: measure t, t_w, t_wo and t_a on this machine, and how well they predict",
+        help=(
+            "bcast: measure t, t_w, t_wo and t_a on this machine, and the error of their"
+            " predictions"
+        ),
     )
     parser.add_argument(
-        "--simulate",
-        action="store_true",
-        help="beside it huddle's own choice, simulated on that machine",
+        "--simulate", action="store_true", help="also simulate huddle's own choice on that machine"
     )
     parser.add_argument(
         "--measure",
         action="store_true",
-        help="beside it huddle's own choice, measured: for this machine",
+        help="also measure huddle's own choice; only for this machine",
     )
     parser.add_argument("--plot", metavar="FILE", help="draw the curves: a PNG file")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.epilog = (
-        "Takes no time; --simulate what huddle simulate takes, --measure and --fit some seconds of"
-        f" a machine that nobody else uses. {places.HELP}"
+        "Takes less than a second; --simulate takes as long as huddle simulate. --measure and --fit"
+        f" take some seconds and need a quiet machine. {places.HELP}"
     )
 
 
@@ -135,20 +139,20 @@ def show_machine(p):
         right=(1, 2, 3, 4),
     )
     print(
-        f"  all tell rank 0 {us(p.node['gather_ns'])} us; rank 0 tells all"
-        f" {us(p.node['release_ns'])} us; dissemination {us(p.node['doubling_ns'])} us, links"
-        " left out"
+        f"  gather to rank 0 {us(p.node['gather_ns'])} us; release by rank 0"
+        f" {us(p.node['release_ns'])} us; dissemination {us(p.node['doubling_ns'])} us, without"
+        " links"
     )
 
 
-def beside_cells(p, at):
-    return ["-" if times[at] is None else us(times[at]) for times in p.beside.values()]
+def compared_cells(p, at):
+    return ["-" if times[at] is None else us(times[at]) for times in p.compared.values()]
 
 
 def show_limits(p):
-    heading("Limits, us" + ("; beside them huddle's own choice" if p.beside else ""))
+    heading("Limits, us" + ("; huddle's own choice" if p.compared else ""))
     table(
-        ["bytes", "latency", "cores", "memory", "links", "limit", *p.beside],
+        ["bytes", "latency", "cores", "memory", "links", "limit", *p.compared],
         [
             [
                 bytes_text(size) if p.options.collective != "barrier" else "-",
@@ -156,16 +160,16 @@ def show_limits(p):
                     us(limit[key])
                     for key in ("latency_ns", "cores_ns", "memory_ns", "links_ns", "ns")
                 ),
-                *beside_cells(p, at),
+                *compared_cells(p, at),
             ]
             for at, (size, limit) in enumerate(zip(p.sizes, p.limits))
         ],
-        right=range(6 + len(p.beside)),
+        right=range(6 + len(p.compared)),
     )
 
 
 def show_trees(p):
-    heading("Announcing along a tree: when the last rank knows (t_w)")
+    heading("Announcing along a tree: time until the last rank has the announcement (t_w)")
     table(
         ["tree", "t_w ns"],
         [[name, f"{model['notify_ns']:.0f}"] for name, model in p.by_tree()],
@@ -173,7 +177,7 @@ def show_trees(p):
     )
     model = p.model
     print(
-        f"  t {model['byte_ns']:.4f} ns a byte, t_w {model['notify_ns']:.0f} ns ({p.tree}), t_wo"
+        f"  t {model['byte_ns']:.4f} ns per byte, t_w {model['notify_ns']:.0f} ns ({p.tree}), t_wo"
         f" {model['enter_ns']:.0f} ns, t_a {model['leave_ns']:.1f} ns"
     )
 
@@ -181,11 +185,11 @@ def show_trees(p):
 def show_broadcast(p):
     heading(
         f"Predicted, us: paper 01's queue of at most {sizes.written(p.options.queue)}, announced"
-        f" along {p.tree}; best of messages, their tree"
-        + ("; beside them huddle's own choice" if p.beside else "")
+        f" along {p.tree}; the best tree of messages"
+        + ("; huddle's own choice" if p.compared else "")
     )
     table(
-        ["bytes", "f", "s", "queue", "messages", "tree, segment", "limit", *p.beside],
+        ["bytes", "f", "s", "queue", "messages", "tree, segment", "limit", *p.compared],
         [
             [
                 bytes_text(row["bytes"]),
@@ -195,11 +199,11 @@ def show_broadcast(p):
                 us(row["messages_ns"]),
                 row["messages"],
                 us(row["limit_ns"]),
-                *beside_cells(p, at),
+                *compared_cells(p, at),
             ]
             for at, row in enumerate(p.rows)
         ],
-        right=(0, 1, 2, 3, 4, *range(6, 7 + len(p.beside))),
+        right=(0, 1, 2, 3, 4, *range(6, 7 + len(p.compared))),
     )
 
 
@@ -207,19 +211,19 @@ def show(p):
     print(
         f"{p.options.collective}, {p.ranks} ranks {MAPS[p.options.map]}, on"
         f" {p.name}{machines.doubt_text(p.doubt)}: by time"
-        f" models{'' if p.beside else ', nothing is measured or simulated'}"
+        f" models{'' if p.compared else ', nothing is measured or simulated'}"
     )
     show_machine(p)
     if p.options.collective == "bcast":
         show_trees(p)
         show_broadcast(p)
-    elif p.options.collective != "barrier" or p.beside:
+    elif p.options.collective != "barrier" or p.compared:
         show_limits(p)
     if p.options.collective == "bcast":
         best = p.recommended()
         print(
-            f"  recommended for messages up to {bytes_text(p.sizes[-1])}, of calls that follow each"
-            f" other (as many buffers as the queue holds, at least two): {best}"
+            f"  recommended for back-to-back messages up to {bytes_text(p.sizes[-1])} (as many"
+            f" buffers as the queue holds, at least two): {best}"
         )
     for note in p.notes:
         print(f"  {note}")
@@ -227,8 +231,8 @@ def show(p):
 
 def check_queue(options, layout):
     """
-    b, f, s and q are those that bcast/queue may have, and fit together; what is not said is as
-    QUEUE has it.
+    Checks that bcast/queue accepts b, f, s and q, and that they fit together.  Options that are not
+    given get the defaults of QUEUE.
     """
     for name, usual in QUEUE.items():
         given = getattr(options, name)
@@ -245,13 +249,13 @@ def check_queue(options, layout):
         for row in layout.ask("info", "algorithms")
         if (row["collective"], row["name"]) == ("bcast", "queue")
     )
-    most = {row["name"]: row["max"] for row in algorithm["parameters"]}
-    bytes_within("--queue", options.queue, PAGE, most["budget"])
+    largest = {row["name"]: row["max"] for row in algorithm["parameters"]}
+    bytes_within("--queue", options.queue, PAGE, largest["budget"])
     if options.fragment is not None:
-        bytes_within("--fragment", options.fragment, PAGE, min(most["fragment"], options.queue))
+        bytes_within("--fragment", options.fragment, PAGE, min(largest["fragment"], options.queue))
         if options.fragment % PAGE:
             raise Trouble(
-                f"--fragment {options.fragment}: not possible (accepted: whole pages, of"
+                f"--fragment {options.fragment}: not possible (accepted: multiples of"
                 f" {sizes.written(PAGE)})",
                 2,
             )
@@ -260,9 +264,9 @@ def check_queue(options, layout):
             "--buffers",
             options.buffers,
             1,
-            min(most["buffers"], options.queue // (options.fragment or PAGE)),
+            min(largest["buffers"], options.queue // (options.fragment or PAGE)),
         )
-    within("--sets", options.sets, 1, most["sets"])
+    within("--sets", options.sets, 1, largest["sets"])
 
 
 def sizes_to_predict(options):
@@ -298,16 +302,14 @@ def main(options, _command, layout):
     if not about.limits:
         limited = [c.name for c in collectives.known(layout) if c.limits]
         raise Trouble(
-            f"model {about.name}: no limit of its time is known (accepted:"
-            f" {', '.join(limited)})",
+            f"model {about.name}: the models have no limit for it (accepted: {', '.join(limited)})",
             2,
         )
     options.collective = about.name
     places.check("--plot", options.plot)
     if options.plot and not about.moves:
         raise Trouble(
-            f"--plot: a {about.name} has one time, no curve (accepted: of collectives with bytes)",
-            2,
+            f"--plot: a {about.name} has one time, no curve (accepted: collectives with bytes)", 2
         )
     if options.plot and pictures.missing():
         raise Trouble(f"--plot {options.plot}: {pictures.missing()}")
@@ -317,7 +319,7 @@ def main(options, _command, layout):
     sizes_wanted = sizes_to_predict(options)
     prediction = Prediction(layout, options, load_machine(layout, options.machine), sizes_wanted)
     if options.simulate or options.measure:
-        prediction.beside = beside.times(prediction)
+        prediction.compared = compared.times(prediction)
     if options.json:
         print(json.dumps(prediction.as_json(), indent=2))
     else:

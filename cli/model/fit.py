@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle model --fit: the four times of paper 01's model measured on this machine, one by one
-(bench/fit.c), and what the model makes of them beside measured times of bcast/queue.  Beside it the
-t and t_w that would fit the measured times best: how far the form of the model carries, whatever
-its numbers are.
+huddle model --fit: measures the four times of paper 01's model on this machine, one by one
+(bench/fit.c), and compares the model's predictions with measured times of bcast/queue.  It also
+prints the t and t_w that fit the measured times best, which shows the error of the model itself.
 """
 
 import json
@@ -23,7 +22,7 @@ LIMIT_S, PART_RUNS, SHOWN = 120, 3, 4
 
 
 def least_squares(rows):
-    """x and y, neither below 0, of the least sum of (a x + b y - c)^2 over rows (a, b, c)."""
+    """x and y, neither below 0, that minimise the sum of (a x + b y - c)^2 over rows (a, b, c)."""
     aa, ab, bb, ac, bc = (
         sum(row[i] * row[j] for row in rows) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2))
     )
@@ -40,7 +39,7 @@ def least_squares(rows):
 
 
 def joined_parts(runs):
-    """What runs of bench-fit say together, and in words what does not agree."""
+    """The joint result of runs of bench-fit, and texts: which of their figures do not agree."""
     doubts = []
 
     def of(name, values):
@@ -70,8 +69,8 @@ def joined_parts(runs):
 
 class Fit:
     """
-    parts: what bench-fit says; model: of it; measured: (bytes, f) -> ns; overhead_ns: of a call
-    that does nothing; doubts: of what was measured, in words.
+    parts: results of bench-fit; model: the model of them; measured: (bytes, f) -> ns; overhead_ns:
+    time of a call that does nothing; doubts: texts, which figures are not reliable.
     """
 
     def __init__(self, layout, options, sizes):
@@ -81,14 +80,14 @@ class Fit:
         self.bind = "core" if self.ranks <= jobs.cores() else "none"
         self.nothing, self.lines, others = [], [], steady.others()
         with Progress(
-            PART_RUNS + steady.MAX_RUNS * len(FRAGMENTS), "measuring, at most so often"
+            PART_RUNS + steady.MAX_RUNS * len(FRAGMENTS), "measuring, at most this often"
         ) as self.progress:
             self.parts, self.doubts = joined_parts(self.run_parts())
             self.measured, doubts = steady.measured(self.launch, lambda: None)
         if not self.measured:
             raise Trouble(
-                "model --fit: huddle took no broadcast here, or no figure could be had: the machine"
-                " is too busy, or its processors move"
+                "model --fit: huddle handled no broadcast here, or nothing could be measured: the"
+                " machine is too busy, or its processors move"
             )
         self.doubts = (
             ([others] if others else [])
@@ -130,7 +129,7 @@ class Fit:
             )
         except jobs.JobFailed as failure:
             busy = steady.others()
-            why = f"; {busy}, and it needs {self.ranks} processors to itself" if busy else ""
+            why = f"; {busy}, and it needs {self.ranks} idle processors" if busy else ""
             raise Trouble(f"model --fit: {failure}{why}") from failure
         self.progress.step()
         answer = json.loads(output)
@@ -151,7 +150,7 @@ class Fit:
         return runs
 
     def byte_ns(self):
-        """By the bytes of a set, which is how far the root is ahead."""
+        """For copies of a set of buffers, since the root is that far ahead."""
         near = min(self.parts["copies"], key=lambda copy: abs(copy["bytes"] - QUEUE / SETS))
         return max(near["in_ns"], near["out_ns"]) / near["bytes"]
 
@@ -191,8 +190,8 @@ class Fit:
 
     def fitted(self):
         """
-        The t and t_w of least relative squares; t_wo and t_a as measured.  What they are multiplied
-        by the model itself says.
+        The t and t_w of least relative squares; t_wo and t_a as measured.  The model itself gives
+        their factors.
         """
         rest = self.predicted({**self.model, "byte_ns": 0, "notify_ns": 0})
         per_byte, per_notice = (
@@ -254,7 +253,7 @@ def line_text(lines):
 def model_text(model):
     ratio = f", t_w / t {model['notify_ns'] / model['byte_ns']:.0f} B" if model["byte_ns"] else ""
     return (
-        f"t {model['byte_ns']:.4f} ns a byte, t_w {model['notify_ns']:.0f} ns, t_wo"
+        f"t {model['byte_ns']:.4f} ns per byte, t_w {model['notify_ns']:.0f} ns, t_wo"
         f" {model['enter_ns']:.0f} ns, t_a {model['leave_ns']:.1f} ns{ratio}"
     )
 
@@ -270,11 +269,11 @@ def middle(errors):
 def show(fit):
     print(
         f"The four times of paper 01's model on this machine: {fit.ranks} ranks,"
-        f" {'bound to cores' if fit.bind == 'core' else 'unbound'}, told along {fit.tree}; line"
-        f" transfer {line_text(fit.lines)}"
+        f" {'bound to cores' if fit.bind == 'core' else 'unbound'}, announced along {fit.tree};"
+        f" line transfer {line_text(fit.lines)}"
     )
     fitted = fit.fitted()
-    heading("Copies of fresh data, ns a byte: into a queue of so many bytes, out of it")
+    heading("Copies of fresh data, ns per byte: into a queue of this many bytes, and out of it")
     table(
         ["bytes", "in", "out"],
         [
@@ -288,9 +287,9 @@ def show(fit):
         right=(0, 1, 2),
     )
     print(f"  measured one by one: {model_text(fit.model)}")
-    print(f"  that fit best:       {model_text(fitted)}")
+    print(f"  best fit:            {model_text(fitted)}")
     heading(
-        f"bcast/queue of {written(QUEUE)} in {SETS} sets, us; predicted from what was measured one"
+        f"bcast/queue of {written(QUEUE)} in {SETS} sets, us; predicted from the times measured one"
         " by one, and from the best fit"
     )
     one, two = fit.errors(fit.model), fit.errors(fitted)
@@ -317,13 +316,13 @@ def show(fit):
         print(
             f"  f* of the queue, {name}: {best_f:.0f} B"
             if best_f
-            else f"  f* of the queue, {name}: as short as can be"
+            else f"  f* of the queue, {name}: as small as possible"
         )
-    most = max(size for size, _ in fit.measured)
+    largest = max(size for size, _ in fit.measured)
     if fit.doubts:
         more = f"; and {len(fit.doubts) - SHOWN} more" if len(fit.doubts) > SHOWN else ""
-        print(f"  not to be believed: {'; '.join(fit.doubts[:SHOWN])}{more}")
+        print(f"  not reliable: {'; '.join(fit.doubts[:SHOWN])}{more}")
     print(
-        f"  best of those measured at {bytes_text(most)}:"
-        f" {written(min((ns, f) for (size, f), ns in fit.measured.items() if size == most)[1])}"
+        f"  best of those measured at {bytes_text(largest)}:"
+        f" {written(min((ns, f) for (size, f), ns in fit.measured.items() if size == largest)[1])}"
     )

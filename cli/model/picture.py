@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The curves of `huddle model` as a picture."""
+"""The plot of `huddle model`."""
 
 from ..common import places
 from ..common.pictures import Figure, draw as draw_figure
@@ -13,7 +13,7 @@ def draw(p, path):
         ]
     else:
         lines = []
-    for name, times in p.beside.items():
+    for name, times in p.compared.items():
         there = [(size, ns / 1000) for size, ns in zip(p.sizes, times) if ns is not None]
         lines.append(
             (

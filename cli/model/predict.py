@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What src/cost says of a collective, asked through the program `model`.  No time is predicted that is
-below the limit: the papers' models know no memory that fills up.
+Predictions of src/cost for a collective, through the program `model`.  A predicted time is never
+below the limit: the papers' models do not know that memory bandwidth is limited.
 """
 
 PAGE = 4096
 
-# Trees that a queue's fragments may be announced along, as bcast/queue knows them: name, degree.
+# Trees along which bcast/queue can announce fragments: name, degree.
 TREES = (
     ("flat", 2),
     ("chain", 2),
@@ -27,9 +27,9 @@ TREES = (
     ("leaders", 16),
     ("leaders", 32),
 )
-DEGREES = ("kary", "knomial", "nested", "leaders")  # trees that have one
+DEGREES = ("kary", "knomial", "nested", "leaders")  # trees with a degree
 
-# Broadcasts by messages, as paper 04 has them.
+# Broadcasts by messages, by the names of paper 04.
 MESSAGES = ("k-nomial", "chain", "binary pipelined")
 
 
@@ -39,14 +39,14 @@ def tree_text(tree, degree):
 
 class Prediction:
     """
-    limits: one a size; beside: other times.  Of a broadcast also rows (a size each), and tree and
-    model, the best of TREES.
+    limits: one per size; compared: other times.  For a broadcast also rows, one per size, and tree
+    and model: the best of TREES.
     """
 
     def __init__(self, layout, options, description, sizes):
         self.layout, self.options, self.sizes = layout, options, sizes
-        self.notes = []  # what is to be said of what stands beside
-        self.beside = {}  # "simulated", "measured" -> ns of each size, None: not taken
+        self.notes = []  # about `compared`
+        self.compared = {}  # "simulated", "measured" -> ns of each size, None: not handled
         answer = self.ask(
             "machine",
             machine=description,
@@ -107,7 +107,7 @@ class Prediction:
         return self.ask("queue", model=self.model, points=points)["ns"]
 
     def messages_ns(self, sizes):
-        """The best of messages, for each size: ns, and in words how."""
+        """The best broadcast by messages, for each size: ns, and a text that names it."""
 
         def point(tree, size, segment=0):
             return {
@@ -157,13 +157,13 @@ class Prediction:
 
     def recommended(self):
         """
-        For the longest message: as settings of bcast/queue are written; s = b / f where nobody says
+        Parameters of bcast/queue for the longest message, as settings.  By default s = b / f
         (cost/queue.h).
 
-        The rows' s holds one message, which finds the queue empty.  Calls that follow each other
-        find in it what the ones before left: when a set of buffers begins, the root waits until all
-        have left it, once in s / q buffers (paper 01: that loss is s times smaller than at s = 1).
-        A queue of one buffer is drained by each call.
+        The s of the rows holds one message, which finds the queue empty.  Back-to-back calls find
+        the queue as the previous calls left it: at the start of a set of buffers, once in s / q
+        buffers, the root waits until all ranks have acknowledged the set.  (Paper 01: that loss is
+        s times smaller than at s = 1.)  A queue of one buffer is drained by each call.
         """
         row, (tree, degree), o = self.rows[-1], self.best, self.options
         degree = f" degree={degree}" if tree in DEGREES else ""
@@ -188,7 +188,7 @@ class Prediction:
             "node": self.node,
             "bytes": self.sizes,
             "limits": self.limits,
-            **self.beside,
+            **self.compared,
             "notes": self.notes,
         }
         if self.options.collective == "bcast":

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle reproduce: what the papers print, beside what the same thing gives here."""
+"""huddle reproduce: compares the papers' results with those of formulas and simulation."""
 
-from .command import add_arguments, main  # noqa: F401  (what main.py asks of a command)
+from .command import add_arguments, main  # noqa: F401  (used by main.py)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle reproduce: what the papers print, beside what the same thing gives here: by their time
-models, on a simulated machine, on a simulated network.
+huddle reproduce: compares the papers' results with those of their time models, of a simulated
+machine and of a simulated network.
 """
 
 import argparse
@@ -30,17 +30,17 @@ PAPERS = {
 }
 
 NEEDS = (
-    "Papers and own together take three to eight minutes of one core, 05, own and 01 most of it;"
-    " this less than a minute of two cores that nobody else uses, where others do at most four:"
-    " some 30 s of measuring for each of seven collectives, until figures agree. The simulator must"
-    " have been built (Boost's context); pictures need matplotlib; what 04 gives by SimGrid needs"
-    " Debian's libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun): without it"
-    " 04 has its functions."
+    "The papers and own together take three to eight minutes of one core, most of it for 05, own"
+    " and 01. this takes less than a minute on two idle cores, and at most four minutes on busy"
+    " ones: each collective is measured for up to 30 s, until figures agree. The simulator must"
+    " have been built (Boost's context). Figures need matplotlib. SimGrid's figures of 04 need"
+    " Debian's libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun); without it"
+    " 04 has only its formulas."
 )
 
 
 class Lab:
-    """What a paper's module works with."""
+    """The functions that a paper's module uses."""
 
     def __init__(self, layout, brief):
         self.layout, self.brief = layout, brief
@@ -59,13 +59,13 @@ class Lab:
         )
 
     def note(self, words):
-        """A line for the reader: what could not be done, and why."""
+        """Adds a line for the reader."""
         if words not in self.notes:
             self.notes.append(words)
 
 
 def epilog():
-    """What each paper's module opens with; then what it takes."""
+    """The first paragraph of each paper's module; then the time and packages needed."""
     about = [
         f"{paper}: " + " ".join(module.__doc__.split("\n\n")[0].split())
         for paper, module in PAPERS.items()
@@ -82,18 +82,18 @@ def add_arguments(parser):
         help=f"{', '.join(PAPERS)} (default: all but {MEASURES}, which measures)",
     )
     parser.add_argument(
-        "--figures", metavar="DIR", help="draw the figures there, too: a directory that is there"
+        "--figures", metavar="DIR", help="also draw the figures, into an existing directory"
     )
     parser.add_argument(
         "--page",
         metavar="FILE",
-        help="write tables and figures as a page (Markdown), the figures in a folder beside it",
+        help="write tables and figures as a Markdown page, the figures into a folder next to it",
     )
     parser.add_argument(
-        "--brief", action="store_true", help="fewer points, and smaller: does it work?"
+        "--brief", action="store_true", help="fewer and smaller points, as a quick check"
     )
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, epilog()
-    parser.add_argument("--json", action="store_true", help="rows and figures as JSON")
+    parser.add_argument("--json", action="store_true", help="print rows and figures as JSON")
 
 
 def heading_of(paper):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Not of a paper: the fastest barrier, small broadcast and small allreduce that huddle can build on
-two large machines, simulated, beside their limits.
+From no paper: the fastest barrier, small broadcast and small allreduce that huddle can build on two
+large machines, simulated, compared with their limits.
 
-All algorithms with all values of their parameters that huddle tune would try, each with every
-grouping that leaving levels out can give there; the limit is the farthest line transfer
-(src/cost/limits.h).  What huddle would choose by itself stands below.
+All algorithms are tried with all parameters that huddle tune would try, each with every grouping
+that leaving out levels gives there.  The limit is the farthest line transfer (src/cost/limits.h).
+Further rows have huddle's own choice.
 """
 
 import itertools
@@ -14,26 +14,28 @@ from ..common import simulated
 from ..common.candidates import candidates_of, worth_trying
 from .rows import Result, Row
 
-TITLE, PRINTED = "the fastest that huddle can build on large machines, beside the limit", "limit"
+TITLE, PRINTED = "the fastest that huddle can build on large machines, and the limit", "limit"
 MACHINES = ("kunpeng-920", "epyc-9654")
 CALLS = (("barrier", 0), ("bcast", 8), ("allreduce", 8))
-SIMULATED, SKEW_NS = "simulated", 20  # a reading of a clock, by which ranks may start at once
+SIMULATED, SKEW_NS = "simulated", 20  # one reading of a clock: the skew of a common start
 LEVELS = ("l2", "l3", "die", "group", "numa", "socket")
 NOTES = (
     (
-        "the limit is one line transfer between the farthest two ranks; gathering and releasing by"
-        " the groups, or dissemination, is what the lines alone allow (huddle model)"
+        "the limit is one line transfer between the two ranks that are farthest apart. huddle model"
+        " prints the times of gather and release by groups, and of dissemination, by line transfers"
+        " alone"
     ),
     (
-        "revoke_ns of both machines is assumed (docs/machines.md), so that there are rows with"
-        " copies that are revoked at once, too"
+        "revoke_ns is assumed for both machines (docs/machines.md). Therefore some rows assume"
+        " instead that copies are revoked in no time"
     ),
     (
-        "ranks that enter at the very same moment post before anybody polls, so that no copy has to"
-        " be revoked; a few ns apart they do not, as measured here (huddle reproduce this): there"
-        " are rows with both, what is waited for the last to enter taken off"
+        "ranks that enter at exactly the same moment post before any rank polls, so that no copy"
+        " has to be revoked. Ranks that enter a few ns apart do not, as measurements show (huddle"
+        " reproduce this). There are rows with both; the wait for the last rank to enter is"
+        " subtracted"
     ),
-    "back to back, as osu_barrier and paper 03 measure: the mean of 32 calls",
+    "back-to-back calls, as osu_barrier and paper 03 measure: the mean of 32 calls",
     simulated.MEASURED,
 )
 
@@ -44,9 +46,9 @@ def value(v):
 
 def groupings(lab, machine, ranks):
     """
-    Lists of levels to leave out, each of which gives other groups: '' first.  One unit may have
-    several names (an L3 that is a NUMA node), so that leaving one of them out changes nothing; what
-    is left is what the simulator makes of it.
+    Lists of levels to leave out, each of which gives different groups; '' is first.  A unit may
+    have several names (an L3 that is a NUMA node); then leaving out one of them changes nothing.
+    The simulator is asked for the groups.
     """
     found = {}
     for count in range(len(LEVELS) + 1):
@@ -75,7 +77,7 @@ class Field:
         self.levels = [""] if lab.brief else groupings(lab, self.machine, self.ranks)
 
     def way(self, candidate, off, size):
-        """As simulated.fastest_ns wants it."""
+        """A candidate for simulated.fastest_ns."""
         name = ", ".join(
             [candidate.algorithm, *(f"{v.name} {v.word}" for v in candidate.values)]
         ) + (f", without {off}" if off else "")
@@ -89,7 +91,7 @@ class Field:
         }
 
     def fastest(self, collective, size):
-        """ns, in words what."""
+        """ns, and a text that names the candidate."""
         options = candidates_of(self.lab.layout, collective, self.ranks, baselines=True)
         tried = [options[number - 1] for number in worth_trying(options, size, 0, None)]
         return simulated.fastest_ns(
@@ -111,14 +113,14 @@ class Field:
         return answer["limits"][0]["ns"]
 
     def ways_of_choice(self, collective):
-        """What huddle chooses, (in words how, machine, arguments of measured_ns)."""
+        """Ways to time huddle's choice: (a text, machine, arguments of measured_ns)."""
         lines = self.machine["lines"]
         at_once = {
             **self.machine,
             "lines": {**lines, "revoke_ns": dict.fromkeys(lines["transfer_ns"], 0)},
         }
         yield "", self.machine, {}
-        yield ", copies revoked at once", at_once, {}
+        yield ", copies revoked in no time", at_once, {}
         yield (
             f", ranks entering within {SKEW_NS} ns of each other",
             self.machine,

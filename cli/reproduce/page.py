@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What `huddle reproduce` found, as a page: a table for each paper, its notes, its figures beside it
-in a folder.  All of it is written at the end.
+The result of `huddle reproduce` as a page: a table and notes for each paper, and figures in a
+folder next to the page.  All is written at the end.
 """
 
 import contextlib
@@ -13,28 +13,38 @@ from ..common import pictures, places
 from .rows import summary
 
 FOLDER = "figures"
-OWN, MEASURES = "own", "this"  # what is no paper
-MEANS = {  # who gives a figure, as rows name it
+OWN, MEASURES = "own", "this"  # not papers
+MEANS = {  # sources of figures, by the names that rows use
     "function": "the paper's own formulas, as `src/cost` has them",
     "simulated": (
         "huddle's algorithms, and those they are compared with, on a described machine"
-        " (`machines/`), every number of which has its source there; none is tuned to a printed"
+        " (`machines/`). Each of its numbers has a source there; none is tuned to a published"
         " result"
     ),
     "SimGrid": "send and receive of `bench/messages.c` on a simulated network",
 }
-AGREES = """*Agrees* says by which criterion: of formulas within so many per cent; of simulated figures the same for all papers: a time within a factor of 1.5, a ratio of two times on the same side of 1 and within 1.25, a gain in per cent
-of the same sign and within a factor of 2; of a best parameter that the printed one is as good here, within 2 %, where not all that were tried are; of an order the same. A row without it is compared with nothing, or all that were
-tried are as good. A row with nothing printed beside it that has one is a check of our own, counted apart. Below a table stands what does not come out, by how much, and what in the model would explain it.
+AGREES = """The column *agrees* has a verdict and its criterion.
+
+* Formulas must agree within the given percentage.
+* Simulated figures have the same criteria for all papers. A time agrees within a factor of 1.5. A
+  ratio of two times must be on the same side of 1, and within a factor of 1.25. A gain in per cent
+  must have the same sign, and agree within a factor of 2.
+* A published best parameter agrees if it is here within 2 % of the best. There is no verdict if all
+  tried values are.
+* An order must be the same.
+
+A row without a verdict is compared with nothing, or all tried values are as good. A row with a
+verdict but no published figure is a check of our own, and is counted separately. The list below a
+table names the rows that do not agree, by how much, and what in the model would explain it.
 """
 
 
 def head_of(papers, rows, brief):
-    """What a page opens with: of what is on it."""
+    """The head of a page about these papers."""
     printed = [paper for paper in papers if paper.isdigit()]
     lines = [
         (
-            "# What the papers print, and what comes out here\n"
+            "# Published and reproduced results\n"
             if printed
             else "# The fastest that huddle can build\n"
         )
@@ -42,22 +52,21 @@ def head_of(papers, rows, brief):
     if printed:
         lines.append(
             f"{'Papers' if len(printed) > 1 else 'Paper'} {', '.join(printed)}: times, ratios and"
-            " best parameters of collectives in shared memory, and beside each what the same thing"
-            " gives here."
+            " best parameters of collectives in shared memory, each compared with the result here."
         )
     if OWN in papers:
         lines.append(
-            f"{'What no paper has stands apart: the' if printed else 'The'} fastest barrier,"
-            " broadcast and reduction to all that huddle can build on two large machines, beside"
+            f"{'A last part is from no paper: the' if printed else 'The'} fastest barrier,"
+            " broadcast and allreduce that huddle can build on two large machines, compared with"
             " their limits."
         )
     lines.append(
-        "Only what stands under *this machine* was measured here."
+        "Only the figures under *this machine* were measured here."
         if MEASURES in papers
         else "No time in the column *here* was measured."
     )
     if brief:
-        lines.append("It is a brief page (`--brief`): fewer points, and smaller ones than printed.")
+        lines.append("This is a brief page (`--brief`): fewer and smaller points than published.")
     lines += [
         "",
         *(
@@ -78,7 +87,7 @@ def table(headers, rows, right):
 
 
 class Page:
-    """head: None: of what is on it."""
+    """head None: a head about the papers on the page."""
 
     def __init__(self, path, papers, brief, head=None):
         self.path, self.papers, self.brief, self.head = path, papers, brief, head
@@ -88,7 +97,7 @@ class Page:
             places.check_folder("--page", self.folder)
 
     def add(self, paper, heading, about, headers, result, notes, seconds):
-        """about: what it is, paragraphs."""
+        """about: paragraphs that describe the part."""
         rows = table(headers, [row.words() for row in result.rows], (1, 2, 3))
         self.parts.append(f"## {heading}\n\n{about.strip()}\n\n{rows}\n")
         self.parts.append(

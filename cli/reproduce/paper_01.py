@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Paper 01 (Kurnosov, Tokmasheva, Shared memory based MPI broadcast algorithm for NUMA systems): f, s,
-q and the tree of a broadcast through queues.
+Paper 01 (Kurnosov, Tokmasheva, Shared memory based MPI broadcast algorithm for NUMA systems): the
+parameters f, s, q and the tree of a broadcast through queues.
 
-Its model (src/cost/queue.h) with the parameters of its own plots, and bcast/queue on its two
-machines, simulated: over f, over s, over trees, and beside the schemes of MVAPICH (bcast/slots) and
-Open MPI's coll/sm (bcast/banks).  Fresh data in each call, the slowest rank.
+Two parts: the paper's model (src/cost/queue.h) with the parameters of its own plots, and
+bcast/queue simulated on the paper's two machines, over f, over s, over trees, and compared with the
+schemes of MVAPICH (bcast/slots) and of Open MPI's coll/sm (bcast/banks).  Each call has fresh data;
+the time is that of the slowest rank.
 
-p ranks; a rank's queue has s buffers of f bytes, b = f s in all, refilled in q sets.  The model: t,
-ns a byte copied; t_w, until a fragment's announcement has reached the last rank; t_wo and t_a, to
-enter a set of buffers and to leave it; f* is the best f by it.
+There are p ranks.  A rank's queue has s buffers of f bytes, b = f s in all, refilled in q sets.
+The model has four times: t, ns per byte copied; t_w, until a fragment's announcement has reached
+the last rank; t_wo, to enter a set of buffers; t_a, to leave it.  f* is the best f of the model.
 """
 
 from ..common.pictures import Figure
@@ -30,26 +31,26 @@ PLOTS = {
 FIGURE_6_MS = {1: 32.3, 2: 24.2, 8: 18.1, 32: 16.6, 256: 16.2}  # s -> ms, f = 8192, 16e6 bytes
 NOTES = (
     (
-        "figure 11: readahead had put pages where process 0 was, which first touched their"
-        " neighbours; simulated with all queues on its node, beside each on its owner's, the root"
-        " on the other node (what is read is the root's queue: of process 0's nothing would"
-        " change). Simulated, queues that have been used lie in the last caches (20 MB a socket,"
-        " all of them 8 MB), wherever their pages are, and no home is farther away there (home_ns"
-        " was published as none)"
+        "figure 11: in the paper, readahead had put pages on the node of process 0, which first"
+        " touched their neighbours. Here all queues on that node are compared with each queue on"
+        " its owner's node. The root is on the other node, since the ranks read the root's queue."
+        " In the simulation, used queues are in the last-level caches (20 MB per socket; all queues"
+        " have 8 MB), wherever their pages are, and a remote home costs nothing (no home_ns was"
+        " published)"
     ),
     (
-        "f*: the model charges every fragment a whole notification, t_w down the chain; simulated,"
-        " as on this machine (huddle model --fit), notifications run beside the copies, so that f"
-        " matters little over a wide range"
+        "f*: in the model every fragment costs a whole notification, t_w down the chain. In the"
+        " simulation, as on real machines (huddle model --fit), notifications overlap with copies,"
+        " so that f matters little over a wide range"
     ),
     (
-        "figure 10: with the notifications hidden trees differ by few percent of a large message;"
-        " larger printed gains of trees come from what is not simulated: 15 readers of one line"
-        " that the root writes again"
+        "figure 10: since notifications overlap with copies, trees differ by a few per cent for"
+        " large messages. Larger published gains of trees come from an effect that is not"
+        " simulated: 15 readers of one line that the root writes again"
     ),
     (
-        "figures 12 and 13: what MVAPICH and coll/sm spend besides (packing, a progress engine) is"
-        " not simulated, only their schemes"
+        "figures 12 and 13: only the schemes of MVAPICH and coll/sm are simulated, not their other"
+        " costs (packing, a progress engine)"
     ),
 )
 
@@ -77,8 +78,8 @@ class Queues:
             / 1000
         )
 
-    def told(self, ranks, tree):
-        """The model's four times of the Broadwell machine."""
+    def model_of(self, ranks, tree):
+        """The model's four times for the Broadwell machine."""
         return self.lab.model(
             "machine",
             machine=self.lab.machine(BROADWELL),
@@ -104,7 +105,7 @@ class Queues:
 
 
 def alone(q, rows):
-    """Briefly, sizes are not those that the paper has."""
+    """With --brief, sizes are not those of the paper."""
     return [row.alone() for row in rows] if q.lab.brief else rows
 
 
@@ -168,8 +169,8 @@ def by_model(lab):
 
 def over_f(q):
     """
-    Figure 5: b = 4 MB, q = 1, a chain, p = 8 and 16, both on the Broadwell machine; beside it f*
-    for what the model is told of that machine.
+    Figure 5: b = 4 MB, q = 1, a chain, p = 8 and 16, both on the Broadwell machine; and the model's
+    f* for that machine.
     """
     size, queue = (MB, MB) if q.lab.brief else (16 * MB, 4 * MB)
     fragments = (
@@ -182,7 +183,7 @@ def over_f(q):
         times = [q.queue(BROADWELL, size, ranks, f, queue // f, tree="chain") for f in fragments]
         best = min(zip(times, fragments))[1]
         good = [f for f, us in zip(fragments, times) if us <= 1.02 * min(times)]
-        star = q.lab.model("choose", model=q.told(ranks, "chain"), wishes=[{"queue": queue}])[
+        star = q.lab.model("choose", model=q.model_of(ranks, "chain"), wishes=[{"queue": queue}])[
             "forms"
         ][0]["exact"]
         rows += [
@@ -285,8 +286,8 @@ def over_s(q):
 
 def teeth(q):
     """
-    Figures 8 and 9: p = 2, 16 MB, s = 32, q = 1: time over f is a saw; from one f to the next it
-    should go the way of the model, told of that machine.
+    Figures 8 and 9: p = 2, 16 MB, s = 32, q = 1.  Time over f has the shape of a saw; from one f to
+    the next it should rise and fall with the model for that machine.
     """
     size, step = (MB, 8 * KB) if q.lab.brief else (16 * MB, 4 * KB)
     fragments = list(range(step, 24 * step + 1, step))
@@ -295,7 +296,7 @@ def teeth(q):
         ns / 1000
         for ns in q.lab.model(
             "queue",
-            model=q.told(2, "flat"),
+            model=q.model_of(2, "flat"),
             points=[{"bytes": size, "fragment": f, "buffers": 32, "sets": 1} for f in fragments],
         )["ns"]
     ]
@@ -310,9 +311,9 @@ def teeth(q):
             SIMULATED,
         ),
         Row.judged(
-            "figure 9: steps from f to f that go the model's way",
+            "figure 9: steps from one f to the next that have the model's sign",
             "",
-            "saw-toothed as the model",
+            "saw-toothed like the model",
             f"{sum(ways)} of {len(ways)}",
             SIMULATED,
             found("at least 3 in 4", 4 * sum(ways) >= 3 * len(ways)),

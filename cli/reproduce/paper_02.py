@@ -3,10 +3,10 @@
 Paper 02 (Zhang, Meng, Huo, Multi-core aware Barrier, Bcast and Alltoall): 16 ranks on four
 quad-core Opterons, 4 x 4.
 
-Three forms of each, simulated: a barrier with gather and release lines apart, with one queue of
-cells, and with one queue chip by chip; a broadcast whose readers all come at once, whose readers
-come four at a time, and from segments on all nodes; an exchange by blocks, and by tiles.  Fresh
-data in each call.
+The forms of the paper, simulated.  A barrier: with separate lines for gather and release, with one
+queue of cells, and with one queue per chip.  A broadcast: all readers at once, four readers at a
+time, and from segments on all nodes.  An exchange: by blocks, and by tiles.  Each call has fresh
+data.
 """
 
 from ..common.pictures import Figure
@@ -18,32 +18,32 @@ KB, MB = 1 << 10, 1 << 20
 ALL_LEVELS = "l2,l3,die,group,numa,socket"
 NOTES = (
     (
-        "the printed times are MVAPICH's, each with its own costs besides; the gains from form to"
-        " form are what is compared"
+        "the published times are those of MVAPICH, with its other costs. Therefore the gains from"
+        " form to form are compared"
     ),
     (
-        "barriers: who gathers 16 cells has their misses overlap here, gap_ns apart (assumed), and"
-        " one line tells all; printed is about a whole miss for each cell and phase, which is what"
-        " fewer cells in a row, and a queue less, save"
+        "barriers: in the simulation, the misses of a rank that gathers 16 cells overlap, gap_ns"
+        " apart (assumed), and one line releases all ranks. The published times correspond to about"
+        " a whole miss per cell and phase, so that fewer cells in a row, and one queue less, gain"
+        " more"
     ),
     (
-        "4 readers at a time: simulated, the readers of a chip follow each other through its L3"
-        " without a slip, so that all at once fetch a message once a chip, and fewer at a time only"
-        " fetch it later; what real readers out of step cost each other is what limiting them wins"
-        " back"
+        "4 readers at a time: simulated readers of a chip follow each other exactly through its L3."
+        " All at once they fetch a message once per chip, and fewer at a time only fetch it later."
+        " Real readers are out of step and slow each other down; limiting them avoids that"
     ),
     (
-        "segments on all nodes: simulated, the first reader of a chip brings a line into its L3 for"
-        " the other three, so that one controller gives the message four times and not 15; real"
-        " readers are less in step"
+        "segments on all nodes: in the simulation, the first reader of a chip brings a line into"
+        " its L3 for the other three, so that one memory controller delivers the message four times"
+        " and not 15 times. Real readers are less in step"
     ),
     (
-        "tiles: what MVAPICH spends on an exchange besides (rendezvous, matching) is not simulated,"
-        " so that what tiles win is more of the time"
+        "tiles: MVAPICH's other costs of an exchange (rendezvous, matching) are not simulated, so"
+        " that the gain of tiles is a larger part of the time"
     ),
     (
-        "exchanges of 16 MB a pair, for which -14 % is printed, would need 8 GB of buffers: those"
-        " of 1 MB stand beside nothing"
+        "exchanges of 16 MB per pair, with a published gain of -14 %, would need 8 GB of buffers."
+        " Those of 1 MB are compared with nothing"
     ),
 )
 
@@ -74,7 +74,7 @@ class Forms:
 
 
 def barriers(f):
-    """What MVAPICH 1.1 has, one queue with a line for each cell, the same chip by chip."""
+    """MVAPICH 1.1's barrier, one queue with a line for each cell, and one queue per chip."""
     two, one, three = (
         f.us("barrier", *words, method="loop")
         for words in (("gather",), ("cells", 0, ALL_LEVELS), ("cells",))
@@ -184,7 +184,7 @@ def exchanges(f):
     tiles = {size: f.us("alltoall", "windows", size, slot=slot, budget=128 * KB) for size in sizes}
     rows = [
         Row.judged(
-            f"alltoall: tiles against blocks, {size // KB} KB a pair",
+            f"alltoall: tiles against blocks, {size // KB} KB per pair",
             "%",
             percent,
             100 * (tiles[size] / blocks[size] - 1),
@@ -198,7 +198,7 @@ def exchanges(f):
         Figure(
             "alltoall",
             "Tiles and blocks: 16 ranks on 4 x 4 cores, simulated",
-            "bytes a pair",
+            "bytes per pair",
             "us, simulated",
             "xy",
             [

@@ -3,16 +3,16 @@
 Paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors): barriers on 64 and
 128 ranks of two Kunpeng 920, three mappings.
 
-Simulated as osu_barrier measures: calls back to back, the mean of one.  The paper's groups gather
-at rank 0 (exchange = 1); huddle's own form stands below.
+Simulated as osu_barrier measures: the mean of back-to-back calls.  The paper's groups gather at
+rank 0 (exchange = 1); further rows have huddle's own form.
 
-The paper's names are huddle's but for these: sense-reversing is `central`, sense-reversing-counter
-`counters`, sense-reversing-gr (gather and release) `gather`, topo-... `groups` of those levels, a
-send/receive tree `messages`.  A mapping binds ranks in turn to cores, over NUMA nodes, or over
-sockets.
+The paper's names are those of huddle, except for these: sense-reversing is `central`,
+sense-reversing-counter is `counters`, sense-reversing-gr (gather and release) is `gather`, topo-...
+is `groups` of those levels, and a send/receive tree is `messages`.  A mapping binds ranks in turn
+to cores, over NUMA nodes, or over sockets.
 
-Send and receive are simulated as far as they are a property of the machine: copies and lines of a
-queue for each pair of ranks (src/alg/messages/messages.c).
+Send and receive are simulated as far as they depend on the machine: copies and lines of a queue for
+each pair of ranks (src/alg/messages/messages.c).
 """
 
 import statistics
@@ -49,36 +49,36 @@ PUBLISHED_CV = {"sense-reversing-gr": 2.7, "combining": 11.9}
 NOTES = (
     "40 % faster is read as 0.60 of the time",
     (
-        "send/receive tree: what an MPI spends on a message besides its lines (requests, matching,"
-        " progress) is not simulated; the printed 2.5 and 2.8 times have it in them"
+        "send/receive tree: only the lines of a message are simulated, not an MPI's other costs"
+        " (requests, matching, progress). The published 2.5 and 2.8 times include them"
     ),
     (
-        "combining and the other trees come out faster than printed, what reads and writes many"
-        " lines in a row slower, by gap_ns, which is assumed: an addition costs here a transfer and"
-        " add_ns, while gcc 4.8.5 made of it a loop of exclusive loads and stores, which many ranks"
-        " repeat; and that loop's atomicity orders all else around it"
+        "combining and the other trees are faster here than published. Barriers that read and write"
+        " many lines in a row are slower, by gap_ns, which is assumed. In the simulation an"
+        " addition costs a transfer and add_ns. gcc 4.8.5 made a loop of exclusive loads and stores"
+        " of it, which many ranks repeat, and which orders all other accesses"
     ),
     (
-        "revoke_ns, what a store waits for others' copies of its line, has not been published of"
-        " this machine: the tables stand for both ends, as long as a line moves, which"
-        " docs/machines.md assumes, and nothing; the order of the barriers, and huddle's own time,"
-        " depend on it"
+        "revoke_ns, the time that a store waits for the copies of its line in other caches, has not"
+        " been published for this machine. The rows have both extremes: the time of a line"
+        " transfer, as docs/machines.md assumes, and no time. The order of the barriers, and"
+        " huddle's own time, depend on it"
     ),
     (
-        "variation over the mappings: simulated barriers are nothing but distances, which is what a"
-        " mapping changes; what an MPI adds to each, alike under every mapping, is not there"
+        "variation over the mappings: simulated barriers depend only on distances, which a mapping"
+        " changes. The costs that an MPI adds under every mapping alike are not simulated"
     ),
     (
-        "topo-NUMA gathers and releases by lines that 31 read or 127 poll: gap_ns and serve_ns,"
-        " which are assumed, are most of its time"
+        "topo-NUMA gathers and releases by lines that 31 ranks read or 127 ranks poll. gap_ns and"
+        " serve_ns, which are assumed, are most of its time"
     ),
 )
 
 
 class Barriers:
     """
-    Times in us, each simulated once.  at_once: a store does not wait for others' copies, not as
-    long as a line moves, which is assumed of all machines.
+    Times in us, each simulated once.  at_once: a store does not wait until other copies of its line
+    are revoked; otherwise it waits for a line transfer, which is assumed for all machines.
     """
 
     def __init__(self, lab, at_once=False):
@@ -143,7 +143,7 @@ def on_64(b, ranks):
     slower = [name for name in order if b.us(name, ranks) > b.us("send/receive tree", ranks)]
     return [
         Row.judged(
-            f"fastest of those without groups, {ranks} ranks",
+            f"fastest barrier without groups, {ranks} ranks",
             "",
             "combining",
             order[0],
@@ -248,14 +248,14 @@ def our_own(b, ranks):
     )
     return [
         Row(
-            f"fastest that huddle has, {ranks} ranks, back to back: {best}",
+            f"huddle's fastest, {ranks} ranks, back to back: {best}",
             "us",
             None,
             b.us(best, ranks),
             SIMULATED,
         ),
         Row(
-            f"fastest that huddle has, {ranks} ranks, one call: {single[1]}",
+            f"huddle's fastest, {ranks} ranks, single calls: {single[1]}",
             "us",
             None,
             single[0] / 1000,
@@ -265,23 +265,23 @@ def our_own(b, ranks):
 
 
 def other_end(b, half, whole):
-    """The rows that hang most on it, with copies that are revoked at once."""
+    """The rows that depend most on revoke_ns, with copies that are revoked in no time."""
     rows = on_64(b, half)[:3] + [over_combining(b, whole)]
     best = b.order([*BARRIERS, *OWN], whole)[0]
     rows.append(
         Row(
-            f"fastest that huddle has, {whole} ranks, back to back: {best}",
+            f"huddle's fastest, {whole} ranks, back to back: {best}",
             "us",
             None,
             b.us(best, whole),
             SIMULATED,
         )
     )
-    return [row._replace(what=f"copies revoked at once: {row.what}") for row in rows]
+    return [row._replace(what=f"copies revoked in no time: {row.what}") for row in rows]
 
 
-def over_ranks(b, most):
-    ranks = [n for n in (2, 4, 8, 16, 32, 64, 96, 128) if n <= most]
+def over_ranks(b, max_ranks):
+    ranks = [n for n in (2, 4, 8, 16, 32, 64, 96, 128) if n <= max_ranks]
     lines = [
         (name, ranks, [b.us(name, n) for n in ranks], False)
         for name in [*BARRIERS, *MESSAGES, "groups"]
@@ -320,6 +320,6 @@ def reproduce(lab):
         + our_own(b, whole)
         + other_end(Barriers(lab, at_once=True), half, whole)
     )
-    if lab.brief:  # what is printed is of other numbers of ranks
+    if lab.brief:  # the published figures are for other numbers of ranks
         rows = [row.alone() for row in rows]
     return Result(rows, [over_ranks(b, whole), over_maps(b, whole)])

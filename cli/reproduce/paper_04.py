@@ -3,9 +3,10 @@
 Paper 04 (Kurnosov, Analysis and optimization of pipelined broadcast algorithms): the best degree
 and the best segment of broadcasts by send and receive.
 
-Twice: by the paper's time functions (src/cost/hockney.h), and by SimGrid, which runs send and
-receive of bench/messages.c over a simulated network of the same alpha and beta.  Gigabit Ethernet
-as the paper measured it; 1 MB is 2^20 bytes, by which its 2975 comes out.
+Each figure comes from the paper's time functions (src/cost/hockney.h), and from SimGrid, which runs
+send and receive of bench/messages.c over a simulated network of the same alpha and beta.  They are
+those of Gigabit Ethernet as the paper measured it.  1 MB is 2^20 bytes, which gives the paper's
+2975.
 """
 
 from ..common.pictures import Figure
@@ -20,13 +21,12 @@ BRIEF = {"ranks": 8, "bytes": 1 << 16}
 
 FUNCTION, SIMULATED = "function", "SimGrid"
 FLAT = (
-    "best segments: an optimum is flat; how the message divides into whole segments decides which"
-    " of those within 1 % is the least"
+    "best segments: the optimum is flat. The division of the message into whole segments decides"
+    " which of the segments within 1 % is the minimum"
 )
 DEGREES = range(2, 11)
 
-# The paper's name of a tree -> the shape of this repository that SimGrid runs, and its degree where
-# that is fixed.
+# The paper's name of a tree -> the shape in src/shape that SimGrid runs, and its degree if fixed.
 SHAPES = {
     "linear": ("flat", 2),
     "k-ary": ("kary", None),
@@ -37,7 +37,7 @@ SHAPES = {
 
 
 class Network:
-    """Both ways to a time, in ms."""
+    """Times in ms, by the functions and by SimGrid."""
 
     def __init__(self, lab):
         self.lab = lab
@@ -55,7 +55,7 @@ class Network:
         }
 
     def functions(self, points):
-        """What the functions say of each: ns, min_ns, steps, best_degree, best_segment."""
+        """The functions' answer for each: ns, min_ns, steps, best_degree, best_segment."""
         return self.lab.model(
             "trees", model=ETHERNET, points=[self.asked(*point) for point in points]
         )["points"]
@@ -64,7 +64,7 @@ class Network:
         return [point["ns"] / 1e6 for point in self.functions(points)]
 
     def simulated(self, points):
-        """[] where SimGrid is missing."""
+        """[] if SimGrid is missing."""
         if not self.simulates:
             return []
         words = []
@@ -74,12 +74,12 @@ class Network:
         return [ns / 1e6 for ns in smpi.run(self.lab.layout, ALPHA_NS, BETA_NS, self.ranks, words)]
 
 
-def least(xs, times):
+def best_of(xs, times):
     return min(zip(times, xs))[1]
 
 
 def as_good(xs, times):
-    """Those whose times are within 1 % of the least."""
+    """Those whose times are within 1 % of the best."""
     return [x for x, time in zip(xs, times) if time <= 1.01 * min(times)]
 
 
@@ -104,20 +104,20 @@ def degrees(net, tree, published):
     ]
     if simulated:
         best = as_good(DEGREES, simulated)
-        most = 4 if tree == "k-ary" else 2
+        max_degree = 4 if tree == "k-ary" else 2
         rows.append(
             Row.judged(
-                f"{tree} tree: best k within 1 %; published, as measured there: small ones",
+                f"{tree} tree: best k, all within 1 % of the best; published: measured",
                 "",
                 "small" if tree == "k-ary" else "2",
                 ", ".join(str(k) for k in best),
                 SIMULATED,
-                found(f"none above {most}", max(best) <= most),
+                found(f"none above {max_degree}", max(best) <= max_degree),
             )
         )
         rows.append(
             Row.checked(
-                f"{tree} tree, k = 2: time over that of its steps",
+                f"{tree} tree, k = 2: time / time of its steps",
                 simulated[0] / exact[0],
                 SIMULATED,
                 0.02,
@@ -142,8 +142,8 @@ def around(best, size):
 
 def segments(net, tree, published, measured):
     """
-    Rows: the best s, by the formula, by SimGrid beside what the paper measured.  Lines: time over
-    s.
+    Rows: the best s by the formula, and by SimGrid compared with the paper's measurement.  Lines:
+    time over s.
     """
     formula = net.functions([(tree,)])[0]["best_segment"]
     tried = around(formula, net.bytes)
@@ -157,7 +157,7 @@ def segments(net, tree, published, measured):
         )
     ]
     if simulated:
-        best, good = least(tried, simulated), as_good(tried, simulated)
+        best, good = best_of(tried, simulated), as_good(tried, simulated)
         rows.append(
             Row.judged(
                 words,
@@ -171,17 +171,17 @@ def segments(net, tree, published, measured):
         if not net.lab.brief:
             rows.append(
                 Row.judged(
-                    f"{words}; published, as measured there; here as good as the best within 1 %",
+                    f"{words}, all within 1 % of the best; published: measured",
                     "B",
                     "-".join(str(s) for s in measured),
                     f"{good[0]}-{good[-1]}",
                     SIMULATED,
-                    found("they meet", good[0] <= measured[-1] and measured[0] <= good[-1]),
+                    found("they overlap", good[0] <= measured[-1] and measured[0] <= good[-1]),
                 )
             )
         rows.append(
             Row.checked(
-                f"{tree}: time at that segment over that of the function",
+                f"{tree}: time at that segment / time of the function",
                 min(simulated) / computed[tried.index(best)],
                 SIMULATED,
                 0.02,
@@ -272,14 +272,11 @@ def over_messages(net):
 
 
 def against_functions(net):
-    """The one algorithm whose time has no ceilings: does SimGrid compute the model at all?"""
+    """Checks that SimGrid computes the model, with the only function that does not round up."""
     points = [("linear", 2, 0, 1000), ("linear", 2, 0, 100000)]
     return [
         Row.checked(
-            f"linear, {size} B: time over that of the function",
-            simulated / computed,
-            SIMULATED,
-            0.02,
+            f"linear, {size} B: time / time of the function", simulated / computed, SIMULATED, 0.02
         )
         for (_, _, _, size), computed, simulated in zip(
             points, net.computed(points), net.simulated(points)

@@ -4,9 +4,9 @@ Paper 05 (Romanyuta, Kurnosov: MPI reduction and broadcast algorithms based on s
 much faster collectives through shared queues are than trees of messages, on one server.
 
 huddle's choice and trees of messages (src/alg/messages/messages.c: send and receive copy through a
-queue of each pair of ranks) are both simulated; of the messages the best of a binomial tree, a
-binary one and a chain, each by fragments of two sizes, as a tuned MPI would choose.  The paper's
-text at hand names no server: Ice Lake, 2 x 32 cores, stands for it.
+queue of each pair of ranks) are both simulated.  For messages, the best of a binomial tree, a
+binary tree and a chain counts, each with fragments of two sizes, as a tuned MPI would choose.  The
+paper does not name its server; the figures here are for Ice Lake, 2 x 32 cores.
 """
 
 from ..common import simulated
@@ -20,19 +20,19 @@ TREES, CELLS = {"binomial": ("knomial", 2), "binary": ("kary", 2), "chain": ("ch
 LARGEST = {"bcast": 6.5, "reduce": 3.3, "allreduce": None}  # times faster, at most
 NOTES = (
     (
-        "what a message costs an MPI besides its copies and lines is not in these figures:"
-        " matching, requests, progress; small messages by trees would be slower than simulated, and"
-        " the factors larger"
+        "only copies and lines of a message are simulated, not an MPI's other costs: matching,"
+        " requests, progress. With them, small messages by trees would be slower, and the factors"
+        " larger"
     ),
     (
-        "messages of 8 B are the faster broadcast and reduction: each has a line with one reader,"
-        " and what it carries lies beside the flag; huddle tells a group by one line, which its"
-        " owner serves to one reader after the other (serve_ns, assumed), and its tree of"
+        "for 8 B, broadcast and reduction by messages are faster: each message has a line with one"
+        " reader, and its data is in the line of the flag. huddle releases a group by one line,"
+        " which its owner serves to one reader after the other (serve_ns, assumed), and its tree of"
         " reductions has flag and sum on two lines"
     ),
     (
-        "allreduce by messages: reduce, then broadcast; recursive doubling, which a tuned MPI has"
-        " for small ones, is not simulated"
+        "allreduce by messages is a reduce, then a broadcast. Recursive doubling, which a tuned MPI"
+        " uses for small messages, is not simulated"
     ),
     f"both sides: {simulated.MEASURED}",
 )
@@ -54,8 +54,7 @@ class Server:
 
     def form(self, collective, size, name, fragment):
         """
-        A way to send it, as simulated.fastest_ns wants it.  A slot of which a call uses no more
-        than some pairs' cells.
+        A candidate for simulated.fastest_ns.  A call uses only the cells of some pairs of the slot.
         """
         tree, degree = TREES[name]
         slot = (self.ranks * CELLS + 2) * (fragment + 256) + 256 * self.ranks
@@ -71,7 +70,7 @@ class Server:
         return f"{name}, {fragment // KB} KB", call
 
     def messages_us(self, collective, size):
-        """us, and by which tree."""
+        """us, and the name of the tree."""
         fragments = [4 * KB] if size <= 4 * KB else [8 * KB, 32 * KB]
         best, how = simulated.fastest_ns(
             self.lab.layout,
@@ -86,20 +85,20 @@ def compare(server, collective, printed, sizes):
     ours = [server.huddle_us(collective, size) for size in sizes]
     trees, ways = zip(*(server.messages_us(collective, size) for size in sizes))
     factors = [old / new for old, new in zip(trees, ours)]
-    most = max(range(len(sizes)), key=lambda i: factors[i])
+    best = max(range(len(sizes)), key=lambda i: factors[i])
     row = Row.judged(
-        f"{collective}: at most so many times faster than trees of messages ({sizes[most]} B,"
-        f" {ways[most]}), {server.ranks} ranks",
+        f"{collective}: largest speedup over trees of messages ({sizes[best]} B,"
+        f" {ways[best]}), {server.ranks} ranks",
         "times",
         printed,
-        factors[most],
+        factors[best],
         SIMULATED,
         RATIO,
     )
     rows = [
         row.alone() if server.lab.brief else row,
         Row(
-            f"{collective}: over all sizes",
+            f"{collective}: speedup over all sizes",
             "",
             None,
             f"{min(factors):.2g} to {max(factors):.2g} times",

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What a paper's module gives back: rows of a table, and figures as data.
+The result of a paper's module: rows of a table, and figures as data.
 
-Each row that stands beside something printed says when the two agree.  A check of our own stands
-beside nothing printed, says when it holds, and is counted apart.
+A row with a published figure has a criterion by which the two agree.  A check of our own has a
+criterion but no published figure, and is counted separately.
 """
 
 import operator
 from collections import namedtuple
 
-# words: said in the table; holds(published, here).
+# words: text in the table; holds(published, here).
 Criterion = namedtuple("Criterion", "words holds")
 
 SAME = Criterion("the same", operator.eq)
@@ -21,16 +21,16 @@ def within(part):
     )
 
 
-def factor(most):
+def factor(limit):
     return Criterion(
-        f"within a factor of {most:g}",
-        lambda published, here: published * here > 0 and 1 / most <= here / published <= most,
+        f"within a factor of {limit:g}",
+        lambda published, here: published * here > 0 and 1 / limit <= here / published <= limit,
     )
 
 
-def same_order(most):
-    """Of a ratio of two times: the same one is longer, and by about as much."""
-    about = factor(most)
+def same_order(limit):
+    """For a ratio of two times: the same one is longer, by about the same factor."""
+    about = factor(limit)
     return Criterion(
         f"same order, {about.words}",
         lambda published, here: (published < 1) == (here < 1) and about.holds(published, here),
@@ -42,33 +42,33 @@ def at_most(limit, unit):
 
 
 def found(words, holds):
-    """Of what the module has judged."""
+    """A criterion that the module itself has checked."""
     return Criterion(words, lambda *_: holds)
 
 
 def good_as_printed(grid, times, low, high=None):
     """
-    Of a best parameter: one of the grid in [low, high] takes here no more than 2 % above the best.
-    None: so do all of the grid, which says nothing; or none of it is there.
+    For a best parameter: one of the grid in [low, high] is here at most 2 % slower than the best.
+    None: all of the grid are, which proves nothing; or none of the grid is in [low, high].
     """
     good = [time <= 1.02 * min(times) for time in times]
     printed = [good[at] for at, x in enumerate(grid) if low <= x <= (high or low)]
     return (
         None
         if all(good) or not printed
-        else found("what is printed is as good here, within 2 %", any(printed))
+        else found("the published one is within 2 % of the best", any(printed))
     )
 
 
-# Of figures that are simulated: one size for all papers.  Times hang on a described machine, ratios
-# less so; of a gain in % the printed half, or twice it, is the same thing.
+# Criteria of simulated figures, the same for all papers.  Times depend on the machine's
+# description, ratios less so.  A gain in % agrees within a factor of 2.
 TIME, RATIO, GAIN = factor(1.5), same_order(1.25), factor(2)
 
 
 class Row(namedtuple("Row", "what unit published here by agrees when", defaults=(None, ""))):
     """
-    published and here: numbers of that unit, or texts; None: nothing is printed, or could be had.
-    agrees, when: whether, and by which criterion; None: nothing is compared.
+    published and here: numbers of that unit, or texts; None: not published, or not available.
+    agrees, when: whether they agree, and the criterion; None: not compared.
     """
 
     @classmethod
@@ -82,8 +82,8 @@ class Row(namedtuple("Row", "what unit published here by agrees when", defaults=
     @classmethod
     def checked(cls, what, ratio, by, part):
         """
-        A check of our own, of two times that should be the same: their ratio.  part: they may
-        differ by so much.
+        A check of our own: the ratio of two times that should be the same.  part: the allowed
+        difference.
         """
         return cls(
             what,
@@ -96,11 +96,11 @@ class Row(namedtuple("Row", "what unit published here by agrees when", defaults=
         )
 
     def alone(self):
-        """What came out beside nothing: what is printed is of other ranks or sizes."""
+        """The row without its published figure, which is for other ranks or sizes."""
         return self._replace(published=None, agrees=None, when="")
 
     def deviation(self):
-        """Of numbers, in parts of what is printed; None: there is none."""
+        """The relative deviation of numbers from the published one; None: not numbers."""
         if (
             all(isinstance(value, (int, float)) for value in (self.published, self.here))
             and self.published
@@ -133,7 +133,7 @@ class Row(namedtuple("Row", "what unit published here by agrees when", defaults=
 
 
 def summary(rows):
-    """Lines: how many agree, and what does not come out, by how much."""
+    """Lines: how many rows agree; which do not, and by how much."""
     judged = [row for row in rows if row.agrees is not None]
     failed = [f"{row.what} ({row.says() or row.words()[2]})" for row in judged if not row.agrees]
     lines = []
@@ -142,7 +142,7 @@ def summary(rows):
         ([row for row in judged if row.published is None], "checks of our own hold"),
     ):
         lines += [f"{sum(row.agrees for row in some)} of {len(some)} {words}"] if some else []
-    return lines + ([f"does not come out: {'; '.join(failed)}"] if failed else [])
+    return lines + ([f"rows that do not agree: {'; '.join(failed)}"] if failed else [])
 
 
 def number_text(value, unit):

@@ -10,10 +10,10 @@ from ..common import jobs
 from ..common.layout import Trouble
 
 PROGRAM = "messages-smpi"
-MISSING = "SimGrid is not here: Debian's libsimgrid-dev, then build again"
+MISSING = "SimGrid is not installed; install Debian's libsimgrid-dev and build again"
 
-# The Hockney model and nothing besides: no correction of latencies, no acknowledgements, no time of
-# the sending or receiving processor.
+# The Hockney model alone: no correction of latencies, no acknowledgements, no time of the sending
+# or receiving processor.
 FLAGS = (
     "--cfg=network/model:CM02",
     "--cfg=network/TCP-gamma:0",
@@ -25,7 +25,8 @@ FLAGS = (
     "--log=root.thresh:error",
 )
 
-# Any two hosts are two links apart, each its host's own and alike in both directions.
+# Any two hosts are connected by two links.  Each host has its own link, the same in both
+# directions.
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">

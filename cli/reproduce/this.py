@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Not of a paper: can the simulator be trusted?  Every algorithm of every collective on two ranks of
-this machine, simulated beside measured.
+From no paper: how far the simulator can be trusted.  Every algorithm of every collective on two
+ranks of this machine, simulated and measured.
 
-The machine is described by `huddle tune --machine`, from micro-measurements that know no
-collective; what is measured is measured as huddle bench does, on a team of processes without MPI.
-Only where both are there is anything compared.
+`huddle tune --machine` describes the machine, from micro-measurements that run no collective.
+Times are measured as in huddle bench, on a team of processes without MPI.  Figures are compared
+where both exist.
 """
 
 import math
@@ -21,43 +21,48 @@ from ..simulate import measure
 from ..simulate.asked import asked_as
 from .rows import Result, Row, at_most, factor
 
-TITLE, PRINTED = "this machine, simulated beside measured", "measured"
+TITLE, PRINTED = "this machine, simulated and measured", "measured"
 RANKS, SIMULATED = 2, "simulated"
 SIZES, BRIEF_SIZES = "8,64,1K,8K,64K,512K,4M", "8,8K"
-PAIR_SIZES = "8,64,1K,8K,64K,512K"  # of a block
+PAIR_SIZES = "8,64,1K,8K,64K,512K"  # bytes of a block
 BRIEF_COLLECTIVES = ("bcast",)
 BRIEF_ALGORITHMS = "inline,queue"
-MAX_BIAS, MAX_ERROR = (
-    1.25,
-    1.5,
-)  # factors: of the geometric mean; the geometric mean of how far off figures are, up or down
+# Limits, as factors: of the geometric mean; of the geometric mean of deviations, up or down.
+MAX_BIAS, MAX_ERROR = 1.25, 1.5
 SMALL_BYTES = 1 << 10
 NOTES = (
     (
-        "simulated calls have no instructions besides their loads, stores, atomics and copies:"
-        " entering a call, choosing the algorithm, counting, leaving a polling loop take nothing;"
-        " the rows of up to 1 KB say how much longer small calls took here"
+        "simulated calls consist of loads, stores, atomics and copies only: entering a call,"
+        " choosing the algorithm, counting and leaving a polling loop take no time. The rows of up"
+        " to 1 KB show how much longer small calls took here"
     ),
     (
-        "copies by the kernel (single): each call is charged what one of 8 bytes takes back to"
-        " back; a single call after a wait takes longer here, which the machine's description has"
-        " no number for"
+        "copies by the kernel (single): each call costs the time of a back-to-back call of 8 bytes."
+        " A single call after a wait takes longer here; the machine's description has no number for"
+        " that"
     ),
 )
-HEAD = """# This machine, simulated beside measured
+HEAD = """# One machine, simulated and measured
 
-How far simulated times can be trusted: each algorithm of each collective at several sizes, on two ranks with a core each, simulated beside measured. The machine is described by
-`huddle tune --machine`, from micro-measurements that know no collective. Measured are single calls from a common start on fresh data, the slowest rank's median, by a team of processes without
-MPI; simulated is the same on the described machine, whose ranks enter a call within one reading of the clock of each other, as measured ones do. Figures count only while a line takes about as
-long as described: a virtual machine's processors wander.
+How far can simulated times be trusted? This page has each algorithm of each collective at several
+sizes, on two ranks with one core per rank, simulated and measured. `huddle tune --machine`
+described the machine, from micro-measurements that run no collective.
 
-For each collective stand the geometric mean of simulated / measured, and the typical error: the geometric mean of the factor, up or down, by which a figure is off. *Agrees* asks the mean to be
-within a factor of 1.25 of 1, and the error to be at most a factor of 1.5. Below each table stands what does not come out, and what in the model would explain it.
+A measured time is the median over single calls from a common start on fresh data, of the slowest
+rank of a team of processes without MPI. A simulated time is the same on the described machine.
+Simulated ranks enter a call within one reading of the clock of each other, as measured ranks do. A
+figure counts only if a line transfer took about as long as described, since the processors of a
+virtual machine may move.
+
+Each collective has the geometric mean of simulated / measured, and the typical error: the geometric
+mean of the deviation, as a factor, up or down. In the column *agrees*, the mean must be within a
+factor of 1.25 of 1, and the error at most a factor of 1.5. The list below each table names the rows
+that do not agree, and what in the model would explain it.
 """
 
 
 def asked_of(layout, collective, algorithms, sizes):
-    """As huddle simulate COLLECTIVE --algorithm all --measure asks."""
+    """The questions of huddle simulate COLLECTIVE --algorithm all --measure."""
     asked = asked_as(
         layout,
         collective,
@@ -83,13 +88,13 @@ def quartiles_text(some_us):
 
 
 def summed_up(collective, found):
-    """Rows of all its figures.  found: (bytes, measured, simulated)."""
+    """Summary rows of a collective.  found: (bytes, measured, simulated)."""
     ratios = [simulated / measured for _, measured, simulated in found]
     small = [measured - simulated for size, measured, simulated in found if size <= SMALL_BYTES]
     what = f"{collective}, {len(ratios)} figures"
     return [
         Row.judged(
-            f"{what}: simulated over measured, geometric mean",
+            f"{what}: simulated / measured, geometric mean",
             "times",
             1,
             mean(ratios),
@@ -97,7 +102,7 @@ def summed_up(collective, found):
             factor(MAX_BIAS),
         ),
         Row.judged(
-            f"{what}: typical error, a factor",
+            f"{what}: typical error, as a factor",
             "times",
             1,
             mean([max(ratio, 1 / ratio) for ratio in ratios]),
@@ -105,7 +110,7 @@ def summed_up(collective, found):
             at_most(MAX_ERROR, "times"),
         ),
         Row(
-            f"{what}: simulated over measured",
+            f"{what}: simulated / measured",
             "",
             None,
             f"{min(ratios):.2f} to {max(ratios):.2f} times",
@@ -114,7 +119,7 @@ def summed_up(collective, found):
         *(
             [
                 Row(
-                    f"{what}: up to 1 KB, measured less simulated, median, quartiles",
+                    f"{what}: measured - simulated, up to 1 KB: median, quartiles",
                     "",
                     None,
                     quartiles_text(small),
@@ -137,18 +142,18 @@ def picture(collective, found):
     ]
     return Figure(
         collective,
-        f"{collective}, 2 ranks: simulated over measured",
+        f"{collective}, 2 ranks: simulated and measured times",
         "us, measured",
         "us, simulated",
         "xy",
-        [*lines, ("the same", ends, ends, False)],
+        [*lines, ("equal", ends, ends, False)],
     )
 
 
 def compare(asked, calls, measured):
     """
     Rows and figures of a collective.  calls: (name, size) -> the simulator's answer, or None;
-    measured: (name, size) -> ns; not there: no figure holds.
+    measured: (name, size) -> ns, without calls that have no figure.
     """
     rows, found = [], {}
     for name, size in (
@@ -181,20 +186,20 @@ def reproduce(lab):
         lab.note(line)
     collectives = [c for c in known(lab.layout) if not lab.brief or c.name in BRIEF_COLLECTIVES]
     with Progress(len(collectives)) as progress:
-        return beside(lab, collectives, progress)
+        return compare_all(lab, collectives, progress)
 
 
 def warn_of_others():
     others = steady.others()
     if others:
         print(
-            f"huddle: reproduce this: {others}: it takes longer, and fewer figures count",
+            f"huddle: reproduce this: {others}; this takes longer, and fewer figures count",
             file=sys.stderr,
         )
 
 
-def beside(lab, collectives, progress):
-    """Simulated and measured of each collective."""
+def compare_all(lab, collectives, progress):
+    """Simulated and measured times of each collective."""
     rows, figures, lines, skews = [], [], [], []
     for collective in collectives:
         progress.stage(f"{collective.name}, simulated and measured")
@@ -217,13 +222,13 @@ def beside(lab, collectives, progress):
         progress.step()
     near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
     lab.note(
-        f"{asked.machine['name']}; line transfer: described {near} ns, while it was measured"
-        f" {min(lines):.0f} to {max(lines):.0f} ns"
+        f"{asked.machine['name']}; line transfer: described {near} ns, during the"
+        f" measurement {min(lines):.0f} to {max(lines):.0f} ns"
         if lines
         else "nothing could be measured"
     )
     lab.note(
-        f"ranks enter a call within {min(skews):.1f} to {max(skews):.1f} ns of each other, a"
-        " reading of the clock: simulated as measured"
+        f"ranks enter a call within {min(skews):.1f} to {max(skews):.1f} ns of each other, one"
+        " reading of the clock, both simulated and measured"
     )
     return Result(rows, figures)

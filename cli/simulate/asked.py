@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The question that huddle simulate asks: its options, what they mean, and the call of the simulator
-for each algorithm and size.
+The question of huddle simulate: its options, their meaning, and the call of the simulator for each
+algorithm and size.
 """
 
 import argparse
@@ -14,9 +14,12 @@ from ..common.layout import Trouble
 from ..common.options import MAPS, real, sizes_of, whole
 from ..common.progress import Progress
 
-SIZES, PAIR_SIZES = "8:1M:8", "8:32K:8"  # of a message; of a block from each rank to each
+SIZES, PAIR_SIZES = (
+    "8:1M:8",
+    "8:32K:8",
+)  # bytes of a message; bytes of a block from each rank to each
 MAX_SKEW_NS = 1e9
-OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # as the request has them
+OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # by the names of the request
 
 
 def add_arguments(parser):
@@ -26,57 +29,62 @@ def add_arguments(parser):
         default=machines.THIS,
         metavar="NAME",
         help=(
-            "a machine that is described, or a file NAME.toml; list: which there are (default: this"
-            " one, as measured by huddle tune --machine)"
+            "a described machine, or a file NAME.toml; list: print the known ones (default: this"
+            " machine, as described by huddle tune --machine)"
         ),
     )
     parser.add_argument(
-        "--ranks", type=whole(2), metavar="N", help="each on a core of its own (default: all cores)"
+        "--ranks",
+        type=whole(2),
+        metavar="N",
+        help="number of ranks, one core per rank (default: all cores)",
     )
     parser.add_argument(
         "--map",
         choices=[name for name in MAPS if name != "none"],
         default="core",
-        help="cores in turn, or in turn over the NUMA nodes or the sockets (default: core)",
+        help="bind ranks to cores in turn, or in turn over NUMA nodes or sockets (default: core)",
     )
     parser.add_argument(
         "--bytes",
         type=sizes_of,
         metavar="SIZES",
         help=(
-            "of the message, or of a block from one rank to one: 8,1K,1M or 8:4M:8 (default:"
-            f" {SIZES}; blocks {PAIR_SIZES})"
+            "sizes of the message, or of a block from one rank to one rank: 8,1K,1M or 8:4M:8"
+            f" (default: {SIZES}; blocks {PAIR_SIZES})"
         ),
     )
     parser.add_argument(
         "--algorithm",
         metavar="NAMES",
-        help="with commas; all: each (default: what huddle would choose there)",
+        help="algorithms, separated by commas; all: each of them (default: huddle's choice)",
     )
     parser.add_argument(
         "--param",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter of the one algorithm",
+        help="a parameter of the algorithm, if there is only one",
     )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a setting of huddle's, as in HUDDLE_LEVELS_OFF=group,socket (see: huddle settings)",
+        help=(
+            "a setting of huddle, for example HUDDLE_LEVELS_OFF=group,socket (see huddle settings)"
+        ),
     )
     parser.add_argument(
-        "--root", type=whole(), metavar="N", help="of broadcasts and reductions (default: 0)"
+        "--root", type=whole(), metavar="N", help="root of broadcasts and reductions (default: 0)"
     )
     parser.add_argument(
         "--method",
         choices=("single", "loop"),
         default="single",
         help=(
-            "calls from a common start with fresh data: the slowest rank's median (default); calls"
-            " back to back: their mean"
+            "single: calls from a common start with fresh data, median of the slowest rank"
+            " (default); loop: back-to-back calls, their mean"
         ),
     )
     parser.add_argument(
@@ -84,8 +92,8 @@ def add_arguments(parser):
         type=whole(),
         metavar="N",
         help=(
-            f"calls that count (default: {repetitions.REPETITIONS}; {repetitions.RING} of messages"
-            " up to 4 KB: a ring of lines)"
+            f"number of counted calls (default: {repetitions.REPETITIONS}; {repetitions.RING} for"
+            " messages up to 4 KB, a ring of lines)"
         ),
     )
     parser.add_argument(
@@ -93,39 +101,37 @@ def add_arguments(parser):
         type=whole(),
         metavar="N",
         help=(
-            "calls before them (default: until all buffers and lines of the algorithm have been"
-            " used)"
+            "uncounted calls before them (default: until all buffers and lines of the algorithm"
+            " have been used)"
         ),
     )
     parser.add_argument(
         "--skew",
         type=real(0, MAX_SKEW_NS),
         metavar="NS",
-        help="ranks enter a single call at random within so many ns (default: 0)",
+        help="ranks enter a single call at random within NS ns (default: 0)",
     )
     parser.add_argument(
-        "--seed", type=whole(), default=1, metavar="N", help="of all that is drawn (default: 1)"
+        "--seed", type=whole(), default=1, metavar="N", help="seed of random numbers (default: 1)"
     )
     parser.add_argument(
-        "--measure", action="store_true", help="of this machine: also measure the same calls"
+        "--measure", action="store_true", help="also measure the same calls; only for this machine"
     )
     parser.add_argument(
         "--timeline",
         action="store_true",
-        help=(
-            "what each rank does when, who waits for whom, and the critical path, of the last call"
-        ),
+        help="print what each rank does when, the waits, and the critical path, of the last call",
     )
     parser.add_argument(
         "--png",
         metavar="FILE",
-        help="that as a picture; of several calls: their times over the size",
+        help="draw the timeline; for several calls, their times over the size",
     )
-    parser.add_argument("--json", action="store_true", help="what the simulator says, as JSON")
+    parser.add_argument("--json", action="store_true", help="print the simulator's answer as JSON")
     parser.epilog = (
-        "A command takes less than a second to minutes: longer for more ranks and longer messages,"
-        " and a table the sum of its calls. A parameter of 0 (fragment, budget) is found by the"
-        f" algorithm itself: huddle settings says how. {places.HELP}"
+        "A call takes from less than a second to minutes, longer for more ranks and longer"
+        " messages; a table takes the sum of its calls. If a parameter (fragment, budget) is 0, the"
+        f" algorithm computes it: huddle settings explains how. {places.HELP}"
     )
 
 
@@ -133,7 +139,7 @@ def parameters(words):
     found = dict(word.partition("=")[::2] for word in words if "=" in word)
     if len(found) != len(words):
         raise Trouble(
-            f"--param {next((w for w in words if '=' not in w), words[-1])}: not understood"
+            f"--param {next((w for w in words if '=' not in w), words[-1])}: not valid"
             " (accepted: NAME=VALUE, each once)",
             2,
         )
@@ -145,7 +151,7 @@ def load_machine(layout, name):
         return machines.load(layout, name)
     if not os.path.exists(machines.measured_file()):
         raise Trouble(
-            f"--machine {name}: not measured yet: there is no {machines.measured_file()}, which"
+            f"--machine {name}: not described yet: there is no {machines.measured_file()}, which"
             " huddle tune --machine writes (accepted: --machine with"
             f" {', '.join(machines.names(layout))}, or a file NAME.toml)",
             2,
@@ -154,14 +160,14 @@ def load_machine(layout, name):
 
 
 def asked_as(layout, *words):
-    """What huddle simulate WORDS asks."""
+    """The question of huddle simulate WORDS."""
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     return Asked(parser.parse_args(words), layout)
 
 
 def check_meaning(options, collective, rooted):
-    """What says nothing of such calls is refused, not left out."""
+    """Refuses options that have no meaning for these calls."""
     if options.bytes and not collective.moves:
         raise Trouble(f"--bytes: {collective.unsized}", 2)
     if options.root is not None and not collective.rooted:
@@ -170,12 +176,12 @@ def check_meaning(options, collective, rooted):
         )
     if options.skew is not None and options.method == "loop":
         raise Trouble(
-            "--skew: calls back to back have no common start (accepted: with --method single)", 2
+            "--skew: back-to-back calls have no common start (accepted: with --method single)", 2
         )
     if options.measure and options.skew is not None:
         raise Trouble(
-            "--skew: ranks that are measured enter a call as their clock lets them (accepted:"
-            " without --measure)",
+            "--skew: the clock determines when measured ranks enter a call (accepted: without"
+            " --measure)",
             2,
         )
     if options.measure and options.json:
@@ -185,7 +191,7 @@ def check_meaning(options, collective, rooted):
 
 
 class Asked:
-    """The question: what is the same for all its calls."""
+    """The question: the options that all its calls share."""
 
     def __init__(self, options, layout):
         self.options, self.layout = options, layout
@@ -208,7 +214,9 @@ class Asked:
         single = len(self.names) == len(self.sizes) == 1
         if options.timeline and (not single or options.method == "loop"):
             raise Trouble(
-                "--timeline: of what? (accepted: one algorithm and one size, --method single)", 2
+                "--timeline: needs a single call (accepted: one algorithm and one size, --method"
+                " single)",
+                2,
             )
         self.traced = (
             single
@@ -220,13 +228,13 @@ class Asked:
         self.start_ns, self.small_calls = (
             0,
             None,
-            # taken off simulated times; calls of a small message, None: as common/repetitions.py
-            # has them
+            # subtracted from simulated times; number of calls of small messages, None: that of
+            # common/repetitions.py
         )
         self.ranks = options.ranks if options.ranks is not None else self.machine_facts["cores"]
         if not 2 <= self.ranks <= self.machine_facts["cores"]:
             raise Trouble(
-                f"--ranks {self.ranks}: a rank has a core of its own (accepted: 2 to"
+                f"--ranks {self.ranks}: needs one core per rank (accepted: 2 to"
                 f" {self.machine_facts['cores']})",
                 2,
             )
@@ -253,7 +261,9 @@ class Asked:
 
     def check_params(self, known):
         if self.params and (len(self.names) != 1 or self.names[0] is None):
-            raise Trouble("--param: whose? (accepted: with --algorithm and one name)", 2)
+            raise Trouble(
+                "--param: needs an algorithm (accepted: with --algorithm and one name)", 2
+            )
         for name in self.params:
             if name not in known[self.names[0]]:
                 raise Trouble(
@@ -275,7 +285,7 @@ class Asked:
         return {**self.settings, **forced}
 
     def as_said(self, name, error):
-        """A complaint about a setting, which the user has said as a parameter."""
+        """Rewrites an error about a setting to name the --param that the user gave."""
         for key in self.params:
             error = error.replace(
                 f"HUDDLE_{self.collective}_{name}_{key}".upper() + "=", f"--param {key}="
@@ -284,15 +294,15 @@ class Asked:
 
     def resolve(self, name, size):
         """
-        What the library would do there: {"algorithm", "parameters", "slot_bytes"}; None: it leaves
-        that call to the MPI.
+        The library's choice there: {"algorithm", "parameters", "slot_bytes"}; None: the call falls
+        back to the MPI.
         """
         asked = size if self.about.sized else 0
         elsewhere = (
             {}
             if self.options.machine == machines.THIS or "HUDDLE_TUNING" in self.settings
             else {"HUDDLE_TUNING": "off"}
-        )  # a tuning file is of this machine
+        )  # a tuning file is only for this machine
         answer = self.layout.ask(
             "explain",
             self.collective,
@@ -305,7 +315,7 @@ class Asked:
         )
         if answer["error"]:
             raise Trouble(self.as_said(name, answer["error"]), 2)
-        self.why = answer["why"]["by"]  # of the latest; shown where none is taken
+        self.why = answer["why"]["by"]  # of the latest call; printed if no call is handled
         return answer["serves"]
 
     def setting(self, name):
@@ -322,7 +332,7 @@ class Asked:
         )
 
     def call(self, name, size):
-        """The simulator's answer, None where the algorithm does not take the call."""
+        """The simulator's answer; None: the algorithm does not handle the call."""
         serves, o = self.resolve(name, size), self.options
         if not serves:
             return None
@@ -361,7 +371,7 @@ class Asked:
         return answer
 
     def calls(self):
-        """(name, size) -> answer; the longest first: what is too much is said at once."""
+        """(name, size) -> answer; the longest run first, so that too large ones fail early."""
         found = {}
         with Progress(len(self.sizes) * len(self.names), "simulating") as progress:
             for name, size in (

@@ -22,7 +22,7 @@ COLOURS = {
     "reduce": "#1aa6a6",
 }
 RED = "#b3402a"
-BESIDE = 6  # lines, above which their names stand beside the picture
+LEGEND_INSIDE = 6  # lines; with more, the legend is outside the axes
 
 
 def clean(axis):
@@ -103,7 +103,9 @@ def draw_times(asked, calls):
     axis.yaxis.set_major_formatter(time_text)
     axis.yaxis.set_minor_formatter("")
     axis.grid(axis="y", color="#ececec", zorder=0)
-    beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if len(asked.names) > BESIDE else {}
+    beside = (
+        {"loc": "upper left", "bbox_to_anchor": (1, 1)} if len(asked.names) > LEGEND_INSIDE else {}
+    )
     axis.legend(frameon=False, fontsize=9, **beside)
     axis.set_title(
         f"simulated {asked.collective}, {asked.words()}\n{METHODS[asked.options.method]}",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle simulate: the same algorithms on a machine that is described, under the race checker, in
+huddle simulate: runs huddle's algorithms on a described machine, under the race checker, in
 simulated time.
 """
 
@@ -10,12 +10,12 @@ from ..common import machines, places
 from ..common.layout import Trouble
 from ..common.text import bytes_text, heading, table
 from . import chart, measure, tables
-from .asked import Asked, add_arguments  # noqa: F401  (of every command)
+from .asked import Asked, add_arguments  # noqa: F401  (used by main.py)
 
 
 def show_table(asked, calls):
     """
-    Of one size a line for each algorithm; else one for each size, and a column for each algorithm.
+    For one size, a line per algorithm; otherwise a line per size and a column per algorithm.
     """
     size = f"{bytes_text(asked.sizes[0])} " if len(asked.sizes) == 1 and asked.sizes[0] else ""
     heading(

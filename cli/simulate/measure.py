@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Beside what is simulated of this machine, what the same calls take on it: teams without MPI, single
-calls from a common start or loops, as huddle bench measures them.
+Measures on this machine the calls that were simulated for it: teams without MPI, single calls from
+a common start or back-to-back calls, as in huddle bench.
 
-What the clock and the common start take, found by calls of nothing, is taken off.  Ranks that wait
-for a moment by reading the clock enter a call within one reading of each other; simulated ranks do
-so, too, since who comes a little later finds lines that others poll already.
+The time of the clock and of the common start is measured by calls of nothing, and subtracted.
+Ranks that wait for a moment by reading the clock enter a call within one reading of each other.
+Simulated ranks enter in the same way, since a rank that comes a little later finds lines that
+others already poll.
 """
 
 import json
@@ -19,21 +20,21 @@ from ..common.repetitions import RING
 from ..common.text import bytes_text, heading, table
 
 LIMIT_S, FIGURE_MS, NOTHING = 600, 60, "nothing"
-LINE_FACTOR = 1.5  # a line transfer like the described one
-SMALL_CALLS = 256  # of up to 4 KB: each draws its ranks' moments of entry anew
-NUMBER_BYTES = 8  # of what reductions add
+LINE_FACTOR = 1.5  # maximum ratio to the described line transfer
+SMALL_CALLS = 256  # calls of up to 4 KB; each has new random moments of entry
+NUMBER_BYTES = 8  # size of the numbers that reductions add
 
 
 def prepare(options, asked):
     """
-    Refuses what cannot be measured; then the simulated calls are to begin as the measured ones
-    will.
+    Refuses calls that cannot be measured.  Then sets the skew of the simulated calls to that of the
+    measured ones.
     """
     if options.machine != machines.THIS:
         raise Trouble(
-            f"--measure: {options.machine} is not at hand (accepted: without --machine; then this"
-            f" machine is what {machines.measured_file()} says, where a file of huddle tune"
-            " --machine belongs)",
+            f"--measure: {options.machine} is not this machine (accepted: without --machine; this"
+            f" machine is then described by {machines.measured_file()}, which huddle tune --machine"
+            " writes)",
             2,
         )
     if asked.ranks > jobs.cores():
@@ -47,8 +48,8 @@ def prepare(options, asked):
     odd = [size for size in asked.sizes if asked.about.reduces and size % NUMBER_BYTES]
     if odd:
         raise Trouble(
-            f"--measure: --bytes {odd[0]}: {asked.collective} of numbers of {NUMBER_BYTES} bytes is"
-            f" measured (accepted: multiples of {NUMBER_BYTES})",
+            f"--measure: --bytes {odd[0]}: {asked.collective} is measured with numbers of"
+            f" {NUMBER_BYTES} bytes (accepted: multiples of {NUMBER_BYTES})",
             2,
         )
     if options.method == "single":
@@ -60,7 +61,7 @@ def prepare(options, asked):
 
 
 def bench_team(asked, collectives, sizes, figure_ms, environment):
-    """What the measuring program says."""
+    """The answer of the measuring program."""
     loop = (
         ["--loop", str(asked.options.repetitions or RING)] if asked.options.method == "loop" else []
     )
@@ -91,19 +92,21 @@ def bench_team(asked, collectives, sizes, figure_ms, environment):
         raise Trouble(f"--measure: {failure}") from failure
 
 
-def believed(times, doubts):
+def reliable(times, doubts):
     """
-    size -> ns less what a call of nothing takes, where that can be believed; and in words, why the
-    rest cannot.  times, doubts: as steady.measured gives them.
+    size -> ns less the time of a call of nothing, for reliable figures; and texts: why the others
+    are not reliable.  times, doubts: from steady.measured.
     """
     nothing, why = times.get(NOTHING, 0), {}
-    least = max(nothing * steady.AGREE, nothing + steady.SLACK_NS) if nothing else 0
+    min_ns = max(nothing * steady.AGREE, nothing + steady.SLACK_NS) if nothing else 0
     if NOTHING in doubts:
-        return {}, [f"calls of nothing, which are taken off: {steady.range_text(doubts[NOTHING])}"]
+        return {}, [
+            f"calls of nothing, whose time is subtracted: {steady.range_text(doubts[NOTHING])}"
+        ]
     for size, ns in times.items():
-        if size != NOTHING and ns < least:
+        if size != NOTHING and ns < min_ns:
             why[size] = (
-                f"{ns / 1000:.3g} us, and a call of nothing, which is taken off,"
+                f"{ns / 1000:.3g} us, and a call of nothing, which is subtracted,"
                 f" {nothing / 1000:.3g} us"
             )
     why.update(
@@ -129,8 +132,8 @@ def believed(times, doubts):
 
 class Measured:
     """
-    ns: (name, size) -> of a call, where a figure holds; lines: ns of all line transfers beside
-    them; notes: what is not to be believed.
+    ns: (name, size) -> ns of a call, where a figure counts; lines: ns of all line transfers
+    measured with them; notes: which figures are not reliable.
     """
 
     def __init__(self, asked, calls):
@@ -145,23 +148,23 @@ class Measured:
                 progress.step()
         self.notes += (
             [
-                f"figures that do not count, since it was another machine then: {len(self.others)};"
-                f" a line took {min(self.others):.0f} to {max(self.others):.0f} ns"
+                f"{len(self.others)} figures do not count, since the processors had moved:"
+                f" a line transfer took {min(self.others):.0f} to {max(self.others):.0f} ns"
             ]
             if self.others
             else []
         )
         self.notes += (
             [
-                f"while it was measured {others}: what is measured may be too long, or, where a"
-                " call of nothing was longer, too short"
+                f"during the measurement {others}: measured times may be too long, or, where a call"
+                " of nothing was slowed down, too short"
             ]
             if others
             else []
         )
 
     def launch(self, name, sizes):
-        """[(size or NOTHING, figure)]; what huddle leaves to an MPI is not there."""
+        """[(size or NOTHING, figure)], without calls that huddle does not handle."""
         said = bench_team(
             self.asked,
             f"{self.asked.collective},{NOTHING}",
@@ -183,8 +186,8 @@ class Measured:
 
     def holds(self, figure):
         """
-        A virtual machine's processors wander: only while a line takes about as long as described is
-        it the machine that is described.
+        The processors of a virtual machine may move.  A figure counts only if the line transfer was
+        about as described, since only then it is the described machine.
         """
         described = self.asked.machine["lines"]["transfer_ns"].values()
         lines = [
@@ -207,12 +210,10 @@ class Measured:
             steady.PATIENCE_S / len(self.asked.names),
             self.holds,
         )
-        holds, why = believed(times, doubts)
+        holds, why = reliable(times, doubts)
         self.ns.update({(name, size): ns for size, ns in holds.items()})
         self.notes += (
-            [f"{name or 'huddle'}: measured, but not to be believed: {'; '.join(why)}"]
-            if why
-            else []
+            [f"{name or 'huddle'}: measured, but not reliable: {'; '.join(why)}"] if why else []
         )
 
 
@@ -257,7 +258,7 @@ def show(asked, calls, measured, time_text):
     if asked.options.skew:
         print(
             f"  ranks enter a call within {asked.options.skew:.0f} ns of each other, one reading of"
-            " the clock; what a call of nothing takes is taken off"
+            " the clock; the time of a call of nothing is subtracted"
         )
     for note in measured.notes:
         print(f"  {note}")

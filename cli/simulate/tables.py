@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-A simulated call in words: its time, what crossed which link, who waited for whom, and the chain
-that made it so long.
+The text output of a simulated call: its time, the traffic of links, the waits, and the critical
+path.
 """
 
 from ..common.text import bytes_text, heading, parameters_text, table
 
 METHODS = {
-    "single": "slowest rank's time of one call from a common start, median",
-    "loop": "slowest rank's mean time of calls back to back",
+    "single": "median time of the slowest rank, single calls from a common start",
+    "loop": "mean time of the slowest rank, back-to-back calls",
 }
 ENTERED = (
-    ", which each rank follows at random within {:g} ns: from the start, not from when the last has"
-    " entered"
+    ", which each rank follows at random within {:g} ns; counted from the start, not from the last"
+    " rank's entry"
 )
 WIDTH, LINES, LONGEST, LINKS, DOINGS = 72, 64, 10, 24, 3
 SIGNS = {"wait": ".", "queue": ":", "line": "-", "copy": "#", "reduce": "+"}
@@ -37,7 +37,7 @@ def parameters_of(call):
 
 def cell(call, named=False):
     if call is None:
-        return "not taken"
+        return "not handled"
     time = time_text(call["times"]["time_ns"]) if call.get("times") else "no time"
     return f"{time} ({call['algorithm']})" if named else time
 
@@ -65,17 +65,13 @@ def show_call(asked, call, timeline):
             f" {METHODS[call['method']]} of {call['repetitions']}{entered}"
         )
     print(
-        f"  simulated run  {checker['posts']} posts, a chain of {checker['hops']} of them at most;"
-        f" the race checker found nothing in {checker['events']} steps"
+        f"  simulated run  {checker['posts']} posts, the longest chain has {checker['hops']};"
+        f" the race checker found no fault in {checker['events']} steps"
     )
     if times:
         show_links(
             call["links"],
-            (
-                "the last call"
-                if call["method"] == "single"
-                else "all calls, those that warm up among them"
-            ),
+            ("the last call" if call["method"] == "single" else "all calls, including warm-up"),
         )
     if times and timeline:
         show_timeline(call)
@@ -84,7 +80,7 @@ def show_call(asked, call, timeline):
 
 
 def show_links(links, calls):
-    """All that carried something, or the busiest of many."""
+    """All links with traffic, or the busiest of many."""
     used = [link for link in links if link["bytes"]]
     shown = used if len(used) <= LINKS else sorted(used, key=lambda link: -link["busy"])[:LINKS]
     if not shown:
@@ -108,7 +104,7 @@ def show_links(links, calls):
 
 
 def lane(spans, end_ns, width=WIDTH):
-    """A rank's spans as a line of signs; the later of two in one place counts."""
+    """A rank's spans as a line of signs; the later of two at the same place is visible."""
     signs = [" "] * width
     for span in spans:
         first, last = (
@@ -139,7 +135,7 @@ def show_timeline(call):
 
 
 def show_waits(call):
-    """Of those who wait for the same rank in the same place, the one who waits longest."""
+    """For each rank and place that others wait for, the longest wait."""
     waits = {}
     for span in call["spans"]:
         if span["what"] == "wait":
@@ -152,25 +148,25 @@ def show_waits(call):
         key=lambda row: row[0]["begin_ns"] - row[0]["end_ns"],
     )
     if rows:
-        heading("Simulated waits, the longest")
+        heading("Simulated waits, longest first")
         table(
             ["waits", "longest", "of rank", "for rank", "at"],
             [
                 [
                     len(spans),
-                    time_text(most["end_ns"] - most["begin_ns"]),
-                    most["rank"],
-                    most["for"],
-                    most["at"],
+                    time_text(longest["end_ns"] - longest["begin_ns"]),
+                    longest["rank"],
+                    longest["for"],
+                    longest["at"],
                 ]
-                for most, spans in rows[:LONGEST]
+                for longest, spans in rows[:LONGEST]
             ],
             right=(0, 1, 2, 3),
         )
 
 
 def stays(path):
-    """The path cut where it goes to another rank: lists of spans."""
+    """The path divided where it moves to another rank: lists of spans."""
     cut = []
     for span in path:
         if cut and cut[-1][-1]["rank"] == span["rank"]:
@@ -182,7 +178,7 @@ def stays(path):
 
 def doings(spans):
     """
-    What takes the time of some spans, the longest first: "copies out 4.81 us at
+    The longest calls of some spans, the longest first: "copies out 4.81 us at
     src/alg/bcast/queue.c:107, ...".
     """
     spent = {}

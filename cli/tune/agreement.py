@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Several runs of the micro-measurements of huddle tune --machine as one, and what in it is not to be
-believed.
+Joins several runs of the micro-measurements of huddle tune --machine, and finds figures that are
+not reliable.
 """
 
 from ..common.steady import AGREE, settled
 
-DIFFERENCES = ("revoke_ns", "home_ns")  # of two times: small, and either may be off
+DIFFERENCES = (
+    "revoke_ns",
+    "home_ns",
+)  # differences of two times: small, and either time may be wrong
 SLACK_NS, SLACK_OF_DIFFERENCES_NS = 1, 10
 
 
@@ -25,7 +28,7 @@ def is_measured(number):
 
 
 def joined(runs):
-    """The numbers of all runs as one list, and of what did not agree: name -> (least, most)."""
+    """The joint numbers of all runs, and for numbers that did not agree: name -> (low, high)."""
     numbers, unsteady = [], {}
     for number in runs[0]:
         values = [
@@ -59,7 +62,7 @@ def of_table(values, name):
 
 
 def impossible(numbers):
-    """What no machine is like, in words.  Each only of what was measured."""
+    """Texts: contradictions that no machine can have, among measured numbers only."""
     values = {name_of(number): number["value"] for number in numbers if is_measured(number)}
     found = []
 
@@ -97,9 +100,9 @@ def impossible(numbers):
 
 
 def words(unsteady, contradictions):
-    """None: all is well."""
+    """A text, or None: all figures are reliable."""
     parts = [
-        f"{name} {least:.4g} to {most:.4g}" for name, (least, most) in unsteady.items()
+        f"{name} {low:.4g} to {high:.4g}" for name, (low, high) in unsteady.items()
     ] + contradictions
     return (
         "; ".join(parts[:4]) + (f"; and {len(parts) - 4} more" if len(parts) > 4 else "")

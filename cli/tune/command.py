@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle tune: measures this machine, without any MPI, and writes a tuning file.
 
-Cells (grid) are measured by successive halving (measure, on teams of trials) and kept (state); of
-them ranges of sizes are made that share a choice (stats).  Rules enter the file (tuning_file) one
-by one, and stay while the file as a whole is better than the built-in table.
+Cells (grid) are measured by successive halving (measure, on teams of trials) and kept (state).
+Cells with the same best choice form ranges of sizes (stats).  Rules enter the file (tuning_file)
+one by one, and stay as long as the file as a whole is better than the built-in table.
 """
 
 import os
@@ -22,7 +22,7 @@ from .state import State
 from .trials import Trials, kept_settings
 from .tuning_file import Rule
 
-FINAL_SHARE = 0.15  # of the time, for measuring the file as a whole
+FINAL_SHARE = 0.15  # share of the time for measuring the file as a whole
 FINAL_MIN, FINAL_MAX = 15, 200
 OFF = "HUDDLE_TUNING=off"
 
@@ -31,7 +31,7 @@ def ranks_of(text):
     ranks = sorted({int(word) for word in text.split(",") if word.isdecimal() and len(word) < 9})
     if len(ranks) != len(text.split(",")) or not all(2 <= n <= grid.MAX_RANKS for n in ranks):
         raise Trouble(
-            f"--ranks {text}: not understood (accepted: numbers from 2 to {grid.MAX_RANKS} with"
+            f"--ranks {text}: not valid (accepted: numbers from 2 to {grid.MAX_RANKS}, separated by"
             " commas)",
             2,
         )
@@ -43,7 +43,7 @@ def add_arguments(parser):
         "--output",
         metavar="FILE",
         help=(
-            "where the tuning file goes (default: the user's configuration directory, where huddle"
+            "the tuning file to write (default: in the user's configuration directory, where huddle"
             " finds it)"
         ),
     )
@@ -56,8 +56,8 @@ def add_arguments(parser):
         "--force",
         action="store_true",
         help=(
-            "overwrite a file that tune did not write; with --machine also: write figures that do"
-            " not agree, marked"
+            "overwrite a file that tune did not write; with --machine also write figures that do"
+            " not agree, and mark them"
         ),
     )
     parser.add_argument(
@@ -66,42 +66,42 @@ def add_arguments(parser):
         const=describe.THERE,
         metavar="FILE.toml",
         help=(
-            "describe this machine in micro-measurements instead, for huddle simulate (default:"
-            " where it looks for it)"
+            "describe this machine by micro-measurements instead, for huddle simulate (default: the"
+            " file that huddle simulate reads)"
         ),
     )
-    parser.add_argument("--collectives", metavar="NAMES", help="with commas (default: all)")
+    parser.add_argument("--collectives", metavar="NAMES", help="separated by commas (default: all)")
     parser.add_argument(
         "--ranks",
         metavar="NUMBERS",
         help=(
-            "with commas; more than there are cores: oversubscribed, unbound (default: 2, 4, ..."
-            " all cores, and one crowd)"
+            "separated by commas; more ranks than cores are oversubscribed and unbound (default: 2,"
+            " 4, ... all cores, and one oversubscribed number)"
         ),
     )
-    parser.add_argument("--quick", action="store_true", help="every second size, in a minute")
+    parser.add_argument(
+        "--quick", action="store_true", help="only every second size; takes a minute"
+    )
     parser.add_argument(
         "--minutes",
         type=float,
         metavar="N",
-        help="time to spend, about (default: 5; 1 with --quick)",
+        help="approximate time to spend (default: 5; 1 with --quick)",
     )
     parser.add_argument(
         "--baselines",
         action="store_true",
-        help="let algorithms that are there to be compared with take part",
+        help="also try algorithms that huddle has for comparison only",
     )
-    parser.add_argument(
-        "--fresh", action="store_true", help="forget what a stopped run has measured"
-    )
+    parser.add_argument("--fresh", action="store_true", help="discard the figures of a stopped run")
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="go on with a stopped run, which tune does by itself; fail if there is none",
+        help="continue a stopped run, which is the default; fail if there is none",
     )
     parser.epilog = (
-        "--machine takes some seconds of a machine that nobody else uses, and on one that is not"
-        f" quiet up to half a minute. {places.HELP}"
+        "--machine takes some seconds on a quiet machine, and up to half a minute on a busy one."
+        f" {places.HELP}"
     )
 
 
@@ -116,9 +116,7 @@ class Campaign:
         self.minutes = options.minutes if options.minutes is not None else 1 if options.quick else 5
         if not 0 < self.minutes <= 24 * 60:
             raise Trouble(
-                f"--minutes {self.minutes:g}: not understood (accepted: more than 0, at most a"
-                " day)",
-                2,
+                f"--minutes {self.minutes:g}: not valid (accepted: more than 0, at most a day)", 2
             )
         # a rule cannot choose by a size that only a rank itself knows
         known = sorted(c.name for c in collectives.known(layout) if c.sized or not c.moves)
@@ -126,7 +124,7 @@ class Campaign:
         for name in self.collectives:
             if name not in known:
                 raise Trouble(
-                    f"--collectives {name}: no such collective can be tuned (accepted:"
+                    f"--collectives {name}: not a collective that can be tuned (accepted:"
                     f" {', '.join(known)})",
                     2,
                 )
@@ -189,8 +187,8 @@ class Campaign:
         )
         if left < len(self.cells()):
             print(
-                f"{len(self.cells()) - left} of {len(self.cells())} measurements are there from a"
-                " run that was stopped (--fresh forgets them)."
+                f"{len(self.cells()) - left} of {len(self.cells())} measurements are kept from a"
+                " run that was stopped (--fresh discards them)."
             )
 
     # ---- measuring ----
@@ -260,7 +258,7 @@ class Campaign:
                 if piece.label is None:
                     continue
                 inside = sizes[piece.first : piece.last + 1]
-                least = (
+                low = (
                     None
                     if collective == "barrier"
                     else sizes[piece.first - 1] + 1 if piece.first else 0
@@ -279,7 +277,7 @@ class Campaign:
                         team,
                         texts[team],
                         by_label[piece.label],
-                        least,
+                        low,
                         sizes[piece.last] if piece.last + 1 < len(sizes) else None,
                         figures,
                         sum(lines) / len(lines) if lines else None,
@@ -289,7 +287,7 @@ class Campaign:
 
     def text(self, rules):
         lines = [ns for ns in (self.state.line_ns(*cell) for cell in self.cells()) if ns]
-        line = f", a line crosses in {min(lines):.0f} to {max(lines):.0f} ns" if lines else ""
+        line = f", line transfer {min(lines):.0f} to {max(lines):.0f} ns" if lines else ""
         command = " ".join(
             [
                 *(f"{name}={value}" for name, value in kept_settings().items()),
@@ -301,9 +299,9 @@ class Campaign:
 
     def confirm(self, rules, progress):
         """
-        The rules that hold together, the most useful first: each is added to those before it if,
-        with the file so far in use, all of them are better than the built-in table.  For rules
-        share a team's memory, and the best of many figures is a lucky one.
+        The rules that are better together.  The most useful rule comes first.  Each rule is added
+        if, with the file so far in use, all of its rules are better than the built-in table: rules
+        share a team's memory, and the best of many figures may be luck.
         """
         kept, seconds = [], 60 * self.minutes * FINAL_SHARE / max(
             1, len(rules) * max((len(rule.figures) for rule in rules), default=1)
@@ -321,13 +319,14 @@ class Campaign:
             rule
             for first in rules
             for rule in kept
-            if (rule.team, rule.collective, rule.least)
-            == (first.team, first.collective, first.least)
+            if (rule.team, rule.collective, rule.min_bytes)
+            == (first.team, first.collective, first.min_bytes)
         ]
 
     def measure_file(self, rules, seconds):
         """
-        A file of these rules, all of one team: the rules with new figures; None: one does not hold.
+        Measures a file of these rules, all of one team.  Returns the rules with new figures; None:
+        a rule is no longer better.
         """
         measured = []
         with tempfile.TemporaryDirectory(prefix="huddle-tune-") as folder:
@@ -347,7 +346,7 @@ class Campaign:
 
     @staticmethod
     def again(trials, collective, size, seconds):
-        """None: nobody takes it."""
+        """A figure; None: the call is not handled."""
         answer = trials.compare(collective, size, seconds, FINAL_MIN, FINAL_MAX, [0, 1])
         own, ours = answer["figures"]
         return (
@@ -362,9 +361,10 @@ def tell_use(campaign):
     if campaign.options.output:
         print(f"Use it: HUDDLE_TUNING={campaign.output}")
     else:
-        print("huddle uses it from now on, on this machine; HUDDLE_TUNING=off does without.")
+        print("huddle uses it from now on, on this machine; HUDDLE_TUNING=off disables it.")
     print(
-        "huddle explain bcast --bytes 8:16M says what serves, and which line of which file decided."
+        "huddle explain bcast --bytes 8:16M prints the algorithm, and the file and line that"
+        " decided."
     )
 
 
@@ -385,8 +385,8 @@ def main(options, _command, layout):
     except KeyboardInterrupt as interrupt:
         done = sum(campaign.state.has(*cell) for cell in campaign.cells())
         print(
-            f"\nhuddle tune: stopped; {done} of {len(campaign.cells())} measurements are kept, the"
-            " same command goes on with them.",
+            f"\nhuddle tune: stopped; {done} of {len(campaign.cells())} measurements are kept, and"
+            " the same command continues with them.",
             file=sys.stderr,
         )
         return stop.status_of(interrupt)

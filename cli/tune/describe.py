@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle tune --machine: this machine in micro-measurements, as a description that `huddle simulate`
-reads (docs/machines.md).
+huddle tune --machine: describes this machine by micro-measurements, in a file for `huddle simulate`
+(docs/machines.md).
 """
 
 import json
@@ -17,8 +17,8 @@ from ..common.text import table
 from . import agreement, tuning_file
 
 LIMIT_S, OPTION = 300, "--machine"
-THERE = True  # of --machine without a name: where huddle simulate looks for it
-ONCE = "measured but once, since it took so long"
+THERE = True  # --machine without a name: the file that huddle simulate reads
+ONCE = "measured only once, since it took too long"
 TABLES = ("lines", "links", "copy", "memory", "caches", "reduce")
 
 
@@ -28,15 +28,15 @@ def place(options):
         return machines.measured_file()
     if not options.machine.endswith(".toml"):
         raise Trouble(
-            f"tune: --machine {options.machine or repr('')}: no name that huddle simulate reads"
-            f" (accepted: a file NAME.toml; without a name {machines.measured_file()})",
+            f"tune: --machine {options.machine or repr('')}: not a file name that huddle simulate"
+            f" reads (accepted: a file NAME.toml; without a name {machines.measured_file()})",
             2,
         )
     return os.path.abspath(options.machine)
 
 
 def check_alone(options):
-    """It measures the machine, and nothing else."""
+    """--machine excludes the options of tuning."""
     for name in (
         "output",
         "site",
@@ -91,11 +91,11 @@ def quoted(text):
 
 
 def text_of(measured, topology, today, doubt=None):
-    """The file; doubt: why its figures are not to be believed."""
+    """The file; doubt: why its figures are not reliable."""
     lines = [
         f"{tuning_file.MARK} --machine'.",
         "# The keys: docs/machines.md.",
-        *([f"# NOT TO BE BELIEVED: {doubt}.", f"doubt = {quoted(doubt)}"] if doubt else []),
+        *([f"# NOT RELIABLE: {doubt}.", f"doubt = {quoted(doubt)}"] if doubt else []),
         f"name = {quoted(measured['name'])}",
         "source = "
         + quoted(f"measured by huddle tune --machine on {today}, {measured['cores']} cores"),
@@ -117,7 +117,7 @@ def text_of(measured, topology, today, doubt=None):
 
 
 def files_of(measured, path, today, doubt):
-    """path -> content: the description last, since it names the topology beside it."""
+    """path -> content; the description is last, since it names the XML file next to it."""
     if not measured["xml"]:
         return {path: text_of(measured, measured["topology"], today, doubt)}
     xml = path.removesuffix(".toml") + ".xml"
@@ -125,7 +125,7 @@ def files_of(measured, path, today, doubt):
 
 
 def check_read(layout, files):
-    """What a simulation would refuse (a clock that stood still gives 0 ns) is not written."""
+    """Refuses a description that a simulation would refuse; a clock that stood still gives 0 ns."""
     if machines.tomllib is None:
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -157,7 +157,7 @@ def main(options, layout):
     with Progress(steady.MAX_RUNS, "measuring, at most so often") as progress:
         measured, doubt = measure(layout, progress)
     if doubt:
-        line = f"the figures are not to be believed: {doubt}"
+        line = f"the figures are not reliable: {doubt}"
         if not options.force:
             raise Trouble(f"tune: {line}; nothing was written (--force does, and marks them)")
         print(f"huddle: tune: {line}", file=sys.stderr)

@@ -20,7 +20,7 @@ def cores(layout):
 
 
 def usual_ranks(count):
-    """2, 4, 8, ... and all cores; then one number that is too many for them."""
+    """2, 4, 8, ... and all cores; then one oversubscribed number."""
     ranks = [2 << k for k in range(count.bit_length()) if 2 << k <= count]
     crowd = 4 * count if count <= 16 else 2 * count
     return sorted({*ranks, *([count] if count > 1 else []), min(MAX_RANKS, crowd)})
@@ -38,5 +38,5 @@ def team(layout, ranks, count):
 
 
 def weight(size):
-    """Of a size's share of the time: data take time to make and to verify."""
+    """The weight of a size's share of the time: data take time to make and to verify."""
     return 1 + 3 * max(0, (size >> 16).bit_length()) / 8

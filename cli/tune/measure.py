@@ -52,9 +52,9 @@ def once(trials, collective, size, numbers, seconds, strict):
     watch, figures, alive = Watch(), {}, list(numbers)
     end = time.monotonic() + seconds
     for left in range(rungs(len(alive)), 0, -1):
-        least, most = (FIRST_SHOTS, 5 * FIRST_SHOTS) if left > 1 else (LAST_MIN, LAST_MAX)
+        low, high = (FIRST_SHOTS, 5 * FIRST_SHOTS) if left > 1 else (LAST_MIN, LAST_MAX)
         share = max(0.001, (end - time.monotonic()) / left)
-        answer = trials.compare(collective, size, share, least, most, [OWN, *alive])
+        answer = trials.compare(collective, size, share, low, high, [OWN, *alive])
         times = {
             f["candidate"]: f["took_ns"]
             for f in answer["figures"]
@@ -82,7 +82,7 @@ def once(trials, collective, size, numbers, seconds, strict):
 
 
 def measure(trials, collective, size, numbers, seconds):
-    """numbers: of the candidates beside OWN."""
+    """numbers: those of the candidates, without OWN."""
     for _ in range(RESTARTS):
         try:
             return once(trials, collective, size, numbers, seconds, strict=True)

@@ -21,7 +21,7 @@ def cache_folder():
 class State:
     """
     Cells: (collective, team, size) -> {"line_ns": ..., "figures": {settings: Figure}}.  facts: all
-    that a cell's figures depend on beside itself; others' are not taken.
+    that a cell's figures depend on; figures of other facts are not used.
     """
 
     def __init__(self, output, facts):
@@ -32,7 +32,7 @@ class State:
         self.cells = {}
 
     def check_place(self):
-        """Before anything is measured: it can be kept."""
+        """Checks before the measurements that the state can be written."""
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
             why = places.why_not(self.path, replaced=True)
@@ -40,12 +40,12 @@ class State:
             why = f"{error.filename}: {error.strerror}"
         if why:
             raise Trouble(
-                f"{self.path}, where tune keeps what it has measured, cannot be written: {why}"
+                f"{self.path}, where tune keeps its measurements, cannot be written: {why}"
                 " (another place: XDG_CACHE_HOME)"
             )
 
     def load(self):
-        """How many cells there were."""
+        """Loads the state; returns the number of cells."""
         try:
             with open(self.path, encoding="utf-8") as file:
                 saved = json.load(file)

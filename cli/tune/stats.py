@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-From times to choices: which candidate is better than huddle's own choice, and which ranges of sizes
-share one.
+Choices from times: which candidate is better than huddle's own choice, and which ranges of sizes
+share a candidate.
 """
 
 import math
@@ -48,8 +48,8 @@ def best_half(times, keep):
 
 def cost(figure):
     """
-    The logarithm of a choice's time beside huddle's own; infinite where it would be worse, or was
-    not measured.
+    The logarithm of the ratio of a choice's time to that of huddle's own choice; infinite if it is
+    worse, or was not measured.
     """
     if figure is None or figure.ns > LEVEL * figure.own_ns:
         return math.inf
@@ -58,8 +58,8 @@ def cost(figure):
 
 def choose(figures):
     """
-    [Piece] of least cost over the sizes, each switch paid for.  figures: for each size, in order,
-    label -> Figure.
+    The list of Piece of minimum cost over the sizes; each switch has a cost.  figures: for each
+    size, in order, label -> Figure.
     """
     labels = [None, *sorted({label for size in figures for label in size})]
     best = {None: (0.0, [])}

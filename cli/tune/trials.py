@@ -15,8 +15,8 @@ import time
 
 from ..common.layout import Trouble
 
-# The user's settings that hold while tune measures.  Those that say which algorithm serves, or
-# report what it did, would be in its way.
+# The user's settings that stay in effect while tune measures.  Those that choose an algorithm, or
+# print reports, would interfere.
 KEPT = (
     "HUDDLE_MEMORY",
     "HUDDLE_LEASE",
@@ -31,12 +31,12 @@ START_S, SLACK_S, PATIENCE = (
     60,
     20,
     40,
-)  # PATIENCE: times what a comparison was to take, on a busy machine
+)  # PATIENCE: maximum time of a comparison on a busy machine, as a multiple of the planned time
 STOPS = (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP)
 
 
 def kept_settings():
-    """Those of the user's settings that measurements follow."""
+    """The user's settings that stay in effect during measurements."""
     return {name: os.environ[name] for name in KEPT if name in os.environ}
 
 
@@ -106,7 +106,7 @@ class Trials:
         said = self.errors.read().strip().split("\n")[-1]
         raise Trouble(f"bench-trials ended before it answered{': ' + said if said else ''}")
 
-    def compare(self, collective, size, seconds, least, most, which):
+    def compare(self, collective, size, seconds, min_shots, max_shots, which):
         """
         The answer of bench-trials about the candidates numbered in `which`, `seconds` for all of
         them together.
@@ -117,8 +117,8 @@ class Trials:
                 collective,
                 size,
                 figure_us,
-                least,
-                most,
+                min_shots,
+                max_shots,
                 ",".join(map(str, which)),
                 file=self.process.stdin,
                 flush=True,

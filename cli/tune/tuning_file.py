@@ -16,9 +16,9 @@ from ..common.text import bytes_text
 
 MARK = "# Written by 'huddle tune"
 
-# ranks: text of a range; least, most: bytes, most None: no end, least None: the collective has no
-# bytes.  figures: size -> Figure, as measured last.
-Rule = namedtuple("Rule", "collective team ranks candidate least most figures line_ns")
+# ranks: text of a range; max_bytes None: no end; min_bytes None: the collective has no bytes.
+# figures: size -> Figure, as measured last.
+Rule = namedtuple("Rule", "collective team ranks candidate min_bytes max_bytes figures line_ns")
 
 
 def usual(layout, site):
@@ -56,7 +56,7 @@ def make_folder(path, option="--output"):
 
 
 def check_place(path, force, option="--output"):
-    """Before anything is measured: the file can be written, and is nobody's own."""
+    """Checks before the measurements that the file can be written, and that tune wrote it."""
     why = places.why_not(path, replaced=True)
     if why:
         raise cannot(path, why, option)
@@ -64,8 +64,8 @@ def check_place(path, force, option="--output"):
         with open(path, encoding="utf-8", errors="replace") as file:
             if not file.readline().startswith(MARK):
                 raise Trouble(
-                    f"{path} was not written by 'huddle tune': not overwritten (--force does;"
-                    f" another place: {option} FILE)"
+                    f"{path} was not written by 'huddle tune'; it is not overwritten (accepted:"
+                    f" --force; another place: {option} FILE)"
                 )
 
 
@@ -101,18 +101,18 @@ def values_text(candidate):
 
 
 def measured_text(rule):
-    """The first, the last, and the size between them with the greatest gain."""
+    """Texts for the first and the last size, and for the one between with the largest gain."""
     sizes = sorted(rule.figures)
     best = min(sizes, key=lambda size: rule.figures[size].ns / rule.figures[size].own_ns)
     return [
-        f"{bytes_text(size) + ': ' if rule.least is not None else ''}"
+        f"{bytes_text(size) + ': ' if rule.min_bytes is not None else ''}"
         f"{us(rule.figures[size].own_ns)} built in, {us(rule.figures[size].ns)} so"
         for size in sorted({sizes[0], best, sizes[-1]})
     ]
 
 
 def rule_lines(rule):
-    line = f"; a line crosses in {rule.line_ns:.0f} ns" if rule.line_ns else ""
+    line = f"; line transfer {rule.line_ns:.0f} ns" if rule.line_ns else ""
     lines = [
         f"# {rule.collective}, {place_text(rule.team)}{line}",
         *(f"#   {text}" for text in measured_text(rule) if rule.figures),
@@ -122,11 +122,9 @@ def rule_lines(rule):
     ]
     if rule.team.within:
         lines.append(f"within = \"{rule.team.within}\"")
-    if rule.least is not None and (rule.least or rule.most is not None):
-        lines.append(
-            "bytes ="
-            f" \"{written(rule.least)}-{written(rule.most) if rule.most is not None else ''}\""
-        )
+    if rule.min_bytes is not None and (rule.min_bytes or rule.max_bytes is not None):
+        end = written(rule.max_bytes) if rule.max_bytes is not None else ""
+        lines.append(f"bytes = \"{written(rule.min_bytes)}-{end}\"")
     return [
         *lines,
         f"algorithm = \"{rule.candidate.algorithm}\"",
@@ -136,11 +134,11 @@ def rule_lines(rule):
 
 
 def text(rules, facts, command):
-    """facts: version, processors, cpu, line (text)."""
+    """The file's text.  facts: version, processors, cpu, line (text)."""
     head = [
         (
-            f"{MARK}'.  Measured medians stand above each rule: single shots from a common start,"
-            " slowest rank."
+            f"{MARK}'.  Each rule has its measured medians above it: single shots from a common"
+            " start, slowest rank."
         ),
         (
             f"# {time.strftime('%Y-%m-%d %H:%M')}, huddle {facts['version']},"
@@ -149,8 +147,8 @@ def text(rules, facts, command):
         ),
         f"# {command}",
         (
-            "# Calls that no rule fits are served by the built-in table: huddle's own choice was as"
-            " good there, or was not measured."
+            "# The built-in table serves calls that match no rule: huddle's own choice was as good"
+            " there, or was not measured."
         ),
         "",
         "[machine]",
@@ -166,7 +164,9 @@ def write(path, content):
 
 
 def check_reads(layout, path):
-    """The library must understand it."""
+    """Checks that the library accepts the file."""
     error = layout.ask("explain", "barrier", "0", "2", "core", HUDDLE_TUNING=path)["error"]
     if error:
-        raise Trouble(f"the file that was written is not understood: {error}; please report it")
+        raise Trouble(
+            f"the library does not accept the file that was written: {error}; please report it"
+        )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle who: who waits for whom inside huddle's collectives, in a job that runs."""
+"""huddle who: which ranks of a running job wait for which, inside huddle's collectives."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from ..common.layout import Trouble
 from . import processes
 from .text import plain, plain_texts, show
 
-ARENA = "/memfd:huddle (deleted)"  # what a link to the shared memory of a rank says
+ARENA = "/memfd:huddle (deleted)"  # the target of a link to the shared memory of a rank
 PARTS = ("libhuddle", "mca_coll_huddle")
 MPI = ("libmpi.so", "libmpich.so", "libmpi_cxx.so")
 
@@ -40,22 +40,22 @@ def add_arguments(parser):
         type=a_pid,
         help="a rank of the job, or its launcher (mpirun, mpiexec, srun), on this node",
     )
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--watch",
         type=seconds,
         metavar="SECONDS",
-        help="again and again, so far apart, until the process ends or Ctrl-C",
+        help="repeat every SECONDS, until the process ends or Ctrl-C",
     )
     parser.epilog = (
-        "Shows waits that last 50 ms or longer, of collectives that huddle handles. The job needs"
-        " no setting for it, and is not stopped or changed: what its ranks publish is read through"
-        " /proc, by the same user or root."
+        "Prints waits of 50 ms and longer, in collectives that huddle handles. The job needs no"
+        " setting for it, and is not stopped or changed: the data that its ranks publish is read"
+        " through /proc, as the same user or as root."
     )
 
 
 class Memory:
-    """Which processes of this machine, as far as we may look, have arenas open."""
+    """The processes of this machine that have arenas open, as far as this user may read."""
 
     def __init__(self, table):
         self.open, self.denied = {}, set()
@@ -73,7 +73,7 @@ class Memory:
 
 def seen_by(pid):
     """
-    The arenas that a rank has mapped: its own and those of all ranks with which it was in a team.
+    The arenas that a rank has mapped: its own, and those of all ranks that were in a team with it.
     """
     return {file for file, path in processes.mapped_files(pid) if path == ARENA}
 
@@ -83,13 +83,13 @@ def ended(pid):
 
 
 def explain_none(table, memory, pid, family):
-    """Why there is nothing to show."""
+    """The reason why there is nothing to print."""
     p = table[pid]
     whom = f"process {pid} ({plain(p.name)})"
     if pid in memory.denied and all(one in memory.denied for one in family):
         return (
-            f"{whom} belongs to user {processes.owner(pid)}, or its memory is protected: ask as"
-            " that user or as root"
+            f"{whom} belongs to user {processes.owner(pid)}, or its memory is protected: run this"
+            " as that user or as root"
         )
     if ended(pid):
         return f"{whom} has ended"
@@ -97,13 +97,14 @@ def explain_none(table, memory, pid, family):
     whom += " and its descendants have" if len(family) > 1 else " has"
     if ARENA.rsplit("/", 1)[-1] in maps:
         return (
-            f"{whom} shared memory of huddle, but its descriptor is closed (by the program?): it"
+            f"{whom} shared memory of huddle, but its descriptor is closed (by the program?), so it"
             " cannot be read from outside"
         )
     if any(name.startswith(PARTS) for name in maps):
         return (
-            f"{whom} huddle loaded, but no shared memory: MPI_Init has not ended, or HUDDLE=off, or"
-            " one rank, or none could be had ('huddle run --stats' tells)"
+            f"{whom} huddle loaded, but no shared memory: MPI_Init has not returned, or HUDDLE=off,"
+            " or there is one rank, or there was no memory ('huddle run --stats' prints the"
+            " reason)"
         )
     mpi = next((name for name in maps if name.startswith(MPI)), None)
     if mpi:
@@ -116,7 +117,7 @@ def job_of(table, memory, pid):
     family = processes.family(table, pid)
     job = {one for one in family if one in memory.open}
     run = processes.variable(pid, "HUDDLE_JOB") if not job else None
-    if run:  # a launcher whose ranks are no descendants, as srun's
+    if run:  # a launcher whose ranks are not its descendants, such as srun
         job = {one for one in memory.open if processes.variable(one, "HUDDLE_JOB") == run}
     if not job:
         raise Trouble(explain_none(table, memory, pid, family))
@@ -134,7 +135,7 @@ def job_of(table, memory, pid):
 
 
 def closed(table, memory, family):
-    """Ranks whose program has closed the descriptor; a child that a rank has forked is none."""
+    """Ranks whose program has closed the descriptor; not the forked child of a rank."""
     return [
         pid
         for pid in family
@@ -146,7 +147,7 @@ def closed(table, memory, family):
 
 
 def ask(layout, table, memory, job):
-    """One answer per arena: of its owner, and not of a child that has inherited the descriptor."""
+    """One answer per arena: from its owner, not from a child that has inherited the descriptor."""
     files = {(pid, fd): file for pid in job for fd, file in memory.open[pid].items()}
     request = {"arenas": [{"pid": pid, "fd": fd} for pid, fd in files]}
     best = {}
@@ -166,7 +167,7 @@ def ask(layout, table, memory, job):
 
 
 class Job:
-    """What its ranks publish, at this moment."""
+    """The data that its ranks publish at this moment."""
 
     def __init__(self, layout, pid):
         table = processes.all_processes()
@@ -202,7 +203,7 @@ class Job:
         return [(rank, wait) for rank in self.ranks for wait in rank["waits"]]
 
     def calls(self):
-        """Per call of a communicator who waits in it, and which members do not."""
+        """For each call of a communicator: the members that wait in it, and those that do not."""
         blocks = {}
         for rank, wait in self.waits():
             key = tuple(wait[name] for name in ("team", "call", "collective", "algorithm", "root"))
@@ -246,7 +247,7 @@ class Job:
         return block
 
     def absent(self, block, number, pairs):
-        """What is known of a member that is in no long wait of this call."""
+        """The data about a member that is in no long wait of this call."""
         pid = next(
             (
                 self.pid_of(rank, one["pid"])
@@ -300,7 +301,7 @@ class Job:
         return known
 
     def pid_of(self, teller, number):
-        """The process here that a rank knows by that number."""
+        """The local process that has this pid for the rank."""
         space = processes.pid_space(teller["pid"])
         if (space, number) in self.numbers:
             return self.numbers[space, number]
@@ -308,8 +309,8 @@ class Job:
 
     def handled(self):
         """
-        {collective: {calls: [ranks]}} where the ranks differ.  Only where each rank has a number of
-        its own.
+        {collective: {calls: [ranks]}} where the ranks differ; only if all ranks have different
+        numbers.
         """
         numbers = [rank["world_rank"] for rank in self.ranks]
         if min(numbers) < 0 or len(set(numbers)) < len(numbers):

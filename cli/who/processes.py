@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What /proc says of processes that run.  Nothing is stopped or traced; a process that is gone
-meanwhile, or not ours, has nothing.
+Facts about running processes, from /proc.  No process is stopped or traced.  For a process that has
+ended meanwhile, or that belongs to another user, there are no facts.
 """
 
 import os
@@ -10,13 +10,13 @@ import re
 import time
 from dataclasses import dataclass
 
-# A state's letter -> what is known of the process then; what it waits for in the kernel is added
-# where the kernel tells.
+# The letter of a state -> its meaning.  The kernel function in which the process waits is added
+# where the kernel provides it.
 STATES = {
-    "R": "running: it computes, is in another call, or works on this one",
+    "R": "running: it computes, is in another call, or works in this one",
     "S": "asleep in the kernel: in another call, a read, or a pause",
-    "D": "held in the kernel, by a device or a file system",
-    "T": "stopped by a signal, as SIGSTOP or Ctrl-Z send",
+    "D": "blocked in the kernel, by a device or a file system",
+    "T": "stopped by a signal, such as SIGSTOP or that of Ctrl-Z",
     "t": "stopped by a debugger",
     "Z": "has ended",
     "X": "has ended",

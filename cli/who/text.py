@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `huddle who` prints for people."""
+"""The text output of `huddle who`."""
 
 from ..common.text import bytes_text, ranges_text
 from .processes import HALTED, state_text
@@ -8,7 +8,7 @@ ROLL_CALL = "roll call"
 
 
 def plain(text):
-    """A text that a program gave: without what a terminal would take for a command."""
+    """A text from a program, without control characters for the terminal."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
@@ -41,7 +41,7 @@ def team_text(call):
 
 
 def whom_text(wait):
-    """A rank that looks at a flag in its own slice waits for another one to post there."""
+    """A rank that waits for a flag in its own slice waits for another rank to post there."""
     if wait["owner"] == wait["rank"]:
         return "for a partner's post"
     return f"for a post in rank {wait['owner']}'s slice" if wait["owner"] >= 0 else "for a post"
@@ -66,8 +66,8 @@ def wait_text(wait):
 def absent_text(one):
     if one["left"]:
         return (
-            "has no shared memory of huddle any more: it has called MPI_Finalize, or has ended, and"
-            " another process got its number"
+            "no longer has shared memory of huddle: it has called MPI_Finalize, or it has ended and"
+            " another process has its number"
         )
     if one["state"] in HALTED:
         return state_text(one["state"], "")
@@ -95,7 +95,7 @@ def show_call(call):
             )
     unknown = [one["rank"] for one in call["absent"] if one["pid"] is None]
     if unknown:
-        print(f"  not waiting in this call: {ranks_text(unknown)}, whose process is not known here")
+        print(f"  not waiting in this call: {ranks_text(unknown)}, whose process is unknown")
     if not call["absent"]:
         print("  all ranks wait in this call")
 

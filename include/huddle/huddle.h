@@ -3,17 +3,17 @@
  * huddle.h - collective operations through the shared memory of one node.  The only installed
  * header.
  *
- * A *context* is one rank's: its settings, its arena of shared memory, its map of the other ranks'
- * arenas, its statistics.  A *team* is an ordered set of ranks, as a communicator is.  huddle knows
- * no MPI: a team reaches its members, while it is being set up, over callbacks of its host (an MPI,
- * or whatever started the processes or threads).
+ * A *context* belongs to one rank: its settings, its arena of shared memory, its mappings of the
+ * other ranks' arenas, its statistics.  A *team* is an ordered set of ranks, like a communicator.
+ * huddle uses no MPI.  While a team is set up, it reaches its members by callbacks of its host: an
+ * MPI, or the program that started the processes or threads.
  *
- * Every call returns an enum hud_status.  HUD_PASS means "not handled, nothing was touched, every
- * rank of the team got the same answer": the caller uses its own collective.  Nothing here aborts,
- * prints more than a line, or leaves anything with a name behind.
+ * Every call returns an enum hud_status.  HUD_PASS means that the call was not handled, nothing was
+ * touched, and every rank of the team got the same answer: the caller uses its own collective.  No
+ * function aborts, prints more than a line, or leaves a named object behind.
  *
- * Threads: different contexts are independent.  One context may be used by several threads if
- * hud_host.threads is set; one team is used by one thread at a time, as a communicator is.
+ * Threads: different contexts are independent.  Several threads may use one context if
+ * hud_host.threads is set.  One thread at a time uses a team, as with a communicator.
  */
 #ifndef HUDDLE_H
 #define HUDDLE_H
@@ -38,8 +38,8 @@ enum hud_status {
     HUD_ERR_ARGUMENT, /* a null pointer, a root outside 0..size-1, an unknown topic; nothing was
                          touched */
     HUD_ERR_MEMORY,   /* out of private memory; nothing was touched */
-    HUD_ERR_UNLIKE,   /* members make different calls, as a line says; buffers are undefined; later
-                         calls on the team: HUD_PASS */
+    HUD_ERR_UNLIKE,   /* members make different calls, and a line reports it; buffers are undefined;
+                         later calls on the team: HUD_PASS */
     HUD_ERR_FAILED    /* a member's process has ended, or the host has interrupted the call; buffers
                          are undefined; later calls: HUD_PASS */
 };
@@ -51,13 +51,12 @@ typedef struct hud_team hud_team;
 
 /* ---- context --------------------------------------------------------------------------------- */
 
-/* What a context knows about its host.  All zero is valid: no MPI, one thread, nothing to progress.
- * */
+/* The host of a context.  All zero is valid: no MPI, one thread, no progress function. */
 struct hud_host {
     const char *name; /* of the MPI, for messages ("Open MPI 4.1.4"); NULL: "no MPI" */
     int world_rank,
-        world_size;  /* in the job; world_size 0: unknown, and the context prints for itself */
-    int local_ranks; /* ranks of the job on this node; 0: unknown, the team's size serves */
+        world_size;  /* in the job; world_size 0: unknown, and each context prints its own lines */
+    int local_ranks; /* ranks of the job on this node; 0: unknown, the team's size is used */
     int threads;     /* nonzero: several threads may call at once */
     void (*progress)(
         void *arg); /* called now and then inside every wait (MPI's progress rule); NULL: none */
@@ -65,47 +64,47 @@ struct hud_host {
     void (*abort)(void *arg);    /* ends the job (HUDDLE_ON_DEATH=abort); NULL: abort() */
     int fault_tolerant;          /* nonzero: a call during which a member's process ends fails with
                                     HUD_ERR_FAILED; 0: it waits, as most MPIs do */
-    const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that win over the
+    const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that override the
                                     environment; NULL: none */
     /*
-     * Nonzero: that rank of the job uses huddle on this node, with HUDDLE_CHECK as this one.  Asked
-     * for members of teams (hud_exchange.world_rank), this rank included, and must be common
-     * knowledge: all members get the same answer about a rank, at any time.  NULL: huddle asks the
-     * environment of known launchers, where one of its front ends has announced the process.
-     * Elsewhere all members are assumed to use huddle.
+     * Nonzero: that rank of the job uses huddle on this node, with the same HUDDLE_CHECK as this
+     * rank.  It is called for members of teams (hud_exchange.world_rank), this rank included.  All
+     * members must get the same answer about a rank, at any time.  NULL: huddle uses the
+     * environment of known launchers, if one of its front ends has announced the process; otherwise
+     * all members are assumed to use huddle.
      */
     int (*present)(void *arg, int world_rank);
 };
 
 /*
- * Reads the settings (HUDDLE_* of the environment, then host->settings).  Takes no shared memory
- * yet.  A bad setting is reported in one line; the context is created all the same and its teams
- * answer HUD_PASS.  HUD_ERR_MEMORY: *context is NULL.
+ * Reads the settings (HUDDLE_* of the environment, then host->settings).  Allocates no shared
+ * memory yet.  A bad setting is reported in one line; the context is created nevertheless, and its
+ * teams return HUD_PASS.  HUD_ERR_MEMORY: *context is NULL.
  */
 HUD_API int hud_context_create(const struct hud_host *host, hud_context **context);
 
-/* Prints the statistics if asked to and unmaps everything.  Teams of the context must be freed
+/* Prints the statistics if requested, and unmaps everything.  Teams of the context must be freed
  * first.  NULL is allowed. */
 HUD_API void hud_context_destroy(hud_context *context);
 
 /* ---- team ------------------------------------------------------------------------------------ */
 
 /*
- * How the members of a team reach each other while it is set up. allgather: every member
+ * How the members of a team reach each other while it is set up.  allgather: every member
  * contributes `bytes` bytes, `all` receives size * bytes in rank order; returns 0, or nonzero on
- * failure on every rank alike.  It is called twice, at the team's first collective, and with no
- * lock of huddle's held.
+ * failure, on every rank alike.  It is called twice, in the team's first collective, without any
+ * lock of huddle.
  */
 struct hud_exchange {
     int (*rank)(void *arg);
     int (*size)(void *arg);
     int (*allgather)(void *arg, const void *mine, size_t bytes, void *all);
-    int (*world_rank)(void *arg, int rank); /* a member's rank in the job, -1: not of this job;
+    int (*world_rank)(void *arg, int rank); /* a member's rank in the job; -1: of another job;
                                                NULL: all members are known to use huddle */
     void *arg;
-    void (*name)(void *arg, char *name, size_t bytes); /* what a user calls the communicator, for
-                                                          messages; "": nothing; NULL: nothing */
-    int (*interrupted)(void *arg); /* asked in long waits: nonzero: the call fails (a revoked
+    void (*name)(void *arg, char *name, size_t bytes); /* name of the communicator, for messages;
+                                                          "" or NULL: none */
+    int (*interrupted)(void *arg); /* called in long waits; nonzero: the call fails (a revoked
                                       communicator); NULL: never */
 };
 
@@ -115,16 +114,16 @@ HUD_API int hud_team_create(hud_context *context, const struct hud_exchange *exc
                             hud_team **team);
 
 /*
- * This rank has no memory for what the caller needs in the team's calls. The team's first
- * collective, which this rank makes like the others, then falls back on all ranks alike. Local;
+ * To be called if the caller has no memory for its own data about the team.  The team's first
+ * collective, which this rank makes like the others, then falls back on all ranks alike.  Local;
  * call it before that collective.
  */
 HUD_API void hud_team_decline(hud_team *team);
 
 /*
- * This rank has no memory for the call that the other members are making, and does not make it:
- * their calls on the team, and all later ones of this rank, fail or fall back as after
- * HUD_ERR_UNLIKE.  Returns HUD_ERR_MEMORY.
+ * To be called instead of a collective if the caller has no memory for it, while the other members
+ * make that collective.  Their calls on the team, and all later calls of this rank, fail or fall
+ * back as after HUD_ERR_UNLIKE.  Returns HUD_ERR_MEMORY.
  */
 HUD_API int hud_team_fail(hud_team *team);
 
@@ -150,8 +149,8 @@ enum hud_operation {
     HUD_OPERATIONS
 };
 
-/* Elements as they are in packed bytes, without gaps; pairs are a value and an index (or two
- * values) one right after the other, aligned to nothing. */
+/* Elements in their packed form, without gaps.  Pairs are a value and an index (or two values)
+ * without padding and alignment. */
 enum hud_type {
     HUD_INT8,
     HUD_INT16,
@@ -181,10 +180,10 @@ enum hud_type {
 };
 
 /*
- * What a reduction does to elements; the same on all members. combine: dst[i] = src[0][i] op
- * src[1][i] op ... op src[sources - 1][i] for all elements i, from left to right; one source: a
- * copy.  dst may be one of the sources, and otherwise overlaps none.  Bytes are at a multiple of
- * element_bytes from something aligned to 128 bytes, or in a user's buffer.
+ * The operation of a reduction; the same on all members.  combine: dst[i] = src[0][i] op src[1][i]
+ * op ... op src[sources - 1][i] for all elements i, from left to right; with one source a copy. dst
+ * may be one of the sources, and otherwise overlaps none.  Elements are in a user's buffer, or at a
+ * multiple of element_bytes from an address that is aligned to 128 bytes.
  */
 struct hud_op {
     size_t element_bytes;
@@ -196,20 +195,20 @@ struct hud_op {
 };
 
 /*
- * A predefined operation on a type.  HUD_OK; HUD_PASS: that has no meaning (a maximum of complex
- * numbers).  op NULL: only asks.  Types are known by what they hold. MPI allows no logical
- * operation on Fortran's integers or on MPI_AINT; the caller checks that.
+ * A predefined operation on a type.  HUD_OK, or HUD_PASS if it is not defined (a maximum of complex
+ * numbers).  op NULL: only checks.  Types are distinguished only by their values.  MPI allows no
+ * logical operation on Fortran's integers or on MPI_AINT; the caller checks that.
  */
 HUD_API int hud_op_find(enum hud_operation operation, enum hud_type type, struct hud_op *op);
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
 /*
- * A user's buffer.  Contiguous when pack is NULL; otherwise pack and unpack move bytes of the
- * *packed* form, in which all ranks describe the same bytes.
- * pack:   copies packed bytes [offset, offset + most) into dst; may take less (whole elements);
- *         returns the bytes taken, at least 1.
- * unpack: the reverse, at any cut.
+ * A user's buffer.  It is contiguous if pack is NULL.  Otherwise pack and unpack move bytes of the
+ * *packed* form, which is the same on all ranks.
+ * pack:   copies packed bytes [offset, offset + max_bytes) into dst; may copy fewer (whole
+ *         elements); returns the number of bytes, at least 1.
+ * unpack: the reverse, for any range of bytes.
  */
 struct hud_view {
     void *base;
@@ -227,16 +226,16 @@ HUD_API int hud_barrier(hud_team *team);
 HUD_API int hud_bcast(hud_team *team, const struct hud_view *view, int root);
 
 /*
- * Reductions: out = in of rank 0 op in of rank 1 op ..., element by element.  Where `op` is
- * commutative huddle may take the ranks in another order, the same for the result on all members,
- * unless HUDDLE_REDUCE_ORDER=fixed.  in->base == out->base: in place.  in->bytes is the same on
- * every member and a multiple of op->element_bytes.  Elements of more than HUD_ELEMENT_MAX bytes:
- * HUD_PASS.  HUD_OK, HUD_PASS, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.
+ * Reductions: out = in of rank 0 op in of rank 1 op ..., element by element.  If `op` is
+ * commutative huddle may combine the ranks in another order, the same for the result on all
+ * members, unless HUDDLE_REDUCE_ORDER=fixed.  in->base == out->base: in place.  in->bytes is the
+ * same on every member and a multiple of op->element_bytes.  Elements of more than HUD_ELEMENT_MAX
+ * bytes: HUD_PASS.  HUD_OK, HUD_PASS, HUD_ERR_ARGUMENT.  Zero bytes: HUD_OK at once.
  */
 #define HUD_ELEMENT_MAX 4096
 HUD_API int hud_allreduce(hud_team *team, const struct hud_view *in, const struct hud_view *out,
                           const struct hud_op *op);
-/* out: only the root's matters; may be NULL elsewhere. */
+/* out: used only on the root; may be NULL elsewhere. */
 HUD_API int hud_reduce(hud_team *team, const struct hud_view *in, const struct hud_view *out,
                        const struct hud_op *op, int root);
 /* Member r gets block r of the result: block_bytes[size], the same on every member, add up to
@@ -253,76 +252,74 @@ HUD_API int hud_reduce_scatter(hud_team *team, const struct hud_view *in,
  * calls on the team are HUD_PASS.
  */
 HUD_API int hud_alltoall(hud_team *team, const struct hud_view *in, const struct hud_view *out);
-/* The same with a view for, and from, each member: in[size], out[size].  in[i].bytes is what member
- * i has in its out for the caller.  in == out: in place. HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE (a
- * member sent more), HUD_ERR_ARGUMENT.  What is sent to a view of zero bytes
- * is dropped, and its member may not get an error: pairs that exchange nothing do not wait for each
- * other. */
+/* The same with a view for, and from, each member: in[size], out[size].  in[i].bytes equals the
+ * bytes of member i's out for the caller.  in == out: in place.  HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE
+ * (a member sent more), HUD_ERR_ARGUMENT.  Bytes sent to a view of zero bytes are dropped, and its
+ * member may not get an error: pairs that exchange nothing do not wait for each other. */
 HUD_API int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_view *out);
 
 /*
- * Any collective, by a number that is asked for by its name ("bcast"), the same for the life of the
- * process; -1: there is none of that name.  "collectives" of hud_info_json lists them, with what
- * each needs of its arguments: those that it does not need are not looked at.
+ * The number of a collective, by its name ("bcast"), for hud_call.  It is the same for the life of
+ * the process; -1: no such collective.  "collectives" of hud_info_json lists them, and the
+ * arguments that each needs; others are ignored.
  */
 HUD_API int hud_collective(const char *name);
 
-/* What hud_call is told.  As of the functions above; of one that has only a buffer, a broadcast,
- * `out`. */
+/* Arguments of hud_call, as in the functions above.  A broadcast, with a single buffer, uses `out`.
+ */
 struct hud_args {
     int collective;
     int root;
     const struct hud_view *in, *out; /* one; or [size], for and from each member */
-    const size_t *block_bytes;       /* [size], of a result that is cut over the members */
+    const size_t *block_bytes;       /* [size], blocks of a result, one per member */
     const struct hud_op *op;
 };
 
 /*
- * Makes the call; the functions above are shorter ways to the same.  What has no function of its
- * own:
+ * Makes the call; the functions above are shorter forms of it.  Collectives without a function:
  *
- * allgather   `in` of every member, in->bytes the same on all, becomes part of everyone's `out`, in
- *             the order of members: out->bytes is size times as much.  in->base == out->base: in
- *             place, in->bytes is not looked at, and its own part is where it belongs.  What
- * members that do not agree on bytes get is as with hud_alltoall.
+ * allgather   `in` of every member, in->bytes the same on all, becomes part of every `out`, in the
+ *             order of members: out->bytes is size times as much.  in->base == out->base: in place,
+ *             in->bytes is ignored, and the member's own part is already in its position.  Members
+ *             that differ in bytes get the same errors as in hud_alltoall.
  */
 HUD_API int hud_call(hud_team *team, const struct hud_args *args);
 
 /* ---- checking (HUDDLE_CHECK) ----------------------------------------------------------------- */
 
 /*
- * Nonzero: HUDDLE_CHECK is on, also where another setting is bad or huddle switched off: the host
- * announces the collectives that huddle does not handle.  The same for the context's life, and to
- * be the same on all members of a team whose exchange has no world_rank.
+ * Nonzero: HUDDLE_CHECK is on, even if another setting is bad or huddle is switched off: the host
+ * announces the collectives that huddle does not handle.  It is the same for the context's life,
+ * and must be the same on all members of a team whose exchange has no world_rank.
  */
 HUD_API int hud_context_checks(const hud_context *context);
 
 #define HUD_ANY_BYTES ((size_t)-1)
 
-/* What a member is about to call.  All of it must be the same on every member. */
+/* The call that a member is about to make.  All of it must be the same on every member. */
 struct hud_call {
     const char *name; /* of the collective, in lower case: "allreduce" */
     int root;         /* -1: it has none */
-    size_t bytes; /* of the type signature; 0: nothing to do, so not checked; HUD_ANY_BYTES: members
-                     may differ */
-    const char *detail;  /* what else they must agree on: the name of the reduction's operation;
-                            NULL: nothing */
-    const char *unasked; /* of a call that the host does not ask huddle for: which of the
-                            collectives above it would be; NULL: its name says it */
+    size_t bytes; /* of the type signature; 0: no data, so not checked; HUD_ANY_BYTES: members may
+                     differ */
+    const char *detail;  /* further data to agree on: the name of the reduction's operation; NULL:
+                            nothing */
+    const char *unasked; /* for a call that the host does not pass to huddle: the collective above
+                            that it would be; NULL: `name` */
 };
 
 /*
- * A collective that huddle does not handle is entered.  Waits until all members have entered a
- * collective of this team, and reports where they differ; without HUDDLE_CHECK, and for zero bytes,
- * it does not wait.  The collectives above do this by themselves.  One of their names here is a
- * call whose operation or datatype the host does not ask them for: the statistics count it.
- * HUD_OK, HUD_ERR_ARGUMENT; HUD_ERR_FAILED: a member cannot enter any more, and the caller's own
- * collective would not end well either.
+ * Announces that this member enters a collective that huddle does not handle.  Waits until all
+ * members have entered a collective of this team, and reports differences.  Without HUDDLE_CHECK,
+ * and for zero bytes, it does not wait.  The collectives above do this themselves.  If the host
+ * does not pass a call to them because of its operation or datatype, it gives their name here, and
+ * the statistics count the call.  HUD_OK, HUD_ERR_ARGUMENT; HUD_ERR_FAILED: a member cannot enter
+ * any more, and the caller's own collective would not end either.
  */
 HUD_API int hud_team_enter(hud_team *team, const struct hud_call *call);
 
-/* The caller's own collective has returned: after hud_team_enter, and after a collective that
- * answered HUD_PASS.  Does nothing else. */
+/* Announces that the caller's own collective has returned: after hud_team_enter, and after a
+ * collective that returned HUD_PASS. */
 HUD_API void hud_team_exit(hud_team *team);
 
 /* ---- information ----------------------------------------------------------------------------- */
@@ -333,21 +330,23 @@ HUD_API const char *hud_error_string(int status);
 /*
  * JSON of a topic into *json, to be released with free().
  *   "settings"    every setting: name, value, default, unit, doc, MCA name
- *   "collectives" every collective: name, name in MPI, another of MPI's that it serves (null:
- * none), doc; rooted; reduces; sized (something is chosen by its bytes); moves (it has bytes at
- * all); blocks (they are those of a block for each member, not of a message); same_to_all; counts
- * and views (block_bytes; a view for each member); limits (of its time are known) "algorithms"
- * every algorithm: collective, name, doc, source, whether it is here to be compared with, whether
- * it is direct (needs ranks that can reach each other's memory), parameters (with what to try)
+ *   "collectives" every collective: name, name in MPI, another one of MPI that it serves (null:
+ *                 none), doc; rooted; reduces; sized (its bytes choose the algorithm); moves (it
+ *                 has data); blocks (bytes are of a block per member, not of a message);
+ *                 same_to_all; counts and views (block_bytes; a view per member); limits (of its
+ *                 time are known)
+ *   "algorithms"  every algorithm: collective, name, doc, source, whether it exists only for
+ *                 comparison, whether it is direct (needs ranks that can access each other's
+ *                 memory), parameters (with values to try)
  *   "machine"     topology as huddle sees it: processor's name, active levels, units, NUMA nodes,
  *                 allowed processors
  */
 HUD_API int hud_info_json(const char *topic, char **json);
 
-/* What would run, for a team that does not exist. */
+/* A question: which algorithm would run, for a hypothetical team. */
 struct hud_question {
     const char *collective; /* "bcast" */
-    size_t bytes;           /* of the message; a barrier's do not matter */
+    size_t bytes;           /* of the message; ignored for a barrier */
     int ranks;              /* >= 1, all on one node */
     const char *map; /* how they are bound: "core", one after the other; "numa", "socket": to the
                         nodes, the sockets in turn; "none" */
@@ -357,20 +356,20 @@ struct hud_question {
 
 /*
  * JSON of the answer, with this process's settings and tuning file: "serves" (algorithm and
- * parameters, null: the MPI's own), "why" (what decided: a setting, or a line of a file), "facts"
- * (what rules may ask: oversubscribed, processors, within, groups; and direct: processes of this
- * user can reach each other's memory, a guess, and here whatever the machine), "rules" (every rule
- * of the collective, in order, each with its verdict), "pieces" (all sizes), "ordered" (all sizes
- * of operations that do not commute, null: nothing differs), "lease" (bytes, slots).
- * HUD_ERR_ARGUMENT: not understood; *json is NULL.
+ * parameters; null: falls back to the MPI), "why" (the setting, or the line of a file, that
+ * decided), "facts" (those that rules may ask for: oversubscribed, processors, within, groups; and
+ * direct: processes of this user can access each other's memory, a guess about this machine even if
+ * another one is described), "rules" (every rule of the collective, in order, each with its
+ * verdict), "pieces" (all sizes), "ordered" (all sizes of operations that do not commute; null: no
+ * difference), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: bad question; *json is NULL.
  */
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 
 /*
- * JSON of a team that has had its first collective: members, what rules may ask (oversubscribed,
- * within), direct (the ranks can reach each other's memory), levels, groups, lease (bytes, offset),
- * which algorithm serves which sizes and why, and for this rank's slice the NUMA node of every
- * page, own node, and how many are elsewhere; for a team without a lease, the reason.
+ * JSON of a team after its first collective: members, facts for rules (oversubscribed, within),
+ * direct (the ranks can access each other's memory), levels, groups, lease (bytes, offset), the
+ * algorithm for each size and why, and for this rank's slice the NUMA node of every page, the
+ * rank's node, and the number of pages on other nodes.  For a team without a lease, the reason.
  */
 HUD_API int hud_team_json(hud_team *team, char **json);
 

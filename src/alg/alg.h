@@ -61,7 +61,7 @@ struct alg_param {
     const char *const *words; /* names for min..max, or NULL: a number */
     bool per_call; /* the slot is the same whatever its value, so that calls with different values
                       can share one */
-    const char *tune; /* values that `huddle tune` tries beside the preset: "8K,32K"; NULL: none */
+    const char *tune; /* values that `huddle tune` tries besides the preset: "8K,32K"; NULL: none */
 };
 
 struct alg {
@@ -80,8 +80,8 @@ struct alg {
     size_t (*slot_bytes)(const long *param, int ranks, size_t max_bytes);
     /*
      * Or its data have a window (mem_window), in which others may have worked since its last call:
-     * bytes of that, at most max_bytes, 0: cannot work in that; and of the slot beside such a
-     * window, NULL: fixed_bytes.  A team that gets control lines only does without either.
+     * bytes of that, at most max_bytes, 0: cannot work in that; and the rest of the slot with such
+     * a window, NULL: fixed_bytes.  A team that gets control lines only does without either.
      */
     size_t (*window_bytes)(const long *param, int ranks, size_t max_bytes);
     size_t (*lines_bytes)(const long *param, int ranks, size_t window_bytes);
@@ -98,7 +98,7 @@ static inline bool alg_holds_data(const struct alg *a)
     return a->slot_bytes || a->window_bytes;
 }
 
-/* Of the slot beside a window of so many bytes. */
+/* Bytes of the slot without its window of window_bytes. */
 static inline size_t alg_lines_bytes(const struct alg *a, const long *param, int ranks,
                                      size_t window_bytes)
 {

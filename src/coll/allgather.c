@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allgather.c - a block of each rank goes to every rank, all of one size. */
+/* allgather.c - every rank gets a block of each rank, all of one size. */
 #include "coll/coll.h"
 
 static size_t block_bytes(const struct coll_args *args, int from, int to)

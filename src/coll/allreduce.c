@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allreduce.c - contributions of all ranks, reduced, go to all. */
+/* allreduce.c - contributions of all ranks are reduced; every rank gets the result. */
 #include "coll/coll.h"
 
 static size_t block_bytes(const struct coll_args *args, int from, int to)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoall.c - a block from each rank to each, all of one size. */
+/* alltoall.c - each rank sends a block to each rank, all of one size. */
 #include "coll/coll.h"
 
 static size_t block_bytes(const struct coll_args *args, int from, int to)

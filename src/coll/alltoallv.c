@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoallv.c - a block from each rank to each, of any size; pairs that exchange nothing do not
- * wait for each other. */
+/* alltoallv.c - each rank sends a block to each rank, of any size.  Pairs that exchange nothing do
+ * not wait for each other. */
 #include "coll/coll.h"
 
 static size_t block_bytes(const struct coll_args *args, int from, int to)

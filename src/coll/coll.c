@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll.c - the table of collectives, and what follows from a descriptor. */
+/* coll.c - the table of collectives, and functions derived from a descriptor. */
 #include "coll/coll.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll.h - what a collective is.  coll.def has a row for each, and coll/<name>.c its descriptor:
- * who sends how much to whom, whose entry must come before whose exit, and what no algorithm can
- * beat. Nothing else in the repository knows one collective from another by its name: settings, the
- * choice, the call checker, the race checker, the simulator, tests, bench and CLI read this.
+ * coll.h - the description of a collective.  coll.def has a row for each, and coll/<name>.c its
+ * descriptor: how much each rank sends to each, which rank's entry must come before which rank's
+ * exit, and bytes that no algorithm can save.  No other code distinguishes collectives by name:
+ * settings, the choice, the call checker, the race checker, the simulator, tests, bench and CLI
+ * read this.
  */
 #ifndef HUD_COLL_H
 #define HUD_COLL_H
@@ -19,20 +20,20 @@ enum coll_kind {
 #undef COLL
 
 /*
- * What a call has, and what its bytes are.  A message is what a rank contributes, or the root
- * sends; it is cut over the ranks in their order, unless it goes to each rank as a whole.
+ * Properties of a collective.  A message is a rank's contribution, or the data that the root sends.
+ * It is divided over the ranks in their order, unless it goes to each rank as a whole.
  */
 enum coll_flags {
     COLL_ROOTED = 1 << 0,  /* one rank is special, the same for all */
     COLL_REDUCES = 1 << 1, /* contributions become one by an operation */
-    COLL_UNSIZED = 1 << 2, /* no size that all ranks know: nothing is chosen by it or compared */
-    COLL_BLOCKS = 1 << 3,  /* bytes are those of one rank's block for one rank; otherwise of the
+    COLL_UNSIZED = 1 << 2, /* no size that all ranks know: sizes neither choose nor are compared */
+    COLL_BLOCKS = 1 << 3,  /* bytes are of a block from one rank to one rank; otherwise of the
                               message */
     COLL_SAME_TO_ALL = 1 << 4, /* a rank's contribution goes to each as a whole */
-    COLL_COUNTS = 1 << 5,      /* blocks have any sizes, which all ranks know */
+    COLL_COUNTS = 1 << 5,      /* blocks of any sizes, which all ranks know */
     COLL_VIEWS = 1 << 6,       /* a buffer for each rank, of any size, in both directions */
-    COLL_ONE_BUFFER = 1 << 7 /* the root's is sent, the others' are filled, and may be shorter: they
-                                learn the size from the root */
+    COLL_ONE_BUFFER = 1 << 7   /* the root's is sent, the others' are filled.  They may be shorter:
+                                  the   root announces the size */
 };
 
 /* The flags again, as constants: COLL_FLAGS_BCAST. */
@@ -43,7 +44,7 @@ enum coll_flags_of {
 };
 #undef COLL
 
-/* The arguments of a call, of all its ranks, as far as they say who owes how many bytes to whom. */
+/* The arguments of a call that determine how many bytes each rank sends to each. */
 struct coll_args {
     size_t bytes;
     int ranks, root;
@@ -60,7 +61,7 @@ struct coll_args {
 struct coll_cost {
     struct {
         double m, pm, m_p; /* m_p: of m / P */
-    } core; /* ... one core must move, however the others help: what it has itself is not counted */
+    } core; /* ... one core must move, without its own data, even if the others help */
     struct {
         double m, pm, p2m;
     } memory; /* ... must be read or written in all */
@@ -69,10 +70,9 @@ struct coll_cost {
     } link; /* ... must go from one socket to another */
 };
 
-/* A descriptor: what a collective means. */
+/* A descriptor of a collective. */
 struct coll_meaning {
-    /* Bytes of one rank's that another gets, or, of a reduction, that become part of what it gets.
-     */
+    /* Bytes of rank `from` that rank `to` gets, or, in a reduction, that enter its result. */
     size_t (*block_bytes)(const struct coll_args *args, int from, int to);
     /* Rank `exit` may leave the call only after rank `entry` has entered it. */
     bool (*needs)(const struct coll_args *args, int entry, int exit);
@@ -82,7 +82,7 @@ struct coll_meaning {
 struct hud_collective {
     const char *name;     /* as in alg.def, in settings, in statistics */
     const char *mpi_name; /* "MPI_Bcast" */
-    const char *also;     /* another of MPI's that it serves, in lower case; NULL: none */
+    const char *also;     /* another MPI collective that it serves, in lower case; NULL: none */
     const char *doc;      /* "broadcasts" */
     unsigned flags;       /* enum coll_flags */
     const struct coll_meaning *meaning;
@@ -102,7 +102,7 @@ static inline bool coll_has(int kind, unsigned flags)
     return (hud_collectives[kind].flags & flags) != 0;
 }
 
-/* What goes from one rank to another: where it lies in the sender's and in the receiver's buffer.
+/* The bytes from one rank to another: their positions in the sender's and in the receiver's buffer.
  */
 struct coll_piece {
     size_t in_at, out_at, bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.c - contributions of all ranks, reduced, go to the root. */
+/* reduce.c - contributions of all ranks are reduced; the root gets the result. */
 #include "coll/coll.h"
 
 static size_t block_bytes(const struct coll_args *args, int from, int to)

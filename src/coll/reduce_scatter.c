@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce_scatter.c - contributions of all ranks, reduced, are cut over them in blocks of any sizes.
- */
+/* reduce_scatter.c - contributions of all ranks are reduced; each rank gets a block of the result,
+ * of any size. */
 #include "coll/coll.h"
 
 static size_t block_bytes(const struct coll_args *args, int from, int to)

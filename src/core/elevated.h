@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * elevated.h - whether this process runs with more rights than the user who started it:
- * set-user-ID, set-group-ID or file capabilities.
+ * elevated.h - whether this process has more rights than the user who started it: set-user-ID,
+ * set-group-ID or file capabilities.
  *
- * That user has set the environment.  huddle steps aside there: it reads no variable, opens no file
- * and loads no library.
+ * That user controls the environment.  So huddle does nothing there: it reads no variable, opens no
+ * file and loads no library.
  */
 #ifndef HUD_ELEVATED_H
 #define HUD_ELEVATED_H

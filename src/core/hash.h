@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hash.h - FNV-1a, 64 bits: tells texts apart; no secret. */
+/* hash.h - FNV-1a, 64 bits: to compare texts, not to keep secrets. */
 #ifndef HUD_HASH_H
 #define HUD_HASH_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kept.h - static memory for objects without which a rank could not even tell the others that it is
- * out of memory.
+ * kept.h - static memory for objects that a rank needs to tell the others that it is out of memory.
  *
- * A rank that failed in silence would leave the others waiting in a team's set-up.  So what stands
- * between a call and the set-up's first round comes from here when the heap has nothing left.
+ * A rank that failed silently would leave the others waiting in a team's set-up.  So the objects
+ * that are needed up to the set-up's first round come from here when the heap is exhausted.
  */
 #ifndef HUD_KEPT_H
 #define HUD_KEPT_H
@@ -18,13 +17,13 @@
 #include <string.h>
 
 struct kept {
-    void *object; /* [count] of so many bytes */
+    void *object; /* [count], each of `bytes` */
     size_t bytes;
     int count;
     atomic_flag *used; /* [count]; static, so clear */
 };
 
-/* Declares `name`, with room for so many objects of a type. */
+/* Declares `name`, with room for `number` objects of a type. */
 #define KEPT(name, type, number)                                                                   \
     static type name##_object[number];                                                             \
     static atomic_flag name##_used[number];                                                        \

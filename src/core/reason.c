@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reason.c - the reasons in words. */
+/* reason.c - texts of the reasons. */
 #include "core/reason.h"
 
 #define REASON_TEXT(name, text) [REASON_##name] = text,

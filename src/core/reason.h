@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reason.h - why huddle does not take a call. */
+/* reason.h - the reasons why huddle does not handle a call. */
 #ifndef HUD_REASON_H
 #define HUD_REASON_H
 

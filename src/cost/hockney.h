@@ -3,23 +3,25 @@
  * hockney.h - broadcasts by send and receive in the Hockney model: paper 04 (Kurnosov, Analysis and
  * optimization of pipelined broadcast algorithms).
  *
- * A message of m bytes takes alpha + m beta between any two of p ranks, in both directions at once,
- * through one port of each.  Times are those of the slowest rank, in ns; k is the degree of a tree,
- * s the bytes of a segment.  Sums of logarithms are the paper's upper bounds.
+ * A message of m bytes takes alpha + m beta between any two of p ranks, in both directions at once.
+ * Each rank has one port.  Times are those of the slowest rank, in ns; k is the degree of a tree, s
+ * the bytes of a segment.  Sums of logarithms are the paper's upper bounds.
  *
  *   linear               (p - 1) (alpha + m beta)
- *   k-ary tree           k ceil(log_k p) (alpha + m beta)                           best k = 3 (e)
- *   k-nomial tree        (k - 1) ceil(log_k p) (alpha + m beta)                     best k = 2
- *   chain                (p - 2 + ceil(m/s)) (alpha + s beta)                       best s = sqrt(m
- *   alpha / ((p - 2) beta))
- *   binary, pipelined    2 (ceil(log2 p) + ceil(m/s) - 1) (alpha + s beta)          best s = sqrt(m
- *   alpha / ((log2 p - 1) beta))
- *   binomial, pipelined  (ceil(log2 p) + ceil(m/s) - 1) (alpha + s beta), as printed
+ *   k-ary tree           k ceil(log_k p) (alpha + m beta)
+ *                        best k = 3 (e)
+ *   k-nomial tree        (k - 1) ceil(log_k p) (alpha + m beta)
+ *                        best k = 2
+ *   chain                (p - 2 + ceil(m/s)) (alpha + s beta)
+ *                        best s = sqrt(m alpha / ((p - 2) beta))
+ *   binary, pipelined    2 (ceil(log2 p) + ceil(m/s) - 1) (alpha + s beta)
+ *                        best s = sqrt(m alpha / ((log2 p - 1) beta))
+ *   binomial, pipelined  (ceil(log2 p) + ceil(m/s) - 1) (alpha + s beta), as published
  *
- * Two slips of the paper: a pipelined binomial tree cannot be as fast as printed, since the root
- * sends each segment ceil(log2 p) times through its one port: at least ceil(log2 p) ceil(m/s)
- * steps, which is what COST_BINOMIAL_PIPELINED gives; and the lower bound is the maximum of its two
- * terms, where the paper writes their minimum.
+ * The paper has two errors.  A pipelined binomial tree cannot be as fast as published: the root
+ * sends each segment ceil(log2 p) times through its one port, so it takes at least ceil(log2 p)
+ * ceil(m/s) steps, as COST_BINOMIAL_PIPELINED gives.  The lower bound is the maximum of its two
+ * terms, not their minimum.
  */
 #ifndef HUD_COST_HOCKNEY_H
 #define HUD_COST_HOCKNEY_H

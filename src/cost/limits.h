@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * limits.h - what no collective on one node can beat, and what its plainest good schemes reach,
- * from a handful of numbers of a machine.
+ * limits.h - lower bounds for a collective on one node, and the times of simple good schemes, from
+ * a few numbers of a machine.
  *
- * Ranks form groups (paper 03): a level has groups of some members, a line crosses from one of them
- * to another in line_ns, and a core that reads several of theirs, one after the other, gets the
- * next ones gap_ns apart.  P ranks, m bytes; a core copies b bytes/s; the memory of all ranks'
- * nodes moves B, a byte copied being one read and one written; a link from one socket to another
- * carries L.  Times in ns; 1 GB/s is 1e9 bytes/s.
+ * Ranks form groups (paper 03).  At a level, groups have some members.  A line crosses from one
+ * member to another in line_ns.  A core that reads lines of several members, one after the other,
+ * gets them gap_ns apart.  There are P ranks and m bytes.  A core copies b bytes/s.  The memory of
+ * all ranks' nodes moves B, where a copied byte is one read and one written.  A link between two
+ * sockets carries L.  Times in ns; 1 GB/s is 1e9 bytes/s.
  *
- * Bounds, of which the largest is the limit:
- *   latency   the farthest two ranks: each ends only when all others (of a broadcast: the root)
+ * Bounds; the limit is the largest of them:
+ *   latency   the farthest two ranks: each ends only when all others (in a broadcast: the root)
  *             have begun
- *   cores     bytes of others that one core must move, from wherever they come fastest, over b
- *   memory    bytes that all must move, over B; not for what stays in caches
+ *   cores     bytes of others that one core must move, from the fastest place, over b
+ *   memory    bytes that all must move, over B; not for bytes that stay in caches
  *   links     bytes that must cross to or from one socket, over L
  *
  * Schemes:
- *   gather    the groups tell their leaders, level by level: sum over levels of l + (members - 2) g
- *   release   the leaders tell their groups: sum over levels of l; several readers of one line are
- *             served a gap apart, which the machine may say too
+ *   gather    the groups signal their leaders, level by level: sum over levels of
+ *             l + (members - 2) g
+ *   release   the leaders release their groups: sum over levels of l; several readers of one line
+ *             are served a gap apart, which the machine may specify
  *   doubling  dissemination in ceil(log2 P) rounds: in the lowest log2(members) of them lines cross
  *             within the lowest level, and so on
  *   ring      copy-in/copy-out through a queue that stays in caches, by fragments of f bytes: (1 +

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * queue.h - how long a pipelined broadcast through a queue of buffers takes: the model of paper 01
+ * queue.h - the time of a pipelined broadcast through a queue of buffers: the model of paper 01
  * (Kurnosov, Tokmasheva, Shared memory based MPI broadcast algorithm for NUMA systems), section 5,
- * and what follows from it for f and s.
+ * and the best f and s by it.
  *
  * A queue has s buffers of f bytes, b = s f bytes in all.  The root fills it buffer by buffer and
- * tells a tree of each; all others copy out; when it is full, the root waits until all have left.
- * Times are in ns, sizes in bytes; m is the message.
+ * announces each along a tree; all others copy out.  When the queue is full, the root waits until
+ * all have acknowledged it.  Times are in ns, sizes in bytes; m is the message.
  *
  *   s = 1          ceil(m/f) (t_wo + t_a + t_w) + 2 m t
- *   m <= f         t_wo + t_a + t_w + 2 m t                               one fragment: nothing
- *   overlaps
- *   f < m <= b     t_wo + t_a + t f + ceil(m/f) t_w + m t                  one pass: copying in and
- *   out overlap, but for the first fragment
- *   m > b          ceil(m/b) (t_wo + t_a + t f) + ceil(m/f) t_w + m t      the pipeline drains
- *   whenever the queue is full
+ *   m <= f         t_wo + t_a + t_w + 2 m t
+ *                  one fragment: nothing overlaps
+ *   f < m <= b     t_wo + t_a + t f + ceil(m/f) t_w + m t
+ *                  one pass: copying in and out overlap, except for the first fragment
+ *   m > b          ceil(m/b) (t_wo + t_a + t f) + ceil(m/f) t_w + m t
+ *                  the pipeline drains whenever the queue is full
  *
- * Queues of two sets or more are refilled while others still read: t f is lost once and not in each
- * pass ("sets", end of the section).
+ * A queue of two or more sets is refilled while others still read: t f is lost only once, not in
+ * each pass ("sets", end of the section).
  *
  * The best fragment of a queue: (m/b) t f grows with f and (m/f) t_w falls, so f* = sqrt(b t_w /
  * t), s* = b / f*.

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * units.h - a large allreduce on many ranks over several units (sockets, NUMA nodes): in slices,
- * where each rank reads across the links what it needs, or by levels, where a unit makes one
- * partial result and its ranks share what has come over once.
+ * units.h - the time of a large allreduce on many ranks over several units (sockets, NUMA nodes).
+ * In slices, each rank reads the data that it needs across the links.  By levels, a unit makes one
+ * partial result, and its ranks share data that has crossed a link once.
  *
- * P ranks, g of them in each of G units; n bytes, fragments of f, F = ceil(n/f); l a line transfer
- * between units; t ns a byte copied within a unit, T from another one, r ns a byte that a reduction
- * reads; a link between two units carries L bytes/ns.  The larger of what a rank does and what a
- * link lets through:
+ * There are P ranks, g of them in each of G units; n bytes in F = ceil(n/f) fragments of f.  l is a
+ * line transfer between units; t is ns per byte copied within a unit, T from another one, r ns per
+ * byte that a reduction reads; a link between two units carries L bytes/ns.  The time is the larger
+ * one of a rank's and of a link's:
  *
  *   slices   2 F l + (1 - 1/P) n t + (1/G n r + (1 - 1/G) n T) + ((1/G - 1/P) n t + (1 - 1/G) n T)
  *   2 n (P - g) g/P / L
  *   levels   4 F l + 2 (1 - 1/g) n t + n r + ((G - 1)/P + 1/g - 1/P) n T
  *   2 (1 - 1/G) n / L
  *
- * As the heads of allreduce/slices.c and allreduce/levels.c have them, with what comes from another
- * unit at its own price: a slice's contributions and the results of other units in the first,
- * partial results and results in the second.
+ * These are the costs of slices/slices.c and allreduce/levels.c, with separate costs for data from
+ * another unit: contributions of a slice and other units' results in the first, partial results and
+ * results in the second.
  */
 #ifndef HUD_COST_UNITS_H
 #define HUD_COST_UNITS_H

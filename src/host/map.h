@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * map.h - MAP(p, a, b, ..): pa, pb, ..; JOIN(p, a, b, ..) the same without commas.  So a
- * signature's kinds become parameters, arguments or whatever their includer has defined.
+ * map.h - MAP(p, a, b, ..) gives pa, pb, ..; JOIN(p, a, b, ..) the same without commas.  With them
+ * the kinds of a signature become parameters, arguments, or other text that the including file
+ * defines.
  */
 #ifndef HUD_MAP_H
 #define HUD_MAP_H

@@ -3,8 +3,8 @@
  * members.h - forked processes that form a team without MPI.
  *
  * Bound, the k-th process runs on the k-th core (hwloc's logical order), round robin.  Members die
- * with the process that started them, and it gives up as soon as one of them fails: nobody waits
- * for the dead.
+ * with the process that started them.  It stops as soon as one of them fails, so no process waits
+ * for a dead one.
  */
 #ifndef HUD_MEMBERS_H
 #define HUD_MEMBERS_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fold.c - any number of sources, by forms that take a few.
+ * fold.c - combines any number of sources with kernels that take only a few.
  *
- * What the forms before have combined waits in a tile that stays in the nearest cache: each byte of
- * each source is read once, the result is written once and last, so that it may take the place of
- * any source.
+ * The intermediate result is in a tile that stays in the nearest cache.  Each byte of each source
+ * is read once.  The result is written once and last, so it may overwrite any source.
  */
 #include "ops/ops.h"
 

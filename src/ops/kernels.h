@@ -3,9 +3,9 @@
  * kernels.h - the kernels of one path.  Each path (baseline.c, avx2.c, avx512.c) includes this once
  * and is compiled for its processor.
  *
- * A kernel is a plain loop over elements, of which the compiler makes vectors, in a form for 2, 3,
- * 4 and 8 sources; fold.c makes any number of them.  To add a type: a row in kernels.def.  To add
- * an operation: what it does to two elements, and a row in each class of types that has it.
+ * A kernel is a plain loop over elements, which the compiler vectorises, in a form for 2, 3, 4 and
+ * 8 sources; fold.c combines any number with them.  To add a type, add a row in kernels.def.  To
+ * add an operation, add its formula for two elements, and a row in each class of types that has it.
  */
 #include "ops/ops.h"
 

@@ -3,7 +3,7 @@
  * ops.c - the predefined operations of MPI on its predefined types (MPI-4.1, 6.9.2 and 6.9.4), by
  * the best path of kernels that this processor has.
  *
- * What a kernel promises.  Elements are combined from left to right, a the left one, b the right
+ * Guarantees of a kernel.  Elements are combined from left to right; a is the left one, b the right
  * one:
  *   max, min       a > b ? a : b, a < b ? a : b: where one is NaN, and of zeros of either sign, the
  *                  right one
@@ -12,14 +12,13 @@
  *   land lor lxor  0 or 1; what is not 0 is true
  *   maxloc minloc  the better value with its index; of equal values the lower index, and of equal
  *                  indices the left; a NaN never is better
- * Nothing else decides: not the path, the number of sources at once, their addresses, nor whether
- * the result takes the place of one.  All bits are alike, but the sign and payload of a NaN that
+ * Nothing else matters: not the path, the number of sources at once, their addresses, nor whether
+ * the result overwrites a source.  All bits are the same, except the sign and payload of a NaN that
  * sum or prod makes, and the unused bytes of a long double.
  *
- * Measured by bench-kernels (GB/s read and written; 2 sources / 8 sources of so many bytes each; a
- * core with 48 KB of L1, 2 MB of L2 and a share of 260 MB of L3; gcc 12), compared with memcpy:
- * what the compiler makes of plain loops keeps up with it at every level, so there are no
- * intrinsics.
+ * Measured by bench-kernels: GB/s read and written; 2 sources / 8 sources of the given size each; a
+ * core with 48 KB of L1, 2 MB of L2 and a share of 260 MB of L3; gcc 12.  Compared with memcpy, the
+ * compiler's code for plain loops is as fast at every level, so there are no intrinsics.
  *
  *                         L1: 4 KB     L2: 64 KB    L3: 1 MB, 4 MB
  *   memcpy                327          83           29
@@ -31,12 +30,12 @@
  *                avx2      84 / 41      88 / 41     28 / 30
  *   prod float   avx512   115 / 78      76 / 68      32 / 29
  *     complex    avx2      43 / 40      40 / 39      32 / 30
- *   maxloc double int      29 / 15      38 / 7       7 / 5    a branch, which cannot be foretold;
+ *   maxloc double int      29 / 15      38 / 7       7 / 5    an unpredictable branch;
  *                                                             without it all are 8 / 3
  * A sum of 8 bytes of 2 sources takes 3 ns.
  *
- * Not here, so these fall back to the MPI: Fortran's LOGICAL (what .true. is belongs to its
- * compiler), numbers of 2 bytes, numbers other than long double of 16.
+ * Missing here, so these fall back to the MPI: Fortran's LOGICAL (its compiler defines .true.),
+ * numbers of 2 bytes, numbers of 16 bytes other than long double.
  */
 #include "ops/ops.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ops.h - the kernels as the library keeps them: a table per path (kernels.h), what all paths share
- * (fold.c), and which there are here (ops.c). */
+/* ops.h - the kernels inside the library: a table per path (kernels.h), code for all paths
+ * (fold.c), and the choice of a path (ops.c). */
 #ifndef HUD_OPS_H
 #define HUD_OPS_H
 

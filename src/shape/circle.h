@@ -3,10 +3,11 @@
  * circle.h - the order in which the ranks of groups read segments in rotation (bcast/segments):
  * pure functions.
  *
- * All ranks but one, the root, stand in a circle: group G - 1 first, then G - 2, ..., 0, ascending
- * in each.  The groups are the members of the top group, each with all ranks below it; nothing but
- * the top: one group.  Every segment is read in this order, from the first rank of the segment's
- * own group on, so the rank so many places before another is the same for all segments.
+ * All ranks except the root are in a circle: group G - 1 first, then G - 2, ..., 0, ascending in
+ * each.  The groups are the members of the top group, each with all ranks below it; with a single
+ * level there is one group.  Every segment is read in this order, from the first rank of the
+ * segment's own group on.  So the rank that is a given number of places before another is the same
+ * for all segments.
  */
 #ifndef HUD_CIRCLE_H
 #define HUD_CIRCLE_H

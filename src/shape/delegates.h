@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * delegates.h - the rank of a unit that reduces a piece for it, and fetches its result, where
- * another rank owns the piece: pure functions.
+ * delegates.h - the delegate of a unit: the rank that reduces a piece for the unit and fetches its
+ * result, where a rank of another unit owns the piece.  Pure functions.
  *
  * The unit of a rank at a level is its group there with all ranks below it, at level -1 the rank
- * itself; its lowest rank, the leader, names it.  The owner is the delegate of every unit that
- * it is in.  For any other unit a rank is found level by level, by the owner's number: so owners
- * spread over the ranks of a unit, and a unit's delegate is also that of one of the units in it.
+ * itself.  Its lowest rank, the leader, names it.  The owner is the delegate of every unit that it
+ * is in.  For any other unit the delegate is found level by level, by the owner's number.  So
+ * owners spread over the ranks of a unit, and a unit's delegate is also the delegate of one of the
+ * units in it.
  */
 #ifndef HUD_DELEGATES_H
 #define HUD_DELEGATES_H

@@ -4,8 +4,8 @@
  * pure functions.
  *
  * In a group of at most `flat` members the leader waits for all others.  A wider one gathers in two
- * steps, by a complete tree of the least degree k with 1 + k + k^2 >= members: so nobody looks at
- * more than about a square root of them, one line after the other.
+ * steps, by a complete tree of the smallest degree k with 1 + k + k^2 >= members.  So no rank reads
+ * more lines, one after the other, than about the square root of the members.
  */
 #ifndef HUD_GATHERING_H
 #define HUD_GATHERING_H

@@ -6,14 +6,14 @@
  * Source     paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
  *            "Building the groups", step 3.
  * Ragged     a rank that spans units at a level is a group of its own there, so it takes part again
- *            one level up, and is at the latest held by the top, which holds everybody left.
- *            Nobody bound: nothing but the top, one flat group.
+ *            one level up, at the latest at the top, which has all remaining ranks.  If no rank is
+ *            bound, there is only the top, one flat group.
  * Guarantees a level's groups partition its participants; members ascend; groups are numbered in
  * the order of their leaders.
- * Cost       O(levels * (ranks + units)) time, at most 3 * ranks + 1 integers a level.
+ * Cost       O(levels * (ranks + units)) time, at most 3 * ranks + 1 integers per level.
  *
- * While building, a rank takes part at level L exactly if top[rank] == L: each level kept sends its
- * leaders one further.
+ * While building, a rank takes part at level L exactly if top[rank] == L: each level that is kept
+ * raises its leaders by one.
  */
 #include "shape/shape.h"
 

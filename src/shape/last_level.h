@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * last_level.h - the last level of groups that ranks go up: there the leaders exchange ("meet"),
- * each announcing to all the others, or gather further up at rank 0; and which rank then releases a
- * rank: pure functions.
+ * last_level.h - the last level of groups that ranks go up.  There the leaders exchange ("meet"),
+ * each announcing to all the others, or they gather further up at rank 0.  Also which rank then
+ * releases a rank.  Pure functions.
  */
 #ifndef HUD_LAST_LEVEL_H
 #define HUD_LAST_LEVEL_H

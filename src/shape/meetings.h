@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meetings.h - in which step each two ranks of an exchange meet: pure functions.
+ * meetings.h - the step in which each two ranks of an exchange meet: pure functions.
  *
  * The groups are the members of the top group, each with all ranks below it; a rank is the i-th of
  * group a.  With n ranks in the largest of G groups, rank i of a and rank j of b meet in step T G +
  * S, where T = i + j mod n and S = a + b - o(i, j) mod G: o numbers the pairs {i, j} of one T, from
  * 0 on.  So
  *
- *   - a rank meets one other, or none, in a step: T tells the other's number, and S, since o is
- *   known then, its group; - at most ceil(n / G) + 1 ranks of a group meet those of any one other
- *   group in a step, and n - floor(n / G) + 2 those of all others: what leaves a group,
- *     by whichever way, is spread over the steps, and but for one or two as evenly as can be while
- *     no rank is idle.
+ *   - a rank meets one other rank, or none, in a step: T gives the other's number; then o is known,
+ *     and S gives its group;
+ *   - in a step, at most ceil(n / G) + 1 ranks of a group meet those of any one other group, and n
+ *     - floor(n / G) + 2 those of all others.  So the traffic out of a group, on every link, is
+ *     spread over the steps, within one or two ranks as evenly as possible while no rank is idle.
  *
- * Meeting by r + q mod p instead, consecutive ranks of a group (or every G-th) all meet one group's
- * in some step, and their own in another.  One group: that it is.
+ * If ranks met by r + q mod p instead, consecutive ranks of a group (or every G-th) would all meet
+ * one group's ranks in some step, and their own group's in another.  With one group it is that
+ * order.
  */
 #ifndef HUD_MEETINGS_H
 #define HUD_MEETINGS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pieces.h - how a message is cut: into slices that ranks own, and fragments, each with a piece of
- * every slice; and where pieces lie in a window: pure arithmetic.
+ * pieces.h - how a message is divided: into slices that ranks own, and fragments, each with a piece
+ * of every slice; and the positions of pieces in a window.  Pure arithmetic.
  *
- * A window holds sets of cells, used in turn by the fragments, with a cell for each owner's piece.
- * Where a set has no room for a piece of each, owners take turns: so many at once as fit.  Pieces,
- * but for the last of a slice, are alike.
+ * A window holds sets of cells, which fragments use in turn, with a cell for each owner's piece.
+ * If a set has no room for a piece of each owner, owners take turns, as many at a time as fit.
+ * Pieces are of equal size, except the last of a slice.
  */
 #ifndef HUD_PIECES_H
 #define HUD_PIECES_H

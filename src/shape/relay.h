@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* relay.h - in a SHAPE_GROUPED tree, who copies a message for the ranks below, and who may read
- * whose copy: pure functions. */
+/* relay.h - in a SHAPE_GROUPED tree: which rank copies a message for the ranks below it, and which
+ * rank may read whose copy.  Pure functions. */
 #ifndef HUD_RELAY_H
 #define HUD_RELAY_H
 

@@ -3,9 +3,9 @@
  * ring.h - positions in a queue of buffers (paper 01, "Segment"): pure arithmetic.
  *
  * A ring is q sets of equal length.  Positions count units since the ring began and only grow;
- * position k lies in unit k % units.  A fragment is some units, and no fragment crosses from one
- * set into the next, so that a set is left, and refilled, as a whole.  Where a fragment is one
- * buffer, that is the unit, whatever its bytes.
+ * position k is in unit k % units.  A fragment is some units.  No fragment crosses from one set
+ * into the next, so that a set is acknowledged, and refilled, as a whole.  Where a fragment is one
+ * buffer, that is the unit, of any size.
  */
 #ifndef HUD_RING_H
 #define HUD_RING_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rounds.h - how a message is cut into rounds, and a round into segments that lie apart
+/* rounds.h - how a message is divided into rounds, and a round into segments on different ranks
  * (bcast/segments): pure arithmetic. */
 #ifndef HUD_ROUNDS_H
 #define HUD_ROUNDS_H

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape.h - who talks to whom.  Pure functions of small integers: no hwloc, no shared memory, no
- * state.
+ * shape.h - communication patterns.  Pure functions of small integers: no hwloc, no shared memory,
+ * no state.
  *
- * groups: paper 03, "Building the groups".  From the lowest level up, ranks in the same unit form a
- * group; its lowest rank leads; the leaders form the groups of the next level; the last level is
- * one group. trees: parent and children of a rank for any root, computed at the call, no tables
- * (papers 01 and 04).
+ * Groups: paper 03, "Building the groups".  From the lowest level up, ranks in the same unit form a
+ * group.  Its lowest rank leads.  The leaders form the groups of the next level.  The last level is
+ * one group.
+ *
+ * Trees: parent and children of a rank for any root, computed at the call, without tables (papers
+ * 01 and 04).
  */
 #ifndef HUD_SHAPE_H
 #define HUD_SHAPE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * tiles.h - tiles of exchanges by windows (alg/windows/): their sizes, and the words by which two
- * ranks announce them to each other: pure functions.
+ * ranks announce them to each other.  Pure functions.
  *
- * Tiles are counted within an operation, and a count is announced with the operation's number, so
- * that an announcement of an earlier one is less.
+ * Tiles are counted within an operation.  A count is announced with the operation's number, so an
+ * announcement of an earlier operation is smaller.
  */
 #ifndef HUD_TILES_H
 #define HUD_TILES_H

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape/trees.c - parent and children of a rank, computed at the call; no table for any root is
- * ever stored.
+ * shape/trees.c - parent and children of a rank, computed at the call, without tables.
  *
  * Source  papers 01 and 04 (flat, chain, k-ary, k-nomial); grouped, nested, leaders: this project,
  *         over paper 03's groups.
- * Root    all kinds but those are defined for root 0 and rotated: v = (rank - root) modulo ranks is
- *         a rank's number in the tree.  They keep every rank in its groups: grouped and nested turn
- *         the edges on the way from the root to the top around instead; of leaders the root heads
- *         its own lowest group, in place of the leader, and with it the tree of all heads.
+ * Root    flat, chain, k-ary and k-nomial are defined for root 0 and rotated: v = (rank - root)
+ *         modulo ranks is a rank's number in the tree.  The others keep every rank in its groups:
+ *         grouped and nested reverse the edges on the path from the root to the top; in leaders the
+ *         root heads its own lowest group, in place of the leader, and the tree of all heads.
  * Cost    flat, chain, k-ary O(1); balanced, k-nomial O(log ranks); grouped, nested O(log group)
  *         for each level at which the rank takes part: a leaf pays for one; leaders O(log group), a
  *         head O(log groups) more.

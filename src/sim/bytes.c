@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bytes.c - ranges are cut at the ends of an access; a write makes one range of all that it covers.
- * */
+/* bytes.c - an access splits ranges at its ends; a write makes one range of all bytes that it
+ * covers. */
 #include "sim/bytes.h"
 #include "sim/grow.h"
 

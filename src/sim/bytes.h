@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bytes.h - the last accesses to each byte of a stretch of memory, kept as ranges, and the race
- * test on them.
+ * bytes.h - the last accesses to each byte of some memory, kept as ranges, and the race test on
+ * them.
  *
- * Two accesses to a byte, one of them a write, race unless one happened before the other.  Kept for
- * each range: the last write, and for each rank its last read since.  Older ones need not be kept:
- * a write that passed the test is ordered after all of them.
+ * Two accesses to a byte, at least one of them a write, race unless one happened before the other.
+ * Each range keeps the last write, and each rank's last read since.  Older ones are not needed: a
+ * write that passed the test is ordered after all of them.
  */
 #ifndef HUD_BYTES_H
 #define HUD_BYTES_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * caches.cpp - a directory of segments, stretches of bytes that the same caches have, and per cache
- * a queue of uses.
+ * caches.cpp - a directory of segments, which are ranges of bytes that the same caches have, and a
+ * queue of uses per cache.
  *
- * A use stamps all that it touches.  The oldest entry of a cache's queue therefore says where its
- * least recently used bytes are: those in that stretch which still bear the entry's stamp; the
- * others have been used, or lost, since.
+ * A use stamps all bytes that it touches.  So the oldest entry of a cache's queue leads to its
+ * least recently used bytes: those of the entry that still have its stamp.  The others have been
+ * used again, or evicted, since.
  */
 #include "sim/caches.h"
 #include "sim/segments.h"

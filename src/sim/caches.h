@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * caches.h - where bytes lie: which caches have them, which of these is newer than memory, and
- * where they are at home.
+ * caches.h - where bytes are: which caches have them, which copy is newer than memory, and on which
+ * node their memory is.
  *
- * Each core has a private cache and, in front of it, a nearest one, each unit of some cores a
- * shared one.  A cache keeps what was used last, by the byte: when it is too full it gives up what
- * was used least recently.  Nothing here takes time: copies.h asks what lies where before it moves
- * something.
+ * Each core has a private cache and, in front of it, a nearest one.  Each unit of some cores has a
+ * shared one.  A cache keeps the bytes that were used last: when it is full it evicts those that
+ * were used least recently.  Nothing here takes time: copies.h asks where bytes are before it moves
+ * them.
  *
- * What the nearest cache has, the private one has, too.  A read brings bytes into both and, unless
- * that has them already, through its unit's shared one, where they stay, too; if it was another
- * core's private cache that was newer than memory, its unit's shared cache now is.  A write leaves
- * them in the core's own two alone, newer than memory.  A private cache gives up to its unit's
- * shared one what is newer than memory, and that one gives it up to memory.  What no cache has is
- * in memory.
+ * The private cache has all bytes of the nearest one.  A read brings bytes into both.  If the
+ * private one did not have them, they pass through the unit's shared cache, and stay there too.  If
+ * they came from another core's private cache that was newer than memory, that core's unit's shared
+ * cache is then newer than memory.  A write leaves them only in the core's own two caches, newer
+ * than memory.  A private cache evicts bytes that are newer than memory to its unit's shared cache,
+ * and that one to memory.  Bytes that are in no cache are in memory.
  *
- * Bytes are known by address and kept by the byte, so nothing depends on how buffers lie to cache
- * lines, or on which addresses they have.  Running out of memory ends the program.
+ * Bytes are identified by address and kept one by one.  So nothing depends on the alignment of
+ * buffers to cache lines, or on their addresses.  Running out of memory ends the program.
  */
 #ifndef HUD_CACHES_H
 #define HUD_CACHES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* carry.c - operands as addresses; what is next to flags apart from the rest. */
+/* carry.c - converts operands to addresses; bytes in the lines of flags are handled separately. */
 #include "sim/carry.h"
 #include "sim/grow.h"
 

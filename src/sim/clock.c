@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clock.c - turns, and the calls of mem.h on flags and words.  A call that must wait for a line's
- * turn lets earlier calls of others go first. */
+ * turn lets earlier calls of other ranks go first. */
 #include "sim/carry.h"
 #include "sim/grow.h"
 

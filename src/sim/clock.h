@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * clock.h - simulated time of a run on a modelled machine: each rank, bound to a core, has a time,
- * and the rank with the least time goes on.
+ * and the rank with the earliest time runs next.
  *
- * A call of mem.h begins at its rank's time and moves it on by what lines.h, links.h and the engine
- * of bytes say.  All calls happen in the order of the times at which they begin, so each finds
- * lines and links as those before it have left them.  The same checker watches the same run; only
- * who goes next is no longer drawn, and a reader sees the newest value that is visible at its time.
+ * A call of mem.h begins at its rank's time and advances it by the costs of lines.h, links.h and
+ * the engine that moves bytes.  Calls run in the order of their start times, so each finds lines
+ * and links as the earlier ones have left them.  The same checker watches the run.  Two things
+ * differ: the next rank is not chosen at random, and a reader sees the newest value that is visible
+ * at its time.
  *
- * What costs nothing: asking for a rank, a size or a slot; polling, until the line changes: who
- * waits has looked once, holds the line, and sends for it when it has lost it, be the new value
- * what he waits for or not.
+ * These cost nothing: asking for a rank, a size or a slot, and polling until the line changes.  A
+ * waiting rank has read the line once and holds it.  It fetches the line again whenever it has lost
+ * it, even if the new value is not the one that it waits for.
  */
 #ifndef HUD_SIM_CLOCK_H
 #define HUD_SIM_CLOCK_H

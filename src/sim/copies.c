@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copies.c - calls of bytes as legs, legs as flows. */
+/* copies.c - calls on bytes as legs, and legs as flows. */
 #include "sim/copies.h"
 #include "sim/grow.h"
 #include "sim/ways.h"

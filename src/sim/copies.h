@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * copies.h - what copies and reductions cost in simulated time: where their bytes lie (caches.h)
- * and what they share on their way (flows.h), with a machine's numbers (machine.h).
+ * copies.h - the cost of copies and reductions in simulated time, from the places of their bytes
+ * (caches.h), the resources that they share (flows.h) and a machine's numbers (machine.h).
  *
- * A call works through its bytes by legs: at most COPIES_LEG bytes, of which each operand lies in
- * one place.  A leg is a flow.
+ * A call handles its bytes in legs: at most COPIES_LEG bytes, of which each operand is in one
+ * place.  A leg is a flow.
  *
- * Its rate, while nobody else is there.  A copy takes for each byte what its two ends take: an end
- * in its own private cache half of 1 / cached_gbps.own, one elsewhere 1 / gbps of that place less
- * that half; in nearest caches the same with nearest_gbps.  A destination counts like a source,
- * since its bytes are fetched before they are written.  A reduction of n sources takes n /
- * reduce.core_gbps, and for each operand elsewhere what its end takes more than one in
- * its own private cache; a second destination is a copy more.  Ends add up: what bounds a core is
- * how many lines it can wait for at once, from wherever they come.
+ * Rate without other traffic.  The time per byte of a copy is the sum of its two ends.  An end in
+ * the core's own private cache takes half of 1 / cached_gbps.own.  Another end takes 1 / gbps of
+ * its place, less that half.  In nearest caches nearest_gbps is used in the same way.  A
+ * destination counts like a source, since its bytes are fetched before they are written.  A
+ * reduction of n sources takes n / reduce.core_gbps, and for each operand elsewhere the extra time
+ * of its end compared with its own private cache.  A second destination counts as one more copy.
+ * Ends add up, since a core is limited by the number of lines in flight, from any place.
  *
- * What it shares.  Each operand's bytes cross the links from where they lie to the core, the memory
- * controller of their node if they lie there, the shared cache of the core's unit whatever comes
- * from outside its own cache, and that of another unit if they lie in it.  What a shared cache
- * gives up for it crosses what leads to its memory.
+ * Shared resources.  Each operand's bytes cross the links from their place to the core, the memory
+ * controller of their node if they are in memory, the shared cache of the core's unit unless they
+ * are in its own cache, and the shared cache of another unit if they are there.  Bytes that a
+ * shared cache evicts for them cross the path to their memory.
  *
- * Before the first byte: the first line of a call comes as any other does: hit_ns, or the most that
- * an operand's takes, transfer_ns of its class, or latency_ns of the memory that it lies in.  What
- * is written with non-temporal stores is not fetched, and not waited for.
+ * Before the first byte, the first line of a call is fetched.  It takes hit_ns, or the longest of
+ * its operands: transfer_ns of the class, or latency_ns of the memory.  Lines written with
+ * non-temporal stores are not fetched.
  *
- * Several cores that read the same bytes.  The first one's leg brings them into the shared cache of
- * its unit; others of that unit that find them there while they still come go at the shared cache's
+ * Several readers of the same bytes.  The first one's leg brings them into the shared cache of its
+ * unit.  Other cores of that unit that find them on their way there read at the shared cache's
  * speed, and end no sooner than that leg.
  *
- * The end of a copy through the kernel is found like any other; it goes no faster than kernel_gbps,
- * and begins kernel_call_ns later.
+ * The ends of a copy through the kernel are found in the same way.  It is no faster than
+ * kernel_gbps, and begins kernel_call_ns later.
  */
 #ifndef HUD_COPIES_H
 #define HUD_COPIES_H

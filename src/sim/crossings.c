@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* crossings.c - a heap of times, each that of a crossing in a table. */
+/* crossings.c - a heap of times, one for each crossing in a table. */
 #include "sim/crossings.h"
 #include "sim/grow.h"
 #include "sim/turns.h"

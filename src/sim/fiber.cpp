@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fiber.cpp - Boost.Context's jump between stacks, with a guard page, told to the sanitizers.
+ * fiber.cpp - Boost.Context's jump between stacks, with a guard page; announces jumps to the
+ * sanitizers.
  *
- * The raw jump is used rather than boost::context::fiber: that one unwinds an unfinished stack with
- * an exception, and the frames here are C.
+ * It uses the raw jump and not boost::context::fiber, which unwinds an unfinished stack with an
+ * exception: the frames here are C.
  */
 #include "sim/fiber.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fiber.h - a function on a stack of its own that can be left and entered again.  Over
- * Boost.Context. */
+/* fiber.h - a function on a separate stack that can be suspended and resumed, by Boost.Context. */
 #ifndef HUD_FIBER_H
 #define HUD_FIBER_H
 

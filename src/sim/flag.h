@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flag.h - every value a flag has had, who posted it and what it released; and who has seen which.
+ * flag.h - every value that a flag has had, which rank posted it and what it released; and which
+ * ranks have seen which value.
  *
- * Admissible for a reader is a value not older than what the reader has seen, nor than any post
- * that happened before the reader.
+ * A reader may see any value that is not older than the values it has seen, nor than any post that
+ * happened before the read.
  */
 #ifndef HUD_FLAG_H
 #define HUD_FLAG_H

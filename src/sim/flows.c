@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flows.c - flows by classes of equal paths.  A class counts the bytes that each of its flows would
- * have moved had it been there from the beginning (`served`); a flow ends when that reaches what it
- * was at its begin, plus the flow's bytes.  So time passes for a class, not for each of its flows.
+ * flows.c - flows in classes of equal paths.  A class counts the bytes that each of its flows would
+ * have moved if it had been there from the beginning (`served`).  A flow ends when that count
+ * reaches its value at the flow's start plus the flow's bytes.  So time advances per class, not per
+ * flow.
  */
 #include "sim/flows.h"
 #include "sim/grow.h"

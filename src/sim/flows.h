@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flows.h - bytes that move as flows over resources of limited capacity, which they share max-min
- * fairly.
+ * flows.h - bytes that move as flows over resources of limited capacity, shared by max-min
+ * fairness.
  *
- * A flow moves its bytes along a path: the resources that it uses at once, each with a weight
- * (bytes moved there per byte of the flow), and a rate that it never exceeds.  Rates are those of
- * progressive filling: all grow alike, until a resource is full or a flow has reached its own
- * limit; what is held by it stays, and the others grow on.  They change when a flow begins or ends,
- * and at no other time.
+ * A flow moves its bytes along a path: the resources that it uses at the same time, each with a
+ * weight (bytes moved there per byte of the flow), and a rate that it never exceeds.  Rates follow
+ * progressive filling: all grow equally until a resource is full or a flow has reached its own
+ * limit.  Flows limited by it keep their rate, and the others grow further.  Rates change only when
+ * a flow begins or ends.
  *
- * Flows of one path are alike: they have one rate, whatever their number, and finding the rates
- * takes a time that grows with the paths in use, not with the flows.
+ * Flows of one path have one rate, regardless of their number.  So the time to compute the rates
+ * grows with the paths in use, not with the flows.
  *
  * Pure: no machine, no fibers.  1 GB/s is a byte per ns.  Running out of memory ends the program,
  * as in all of src/sim.

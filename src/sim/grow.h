@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grow.h - memory of the simulator: a test tool, so running out of it ends the program with a line.
- * */
+/* grow.h - growing memory of the simulator.  It is a test tool, so running out of memory ends the
+ * program with a line. */
 #ifndef HUD_GROW_H
 #define HUD_GROW_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lines.c - as lines.h tells it. */
+/* lines.c - see lines.h. */
 #include "sim/lines.h"
 #include "sim/grow.h"
 

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lines.h - cache lines in simulated time: who holds each, when it can be had, and what a load, a
- * store, an addition of one core costs.
+ * lines.h - cache lines in simulated time: which core holds each, when it is available, and the
+ * cost of a load, a store and an addition.
  *
  * A line belongs to the core that wrote it last; others may have copies.  Times are those of
- * machine.h; cross is transfer_ns by the class of the two cores, plus home_ns where the line's home
+ * machine.h.  "cross" is transfer_ns by the class of the two cores, plus home_ns if the line's home
  * is farther from the reader than its holder is.
  *
- * Load   of a line the core holds: hit_ns.  Else it begins when the line is visible and free, and
- *        takes cross; its holder serves the next reader serve_ns after this one, so many readers
- *        queue up.
+ * Load   of a line that the core holds: hit_ns.  Otherwise it begins when the line is visible and
+ *        free, and takes cross.  Its holder serves the next reader serve_ns later, so many readers
+ *        queue.
  * Share  A core that loads a line out of another shared cache (caches.shared_level) leaves a copy
- *        in its own.  Further cores of that unit load it there, from when the first has it, and
- *        queue there: the owner serves its own unit, and one core of each other.
- * Run    A core that misses again without having waited for a value in between has issued that load
- *        gap_ns after the one before, while it still waited for it (out-of-order execution): a scan
- *        of n lines of one class takes transfer_ns + (n - 1) gap_ns.
- * Store  A core has store_entries of them under way at most: a further one waits until the first of
- *        these has settled (hud_lines_entry_ns).  Then the core goes on after post_ns.  Copies
- *        elsewhere must go first: the store settles when the farthest holder has been told, cross
- *        after it began, and no load of the new value ends before that, nor before its own cross.
- *        A reader that polls sends for the line as soon as it has lost it, so these two times
- *        overlap, but for revoke_ns of the farthest holder: a ping-pong of two flags takes
- *        revoke_ns + transfer_ns a hop.  A core without a copy must have the line first: then
- *        nobody loads before the store has settled.  Stores of a core settle in their order, each
- *        miss gap_ns after the one before at least (a store buffer asks early for the lines of
- *        several stores); one to the line of the store before it goes with that one.
- * Add    The core waits: for the line, for its own stores, for the line to come and the copies to
- *        go, then add_ns.  Additions to one line queue up.
- * Claim  as a store that nobody waits for and that nothing follows: the line comes to the core, the
- *        copies go.  A core without a copy must have it first, before it loads it or another one
- *        does.
+ *        in its own.  Further cores of that unit load it there, as soon as the first has it, and
+ *        queue there: the owner serves its own unit, and one core of each other unit.
+ * Run    A core that misses again, without having waited for a value in between, has issued that
+ *        load gap_ns after the previous one, while it still waited for it (out-of-order
+ *        execution): a scan of n lines of one class takes transfer_ns + (n - 1) gap_ns.
+ * Store  A core has at most store_entries stores in flight: a further one waits until the first of
+ *        these has settled (hud_lines_entry_ns).  Then the core continues after post_ns.  Copies
+ *        elsewhere must be revoked first: the store settles when the farthest holder has been
+ *        reached, cross after it began.  No load of the new value ends before that, nor before its
+ *        own cross.  A polling reader fetches the line as soon as it has lost it, so these two
+ *        times overlap, except for revoke_ns of the farthest holder: a ping-pong of two flags
+ *        takes revoke_ns + transfer_ns per hop.  A core without a copy must fetch the line first;
+ *        then no core loads it before the store has settled.  Stores of a core settle in order,
+ *        each miss at least gap_ns after the previous one (a store buffer prefetches the lines of
+ *        several stores).  A store to the line of the previous store settles with it.
+ * Add    The core waits for the line to be free, for its own stores, for the line to come and the
+ *        copies to be revoked, then add_ns.  Additions to one line queue.
+ * Claim  (prefetch for ownership) like a store for which no rank waits and that nothing follows:
+ *        the line comes to the core, the copies are revoked.  A core without a copy must fetch it
+ *        before it, or another core, loads it.
  *
- * Late   A use may begin in the future, and what it counts on may come later than is known at its
- *        call, since a line on its way may have to wait at links (links.h): the line at its holder,
- *        the copy of its unit's shared cache, the core's own stores before it.  When its time has
- *        come it asks again (hud_lines_begin).  If its own line then waits, that is said
- *        (hud_lines_delay), and what counts on it comes later in turn.
+ * Late   A use may begin in the future, and things that it depends on may be later than known at
+ *        its call, since a line in flight may have to wait at links (links.h): the line at its
+ *        holder, the copy in its unit's shared cache, the core's own earlier stores.  When its
+ *        time has come it asks again (hud_lines_begin).  If its own line is then delayed,
+ *        hud_lines_delay tells, and all that depends on it is later in turn.
  *
- * Calls must come in the order of their times.  Nothing here waits: the caller does, until
- * begin_ns and then until end_ns.
+ * Calls must come in the order of their times.  Nothing here waits: the caller waits until
+ * begin_ns, and then until end_ns.
  */
 #ifndef HUD_SIM_LINES_H
 #define HUD_SIM_LINES_H

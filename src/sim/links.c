@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* links.c - class by class and unit by unit: meshes, ports out of units, ports into them; then a
- * link for each ordered pair of sockets. */
+/* links.c - links by class and unit: meshes, ports out of units, ports into them; then a link for
+ * each ordered pair of sockets. */
 #include "sim/links.h"
 #include "sim/grow.h"
 

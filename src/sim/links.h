@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * links.h - what a line crosses on its way from core to core: the meshes of the units that it
+ * links.h - the links that a line crosses from core to core: the meshes of the units that it
  * leaves, enters or stays in, the ports of those that it leaves or enters, and the link between two
- * sockets.  Each is a server, first come first served, occupied for line_bytes / bandwidth by each
- * line.
+ * sockets.  Each is a server, first come first served.  A line occupies it for line_bytes /
+ * bandwidth.
  *
- * A line comes later by the longest wait on its way: its transfer is a pipeline over the links, and
- * its usual time counts their crossing already.  Crossings come in the order of their times
- * (crossings.h).  Bytes that are not lines are flows (flows.h) on the same links: neither waits for
- * the other.
+ * The longest wait on its way delays a line: its transfer is a pipeline over the links, and
+ * transfer_ns includes their crossing.  Crossings come in the order of their times (crossings.h).
+ * Bytes that are not lines are flows (flows.h) on the same links; lines and flows do not wait for
+ * each other.
  */
 #ifndef HUD_SIM_LINKS_H
 #define HUD_SIM_LINKS_H
@@ -19,11 +19,11 @@ enum {
     LINKS_WAY = 4 * MACHINE_CLASSES + 1,
     LINKS_NAME = 48,
     LINKS_OUTSIDE = -1
-}; /* most links on one way; of a name */
+}; /* maximum links on one way; bytes of a name */
 
 struct sim_link {
-    int class;    /* whose units it belongs to; -1: to none, it leads from one socket to another */
-    int from, to; /* that unit; the same: its mesh; LINKS_OUTSIDE: a port */
+    int class;    /* of the units that it belongs to; -1: it connects two sockets */
+    int from, to; /* units; equal: the unit's mesh; LINKS_OUTSIDE: a port */
     double gbps, free_ns;
     double bytes; /* that have crossed it */
 };

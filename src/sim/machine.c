@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * machine.c - reads a modelled machine.  What a description must have is a table here; what it has
- * besides is a mistake, and is named.
- */
+/* machine.c - reads a modelled machine.  A table lists the required keys.  Any other key is an
+ * error, and is named. */
 #include "sim/machine.h"
 
 #include "sim/grow.h"

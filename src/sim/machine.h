@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * machine.h - a modelled machine: where its cores are, and every number that simulated time is made
- * of.  Plain tables, filled once.
+ * machine.h - a modelled machine: where its cores are, and all numbers of simulated time.  Plain
+ * tables, filled once.
  *
- * Read from the JSON object of machines/NAME.toml, where each number stands with its source.  No
- * other file of the simulator knows where numbers come from, and none has numbers of its own.
+ * It is read from the JSON object of machines/NAME.toml, which has a source for each number.  No
+ * other file of the simulator reads descriptions, and none has numbers of its own.
  *
- * The class of two cores is the smallest thing that both lie in: the core itself (0), a unit of the
- * topology's active level 0, 1, ... (1, 2, ...), or nothing smaller than the machine (the last).
- * Tables "by class" are indexed by it.
+ * The class of two cores is the smallest unit that contains both: the core itself (0), a unit of
+ * the topology's active level 0, 1, ... (1, 2, ...), or only the machine (the last).  Tables "by
+ * class" are indexed by it.
  *
- * Units: _ns; _gbps, 1e9 bytes/s; _bytes.  Of a copy each byte counts once, of memory and of links
- * each byte that crosses.
+ * Units: _ns; _gbps, 1e9 bytes/s; _bytes.  For a copy each byte counts once; for memory and links
+ * each byte that crosses counts.
  */
 #ifndef HUD_SIM_MACHINE_H
 #define HUD_SIM_MACHINE_H

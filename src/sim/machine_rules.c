@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_rules.c - see machine_rules.h; docs/machines.md says the same to who writes a
- * description. */
+/* machine_rules.c - see machine_rules.h.  docs/machines.md has the same rules for authors of
+ * descriptions. */
 #include "sim/machine_rules.h"
 
 #include <math.h>

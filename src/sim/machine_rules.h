@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_rules.h - what a description of a machine need not say, between which bounds its numbers
- * lie, and what they must be to each other. */
+/* machine_rules.h - the optional keys of a machine's description, the ranges of its numbers, and
+ * the relations between them. */
 #ifndef HUD_SIM_MACHINE_RULES_H
 #define HUD_SIM_MACHINE_RULES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order.c - clocks made of leaves with several owners. */
+/* order.c - vector clocks made of shared leaves. */
 #include "sim/order.h"
 #include "sim/grow.h"
 

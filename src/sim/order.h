@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.h - vector clocks: who did what, when on his own clock, and what of it has happened before
- * now.
+ * order.h - vector clocks: events of ranks, and which of them happened before now.
  *
- * A rank's clock counts its releases.  Of rank q's clock, the time of r is the newest of r's
- * releases that q has acquired, directly or through others; so an event of r at time t happened
- * before q's next step exactly if r is q, or that is at least t.
+ * A rank's clock counts its releases.  In rank q's vector, the time of r is the newest of r's
+ * releases that q has acquired, directly or through others.  So an event of r at time t happened
+ * before q's next step exactly if r is q, or if that time is at least t.
  *
- * Clocks that have much in common share it: a clock is cut into leaves of ORDER_LEAF ranks, which
- * count their owners and are copied when one of several writes.  So a post keeps the clock that it
- * releases at little more than a pointer for each leaf, and thousands of ranks can be checked.
+ * Clocks share common parts: a clock is divided into leaves of ORDER_LEAF ranks, which are
+ * reference-counted and copied when one of several owners writes.  So the clock that a post
+ * releases takes little more than a pointer per leaf, and thousands of ranks can be checked.
  */
 #ifndef HUD_ORDER_H
 #define HUD_ORDER_H

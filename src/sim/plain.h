@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plain.h - lines about a request, which may hold any text: one line each, without escape
- * sequences, and with no character that was cut in two. */
+/* plain.h - lines about a request, which may contain any text: each is one line, without escape
+ * sequences, and no character is cut in two. */
 #ifndef HUD_SIM_PLAIN_H
 #define HUD_SIM_PLAIN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* posts.c - the calls of mem.h on flags: which post a reader sees, what it orders, who wakes; where
- * there is a clock, when. */
+/* posts.c - the calls of mem.h on flags: which post a reader sees, what it orders, which ranks
+ * wake; with a clock, when. */
 #include "sim/clock.h"
 
 #include <string.h>

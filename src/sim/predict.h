@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * predict.h - what the time models of src/cost want to know, from a modelled machine and where the
- * ranks are on it: the parameters of paper 01's broadcast through a queue, those of messages
- * between ranks, and the numbers behind the limits.  Nothing is simulated; caches hold what is
- * passed on.
+ * predict.h - inputs of the time models of src/cost, from a modelled machine and the places of the
+ * ranks on it: the parameters of paper 01's broadcast through a queue, those of messages between
+ * ranks, and the numbers behind the limits.  Nothing is simulated; data that is passed on is
+ * assumed to be in caches.
  */
 #ifndef HUD_SIM_PREDICT_H
 #define HUD_SIM_PREDICT_H

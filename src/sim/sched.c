@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sched.c - which rank goes on.  At every call of mem.h the ready rank with the greatest score
- * does; a strategy is a score.
+ * sched.c - chooses the rank that runs next.  At every call of mem.h the ready rank with the
+ * highest score runs; a strategy is a way to score.
  *
- * A rank that peeks again and again while nothing is posted gets its turn only when no other can go
- * on, so that no strategy spins for ever.
+ * A rank that peeks repeatedly while nothing is posted runs only when no other rank can, so that no
+ * strategy spins for ever.
  */
 #include "sim/clock.h"
 #include "sim/grow.h"

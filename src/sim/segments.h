@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * segments.h - for caches.cpp: stretches of bytes that the same caches have, disjoint, by their
- * first byte.  C++.
- */
+/* segments.h - for caches.cpp: ranges of bytes that the same caches have, disjoint, by their first
+ * byte.  C++. */
 #ifndef HUD_SIM_SEGMENTS_H
 #define HUD_SIM_SEGMENTS_H
 

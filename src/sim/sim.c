@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sim.c - a simulation's life: its ranks and their arenas, the fault of a plain access, its report.
- * */
+/* sim.c - the life of a simulation: its ranks and their arenas, faults of plain accesses, its
+ * report. */
 #include "sim/carry.h"
 #include "sim/grow.h"
 

@@ -4,16 +4,19 @@
  * not part of libhuddle.
  *
  * A run fails, with a report that names both source lines, when
- *   - two accesses to bytes of shared memory, one of them a write, are not ordered by posts and
- *   awaits; also bytes next to a flag's value; - two writes to a flag are not ordered, or its value
- *   does not grow, or a flag's bytes are used as plain ones; - shared memory is touched other than
- *   by calls of mem.h, or outside the running algorithm's regions; - a rank returns before what its
- *   collective promises has happened (barrier: every entry, bcast: the root's); - somebody uses a
- *   user's buffer without an order to its owner's return, which counts as a read and write of all
- *   of it; - a slice is leased again while somebody may still use it; - all ranks wait, or nothing
- *   is posted any more.
- * A peek may return, and an await may rest on, any value that the order admits, not only the
- * newest.
+ *   - two accesses to bytes of shared memory, at least one of them a write, are not ordered by
+ *     posts and awaits; this includes bytes in a flag's line,
+ *   - two writes to a flag are not ordered, or its value does not grow, or a flag's bytes are
+ *     accessed as plain bytes,
+ *   - shared memory is accessed without mem.h, or outside the running algorithm's regions,
+ *   - a rank returns before its collective allows it (barrier: every rank has entered, bcast: the
+ *     root has),
+ *   - a use of a user's buffer is not ordered with its owner's return, which counts as a read and
+ *     write of the whole buffer,
+ *   - a slice is leased again while a rank may still use it,
+ *   - all ranks wait, or nothing is posted any more.
+ *
+ * A peek may return, and an await may accept, any value that the order allows, not only the newest.
  *
  * On a modelled machine (clock.h) a run has times as well, under the same checker.
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spans.c - mem_reduce and mem_move: all is read, combined or moved aside, and then written.
+ * spans.c - mem_reduce and mem_move: read all bytes, combine or copy them to a buffer, then write.
  *
- * What mem.h asks of a reduction's spans is asserted: real shared memory combines them where they
- * lie, piece by piece, with room for one packed source and one packed result.
+ * The requirements of mem.h on a reduction's spans are asserted: real shared memory combines spans
+ * in place, piece by piece, with buffers for one packed source and one packed result.
  */
 #include "sim/carry.h"
 #include "sim/grow.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trace.c - steps are noted as they end; the path is walked backwards and then turned round. */
+/*
+ * trace.c - records steps as they end; the critical path is followed backwards and then reversed.
+ */
 #include "sim/trace.h"
 #include "sim/grow.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace.h - what each rank did in simulated time, call by call, and the critical path: the chain of
- * calls that the last exit has waited for.
+ * trace.h - the activity of each rank in simulated time, call by call, and the critical path: the
+ * chain of calls that the last exit has waited for.
  *
- * A step is a call of mem.h, cut where it waits:   begin --- ready --- turn --- end
+ * A step is a call of mem.h, divided where it waits:   begin --- ready --- turn --- end
  *   begin to ready   waits until a post of rank `by` is visible, made at by_ns in by_file:by_line
  *   ready to turn    waits for other users of the same line
- *   turn to end      its own work: the line on its way, bytes that are moved, whatever the call
- *                    costs
+ *   turn to end      its own work: the transfer of the line, copies, other costs of the call
  */
 #ifndef HUD_SIM_TRACE_H
 #define HUD_SIM_TRACE_H

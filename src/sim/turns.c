@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* turns.c - a binary heap: no turn comes before the one above it. */
+/* turns.c - a binary heap by time. */
 #include "sim/turns.h"
 #include "sim/grow.h"
 

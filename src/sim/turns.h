@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* turns.h - whose turn it is in simulated time: the least time, then the least number drawn, then
- * the lowest rank.  A heap. */
+/* turns.h - which rank is next in simulated time: earliest time, then smallest random number, then
+ * lowest rank.  A heap. */
 #ifndef HUD_SIM_TURNS_H
 #define HUD_SIM_TURNS_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * user.c - buffers of the ranks' users: whose a view is, what its owner's calls mean for it, and
- * single copies between two of them.
+ * user.c - user buffers: the owner of a view, the effect of its calls, and single copies between
+ * two ranks.
  *
- * A rank's buffers are known by address.  What only their owner can reach, packed views, is not
- * watched byte by byte: a rank does not race with itself.
+ * A rank's buffers are identified by address.  Packed views, which only their owner can access, are
+ * not checked byte by byte: a rank does not race with itself.
  */
 #include "coll/coll.h"
 #include "sim/carry.h"

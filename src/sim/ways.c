@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ways.c - places as ends of links: a core, and the class of the units on whose mesh the place
- * hangs. */
+/*
+ * ways.c - places as ends of links: a core, and the class of the units on whose mesh the place is.
+ */
 #include "sim/ways.h"
 #include "sim/grow.h"
 

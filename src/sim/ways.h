@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ways.h - from a place where bytes lie (caches.h) to a core of a machine: how far it is, what a
- * byte takes, and what it crosses (a path of flows.h).
+ * ways.h - the way from a place of bytes (caches.h) to a core of a machine: its distance, its time
+ * per byte, and the resources that it uses (a path of flows.h).
  *
- * What is crossed: the links between the two (links.h); the memory controller of the node, if they
- * lie in memory; the shared cache of the core's unit, which gives it whatever does not lie in its
- * own cache, and that of another unit, if they lie there.  A shared cache hangs on the mesh of its
- * unit's class, a memory on that of its node's.  What a core gives up to a shared cache crosses
- * nothing that others wait for.
+ * The resources are the links between the two (links.h); the memory controller of the node, if the
+ * bytes are in memory; the shared cache of the core's unit, unless the bytes are in its own cache;
+ * and the shared cache of another unit, if they are there.  A shared cache is on the mesh of its
+ * unit's class, a memory on that of its node's class.  Evictions to a shared cache use no resource
+ * that others wait for.
  *
  * Resources are numbered: links as in links.h, then memory controllers by node, then shared caches
  * by unit.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* world.h - the inside of a simulation, for the files of src/sim. */
+/* world.h - the internals of a simulation, for the files of src/sim. */
 #ifndef HUD_WORLD_H
 #define HUD_WORLD_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * model.c - the program `model`: what the time models of src/cost say, for `huddle model` and
+ * model.c - the program `model`: predictions of the time models of src/cost, for `huddle model` and
  * `huddle reproduce`.  Reads one JSON object from standard input, writes one to standard output.
  * Times in ns, sizes in bytes.
  *
@@ -8,20 +8,20 @@
  *   [{"bytes", "fragment", "buffers", "sets"}, ...]}
  *       {"ns": [...]}
  *   {"ask": "choose", "model": as above, "wishes": [{"message", "queue", "fragment", "buffers",
- *   "page"}, ...]}       what is not known is left out
+ *   "page"}, ...]}       unknown values are left out
  *       {"forms": [{"fragment", "buffers", "exact"}, ...]}     exact: f* of those bytes before it
  *                                                              is rounded
  *   {"ask": "trees", "model": {"alpha_ns", "beta_ns"}, "points": [{"tree", "ranks", "degree",
  *   "bytes", "segment"}, ...]}
  *       {"points": [{"ns", "min_ns", "steps", "best_degree", "best_segment"}, ...]}
  *   {"ask": "description", "machine": as in machines/NAME.toml}
- *       {"machine", "cores"}; nothing where a simulation would refuse it
+ *       {"machine", "cores"}; nothing if a simulation would refuse it
  *   {"ask": "machine", "machine": as in machines/NAME.toml, "collective", "ranks", "map", "trees":
  *   [{"tree", "degree"}, ...], "bytes": [...]}
  *       {"trees": [model of "queue", ...], "messages": model of "trees", "node": numbers behind the
  *       limits, "limits": [{"ns", "latency_ns", ...}, ...]}
  *
- * Exit status: 0, 2 not understood (a line says what).
+ * Exit status: 0, 2 bad input (a line names it).
  */
 #include "model.h"
 
@@ -47,7 +47,7 @@ static struct cost_queue queue_of(const json_t *model)
                                 .leave_ns = number(model, "leave_ns") };
 }
 
-/* What an ask says of one of its points; NULL: not understood. */
+/* The answer for one point; NULL: bad input. */
 static json_t *queue_point(const json_t *model, const json_t *point)
 {
     const struct cost_queue c = queue_of(model);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* model.h - what the program `model` answers about a described machine. */
+/* model.h - the answers of the program `model` about a described machine. */
 #ifndef HUD_TOOLS_MODEL_H
 #define HUD_TOOLS_MODEL_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* model_machine.c - see model.h: ranks on a described machine, what the models are told of them,
- * limits. */
+/* model_machine.c - see model.h: ranks on a described machine, inputs of the models, limits. */
 #include "model.h"
 
 #include "coll/coll.h"

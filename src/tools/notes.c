@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notes.c - the program `notes`: what running ranks publish in the heads of their arenas, for
- * `huddle who`.  Reads one JSON object from standard input, writes one to standard output.  It
- * opens the arenas through /proc, read-only, and maps their first bytes read-only: no rank notices.
+ * notes.c - the program `notes`: the data that running ranks publish in the heads of their arenas,
+ * for `huddle who`.  Reads one JSON object from standard input, writes one to standard output.  It
+ * opens the arenas through /proc, read-only, and maps their first bytes read-only, without any
+ * effect on the ranks.
  *
  *   {"arenas": [{"pid", "fd"}, ...]}       fd: a descriptor of the process that leads to the arena
  *       {"arenas": [{"pid", "fd", "problem"} or {"pid", "fd", "owner", "world_rank", "handled":
@@ -10,11 +11,11 @@
  *       PID namespace; a wait: the fields of struct wait_note (core/team/member.h), "team" as text
  *       and "waited_ns" for since_ns
  *
- * A head that is damaged, or another program's, is a problem and never a crash: the head is read
- * only where the kernel keeps the file from shrinking and the mark is this version's, and a note
- * only where its numbers make sense.
+ * A head that is damaged, or another program's, is reported as a problem and never crashes this
+ * program.  A head is read only if the kernel protects the file from shrinking and the mark is this
+ * version's, and a note only if its numbers are plausible.
  *
- * Exit status: 0, 2 not understood (a line says what).
+ * Exit status: 0, 2 bad input (a line names it).
  */
 #define _GNU_SOURCE
 #include "core/arena/arena.h"

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * probe.c - what `huddle` knows about this machine, in JSON on standard output.
+ * probe.c - the program `probe`: the library's facts for `huddle`, as JSON on standard output.
  *
  *   probe info TOPIC                            hud_info_json(TOPIC)
  *   probe explain COLL BYTES RANKS MAP [TOPOLOGY]   hud_explain_json of that
  *   probe team --ranks N [--bind core|none]     N forked processes form a team through the public
  *                                               header, run barriers and broadcasts whose bytes are
- *                                               verified, and say what hud_team_json says on each
- *                                               of them
+ *                                               verified, and print hud_team_json of each of them
  *
- * Exit status: 0, 1 failed, 2 not understood.  A member that hangs or dies takes the probe with it:
- * it never outlives LIMIT_S.
+ * Exit status: 0, 1 failed, 2 bad arguments.  If a member hangs or dies, the probe ends as well; it
+ * never runs longer than LIMIT_S.
  */
 #include "members/members.h"
 

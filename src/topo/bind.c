@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topo/bind.c - where a launcher would put ranks: each on a processor, in turn over the units of a
+/* topo/bind.c - where a launcher would bind ranks: each to a processor, in turn over the units of a
  * level. */
 #include "topo/machine.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cgroup.c - finding the control groups of this process by /proc/self/mounts and /proc/self/cgroup.
- * */
+/*
+ * cgroup.c - finds the control groups of this process by /proc/self/mounts and /proc/self/cgroup.
+ */
 #define _GNU_SOURCE
 #include "topo/cgroup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cgroup.h - the control groups that bind this process: its own and all above it, versions 1, 2 and
- * both at once. */
+/* cgroup.h - the control groups that limit this process: its own and its ancestors, version 1,
+ * version 2 and both at once. */
 #ifndef HUD_CGROUP_H
 #define HUD_CGROUP_H
 

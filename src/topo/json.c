@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * topo/json.c - a machine for people and tools.  Processors are lists as the kernel writes them:
- * "0-3,8".
+ * topo/json.c - a machine as JSON, for users and tools.  Processors are lists as the kernel writes
+ * them: "0-3,8".
  *
  * {"sockets": 2, "cores": 128, "processors": "0-127",
  *  "numa_nodes": [{"node": 0, "bytes": 135291469824, "processors": "0-31"}, ...],
- *  "levels": [{"name": "numa", "also": ["l3"], "units": ["0-31", ...]}, ...]}         lowest level
- *  first
+ *  "levels": [{"name": "numa", "also": ["l3"], "units": ["0-31", ...]}, ...]}
+ *
+ * Levels are listed from the lowest up.
  */
 #include "topo/machine.h"
 

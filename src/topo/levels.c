@@ -4,12 +4,11 @@
  *
  * Source  paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
  *         "Building the groups", step 1.
- * Rules   candidates are taken by importance: NUMA nodes, sockets, L3, dies, L2, hwloc's groups
- *         (from the smallest up).  One is left out if no two cores share a unit of it, if one unit
- *         is the whole machine, or if it and a level taken before do not nest; one whose units are
- *         units of a level taken before adds nothing, but its name if they are the same.  So what
- *         is kept nests, whichever way the machine is built: NUMA nodes below sockets or above
- *         them, groups below an L3, dies of a part of the sockets.
+ * Rules   candidates are examined by importance: NUMA nodes, sockets, L3, dies, L2, hwloc's groups
+ *         (from the smallest up).  A level is left out if no two cores share a unit of it, if one
+ *         unit is the whole machine, or if it does not nest with a level accepted before.  A level
+ *         with the same units as an accepted one only adds its name.  So accepted levels always
+ *         nest: NUMA nodes below or above sockets, groups below an L3, dies of some sockets.
  */
 #include "topo/machine.h"
 

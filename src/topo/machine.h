@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * machine.h - what is kept of a machine once hwloc has been asked: plain tables, so that a query is
- * a look-up and nothing of hwloc stays in memory.  Private to src/topo.
- */
+/* machine.h - the data about a machine that huddle keeps from hwloc: plain tables, so that a query
+ * is a look-up and no memory of hwloc stays allocated.  Private to src/topo. */
 #ifndef HUD_TOPO_MACHINE_H
 #define HUD_TOPO_MACHINE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sys.h - what the kernel says of this process, read below a root folder: "" is the system itself,
- * tests bring a folder of their own.  Files that are missing (containers show part of /sys) are no
- * error: one NUMA node, no quota.  Private to src/topo.
+ * sys.h - the kernel's information about this process, read below a root folder: "" is the system
+ * itself; tests pass a folder of their own.  Missing files are no error (containers show only a
+ * part of /sys): one NUMA node, no quota.  Private to src/topo.
  */
 #ifndef HUD_TOPO_SYS_H
 #define HUD_TOPO_SYS_H

@@ -3,10 +3,10 @@
  * topo/topo.c - asks hwloc once, keeps plain tables, answers which unit of a level holds a rank's
  * processors.
  *
- * hwloc is loaded on a topology of our own, without I/O, instruction caches and what else huddle
- * does not look at, and with the processors that this process may not use: else rank 0's cpuset
- * would hide the other ranks' cores.  It changes no thread's binding while it looks, since other
- * threads of the program may be starting threads meanwhile.
+ * hwloc is loaded on a separate topology, without I/O, instruction caches and other objects that
+ * huddle does not use, but with the processors that this process may not use: otherwise rank 0's
+ * cpuset would hide the other ranks' cores.  It changes no thread's binding while it loads, since
+ * other threads of the program may be starting threads meanwhile.
  */
 #include "topo/topo.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * topo.h - the machine: hwloc -> active levels -> the unit of each level that each rank is bound
- * within.
+ * topo.h - the machine: from hwloc to active levels, and to the unit of each level within which
+ * each rank is bound.
  *
- * Active levels (paper 03, step 1): levels of the memory hierarchy shared by two or more cores,
- * from the lowest up: L2, L3, die or hwloc group, NUMA node, socket; not one whose unit is the
- * whole machine.  A level that is of several kinds is one level and bears the first name of numa,
- * socket, l3, die, l2, group; units of a level lie each within one unit of any higher level.  One
- * rank's view (the team's rank 0) serves the whole team; everything here is private memory.
+ * Active levels (paper 03, step 1) are levels of the memory hierarchy that two or more cores share,
+ * from the lowest up: L2, L3, die or hwloc group, NUMA node, socket.  A level with one unit for the
+ * whole machine is not active.  A level of several kinds is one level, with the first name of numa,
+ * socket, l3, die, l2, group.  Each unit of a level is within one unit of any higher level.  The
+ * view of one rank (the team's rank 0) serves the whole team; everything here is private memory.
  */
 #ifndef HUD_TOPO_H
 #define HUD_TOPO_H
@@ -35,7 +35,7 @@ struct topo;
  */
 struct topo *hud_topo_load(void);
 /* A machine described by hwloc: "pack:2 l3:2 ..." (synthetic) or the path of an XML dump (its name
- * ends in .xml). NULL: not understood, or larger than TOPO_CPUS. */
+ * ends in .xml). NULL: not a valid topology, or larger than TOPO_CPUS. */
 struct topo *hud_topo_load_described(const char *description);
 void hud_topo_free(struct topo *t);
 

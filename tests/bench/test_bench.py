@@ -45,9 +45,9 @@ OPENMPI, TEAM, HUDDLE = (
     os.path.join(BUILD, "bin", "huddle"),
 )
 FEW = (
-    "--least",
+    "--min",
     "4",
-    "--most",
+    "--max",
     "4",
     "--figure-ms",
     "30000",
@@ -249,7 +249,7 @@ class Programs(unittest.TestCase):
             with self.subTest(words=words):
                 answer = call(TEAM, *words)
                 self.assertEqual(
-                    (2, f"huddle: bench-team: {words[0]}: not an option, or not a value of it\n"),
+                    (2, f"huddle: bench-team: {words[0]}: not an option, or not a valid value\n"),
                     (answer.returncode, answer.stderr),
                 )
 
@@ -258,7 +258,7 @@ class Programs(unittest.TestCase):
             with self.subTest(tree=tree):
                 answer = call(FIT, "--tree", tree)
                 self.assertEqual(
-                    (2, "huddle: bench-fit: --tree: not an option, or not a value of it\n"),
+                    (2, "huddle: bench-fit: --tree: not an option, or not a valid value\n"),
                     (answer.returncode, answer.stderr),
                 )
                 if smpi.here(LAYOUT):
@@ -442,7 +442,7 @@ class Command(unittest.TestCase):
 
     def test_errors_are_one_line(self):
         for words, said in (
-            (["scan"], "no collective scan"),
+            (["scan"], "no such collective: scan"),
             (["--algorithm", "best"], "--algorithm best"),
             (["--against", "mpich3"], "--against mpich3"),
             (["--bytes", "lots"], "'lots' is not a valid size"),

@@ -113,15 +113,7 @@ class Words(unittest.TestCase):
             ("barrier,bcast", "8,64", "shift", "10000", "50", "9", "9"),
             tuple(
                 pairs[name]
-                for name in (
-                    "--coll",
-                    "--bytes",
-                    "--root",
-                    "--late-us",
-                    "--loop",
-                    "--least",
-                    "--most",
-                )
+                for name in ("--coll", "--bytes", "--root", "--late-us", "--loop", "--min", "--max")
             ),
         )
         self.assertEqual("--cold", words[-1])
@@ -156,8 +148,7 @@ class Asked(unittest.TestCase):
         campaign.launch = launch
         campaign.check(variants.Variant("huddle", "huddle", None, {}, {}, None), 2)
         self.assertEqual(
-            "--coll bcast --bytes 8,64 --root shift --least 1 --most 1 --warmups 0 --figure-ms"
-            " 1000",
+            "--coll bcast --bytes 8,64 --root shift --min 1 --max 1 --warmups 0 --figure-ms 1000",
             " ".join(asked),
         )
 

@@ -188,9 +188,7 @@ class Steady(unittest.TestCase):
                     lines = file.read().split("\n")
         finally:
             describe.measure_once, steady.others = once, others
-        self.assertTrue(
-            lines[2].startswith("# NOT TO BE BELIEVED: copy.kernel_gbps 1 to 16"), lines
-        )
+        self.assertTrue(lines[2].startswith("# NOT RELIABLE: copy.kernel_gbps 1 to 16"), lines)
         self.assertTrue(lines[3].startswith('doubt = "copy.kernel_gbps 1 to 16'), lines)
 
     def test_figures_that_do_not_agree_are_refused(self):
@@ -217,7 +215,7 @@ class Steady(unittest.TestCase):
                 values = iter((1, 1, 1, 1, 1))
                 steady.others = lambda: "other work has 97 % of a processor"
                 with self.assertRaisesRegex(
-                    Trouble, "figures are not to be believed: other work has 97 % of a processor; "
+                    Trouble, "figures are not reliable: other work has 97 % of a processor; "
                 ):
                     describe.main(options, Layout)
                 steady.others, values = lambda: None, iter((1, 9, 8))
@@ -242,9 +240,7 @@ class Real(unittest.TestCase):
     def test_what_is_measured_can_be_simulated(self):
         said = huddle(self.home, "tune", "--machine", "--force")
         self.assertEqual(0, said.returncode, said.stderr)
-        self.assertRegex(
-            said.stderr, r"^(huddle: tune: the figures are not to be believed: [^\n]*\n)?$"
-        )
+        self.assertRegex(said.stderr, r"^(huddle: tune: the figures are not reliable: [^\n]*\n)?$")
         path = os.path.join(self.home, "huddle", "machine.toml")
         self.assertIn(f"Written: {path}", said.stdout)
         with open(path, "rb") as file:
@@ -312,8 +308,8 @@ class Real(unittest.TestCase):
                 (
                     2,
                     (
-                        f"huddle: tune: --machine {name or repr('')}: no name that huddle simulate"
-                        f" reads (accepted: a file NAME.toml; without a name {usual})\n"
+                        f"huddle: tune: --machine {name or repr('')}: not a file name that huddle"
+                        f" simulate reads (accepted: a file NAME.toml; without a name {usual})\n"
                     ),
                 ),
                 (said.returncode, said.stderr),
@@ -330,8 +326,8 @@ class Real(unittest.TestCase):
             (
                 ("--machine", mine),
                 (
-                    f"{mine} was not written by 'huddle tune': not overwritten (--force does;"
-                    " another place: --machine FILE)"
+                    f"{mine} was not written by 'huddle tune'; it is not overwritten (accepted:"
+                    " --force; another place: --machine FILE)"
                 ),
             ),
             (

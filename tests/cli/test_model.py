@@ -23,7 +23,7 @@ MACHINES = sorted(
 )
 sys.path.insert(0, SOURCE)
 from cli.common import collectives, jobs, machines, simulated, steady  # noqa: E402
-from cli.model import beside, fit  # noqa: E402
+from cli.model import compared, fit  # noqa: E402
 from cli.simulate import asked as simulate_asked, measure  # noqa: E402
 from cli.common.layout import Layout, Trouble  # noqa: E402
 
@@ -80,7 +80,7 @@ class Described(unittest.TestCase):
             self.assertEqual(sorted(times), times)
 
     @unittest.skipUnless(SIMULATOR, "built without the simulator")
-    def test_simulated_times_stand_beside(self):
+    def test_simulated_times_are_compared(self):
         said = answer("allreduce", "--machine", "xeon-e5620", "--bytes", "8,64K", "--simulate")
         self.assertEqual(2, len(said["simulated"]))
         for ns, limit in zip(said["simulated"], said["limits"]):
@@ -228,7 +228,7 @@ class Steady(unittest.TestCase):
 
     def test_what_a_call_of_nothing_takes_is_taken_off(self):
         self.assertEqual(
-            ({64: 30, 512: 100}, []), measure.believed({"nothing": 100, 64: 130, 512: 200}, {})
+            ({64: 30, 512: 100}, []), measure.reliable({"nothing": 100, 64: 130, 512: 200}, {})
         )
 
     def test_a_simulated_start_is_taken_off(self):
@@ -262,17 +262,17 @@ class Steady(unittest.TestCase):
                 (before_ns, line_ns),
             )
 
-    def test_what_is_not_believed_has_no_figure(self):
+    def test_unreliable_times_have_no_figure(self):
         """
         Of what is hardly longer than nothing, differs from run to run, or is less than what a
         shorter one takes; and it is said why.
         """
         times = {"nothing": 2260, 1: 2270, 8: 9000, 64: 4000, 512: 6000, 4096: 30000}
-        holds, why = measure.believed(times, {512: [6000, 9000], 4096: [30000]})
+        holds, why = measure.reliable(times, {512: [6000, 9000], 4096: [30000]})
         self.assertEqual({}, holds)
         self.assertEqual(
             [
-                "1 B: 2.27 us, and a call of nothing, which is taken off, 2.26 us",
+                "1 B: 2.27 us, and a call of nothing, which is subtracted, 2.26 us",
                 "8 B: more than 64 B",
                 "64 B: less than 8 B",
                 "512 B: runs differ, 6 to 9 us",
@@ -281,8 +281,8 @@ class Steady(unittest.TestCase):
             why,
         )
         self.assertEqual(
-            ({}, ["calls of nothing, which are taken off: 1 to 2 us"]),
-            measure.believed({"nothing": 1000, 8: 9000}, {"nothing": [1000, 2000]}),
+            ({}, ["calls of nothing, whose time is subtracted: 1 to 2 us"]),
+            measure.reliable({"nothing": 1000, 8: 9000}, {"nothing": [1000, 2000]}),
         )
 
     def test_the_parts_of_the_model_agree_or_are_named(self):
@@ -342,7 +342,7 @@ class Beside(unittest.TestCase):
             ],
         }
 
-    def beside(self, **wanted):
+    def compared(self, **wanted):
         options = argparse.Namespace(
             **{
                 "collective": "bcast",
@@ -360,7 +360,7 @@ class Beside(unittest.TestCase):
             sizes=[8, 4096],
             notes=[],
         )
-        return beside.times(prediction)
+        return compared.times(prediction)
 
     def simulated(self, measured):
         asked = simulate_asked.asked_as(
@@ -371,33 +371,33 @@ class Beside(unittest.TestCase):
         return [call["times"]["time_ns"] for call in asked.calls().values()]
 
     def test_simulated_alone_as_huddle_simulate(self):
-        self.assertEqual({"simulated": self.simulated(False)}, self.beside(simulate=True))
+        self.assertEqual({"simulated": self.simulated(False)}, self.compared(simulate=True))
 
     def test_both_as_huddle_simulate_measure(self):
         self.assertNotEqual(self.simulated(False), self.simulated(True))
         self.assertEqual(
             {"simulated": self.simulated(True), "measured": [self.CALL_NS - self.NOTHING_NS] * 2},
-            self.beside(simulate=True, measure=True),
+            self.compared(simulate=True, measure=True),
         )
 
     def test_measured_alone_is_not_simulated(self):
         with mock.patch.object(simulate_asked.Asked, "calls", side_effect=AssertionError):
             self.assertEqual(
-                {"measured": [self.CALL_NS - self.NOTHING_NS] * 2}, self.beside(measure=True)
+                {"measured": [self.CALL_NS - self.NOTHING_NS] * 2}, self.compared(measure=True)
             )
 
     def test_another_line_transfer_is_another_machine(self):
         self.line_ns *= 5
-        self.assertEqual({"measured": [None] * 2}, self.beside(measure=True))
+        self.assertEqual({"measured": [None] * 2}, self.compared(measure=True))
 
     def test_what_cannot_be_measured_is_refused(self):
         for wanted, said in (
             ({"ranks": 4}, "--measure: 4 ranks on 2 cores"),
             ({"map": "numa"}, "--measure: --map numa"),
-            ({"machine": "kunpeng-920"}, "--measure: kunpeng-920 is not at hand"),
+            ({"machine": "kunpeng-920"}, "--measure: kunpeng-920 is not this machine"),
         ):
             with self.assertRaisesRegex(Trouble, said):
-                self.beside(measure=True, **wanted)
+                self.compared(measure=True, **wanted)
 
 
 class Here(unittest.TestCase):
@@ -417,7 +417,7 @@ class Here(unittest.TestCase):
     def test_this_machine_needs_its_numbers(self):
         said = model("allreduce")
         self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
-        self.assertIn("not measured yet", said.stderr)
+        self.assertIn("not described yet", said.stderr)
 
 
 class Words(unittest.TestCase):
@@ -431,7 +431,10 @@ class Words(unittest.TestCase):
                 ("barrier", "--machine", "kunpeng-920", "--plot", "x.png"),
                 "--plot: a barrier has one time, no curve (accepted: ",
             ),
-            (("--machine", "kunpeng-920", "--measure"), "--measure: kunpeng-920 is not at hand"),
+            (
+                ("--machine", "kunpeng-920", "--measure"),
+                "--measure: kunpeng-920 is not this machine",
+            ),
             (("reduce", "--fit"), "accepted: "),
             (("--fit", "--ranks", "1"), "--ranks 1"),
         ):
@@ -445,10 +448,7 @@ class Words(unittest.TestCase):
             (("--ranks", "129"), "--ranks: 129 (accepted: 2 to 128, each on a core of its own)"),
             (("--queue", "0"), "--queue 0: not possible (accepted: 4K to 16M)"),
             (("--fragment", "3"), "--fragment 3: not possible (accepted: 4K to 1M)"),
-            (
-                ("--fragment", "5000"),
-                "--fragment 5000: not possible (accepted: whole pages, of 4K)",
-            ),
+            (("--fragment", "5000"), "--fragment 5000: not possible (accepted: multiples of 4K)"),
             (
                 ("--fragment", "64K", "--queue", "32K"),
                 "--fragment 64K: not possible (accepted: 4K to 32K)",

@@ -288,7 +288,7 @@ class This(unittest.TestCase):
         self.assertAlmostEqual(16 ** (1 / 3), error.here)  # twice, half and four times
         self.assertEqual((False, False), (mean.agrees, error.agrees))
         self.assertEqual("-0.100 us, -0.200 to -0.025", rows[6].here)  # of -.1, .05 and -.3
-        self.assertEqual(["inline", "queue", "the same"], [label for label, *_ in figures[0].lines])
+        self.assertEqual(["inline", "queue", "equal"], [label for label, *_ in figures[0].lines])
 
     def test_nothing_measured_is_nothing_compared(self):
         asked = argparse.Namespace(collective="bcast", names=["inline"], sizes=[8, 64])
@@ -310,7 +310,7 @@ class This(unittest.TestCase):
                 len([line for line in said.stderr.splitlines() if line.startswith("huddle: ")]),
             ),
         )
-        self.assertIn("--machine this: not measured yet", said.stderr)
+        self.assertIn("--machine this: not described yet", said.stderr)
         self.assertIn("all but this", reproduce("--help").stdout.replace("\n", " "))
 
     @unittest.skipUnless(len(os.sched_getaffinity(0)) >= this.RANKS, "one processor")
@@ -378,7 +378,7 @@ class Criteria(unittest.TestCase):
             [
                 "1 of 1 rows agree",
                 "1 of 2 checks of our own hold",
-                "does not come out: two (1.03 times)",
+                "rows that do not agree: two (1.03 times)",
             ],
             judged.summary(rows),
         )
@@ -396,7 +396,7 @@ class Criteria(unittest.TestCase):
             for name, here in (("one", 1), ("two", 2))
         ]
         self.assertEqual(
-            ["1 of 2 rows agree", "does not come out: two (+100.0 %)"], judged.summary(rows)
+            ["1 of 2 rows agree", "rows that do not agree: two (+100.0 %)"], judged.summary(rows)
         )
         self.assertEqual([], judged.summary([row.alone() for row in rows]))
 
@@ -411,7 +411,7 @@ class Words(unittest.TestCase):
         said = " ".join(reproduce("--help").stdout.split())
         for words in (
             "01: Paper 01 (Kurnosov, Tokmasheva, ",
-            "own: Not of a paper: the fastest barrier",
+            "own: From no paper: the fastest barrier",
             "Debian's libsimgrid-dev",
             "three to eight minutes",
         ):
@@ -430,7 +430,7 @@ class Words(unittest.TestCase):
                 )
                 head = page[: page.index("\n## ")]
                 for words in (
-                    "*Agrees* says",
+                    "column *agrees*",
                     "*function*",
                     "Written by `huddle reproduce 04 --brief --page page.md`",
                     "Paper 04: ",
@@ -439,7 +439,7 @@ class Words(unittest.TestCase):
                     " s.\n",
                 ):
                     self.assertIn(words, head)
-                for words in ("*simulated*", "no paper has", "five papers"):
+                for words in ("*simulated*", "from no paper", "five papers"):
                     self.assertNotIn(words, head)
                 self.assertIn("![", page)
                 self.assertIn("04-figure-6.png", os.listdir(os.path.join(folder, "figures")))
@@ -469,12 +469,12 @@ class Words(unittest.TestCase):
             pages.head_of(papers, rows, False) for papers in (["03"], ["01", "03", "own", "this"])
         )
         self.assertIn("Paper 03: ", three)
-        for words in ("no paper has", "*function*", "*Agrees*", "brief"):
+        for words in ("from no paper", "*function*", "*agrees*", "brief"):
             self.assertNotIn(words, three)
         for words in (
             "Papers 01, 03: ",
-            "no paper has",
-            "Only what stands under *this machine* was measured",
+            "from no paper",
+            "Only the figures under *this machine* were measured",
         ):
             self.assertIn(words, all_of_them)
 

@@ -20,7 +20,7 @@ import unittest
 BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 TEAM = os.path.join(BUILD, "examples", "team")
-SECONDS, RANKS, FOR_EVER = 60, 3, "100000000"
+SECONDS, RANKS, FOR_EVER = 60, 3, "2000000000"
 NAME, SIZE = "huddle", 1 << 20
 MARK = 128  # where the head of an arena says whose it is
 
@@ -369,8 +369,8 @@ class WrongUse(unittest.TestCase):
             self.assertEqual(1, answer.returncode)
             self.assertRegex(
                 answer.stderr,
-                rf"^huddle: process {job.pid} \(team\) belongs to user \w+, .*: ask as that user or"
-                r" as root\n$",
+                rf"^huddle: process {job.pid} \(team\) belongs to user \w+, .*: run this as that"
+                r" user or as root\n$",
             )
 
 

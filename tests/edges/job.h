@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.h - what the processes of an edge_job share: a page that the parent made before it forked the
- * ranks, and how the parent wants them to run. */
+/* job.h - data that the processes of an edge_job share: a page that the parent made before it
+ * forked the ranks, and the options of the run. */
 #ifndef HUD_TESTS_JOB_H
 #define HUD_TESTS_JOB_H
 
@@ -12,8 +12,8 @@
 
 enum { JOB_RANKS = 8, JOB_CELL = 2048, JOB_MEETINGS = 64, JOB_SIZES = 6, JOB_PHASES = 3 };
 
-/* One allgather, or the agreement on who is left.  All members get the same outcome, whoever dies
- * when. */
+/* One allgather, or the agreement on which ranks are alive.  All members get the same outcome, no
+ * matter which rank dies, and when. */
 struct meeting {
     atomic_int arrived[JOB_RANKS];
     atomic_int

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What one rank's file says (points.h): its sites and how often each was called, its teams, what their
-calls answered, and which call failed.
+The contents of one rank's file (points.h): its sites and how often each was called, its teams, the
+results of their calls, and which call failed.
 """
 
 import collections
@@ -36,7 +36,7 @@ from errno import (
 
 PARTIAL = 0  # the call ends early, with a part of what was asked for
 
-# How the calls of a kind fail; what is not listed fails for want of memory.
+# How the calls of a kind fail; kinds that are not listed fail because there is no memory.
 ERRORS = {
     "socket": (EMFILE, ENFILE, EPERM),
     "bind": (EADDRINUSE, EPERM),

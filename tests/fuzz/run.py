@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-run.py PROGRAM SECONDS: fuzzes with a program of tests/fuzz, from its corpus, for so long.  Its
-dictionary is NAME.dict, and what the program fuzz_words adds.  What it finds is kept beside the
-program, and the last lines say how to run it again: it is a defect, of huddle's or of the
-program's.
+run.py PROGRAM SECONDS: fuzzes with a program of tests/fuzz, from its corpus, for that long.  Its
+dictionary is NAME.dict, and the output of the program fuzz_words.  An input that it finds is kept
+next to the program, and the last lines say how to run it again.  It is a defect of huddle or of the
+program.
 """
 
 import os
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-# An input that takes so long, or so much memory, is a defect as well; the limits leave room for
+# An input that takes more time or memory than this is a defect as well.  The limits leave room for
 # sanitizers on a busy machine.
 LIMITS = ("-timeout=30", "-rss_limit_mb=2048", "-malloc_limit_mb=256", "-max_len=4096")
 

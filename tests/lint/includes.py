@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Includes go one way (docs/architecture.md): a room sees the rooms below it, an algorithm its call
-only, and only host sees an MPI. The measuring programs and the helpers of the CLI see the public
-header and a few rooms, never each other.
+Includes go one way (docs/architecture.md): a room may include the rooms below it, an algorithm only
+its call, and only host includes mpi.h.  The measuring programs and the helpers of the CLI may
+include the public header and a few rooms, never each other.
 """
 
 import os
@@ -10,7 +10,7 @@ import re
 
 import tree
 
-# room -> rooms right below it; what those see, it sees too
+# room -> rooms directly below it; includes are transitive
 BELOW = {
     "host": {"core"},
     "core": {"coll", "alg", "topo", "ops", "cost"},
@@ -23,18 +23,18 @@ BELOW = {
     "cost": {"coll"},
     "coll": {"shape"},
 }
-# programs -> rooms that they see, not what those see
+# programs -> rooms that they may include, not transitive
 PROGRAMS = {
     "bench": {"coll", "cost", "sim", "members"},
     "tools": {"coll", "cost", "sim", "members"},
     "members": set(),
 }
-# One file of them that sees one room more, and why.
+# Files of programs that may include one more room, and why.
 EXCEPTIONS = {
     ("bench/kernels.c", "ops"): "measures src/ops alone",
     ("bench/fit.c", "shape"): "measures broadcasts along the trees that algorithms use",
-    ("bench/collectives.c", "host"): "calls each of the MPI's by its signature",
-    ("bench/messages.c", "shape"): "the same by send and receive",
+    ("bench/collectives.c", "host"): "calls each collective of the MPI by its signature",
+    ("bench/messages.c", "shape"): "the same, by send and receive",
     (
         "src/tools/notes.c",
         "core",
@@ -62,8 +62,8 @@ def allowed(path, room, target, included):
 
 def outside(path, room, included):
     """
-    Of a program: a complaint about what it includes in quotes, or None.  What has no folder in its
-    name lies beside the file.
+    A complaint about an include in quotes of a program, or None.  A header without a folder in its
+    name is in the folder of the file.
     """
     target, below, _ = included.partition("/")
     if (
@@ -79,8 +79,8 @@ def outside(path, room, included):
 
 def seen_by_algorithm(parts, included):
     """
-    One header for a family, named as its folder: so that whoever reads an algorithm opens its file
-    and at most that one.
+    One header for a family, with the name of its folder, so that a reader of an algorithm opens its
+    file and at most that header.
     """
     family = f"alg/{parts[2]}/{parts[2]}.h"
     return (

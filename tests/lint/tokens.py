@@ -48,7 +48,7 @@ RULES = (
         False,
     ),
     (
-        "a path of some machine",
+        "a path of a particular machine",
         r"(?<![\w.$}/-])/(work|root|home/\w+|Users)/\S*",
         r".",
         r"^$",
@@ -56,7 +56,7 @@ RULES = (
         True,
     ),
     (
-        "a path beside the project; tests may use it where it is there",
+        "a path outside the project; tests may use it if it exists",
         r"\.\./shared\b",
         r".",
         r"^tests/",

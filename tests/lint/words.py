@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 Words that are not used, and what to write instead; in documents, messages and comments.
-
-usage: words.py [--list]     (--list: prints the files that have such words, for LEFT)
-
-Files that are not clean yet are in LEFT, one a line.  The list may only shrink: a file that has
-become clean is to be taken out.
 """
 
 import io
-import os
 import re
-import sys
 import tokenize
 
 import tree
 
-LEFT = "tests/lint/words_left.txt"
-EXEMPT = ("tests/lint/words.py", "tests/lint/selftest.py", LEFT)
+EXEMPT = ("tests/lint/words.py", "tests/lint/selftest.py")
 DOCUMENT, MESSAGE, COMMENT = "document", "message", "comment"
 ALL = (DOCUMENT, MESSAGE, COMMENT)
 READ = (DOCUMENT, MESSAGE)  # by users
@@ -147,38 +139,10 @@ def complaints_of(path, text):
     return found
 
 
-def left(root):
-    if not os.path.exists(os.path.join(root, LEFT)):
-        return set()
-    return {line for line in tree.read(root, LEFT).splitlines() if line and line[0] != "#"}
-
-
 def check(root):
-    complaints, not_yet = [], left(root)
-    for path in tree.files(root):
-        if path in EXEMPT:
-            continue
-        found = complaints_of(path, tree.read(root, path))
-        if path not in not_yet:
-            complaints += found
-        elif not found:
-            complaints.append(f"{path}: is clean; take it out of {LEFT}")
-    absent = sorted(not_yet - set(tree.files(root)))
-    return complaints + [f"{path}: is not in the tree; take it out of {LEFT}" for path in absent]
-
-
-def main(words):
-    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-    dirty = [
-        path
+    return [
+        complaint
         for path in tree.files(root)
-        if path not in EXEMPT and complaints_of(path, tree.read(root, path))
+        if path not in EXEMPT
+        for complaint in complaints_of(path, tree.read(root, path))
     ]
-    if words == ["--list"]:
-        print("# Files that have words of words.py yet; words.py --list writes this.")
-        print("\n".join(dirty))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -60,7 +60,7 @@ class Case:
     handled: Optional[bool] = None                      # calls were handled, and none but also_passed passed on; None: not looked at
     passed: str = ""                                  # at least one call was passed on for a reason like this
     also_passed: Sequence[str] = ("one rank",)
-    leaves: Sequence[str] = ()                        # reasons for which as many calls were passed on as the program says, if it says so
+    leaves: Sequence[str] = ()                        # reasons for which as many calls were passed on as the program prints, if it prints that
     collectives: Sequence[str] = ("barrier", "bcast")
     says: Sequence[str] = ()                          # the "huddle: " lines, one each
     may_say: Sequence[str] = ()                       # further ones that are no fault, one each
@@ -142,7 +142,7 @@ DIFFERENCES = {**CHECK, "HUDDLE_CHECK_TIMEOUT": "60"}
 
 
 def handled(program):
-    """All calls of the program's collectives are, but those of which it says itself that they are left to the MPI."""
+    """All calls of the program's collectives are, except those that it reports to fall back to the MPI."""
     return dict(handled=True, collectives=COLLECTIVES[program], leaves=LEFT)
 
 
@@ -465,7 +465,7 @@ CASES = [
          each=every("env", "-u", "HUDDLE_JOB"), handled=True),
 
     # Several nodes on one machine.
-    # (not --beyond: calls of nothing go to the MPI there, as huddle cannot tell whether the ranks of another node use it)
+    # (not --beyond: calls without data fall back to the MPI there, as huddle cannot tell whether the ranks of another node use it)
     Case("nodes", "two host names", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, launch=NODES, prepare=nodes_exist, handled=False,
          passed="spans nodes|ranks without huddle here", command=["{bin}/differential", "--brief", "--most", "5000"], seconds=120),
     Case("nodes", "two cliques", ("mpich4", "mpich5"), 4, env={"MPIR_CVAR_NUM_CLIQUES": "2"}),

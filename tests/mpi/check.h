@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.h - what every MPI test program shares: counted checks, sections that all ranks end
- * together, a seeded generator, byte patterns.  Include it in one file of a program.  Programs are
- * plain MPI-3 and pass under any MPI, with huddle and without.
+ * check.h - shared by all MPI test programs: counted checks, sections that all ranks end together,
+ * a seeded generator, byte patterns.  Include it in one file of a program.  Programs are plain
+ * MPI-3 and pass under any MPI, with huddle and without.
  */
 #ifndef HUD_TESTS_CHECK_H
 #define HUD_TESTS_CHECK_H
@@ -22,7 +22,7 @@
 static int world_rank, world_size;
 static int failures; /* of this rank */
 static int
-    calls_left; /* calls of this rank's that huddle leaves to the MPI, of which the program knows */
+    calls_left; /* calls of this rank that fall back to the MPI, as far as the program knows */
 
 __attribute__((format(printf, 2, 3))) static UNUSED bool check(bool good, const char *format, ...)
 {
@@ -94,7 +94,7 @@ static UNUSED int finish(const char *program)
     int sum = sum_of_all(failures), all_left = sum_of_all(calls_left);
 
     if (world_rank == 0 && all_left)
-        printf("%d calls are left to the MPI\n", all_left);
+        printf("%d calls fall back to the MPI\n", all_left);
     if (world_rank == 0)
         printf("%s: %s, %d failures on %d ranks\n", program, sum ? "FAILED" : "passed", sum,
                world_size);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchanges.c - allgather, alltoall, alltoallv and alltoallw of any MPI against what the standard
- * says, byte by byte.
+ * exchanges.c - checks allgather, alltoall, alltoallv and alltoallw of any MPI against the
+ * standard, byte by byte.
  *
  *   exchanges OPTIONS    (options.h)
  *
- * Each message between two ranks has bytes of its own; both describe them by types of their own
- * choice.  What was sent, gaps of a type, what lies between, before and behind messages must be
- * unchanged.  So must it be where one rank's arguments are unlike the others': it has nothing to
- * exchange and says so in its own way.  Prints a line per section and one summary; exits nonzero on
- * any failure.
+ * Each message between two ranks has different bytes, and both ranks describe them by different
+ * types.  Send buffers, gaps of a type, and bytes between, before and after messages must not
+ * change.  The same holds where one rank has nothing to exchange and passes other arguments than
+ * the other ranks.  Prints a line per section and one summary; exits nonzero on any failure.
  */
 #include "kinds.h"
 #include "options.h"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Cases made from what `huddle info --json` says: every algorithm, each in turn, whatever algorithms
-there are.
+Cases made from the output of `huddle info --json`: every algorithm in turn.
 """
 
 import os
@@ -126,7 +125,7 @@ def words(choice):
 
 
 def smaller(program):
-    """On more ranks than processors, reductions, whose contributions every rank makes for all."""
+    """Smaller reductions on oversubscribed ranks, since every rank computes all contributions."""
     return (
         [*PROGRAMS[program], "--most", "150000"] if program == "reductions" else PROGRAMS[program]
     )
@@ -134,9 +133,9 @@ def smaller(program):
 
 def forced(algorithms, single_copy):
     """
-    Each algorithm does the work alone, beside one of each other collective of its program; at
-    length, each of its parameters at its corners.  What it does not accept goes to the MPI; so does
-    all that needs single copy where the kernel does not allow it.
+    Each algorithm is forced alone, with one algorithm of each other collective of its program; in
+    full tests with each parameter at its limits.  Calls that it does not accept fall back to the
+    MPI, and so do calls that need single copy where the kernel does not allow it.
     """
 
     def case(program, name, env, **more):

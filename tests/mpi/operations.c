@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * operations.c - reductions with operations of the user's, on elements that lie in memory in every
- * way a datatype allows.
+ * operations.c - reductions with user-defined operations, on elements with every memory layout that
+ * a datatype allows.
  *
- * An element is a pair (a, b), standing for x -> a x + b; one operation composes two of them, which
- * does not commute, the other adds them.  A layout says where an element's members lie: in a run,
- * in the other order, with gaps, below the element's own address, from the end of the buffer down;
- * or elsewhere on the other ranks.  What a function is given must be at the layout's own places,
- * and what lies between them must stay as it was.
+ * An element is a pair (a, b), the function x -> a x + b.  One operation composes two elements,
+ * which does not commute; the other adds them.  A layout tells where an element's members are: in a
+ * run, in reverse order, with gaps, below the element's address, from the end of the buffer down,
+ * or at other places on other ranks.  The user's function must find members at the places of the
+ * layout, and bytes between them must not change.
  *
  *     operations [--hard] [COLLECTIVE...]
  *
- * --hard: also what some MPIs do not survive by themselves (they write beyond their temporary
- * memory): for where huddle takes every call.
+ * --hard: also layouts on which some MPIs crash without huddle (they write beyond their temporary
+ * memory); for runs in which huddle handles every call.
  */
 #include "check.h"
 
@@ -26,7 +26,7 @@ static const struct layout {
     long lower, extent; /* 0, 0: as MPI makes them */
     int repeats;        /* so many pairs make an element, `apart` bytes from each other; 0: one */
     long apart;
-    enum { EASY, LEFT, HARD } kind; /* LEFT: huddle leaves it to the MPI; HARD: only for huddle */
+    enum { EASY, LEFT, HARD } kind; /* LEFT: falls back to the MPI; HARD: only with huddle */
     long even;                      /* where b lies on ranks of even numbers; 0: there, too */
 } layouts[] = {
     { "run", { 0, 4 }, 0, 0, 0, 0, EASY, 0 },
@@ -294,7 +294,7 @@ static void one_call(const struct collective *with, const struct operation *o, M
     expect(&want, extent, with->scatters ? c.first : 0, own, id, o);
     calls_left += current->kind == LEFT && c.count > 0 && world_size > 1;
     int error = with->call(&c);
-    /* Beyond the own block a reduce_scatter in place leaves what it likes. */
+    /* Outside its own block, the buffer of a reduce_scatter in place is undefined. */
     bool good = in_place && with->scatters ? same(&out, &want, extent, own)
                                            : memcmp(out.memory, want.memory, want.bytes) == 0;
     check(error == MPI_SUCCESS && good, "%s of %d elements (%s), %s%s: error %d or wrong bytes",

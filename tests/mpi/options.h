@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * options.h - what the differential programs have in common: their options, the communicators they
- * use at random, and how long they go on.
+ * options.h - shared by the differential programs: their options, the communicators that they use
+ * at random, and how long they run.
  *
  *   [--brief] [--beyond] [--fixed] [--seed N] [--seconds N] [--most BYTES]
  *
  * --brief: fewer roots, sizes and rounds.  --most: no message larger than this (slow machines).
- * --fixed: HUDDLE_REDUCE_ORDER=fixed is set. --beyond: also what some MPIs alone get wrong or do
- * not survive, for runs in which huddle takes every call: see `beyond` in each program.
+ * --fixed: HUDDLE_REDUCE_ORDER=fixed is set.  --beyond: also calls in which some MPIs fail or crash
+ * without huddle, for runs in which huddle handles every call; see `beyond` in each program.
  */
 #ifndef HUD_TESTS_OPTIONS_H
 #define HUD_TESTS_OPTIONS_H

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Runs the cases of cases.py: an MPI program under an MPI with huddle, often in some trouble, and what
-must come of it.
+Runs the cases of cases.py: an MPI program under an MPI with huddle, often under adverse conditions,
+and checks the result.
 
     run.py --build BUILD [--full | --brief] [--mpis MPI,...] [--only TEXT]
            [--list] [--plain] GROUP...
 
-A case is good if the job ends in time with the expected status, says just the expected "huddle: "
-lines, its statistics show calls handled or passed on for the expected reason, and nothing is left:
-no process of the job, no name of huddle's in /dev/shm.  --plain: without huddle, only the programs'
-own checks (are the tests right?).  --brief: each case under one of its MPIs, of Debian's if it has
-one.
+A case passes if the job ends in time with the expected status, prints exactly the expected "huddle:
+" lines, its statistics show calls handled or passed on for the expected reason, and nothing
+remains: no process of the job, no name of huddle in /dev/shm.  --plain: without huddle, to check
+the test programs themselves.  --brief: each case under only one of its MPIs, one of Debian's if
+possible.
 """
 
 import argparse
@@ -180,16 +180,16 @@ def judge_statistics(case, job, text):
         for name in case.collectives
         for why in case.leaves
     )
-    told = re.search(r"^(\d+) calls are left to the MPI$", text, re.MULTILINE)
-    least = int(told[1]) if told else 0
-    most = (
-        3 * least
+    told = re.search(r"^(\d+) calls fall back to the MPI$", text, re.MULTILINE)
+    min_left = int(told[1]) if told else 0
+    max_left = (
+        3 * min_left
         if peers.abi(job.mpi) == "openmpi"
-        else least
-        # whose reductions may call another of the communicator's; 5, without Fortran, has others on
-        # MPI_REAL16 besides
+        else min_left
+        # Open MPI's reductions may call other reductions of the communicator; version 5 without
+        # Fortran has more of them on MPI_REAL16
     )
-    if case.leaves and not least <= left <= most:
+    if case.leaves and not min_left <= left <= max_left:
         yield f"{left} calls passed for {case.leaves}; the program: {told[0] if told else 'none'}"
     for name, one in stats["collectives"].items():
         if name not in case.collectives:

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unlike.c - programs whose ranks do not make the same calls, and what HUDDLE_CHECK says of them.
+ * unlike.c - programs whose ranks make different calls, and the reports of HUDDLE_CHECK.
  *
  *     unlike root | kind | bytes | operation | counts | reduced | names | blocks | ends | freed |
  *     first    erroneous
  *     unlike others | silent | slow | late                                       correct, but for
  *     ranks that keep the others waiting
  *
- * Before the error ranks agree.  After it an MPI may hang or fail, so the program ends by itself,
- * without MPI_Finalize, when the error has been made and what was to be said could be.
+ * Before the error ranks agree.  After it an MPI may hang or fail.  So the program exits without
+ * MPI_Finalize, once the error has been made and there was time to report it.
  */
 #include "check.h"
 
@@ -103,7 +103,7 @@ static void be_silent(void)
         pause_us(SECONDS_OF_SILENCE * 1000000u);
 }
 
-/* Whoever the MPI lets do the work takes its time. */
+/* The rank that computes the sum is slow. */
 static void slow_sum(void *in, void *out, int *count, MPI_Datatype *type)
 {
     static bool slept;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Wrappers of a job or of its ranks, which make the trouble of cases.py, and what this machine or user
-may lack for them.
+Wrappers of a job or of its ranks, which create the conditions of cases.py, and checks whether this
+machine and user can create them.
 """
 
 import os
@@ -176,7 +176,7 @@ CGROUPS = (  # v1, v2: where, the limit, the usage
 )
 
 
-# In a cgroup namespace: what is mounted begins at the own group, as in a container.
+# In a cgroup namespace: the mounted hierarchy begins at the job's own group, as in a container.
 ONLY_OWN_GROUP = (
     "{ if grep -q memory: /proc/self/cgroup; then umount /sys/fs/cgroup/memory && mount -t cgroup"
     " -o memory cgroup /sys/fs/cgroup/memory; else umount /sys/fs/cgroup && mount -t cgroup2"

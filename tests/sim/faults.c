@@ -254,7 +254,7 @@ static void pulls_in_time(struct mem *m, const struct coll *c)
     mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
 }
 
-/* The same, but they say so before they read. */
+/* The same, but they acknowledge before they read. */
 static void pulls_late(struct mem *m, const struct coll *c)
 {
     if (is_root(m, c)) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce_faults.c - reductions whose spans mem_reduce does not take, and one whose spans it does.
- * */
+/* reduce_faults.c - reductions whose spans mem_reduce refuses, and one whose spans it accepts. */
 #include "faults.h"
 
 #include <string.h>
@@ -31,7 +30,7 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
 
 enum { PACKED = 1000 };
 
-/* Where two results and two sources begin, in the own slot; PACKED: in a packed view. */
+/* Where two results and two sources begin, in the rank's own slot; PACKED: in a packed view. */
 struct places {
     size_t to, also, from[2];
 };

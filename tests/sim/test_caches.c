@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_caches.c - where bytes lie after reads and writes, by hand.  Four cores; two units of two; a
- * core has 64 KB of its own, a unit 1 MB; unit u's memory is node u's.
+ * test_caches.c - where bytes are after reads and writes, computed by hand.  Four cores in two
+ * units; a core has 64 KB of its own, a unit 1 MB; the memory of unit u is node u.
  */
 #include "sim/caches.h"
 
@@ -118,8 +118,8 @@ static void who_holds_what_after_copies(void **state)
     assert_true(given_up.shared_bytes == 0 && home[0] == 0 && home[1] == 0);
 }
 
-/* A ring of 4 x 8 KB beside fragments of a long message: what comes round is still there, whoever
- * uses it. */
+/* A ring of 4 x 8 KB, used with fragments of a long message: a buffer is still in the cache when it
+ * is reused, by any core. */
 static void a_ring_stays_in_the_cache(void **state)
 {
     struct sim_caches *c = *state;
@@ -239,8 +239,8 @@ static void caches_hold_what_they_can(void **state)
     }
 }
 
-/* 10 KB are written: the last 4 are in the nearest cache, for whoever reads or takes them; those
- * read next push them out of it, and of nothing else. */
+/* 10 KB are written: the last 4 are in the nearest cache, for every core that reads or writes them.
+ * Bytes that are read next evict them from it, and from no other cache. */
 static void what_is_in_the_nearest_cache(void **state)
 {
     struct sim_caches *c = *state;

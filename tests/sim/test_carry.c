@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_carry.c - calls of mem.h that move bytes, in simulated time, on the made-up machine
- * (made_up.h): what they take is worked out by hand.
+ * (made_up.h).  The expected times are computed by hand.
  *
- * Rank r is bound to core r; a rank's user has its buffer in its caches, and rank 0 comes last.
- * The algorithms are made up, too.
+ * Rank r is bound to core r.  The user's buffer of a rank is in the rank's caches, and rank 0
+ * enters last.  The algorithms are made up, too.
  */
 #include "made_up.h"
 #include "sim/sim.h"
@@ -178,8 +178,8 @@ static void bytes_beside_a_flag_come_with_it(void **state)
     expect(&job, 1, 1, .5 + .05 * FEW + .25 + 10 + .5 + .5 + .05 * FEW);
 }
 
-/* The kernel is called in 100 and copies at 8 GB/s: from the root's cache to the own one 10 would
- * go.  Before, the address comes beside a flag. */
+/* A call of the kernel takes 100, and it copies at 8 GB/s, although the path from the root's cache
+ * to the reader's own cache carries 10.  The address arrives first, in the line of a flag. */
 static void single_copies(void **state)
 {
     struct job job;

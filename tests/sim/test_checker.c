@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_checker.c - every fault of faults.c and reduce_faults.c is reported, with its lines, and
- * nothing else is; and the checker's parts. */
+ * nothing else is reported.  Also tests of the checker's parts. */
 #include "faults.h"
 #include "sim/bytes.h"
 #include "sim/sim.h"
@@ -163,8 +163,8 @@ static void test_mutation(void **state)
 
 /* ---- the parts ---- */
 
-/* A write in the middle of a range leaves what is beside it, and an access beside it is none to it.
- * */
+/* A write in the middle of a range keeps the parts next to it, and an access next to it does not
+ * touch it. */
 static void test_bytes(void **state)
 {
     struct sim_order *mine = hud_order_create(2), *others = hud_order_create(2);

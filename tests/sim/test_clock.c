@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_clock.c - barriers in simulated time, on a made-up machine (made_up.h): what they take is
- * worked out by hand beside each figure.
+ * test_clock.c - barriers in simulated time, on a made-up machine (made_up.h).  A comment at each
+ * figure has its computation by hand.
  *
  * Rank r is bound to core r.  Times are those of one die, l = 10, g = 1, serve 3, a store .25,
  * unless a test says otherwise.
@@ -184,8 +184,8 @@ static void test_together(void **state)
     finish(&job);
 }
 
-/* Words beside a flag: rank 0 claims the line, if it does in time, puts two words and posts; rank 1
- * awaits, or polls, and gets them. */
+/* Words in the line of a flag: rank 0 may prefetch the line for ownership, puts two words and
+ * posts; rank 1 awaits, or polls, and gets them. */
 static bool claims, polls;
 
 static void words(struct mem *m, const struct coll *c)
@@ -381,7 +381,7 @@ static void test_checked(void **state)
 
 /* ---- trace ---- */
 
-/* The path: rank 0's scan and post, and the wait and load of whoever leaves last. */
+/* The path: rank 0's scan and post, and the wait and load of the rank that leaves last. */
 static void test_path(void **state)
 {
     struct job job = { .alg = find("counters"), .ranks = 32, .calls = 2, .late_ns = { LATE } };

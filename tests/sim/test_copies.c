@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_copies.c - what copies and reductions take, by hand, on the made-up machine (made_up.h): two
+ * test_copies.c - times of copies and reductions on the made-up machine (made_up.h), by hand: two
  * sockets of two dies of three cores.
  */
 #include "made_up.h"
@@ -145,8 +145,8 @@ static void the_first_line_of_memory(void **state)
     expect(w, OTHER, COPIES_COPY, B, 0, 1000, 200 + 1000);
 }
 
-/* In nearest caches: .01 a byte within one, .25 from another's; an end in the own private cache
- * takes .025, in another's .075, as ever. */
+/* Nearest caches: .01 per byte within one, .25 from another core's.  An end in the core's own
+ * private cache takes .025, in another core's .075, as without nearest caches. */
 static void nearest_caches(void **state)
 {
     struct world *w = *state;
@@ -356,7 +356,7 @@ static void what_does_not_fit_goes_home(void **state)
     moved = carried(w, memory(w, 3));
     assert_true(moved <= 16 * M && moved >= 15 * M - 64 * K);
     assert_true(w->ended[0] >
-                8 * M * (.25 + .95)); /* 1 of the other socket's memory, .05 of the own cache */
+                8 * M * (.25 + .95)); /* 1 of the other socket's memory, .05 of its own cache */
 }
 
 /* A ring of four pieces between two cores of a die: after the first round nothing comes from memory

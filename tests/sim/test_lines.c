@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_lines.c - lines and links of a made-up machine (made_up.h) take what is worked out by hand
- * beside each figure. */
+/* test_lines.c - times of lines and links of a made-up machine (made_up.h).  A comment at each
+ * figure has its computation by hand. */
 #include "made_up.h"
 #include "sim/lines.h"
 #include "sim/links.h"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Of a flat algorithm more ranks are never faster, in simulated time: whoever comes to those there are
-only adds lines to read, fragments to copy and cores to wait for.
+A flat algorithm is never faster with more ranks, in simulated time: each further rank only adds
+lines to read, fragments to copy and cores to wait for.
 
-On 2 x Kunpeng 920, whose cores lie in four NUMA nodes, with all levels of the hierarchy left out.
+On 2 x Kunpeng 920, with cores in four NUMA nodes, and all levels of the hierarchy left out.
 test_more_ranks.py SOURCE SIMULATE.
 """
 

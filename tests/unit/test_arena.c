@@ -75,8 +75,7 @@ static void full_arena_refuses(void **state)
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
 }
 
-/* Placed elsewhere, a slice gets new pages, whoever had it before, and the ledger is what it was.
- * */
+/* A slice that is placed on another node gets new pages, and the ledger does not change. */
 static void an_aimed_slice_has_pages_of_its_own(void **state)
 {
     enum { PAGES = 16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_copy.c - the copy that goes past the caches: every length and place around its blocks, and
- * nothing beside it; copies between spans of all kinds. */
+/* test_copy.c - the copy with non-temporal stores: every length and alignment around its blocks,
+ * and no byte outside the target changes; copies between spans of all kinds. */
 #include "mem/mem.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_explain.c - what would run, and why: on a machine of 2 sockets, 4 NUMA nodes and 128 cores,
- * and on this one. */
+/* test_explain.c - which algorithm would run, and why: on a machine of 2 sockets, 4 NUMA nodes and
+ * 128 cores, and on this one. */
 #define _GNU_SOURCE /* sched_setaffinity */
 #include "huddle/huddle.h"
 #include "topo/topo.h"
@@ -236,7 +236,7 @@ static void a_line_of_the_tuning_file_is_named(void **state)
     unlink(path);
 }
 
-/* Every rule of a file that is left aside says so. */
+/* Every rule of an ignored file reports it. */
 static void a_file_of_too_many_rules_says_so(void **state)
 {
     char path[] = "explain.XXXXXX";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_plan.c - from rules to a plan: who takes which sizes, and which rules do not count. */
+/* test_plan.c - plans made from rules: which algorithm serves which sizes, and which rules are
+ * ignored. */
 #include "plans.h"
 
 #include <stdio.h>
@@ -131,8 +132,8 @@ static void rules_that_serve_nothing_cost_nothing(void **state)
 }
 
 /* More choices than a plan holds, in pieces or in slots: the built-in table serves, and the plan
- * says so. */
-static void a_file_that_is_too_rich_is_left_aside(void **state)
+ * records it. */
+static void a_file_that_is_too_rich_is_ignored(void **state)
 {
     static char text[32768];
 
@@ -286,7 +287,7 @@ int main(void)
         cmocka_unit_test_setup(a_users_parameter_wins_over_a_rules, plans_reset),
         cmocka_unit_test_setup(single_copy_serves_where_there_is_one, plans_reset),
         cmocka_unit_test_setup(rules_that_serve_nothing_cost_nothing, plans_reset),
-        cmocka_unit_test_setup(a_file_that_is_too_rich_is_left_aside, plans_reset),
+        cmocka_unit_test_setup(a_file_that_is_too_rich_is_ignored, plans_reset),
         cmocka_unit_test_setup(many_ranks_reduce_by_levels, plans_reset),
         cmocka_unit_test_setup(many_ranks_reduce_in_slices_or_by_nested_trees, plans_reset),
         cmocka_unit_test_setup(ranks_with_a_core_each_are_told_by_trees_of_leaders, plans_reset),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_presence.c - who is announced, asked of processes that announce themselves in each way: the
- * answer is one for all, whoever holds a name or floods a socket.
+ * test_presence.c - which ranks are present, for processes that publish it in each way.  All
+ * processes get the same answer, even if another user holds a name or floods a socket.
  *
- * Announcing is done once in a process: so every rank, the one that asks included, is a process of
- * its own.
+ * A process publishes its presence once.  So every rank, including the one that asks, is a separate
+ * process.
  */
 #define _GNU_SOURCE
 #include "core/team/blake2s.h"
@@ -168,8 +168,8 @@ static void locks_tell(void **state)
     one_job(true, NULL);
 }
 
-/* Whoever has not inherited this socket sees nothing of the job: not by a socket of its own, nor by
- * the secret. */
+/* A process that has not inherited this socket sees nothing of the job, neither through a socket of
+ * its own, nor by the secret. */
 static void locks_are_for_those_who_have_the_socket(void **state)
 {
     struct member in = { .rank = "1", .job = "a secret", .proxy = true },

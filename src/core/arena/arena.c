@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arena.c - making, placing and dividing a rank's shared memory. */
+/* arena.c - creates a rank's shared memory, places its pages and divides it. */
 #define _GNU_SOURCE
 #include "core/arena/arena.h"
 #include "core/arena/budget.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arena.h - one rank's shared memory: an anonymous memfd, its pages on the rank's own NUMA node,
- * handed out in slices.
+ * arena.h - one rank's shared memory: an anonymous memfd with its pages on the rank's own NUMA
+ * node, leased in slices.
  *
- * Placement (paper 01, "Segment"; the paper lets each process touch its pages first, after
+ * Placement (paper 01, "Segment"; in the paper each process touches its pages first, after
  * switching readahead off): mbind MPOL_PREFERRED, then fallocate by the owner, which is the first
- * touch, then verified with move_pages.  A full node falls back to another one, and is reported;
- * nothing is killed.
+ * touch, then move_pages verifies.  If a node is full, pages go to another one, and a line reports
+ * it; no process is killed.
  *
  * The ledger is private to the owner and exact: an extent is free, leased, or left (its team is
- * freed here, but not yet by all members).  Not locked: the context's lock serves.
+ * freed here, but not yet by all members).  The context's lock protects it.
  */
 #ifndef HUD_ARENA_H
 #define HUD_ARENA_H
@@ -23,15 +23,15 @@
 enum { ARENA_NONCE = 16, ARENA_VERSION = 16 };
 
 /*
- * What another program tells an arena by, and whether it can read the rest of the head: at the same
- * place with the same meaning in every version.  The magic is written last.
+ * By the mark another program recognises an arena and knows whether it can read the rest of the
+ * head.  Its place and meaning are the same in every version.  The magic is written last.
  */
 struct arena_mark {
     char magic[8];               /* ARENA_MAGIC */
     uint64_t layout;             /* hud_arena_layout() of the owner */
     char version[ARENA_VERSION]; /* hud_version() of the owner, ends with a zero byte */
     int32_t pid;                 /* of the owner, in its own PID namespace */
-    int32_t world_rank;          /* as its host says; -1: not known yet */
+    int32_t world_rank;          /* by its host; -1: not known yet */
 };
 
 #define ARENA_MAGIC "huddle\1" /* eight bytes with its zero byte */
@@ -40,10 +40,10 @@ struct arena_mark {
 struct arena_head {
     struct mem_home home;
     struct arena_mark mark;
-    unsigned char nonce[ARENA_NONCE]; /* tells this arena from a file that happens to have its
-                                         descriptor's number */
+    unsigned char nonce[ARENA_NONCE]; /* distinguishes this arena from another file with the
+                                         same descriptor number */
     mem_counter
-        holders; /* contexts of the owner's process that use its mapping; the last one unmaps it */
+        holders; /* contexts of the owner's process that use its mapping; the last unmaps it */
     mem_counter obituary; /* see member.h, as note */
     _Alignas(HUD_LINE) struct stats stats;
     _Alignas(HUD_LINE) struct mem_note note[NOTE_COUNT];
@@ -51,8 +51,8 @@ struct arena_head {
 _Static_assert(offsetof(struct arena_head, mark) == 128,
                "the mark has the same place in every version");
 
-/* Names what the head holds and where: programs for which it is the same can read each other's
- * heads. */
+/* A number for the layout of the head: programs with the same number can read each other's heads.
+ */
 uint64_t hud_arena_layout(void);
 
 /* Marks the head as this process's; its rank is not known yet. */
@@ -65,11 +65,11 @@ struct arena {
     size_t bytes, page_bytes;
     size_t committed_bytes; /* from the start; pages beyond were never touched */
     size_t used_bytes;      /* from the start; beyond are zeros */
-    struct descriptor file; /* the memfd; looked at before each use */
-    int node;               /* OS number of the rank's NUMA node; -1: it has none, pages are
-                               where they are touched first */
-    int aim;                /* of the node where slices go */
-    bool aimed;             /* elsewhere than at home, perhaps: free pages may lie on any node */
+    struct descriptor file; /* the memfd; checked before each use */
+    int node;               /* OS number of the rank's NUMA node; -1: none, pages are on the
+                               node of their first touch */
+    int aim;                /* the node on which slices are reserved */
+    bool aimed;             /* hud_arena_aim was called: free pages may be on any node */
     struct extent *extents;
 };
 
@@ -80,7 +80,7 @@ size_t hud_arena_alignment(size_t bytes);
  * space. */
 void *hud_arena_map(int fd, size_t bytes);
 
-/* Makes an arena of `bytes` (whole pages).  Returns 0, or -1 with *why a static line. */
+/* Makes an arena of `bytes` (whole pages).  Returns 0, or -1 with a static line in *why. */
 int hud_arena_create(struct arena *a, size_t bytes, const char **why);
 void hud_arena_destroy(struct arena *a);
 
@@ -90,25 +90,25 @@ void hud_arena_drop(struct arena_head *head, size_t bytes);
 size_t hud_arena_free_bytes(struct arena *a); /* the largest slice that could be reserved; collects
                                                  what all members have left */
 
-/* Commits the first free bytes already, so that the first slices cost less; as far as there is
- * memory. */
+/* Commits the first free bytes in advance, as far as there is memory, so that the first slices cost
+ * less. */
 void hud_arena_warm(struct arena *a, size_t bytes, int committers);
 
-/* Slices that are reserved from now on lie on another node than the rank's own. */
+/* From now on slices are reserved on that node instead of the rank's own. */
 void hud_arena_aim(struct arena *a, int node);
 
 /*
- * Reserves, commits and zeroes a slice.  committers: ranks of this node that commit as much at the
- * same time.  Returns its offset, or 0: no room, or no memory (then *why says which).
+ * Reserves, commits and zeroes a slice.  committers: number of ranks of this node that commit the
+ * same size at the same time.  Returns its offset, or 0: no room or no memory; *why tells which.
  */
 size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const char **why);
-/* Of a team that never came to be: free at once. */
+/* For a team that was never set up: the slice is free at once. */
 void hud_arena_release(struct arena *a, size_t offset);
-/* Of a team that this rank has left: free when all `ranks` members have. */
+/* For a team that this rank has left: the slice is free when all `ranks` members have left. */
 void hud_arena_leave(struct arena *a, size_t offset, int ranks);
 
 /* The NUMA node of each page of a slice into nodes[] (negative: unknown).  Returns 0, or -1: the
- * kernel does not say. */
+ * kernel does not tell. */
 int hud_arena_pages(const struct arena *a, size_t offset, size_t bytes, int *nodes);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arrivals.c - all of a team send their arenas' descriptors to each other, over sockets that
- * anybody on the node can send to.
+ * arrivals.c - all members of a team send the descriptors of their arenas to each other, over
+ * sockets to which any process on the node can send.
  *
- * A message is believed if its nonce is one that a set-up of this process waits for: 128 random
- * bits, which the members have told each other over the MPI.  Several threads may set up teams at a
- * time, and messages come for a team whose first round has not returned here yet: those are kept, a
- * few of them, if they are our user's.  All else is dropped unopened.  What is wrong with a message
- * concerns the set-up that waits for it, and no other.
+ * A message is accepted if its nonce is one that a set-up of this process waits for: 128 random
+ * bits, which the members have exchanged over the MPI.  Several threads may set up teams at a time,
+ * and a message may arrive before the first round of its team has returned here.  A few of those
+ * are kept, if they are from the same user.  All other messages are dropped unopened.  A bad
+ * message affects only the set-up that waits for it.
  */
 #include "core/arena/peers.h"
 #include "core/arena/process.h"

@@ -2,10 +2,10 @@
 /*
  * budget.c - memory limits of the machine and of the memory cgroups.
  *
- * A memfd is not bound by the size of /dev/shm but by the memory cgroup, and there even
- * posix_fallocate is killed by the OOM killer instead of failing.  So the limit minus the usage
- * (without inactive page cache) of every ancestor is looked at first.  Best effort: others may
- * allocate meanwhile.
+ * The size of /dev/shm does not limit a memfd; the memory cgroup does.  There even posix_fallocate
+ * wakes the OOM killer instead of failing.  So the limit of every ancestor, less its usage without
+ * inactive page cache, is checked first.  This is best effort: other processes may allocate
+ * meanwhile.
  */
 #include "core/arena/budget.h"
 #include "topo/cgroup.h"

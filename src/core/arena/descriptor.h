@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * descriptor.h - a descriptor that the program may have closed, and its number reused for a file of
- * its own: looked at before each use.
- */
+/* descriptor.h - a file descriptor that the program may have closed, and whose number it may have
+ * reused for another file: it is checked before each use. */
 #ifndef HUD_DESCRIPTOR_H
 #define HUD_DESCRIPTOR_H
 
@@ -16,7 +14,7 @@ struct descriptor {
     ino_t inode;
 };
 
-/* One that cannot be identified later is closed at once. */
+/* A descriptor that could not be identified later is closed at once. */
 static inline struct descriptor descriptor_of(int fd)
 {
     struct stat st;

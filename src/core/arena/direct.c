@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* direct.c - a real read tells; without a team, what this process may do to itself, and Yama's
- * rule. */
+/* direct.c - tries single copy by a real read.  Without a team, a guess from what this process may
+ * do to itself and from Yama's rule. */
 #include "core/arena/direct.h"
 
 #include <stdio.h>

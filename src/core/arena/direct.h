@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * direct.h - single copy: may this process reach into another's memory?  Found out by doing it;
- * huddle asks for no permission (PR_SET_PTRACER) and takes what the kernel allows.
- */
+/* direct.h - single copy: may this process access another's memory?  It tries, without asking for
+ * permission (PR_SET_PTRACER). */
 #ifndef HUD_DIRECT_H
 #define HUD_DIRECT_H
 
@@ -12,8 +10,8 @@
  * right process has it there. */
 bool hud_direct_reads(const struct peer_card *own, const struct peer_card *peer);
 
-/* What a team of processes of this user would find here, as far as one process can tell: a guess,
- * for who asks before there is a team. */
+/* Whether single copy would probably work in a team of processes of this user: a guess of one
+ * process, for use before there is a team. */
 bool hud_direct_likely(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handover.c - sending and receiving descriptors. */
+/* handover.c - sends and receives descriptors. */
 #define _GNU_SOURCE
 #include "core/arena/handover.h"
 

@@ -1,53 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handover.h - descriptors of arenas from process to process, as datagrams to abstract sockets
- * whose names the kernel picks: nothing in the file system, and a sender need not wait for its
+ * handover.h - passes descriptors of arenas between processes, as datagrams to abstract sockets
+ * with names from the kernel: nothing is in the file system, and a sender need not wait for its
  * receiver.
  *
- * Anybody on the node can send to such a socket.  So a message is first looked at, which lets no
- * descriptor into this process; only one whose nonce is expected, or that comes early from the same
- * user, is taken, with the one descriptor it may have.  What is dropped the kernel disposes of:
- * descriptors of a stranger's files were never this process's, and it need not close them.
+ * Any process on the node can send to such a socket.  So a message is peeked at first, which lets
+ * no descriptor into this process.  It is received only if its nonce is expected, or if it comes
+ * early from the same user, and only with exactly one descriptor.  The kernel disposes of dropped
+ * messages: their descriptors never were this process's, so it need not close them.
  */
 #ifndef HUD_HANDOVER_H
 #define HUD_HANDOVER_H
 
 #include "core/arena/arena.h"
 
-enum { HANDOVER_NAME = 16 }; /* bytes of a socket's name, the zero that ends it included */
+enum { HANDOVER_NAME = 16 }; /* bytes of a socket's name, with the final zero */
 
-/* What a message says. */
+/* A message. */
 struct handover {
     unsigned char nonce[ARENA_NONCE];
     uint64_t bytes;
 };
 
-/* A socket, and its name without the leading zero byte; .fd -1 and "": there is none to be had. */
+/* Opens a socket; name: its name without the leading zero byte.  On failure .fd is -1 and name "".
+ */
 struct descriptor hud_handover_open(char name[HANDOVER_NAME]);
 
 /* Sends the descriptor of this rank's arena to a socket.  1: sent; 0: its queue is full, try again;
- * -1: nobody is there. */
+ * -1: no such socket. */
 int hud_handover_send(const struct descriptor *sock, const struct arena *own, const char *name);
 
 enum handover_kind {
-    HANDOVER_NONE,     /* no message waits */
+    HANDOVER_NONE,     /* no message */
     HANDOVER_GARBAGE,  /* of another length */
-    HANDOVER_STRANGER, /* a message, but the kernel does not say that its sender has our uid */
+    HANDOVER_STRANGER, /* a message; its sender may have another uid */
     HANDOVER_SAME_USER
 };
 
 /* Peeks at the next message; it stays queued. */
 enum handover_kind hud_handover_look(const struct descriptor *sock, struct handover *message);
 
-/* Takes the message that was looked at, and its descriptor, the caller's to close; -1: it had none,
- * or several, or there is no free descriptor here. */
+/* Receives the message that was peeked at.  Returns its descriptor, which the caller closes; -1: it
+ * had none or several, or this process has no free descriptor. */
 int hud_handover_take(const struct descriptor *sock, const struct handover *message);
 
 /* Drops the next message. */
 void hud_handover_drop(const struct descriptor *sock);
 
-/* A uid that stands for one user: not the one by which all are known whom this user namespace does
- * not map. */
+/* Whether the uid is of one user: not the uid of all users that this user namespace does not map.
+ */
 bool hud_handover_is_user(uid_t uid);
 
 #endif

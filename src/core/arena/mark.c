@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mark.c - the mark of an arena: what other programs, of any version, tell it by. */
+/* mark.c - the mark of an arena, by which programs of any version recognise it. */
 #include "core/arena/arena.h"
 #include "core/hash.h"
 

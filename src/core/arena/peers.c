@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers.c - mapping the other ranks' arenas: those of this process, those that /proc leads to, and
- * those that must be sent (arrivals.c). */
+/* peers.c - maps the other ranks' arenas: those of this process, those reached through /proc, and
+ * those whose descriptors must be sent (arrivals.c). */
 #define _GNU_SOURCE
 #include "core/arena/direct.h"
 #include "core/clock.h"

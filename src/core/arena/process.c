@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* process.c - a pidfd tells whether a process has ended; its start time tells whether it is the
- * same process. */
+/* process.c - a pidfd tells whether a process has ended, its start time whether it is the same
+ * process. */
 #define _GNU_SOURCE
 #include "core/arena/process.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check.c - HUDDLE_CHECK: the roll call before each collective, and what the watch sees of it. */
+/*
+ * check.c - HUDDLE_CHECK: the roll call before each collective, and the data that the watch reads.
+ */
 #include "core/check/check.h"
 #include "core/check/longwait.h"
 #include "core/check/watch.h"
@@ -60,9 +62,9 @@ static void look_at_members(struct check *check, bool differ)
 {
     for (int r = 0; r < check->team->size; r++) {
         struct check_member *m = &check->member[r];
-        m->there = hud_shm_roll_look(&check->eyes, check->call, r, &m->said);
+        m->there = hud_shm_roll_look(&check->watch_mem, check->call, r, &m->said);
         m->back =
-            !differ && m->there && hud_shm_roll_left_ns(&check->eyes, check->call + 1, r) != 0;
+            !differ && m->there && hud_shm_roll_left_ns(&check->watch_mem, check->call + 1, r) != 0;
     }
 }
 
@@ -219,7 +221,7 @@ void hud_check_start(struct hud_team *team, const struct peer_card *cards)
     check->mem = team->mem;
     check->mem.policy = &check->policy;
     check->mem.slot_offset = team->plan->roll_offset;
-    check->eyes = check->mem;
+    check->watch_mem = check->mem;
     for (int r = 0; r < team->size; r++)
         check->member[r].pid = peer_pid(&cards[team->rank], &cards[r]);
     unlock(team);

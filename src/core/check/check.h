@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.h - HUDDLE_CHECK: do all members of a team make the same calls, and who keeps the others
- * waiting?
+ * check.h - HUDDLE_CHECK: do all members of a team make the same calls, and which member keeps the
+ * others waiting?
  *
- * Before a collective begins, taken by huddle or not, its members tell each other what they call
- * (rollcall.c).  So all of them know alike whether they agree: where they do not, the first of them
- * prints one line with who calls what, and the call falls back on all of them; huddle's own
- * counters and buffers are not touched.  Those that do not come, or do not come back, are named by
- * the context's watch.
+ * Before each collective, handled by huddle or not, the members exchange what they call
+ * (rollcall.c). So all know alike whether they agree.  If they differ, the first of them prints one
+ * line with each member's call, and the call falls back on all of them; huddle's own counters and
+ * buffers are not touched.  The context's watch names members that do not come, or do not come
+ * back.
  *
- * A call thus waits until all have come.  MPI allows a collective to do so: a correct program runs
- * as without.
+ * So a call waits until all members have come.  MPI allows this for every collective, so a correct
+ * program runs as without HUDDLE_CHECK.
  */
 #ifndef HUD_CHECK_H
 #define HUD_CHECK_H
@@ -31,41 +31,41 @@ struct check {
     struct mem mem; /* the team's, for the lines of the roll call */
     struct mem_policy
         policy;   /* of mem: waits in the roll call are outside of the algorithm's guard */
-    int depth;    /* calls inside each other: an MPI's collective may use another one of the same
+    int depth;    /* of nested calls: an MPI's collective may use another one of the same
                      communicator */
-    bool entered; /* the outermost call is of those that are checked, and has not been left */
+    bool entered; /* the outermost call is checked, and has not returned */
     bool alike;   /* all members make the same outermost call, as far as is known */
-    bool said;    /* a difference has been: one line a team is enough */
+    bool said;    /* a difference was printed: one line per team is enough */
     /* Under the lock of the context's watch: */
     struct check *prev, *next; /* in the watch's list */
     const struct hud_team *team;
     enum check_stage stage;
-    uint64_t call;     /* number of the last call entered */
-    uint64_t since_ns; /* of the stage */
-    uint64_t due_ns;   /* how long it may last before the next line */
-    struct mem eyes;   /* as mem */
+    uint64_t call;        /* number of the last call entered */
+    uint64_t since_ns;    /* of the stage */
+    uint64_t due_ns;      /* maximum time until the next line */
+    struct mem watch_mem; /* mem for the watch's thread */
     char name[CHECK_NAME];
     struct check_member {
-        struct roll_record said; /* of the current call, as of the last look */
+        struct roll_record said; /* of the current call, at the last check */
         bool there;              /* has entered the current call */
-        bool back;               /* has come back from it */
+        bool back;               /* has returned from it */
         int pid;                 /* 0: not known here */
     } member[];
 };
 
-/* Calls of this context's teams are checked. */
+/* Whether calls of this context's teams are checked. */
 static inline bool hud_checks(const struct hud_context *c)
 {
     return c->config.number[SET_CHECK] == SWITCH_ON && c->config.number[SET_ON] == SWITCH_ON &&
            c->config.error[0] == '\0';
 }
 
-/* The team is about to be set up, in which nothing may fail later.  NULL: no memory. */
+/* To be called before the team's set-up, since nothing may fail later.  NULL: no memory. */
 struct check *hud_check_create(struct hud_team *team);
-/* It has been set up.  cards: what its members told of themselves. */
+/* The team has been set up.  cards: of its members. */
 void hud_check_start(struct hud_team *team, const struct peer_card *cards);
-/* Ends it, if there is one.  A team that was set up tells the others, as a call that they should
- * not see. */
+/* Ends the check, if there is one.  In a team that was set up, it publishes a call (CHECK_GONE)
+ * that the others should not see. */
 void hud_check_free(struct hud_team *team);
 
 /*
@@ -74,18 +74,17 @@ void hud_check_free(struct hud_team *team);
  * status: a member cannot come any more, and the call fails.
  */
 int hud_check_enter(struct hud_team *team, const struct hud_call *call);
-/* On return from what was entered. */
+/* On return from that call. */
 void hud_check_exit(struct hud_team *team);
 
-/* The watch's look, under its lock: says who is missing, if it is time to. */
+/* Called by the watch, under its lock: prints the missing members if it is time to. */
 void hud_check_look(struct check *check);
 
-/* ---- complain.c: the lines, under that lock.  They are about the current call and what member[]
- * says of it. ---- */
+/* ---- complain.c: the lines, under that lock, about the current call and member[] ---- */
 void hud_complain_difference(const struct check *check);
 void hud_complain_wait(struct check *check, uint64_t longest_ns, uint64_t now_ns);
 
-/* What a member says when it leaves the team for good. */
+/* The name of the call that a member publishes when it leaves the team for good. */
 #define CHECK_GONE "gone"
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* complain.c - the lines of HUDDLE_CHECK: who calls what, and who has not come. */
+/* complain.c - the lines of HUDDLE_CHECK: which member makes which call, and which has not come. */
 #include "core/arena/process.h"
 #include "core/check/check.h"
 #include "core/config/log.h"
@@ -126,11 +126,11 @@ static void add_missing(struct line *line, struct check *check, int rank, uint64
     add(line, "rank %d (", rank);
     if (hud_process_ended(check->member[rank].pid, 0))
         add(line, "process %d has ended; ", check->member[rank].pid);
-    if (check->call < 2 || !hud_shm_roll_look(&check->eyes, check->call - 1, rank, &last)) {
+    if (check->call < 2 || !hud_shm_roll_look(&check->watch_mem, check->call - 1, rank, &last)) {
         add(line, "no call yet)");
         return;
     }
-    uint64_t left = hud_shm_roll_left_ns(&check->eyes, check->call, rank),
+    uint64_t left = hud_shm_roll_left_ns(&check->watch_mem, check->call, rank),
              since = left != 0 ? left : last.entered_ns;
     add(line, left != 0 ? "came back from call %llu, " : "still in call %llu, ",
         (unsigned long long)check->call - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* edges.c - labels of the places where algorithms post and wait, from the table that alg/edges.py
- * makes of the source. */
+ * extracts from the source. */
 #include "core/check/longwait.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* longwait.c - long waits: the note, and the reasons for which a call can never end. */
+/* longwait.c - long waits: the note, and the checks whether a call can still end. */
 #define _GNU_SOURCE
 #include "core/check/longwait.h"
 #include "core/arena/process.h"

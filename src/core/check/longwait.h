@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * longwait.h - what a rank does when a wait inside a collective lasts (MEM_WATCH_NS and longer): it
- * publishes what it waits for, and looks whether the wait can still end.  It cannot when
+ * longwait.h - a wait inside a collective that lasts MEM_WATCH_NS or longer.  The rank publishes
+ * what it waits for, and checks whether the wait can still end.  It cannot in these cases:
  *
- *   - a member's process has ended: one line names the rank; then HUDDLE_ON_DEATH decides (wait,
- *   abort), or the call fails where the host asks for it; - members make different calls: one line
- *   names them, and the call fails; - a member has left the team's calls for good, for one of these
- *   reasons or since its own arguments do not fit: the call fails; - the host reports it (a revoked
- *   communicator): the call fails.
+ *   - The process of a member has ended.  One line names the rank.  Then HUDDLE_ON_DEATH decides:
+ *     wait, abort, or let the call fail where the host asks for it.
+ *   - Members make different calls.  One line names them, and the call fails.
+ *   - A member has given up the team, for one of these reasons, or because its own arguments do not
+ *     fit.  The call fails.
+ *   - The host reports it, for example a revoked communicator.  The call fails.
  *
  * A call that fails leaves the algorithm through hud_guard_leave.  The member publishes that, so
- * that all others leave as well when they wait for it, and every later call on the team is the
- * host's own, on all members.
+ * that all others leave as well when they wait for it.  Every later call on the team falls back to
+ * the host, on all members.
  */
 #ifndef HUD_LONGWAIT_H
 #define HUD_LONGWAIT_H
@@ -21,8 +22,8 @@
 /* The team has been set up.  cards: of its members; offset: of rank 0's slice in its arena. */
 void hud_longwait_begin(struct hud_team *team, const struct peer_card *cards, uint64_t offset);
 
-/* For mem_policy.watch; arg: the team.  Both may leave the guard: the first a call, the second the
- * roll call before it. */
+/* For mem_policy.watch; arg: the team.  Both may leave through the guard: the first from a call,
+ * the second from the roll call before it. */
 void hud_longwait_watch(struct mem_wait *wait, bool over, void *team);
 void hud_longwait_roll(struct mem_wait *wait, bool over, void *team);
 
@@ -32,14 +33,14 @@ void hud_longwait_give_up(struct hud_team *team, int status);
 /* This member leaves the team: from now on its process may end. */
 void hud_longwait_leave(struct hud_team *team);
 
-/* The communicator's name as the user gave it, for messages. */
+/* The user's name of the communicator, for messages. */
 void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes);
 
 /* True for one caller among all members of the team. */
 bool hud_longwait_says(struct hud_team *team);
 
-/* The label of the edge that a wait at that place of the source belongs to, from the comment on its
- * line ("A1"); "": not known.  Generated (edges.c). */
+/* The label of the edge of a wait at that place of the source, from the comment on its line ("A1");
+ * "": unknown.  Generated (edges.c). */
 const char *hud_edge_label(const char *file, int line);
 
 #endif

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rollcall.c - every member says which call it enters, and hears what the others say, before the
- * call begins.
+ * rollcall.c - every member publishes the call that it enters, and reads those of the others,
+ * before the call begins.
  *
  * Source    this project.
  * Shape     p ranks, each reads a line of every other one
  * Cost      T = (p - 1) l    ns; l one line transfer
  *
- * Nobody begins call n before all have entered it, so nobody is more than one call ahead, and what
- * a member said of calls n - 1 and n stays there while another is in call n: the line of turn n mod
- * 3 is written again for call n + 3, which its owner enters when all have entered n + 2, and so
- * have left n and n + 1 behind.
+ * No member begins call n before all have entered it, so no member is more than one call ahead. The
+ * data of calls n - 1 and n stay readable while another member is in call n: line n mod 3 is
+ * written again for call n + 3.  Its owner enters that call when all have entered n + 2, and so
+ * have left n and n + 1.
  *
  * Line               written by   read by     value k means
- *   slot[r].entered  r            all others  r has entered call k; payload: what it says of it
- *   slot[r].left     r            all others  r has come back from call k; payload: when
+ *   slot[r].entered  r            all others  r has entered call k; payload: its call
+ *   slot[r].left     r            all others  r has returned from call k; payload: when
  *
- * Edges     R1 -> A1   what r says of call n    happens before  another one reads it, and begins
+ * Edges     R1 -> A1   r's data of call n       happens before  another one reads it, and begins
  *                      the call
- *           R1 -> A2   what r says of a call    happens before  another one, that waits, reads it
+ *           R1 -> A2   r's data of a call       happens before  another one, that waits, reads it
  *           R2 -> A3   when r left a call       happens before  another one, that waits, reads it
  */
 #include "core/check/rollcall.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * watch.h - with HUDDLE_CHECK: a thread that looks now and then at the calls that this rank is in,
- * wherever it waits: in a team's set-up, for other ranks, or in a collective of the MPI's.  It
- * calls nothing of the host's.  The lock is for all that it looks at.
+ * watch.h - with HUDDLE_CHECK: a thread that now and then checks the calls in which this rank
+ * waits: a team's set-up, a wait for other ranks, a collective of the MPI.  It calls no function of
+ * the host.  The lock protects all data that it reads.
  */
 #ifndef HUD_WATCH_H
 #define HUD_WATCH_H
@@ -22,9 +22,9 @@ struct watch {
 };
 
 void hud_watch_init(struct watch *watch);
-/* Starts the thread, if it does not run yet.  No thread: nobody is named. */
+/* Starts the thread, if it does not run yet.  Without a thread no member is named. */
 void hud_watch_start(struct watch *watch);
-/* Ends it.  No team is left. */
+/* Ends the thread, when no team is left. */
 void hud_watch_destroy(struct watch *watch);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* explain.c - the plan of a team that does not exist: ranks as a launcher would bind them, on this
- * machine or on one that is described. */
+/* explain.c - the plan of a hypothetical team: ranks as a launcher would bind them, on this machine
+ * or on a described one. */
 #include "core/choose/explain.h"
 #include "core/arena/budget.h"
 #include "core/arena/direct.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* explain.h - a plan in words. */
+/* explain.h - a plan as text. */
 #ifndef HUD_EXPLAIN_H
 #define HUD_EXPLAIN_H
 
@@ -7,11 +7,11 @@
 
 #include <jansson.h>
 
-/* [{"min_bytes", "max_bytes" (null: no end), "serves" (null: the MPI's own), "why"}, ...]: the
- * plan's pieces for a collective. */
+/* [{"min_bytes", "max_bytes" (null: no end), "serves" (null: falls back to the MPI), "why"}, ...]:
+ * the plan's pieces for a collective. */
 json_t *hud_pieces_json(const struct plan *plan, const struct config *config, int kind);
 
-/* The same for reductions that must take the ranks in order, where anything differs; else null. */
+/* The same for reductions that must combine the ranks in order, if they differ; else null. */
 json_t *hud_ordered_json(const struct plan *plan, const struct config *config, int kind);
 
 #endif

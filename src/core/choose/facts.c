@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts.c - what rules may ask of a team: where its ranks are, and whether a rule is for such a
- * team. */
+/* facts.c - the facts about a team that rules ask for: where its ranks are, and whether a rule
+ * matches it. */
 #include "core/choose/plan.h"
 
 #include "core/choose/model.h"

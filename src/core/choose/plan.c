@@ -10,7 +10,7 @@
  *
  * A slot that finds no room bars its candidates, one that is too small for their largest messages
  * leaves those to others, and the last two steps are done again.  A tuning file that has more
- * choices for one team than a plan holds is left aside, and the plan says so.
+ * choices for one team than a plan holds is ignored, and the plan records that.
  *
  * Under HUDDLE_REDUCE_ORDER=fixed a reduction for which memory is short would get the MPI's order.
  * So such a plan is made anew, and lean: windows serve reductions only, and the first to go are
@@ -23,7 +23,7 @@
 struct candidate {
     const struct rule *rule; /* NULL: forced */
     const struct rules *rules;
-    int kind, row; /* row -1: left to the MPI */
+    int kind, row; /* row -1: falls back to the MPI */
     size_t min_bytes, max_bytes;
     long param[ALG_PARAMS];
     bool barred; /* its slot has no room */
@@ -191,7 +191,8 @@ static void write_entry(struct making *k, int at, int winner, size_t max_bytes)
     }
 }
 
-/* Cuts the axis of sizes.  False: into more pieces than a plan holds; the rest is left to the MPI.
+/* Cuts the axis of sizes.  False: into more pieces than a plan holds; the rest falls back to the
+ * MPI.
  * */
 static bool cut(struct making *k)
 {
@@ -246,7 +247,7 @@ static int slot_for(struct plan *plan, const struct candidate *c)
     return plan->slots++;
 }
 
-/* False: more slots than a plan holds; some entries are left to the MPI. */
+/* False: more slots than a plan holds; some entries fall back to the MPI. */
 static bool give_slots(struct making *k)
 {
     struct plan *plan = k->plan;

@@ -77,7 +77,7 @@ struct plan_slot {
 struct plan_entry {
     size_t max_bytes;
     int row;  /* of alg.def */
-    int slot; /* -1: left to the MPI */
+    int slot; /* -1: falls back to the MPI */
     long param[ALG_PARAMS];
     const struct rule *rule;   /* NULL: forced by a setting, or nothing takes these */
     const struct rules *rules; /* that the rule is of */

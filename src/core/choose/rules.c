@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rules.c - reading tables of choices. */
+/* rules.c - reads tables of choices. */
 #define _GNU_SOURCE
 #include "core/choose/rules.h"
 #include "core/choose/model.h"

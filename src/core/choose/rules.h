@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rules.h - tables of choices: which algorithm, with which parameters, for which calls.  A tuning
- * file and the built-in table are the same kind of file (TOML); of all rules that fit a call the
- * first one serves.
+ * file and the built-in table have the same format (TOML).  The first rule that matches a call
+ * serves it.
  *
- *   [[bcast]]               a rule for a collective; every line but `algorithm` may be left out
- *   ranks = "2-8"           of the team: a number, "least-most", or "least-"
- *   bytes = "4K-1M"         of the message
- *   oversubscribed = false         ranks outnumber the processors they may use
+ *   [[bcast]]               a rule for a collective; every line but `algorithm` is optional
+ *   ranks = "2-8"           ranks of the team: a number, "min-max", or "min-"
+ *   bytes = "4K-1M"         bytes of the message
+ *   oversubscribed = false  true: more ranks than processors that they may use
  *   direct = true           the ranks can reach each other's memory
- *   within = "numa"         the lowest level of the memory hierarchy that holds all ranks;
- *                           "machine": none does; "unit": one does
- *   cheaper_than = "slices" only from where the time model (model.h) says that its algorithm takes
- *   less than that one
- *   algorithm = "queue"     or "mpi": left to the MPI
+ *   within = "numa"         the lowest level of the memory hierarchy with one unit that holds all
+ *                           ranks; "machine": no level has one; "unit": some level has one
+ *   cheaper_than = "slices" only from the size on from which the time model (model.h) predicts less
+ *                           time than for that algorithm
+ *   algorithm = "queue"     or "mpi": falls back to the MPI
  *   fragment = "16K"        a parameter of the algorithm
- *   fallback = true         for people and tests: for calls that a row before is for, but whose
- *                           algorithm cannot take them
- *   evidence = "E7"         for people: entries of docs/evidence/
+ *   fallback = true         for readers and tests: for calls of an earlier row whose algorithm does
+ *                           not handle them
+ *   evidence = "E7"         for readers: entries of docs/evidence/
  *
- *   [machine]               of a file that was measured: it serves only there, unless it was named
- *                           by HUDDLE_TUNING
+ *   [machine]               the machine that a file was measured on.  The file is used only there,
+ *                           unless HUDDLE_TUNING names it
  *   processors = 128
  *   cpu = "..."
  */
@@ -36,13 +36,13 @@
 enum { RULE_EVIDENCE = 32 };
 
 struct rule {
-    int kind;           /* enum coll_kind */
-    int row;            /* of alg.def, -1: left to the MPI */
-    int than;           /* the row that it must be cheaper than by the time model, -1: none */
-    int line;           /* of the file */
-    int oversubscribed; /* 0, 1, or -1: either */
-    int direct;         /* the same */
-    bool fallback;      /* for calls that another row is for, but cannot take */
+    int kind;                     /* enum coll_kind */
+    int row;                      /* of alg.def; -1: falls back to the MPI */
+    int than;                     /* it must be cheaper than this row by the time model; -1: none */
+    int line;                     /* of the file */
+    int oversubscribed;           /* 0, 1, or -1: either */
+    int direct;                   /* the same */
+    bool fallback;                /* for calls of another row that its algorithm does not handle */
     char evidence[RULE_EVIDENCE]; /* "": none */
     long min_ranks, max_ranks;
     size_t min_bytes, max_bytes;

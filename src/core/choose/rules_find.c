@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rules_find.c - where the tuning file is, and reading it. */
+/* rules_find.c - finds and reads the tuning file. */
 #define _GNU_SOURCE
 #include "core/choose/rules.h"
 #include "core/config/text.h"

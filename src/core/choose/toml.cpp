@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// toml.cpp - toml++ behind a C interface: nodes are visited in the order in which they are in the
-// file.
+// toml.cpp - a C interface to toml++.  Nodes are visited in the order of the file.
 //
-// toml++ 3.3 is not robust against every malformed text.  This file makes up for it, so that each
-// one is an answer and not a crash:
+// toml++ 3.3 crashes on some malformed texts.  This file works around that, so that each of them
+// gets an error:
 //
-// * Some malformed texts fail its assertions: after "[" it reads a key without looking whether one
-// begins there ("[,").  A Debug build aborts at that.
-//   With NDEBUG the same assertions become promises to the optimizer, and a failed one is undefined
-//   behaviour.  So they stay on here in all builds (no NDEBUG), and throw: a text that fails one is
-//   not valid TOML.
-// * Until 3.4 its test of a character for being a space calls all letters from U+00A1 to U+0499
-// unreachable: undefined behaviour again.  The header of that
-//   test comes first here, with the answer that 3.4 gives.
-// * Without exceptions its parser goes on after an error, in states that more of its assertions
-// exclude.  With exceptions a parse ends at its
-//   first error.  So this file is compiled with exceptions, and none of them leaves it.
+// * Some malformed texts fail its assertions: after "[" it reads a key without checking that one
+//   begins there ("[,").  A Debug build aborts at that.  With NDEBUG the assertions become
+//   promises to the optimizer, and a failed one is undefined behaviour.  So they stay on here in
+//   all builds (no NDEBUG), and throw: a text that fails one is not valid TOML.
+// * Before 3.4 its test whether a character is a space calls all letters from U+00A1 to U+0499
+//   unreachable, which is undefined behaviour too.  The header with that test comes first here,
+//   with the answer of 3.4.
+// * Without exceptions its parser continues after an error, in states that violate more of its
+//   assertions.  With exceptions a parse ends at its first error.  So this file is compiled with
+//   exceptions, and none of them leaves it.
 // * Nested tables and arrays are freed recursively.  Without a limit a line of 1 MB with a dotted
-// key ("a.a.a...") overflows the stack.
+//   key ("a.a.a...") overflows the stack.
 #undef NDEBUG
 #define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_FORMATTERS 0

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* toml.h - reading a TOML file that holds tables of plain values, with line numbers.  The reading
- * itself is toml++'s. */
+/*
+ * toml.h - reads a TOML file with tables of plain values, with line numbers.  toml++ is the parser.
+ */
 #ifndef HUD_TOML_H
 #define HUD_TOML_H
 

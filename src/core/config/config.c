@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * config.c - the table of settings, and reading it.
+ * config.c - the table of settings, and how it is read.
  *
- * A value is checked as a whole before anything of it is used.  The first bad one becomes
- * config->error, a line that names the variable, the value and what is accepted; the core then
- * passes every collective on.  A variable that starts with HUDDLE_ and is no setting is an error
- * too: a misspelt name would otherwise be silent.
+ * A value is checked completely before it is used.  The first bad one becomes config->error: a line
+ * with the variable, its value and the accepted values.  The core then passes on every collective.
+ * An unknown variable that starts with HUDDLE_ is an error too, since a misspelt name would
+ * otherwise go unnoticed.
  */
 #include "core/config/config.h"
 #include "coll/coll.h"

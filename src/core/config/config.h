@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * config.h - the settings: one table (config.def, and one row per parameter of each algorithm)
+ * config.h - the settings.  One table (config.def, and one row per parameter of each algorithm)
  * gives the environment variables HUDDLE_*, Open MPI's MCA parameters coll_huddle_*, the CLI's help
  * and the reference page.
  */
@@ -17,7 +17,7 @@
 struct setting {
     const char *name;                     /* "HUDDLE_MEMORY" */
     const char *mca;                      /* "memory": the MCA parameter is coll_huddle_memory */
-    const char *preset, *unit, *accepted; /* default, "B" or "", what is accepted in words */
+    const char *preset, *unit, *accepted; /* default, "B" or "", accepted values as text */
     const char *doc;
 };
 
@@ -52,27 +52,28 @@ enum config_choice {
 
 /* Effective values of one context. */
 struct config {
-    long number[SET_MAX];         /* WORD: index; BYTES: bytes, -1 for auto */
-    char text[SET_MAX][SET_TEXT]; /* the values as given, for display and for TEXT */
-    const char *origin[SET_MAX];  /* "default", "environment", "host" */
-    uint32_t digest[SET_MAX];     /* of the value where all ranks must agree, else 0 */
-    uint64_t agree;               /* of all digests: ranks with the same understand each other */
+    long number[SET_MAX];             /* WORD: index; BYTES: bytes, -1 for auto */
+    char text[SET_MAX][SET_TEXT];     /* the values as given, for display and for TEXT */
+    const char *origin[SET_MAX];      /* "default", "environment", "host" */
+    uint32_t digest[SET_MAX];         /* of the value where all ranks must agree, else 0 */
+    uint64_t agree;                   /* of all digests; must be the same on all ranks */
     long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */
-    bool given[SET_ALGS][ALG_PARAMS]; /* which of them are not the default but somebody's wish */
+    bool given[SET_ALGS][ALG_PARAMS]; /* which of them the user has set */
     char error[2 * SET_TEXT];         /* the first bad value, one line; "" */
 };
 
 /* Reads HUDDLE_* of the environment, then "NAME=VALUE" strings of the host (NULL-terminated or
- * NULL).  A bad value leaves the default and sets error. */
+ * NULL).  On a bad value the default remains and error is set. */
 void hud_config_read(const char *const *host, struct config *config);
 
-/* HUDDLE_CHECK is on by those settings: for a front end that must know before there is a context.
- * False if there is no memory to read them into. */
+/* Whether HUDDLE_CHECK is on by those settings, for a front end before it has a context.  False if
+ * there is no memory to read them. */
 HUD_API bool hud_config_checks(const char *const *host);
 
-/* A number, with K, M or G where it is bytes, from least (>= 0) to most.  False: it is not. */
+/* Parses a number from min (>= 0) to max, with K, M or G if it is bytes.  False: not valid. */
 bool hud_config_number(const char *text, bool bytes, long min, long max, long *number);
-/* The value of an algorithm's parameter (its row, its index).  False: *accepted says what is. */
+/* Parses the value of an algorithm's parameter (its row, its index).  False: not valid; *accepted
+ * has the accepted values. */
 bool hud_config_param(int alg, int param, const char *text, long *number, const char **accepted);
 
 /* Index in the algorithms' table that a collective's setting forces, or -1 (auto), or -2 (the MPI's

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* log.c - lines for people, each in one write so that ranks do not cut each other's. */
+/* log.c - lines for users, each in one write so that ranks do not mix their lines. */
 #include "core/config/log.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * text.h - plain text: valid UTF-8 without control characters.  Lines for people hold nothing else,
- * whatever a user's value holds: a newline would make two lines of one, an escape sequence would
- * move the cursor, and JSON has no place for bytes that are not UTF-8.
+ * text.h - plain text: valid UTF-8 without control characters.  Lines for users have only plain
+ * text, no matter what a user's value contains: a newline would split a line, an escape sequence
+ * would move the cursor, and JSON cannot hold bytes that are not UTF-8.
  */
 #ifndef HUD_TEXT_H
 #define HUD_TEXT_H

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * args.h - what a collective was called with, and whether that is right, by the collective's flags.
- * Inlined where these are known: a small call pays for what it has.
- */
+/* args.h - the arguments of a collective, and their validation, by the collective's flags.  Inlined
+ * where the flags are known, so that a small call pays only for the arguments that it has. */
 #ifndef HUD_ARGS_H
 #define HUD_ARGS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blake2s.h - BLAKE2s with 256 bits (RFC 7693): one-way, so that seeing one hash of a secret tells
- * nothing about another.  Where hash.h does not do. */
+/* blake2s.h - BLAKE2s with 256 bits (RFC 7693), a one-way hash: one hash of a secret reveals
+ * nothing about another.  hash.h is not enough for that. */
 #ifndef HUD_BLAKE2S_H
 #define HUD_BLAKE2S_H
 

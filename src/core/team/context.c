@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* context.c - making and ending one rank's context. */
+/* context.c - creates and destroys one rank's context. */
 #define _GNU_SOURCE
 #include "core/team/context.h"
 #include "core/arena/budget.h"

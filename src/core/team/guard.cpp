@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard.cpp - an exception, since C has no other way through frames that costs nothing until it is
- * used. */
+/* guard.cpp - leaves an algorithm by an exception: the only way through C frames that costs nothing
+ * until it is used. */
 #include "core/team/guard.h"
 
 namespace

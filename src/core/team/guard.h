@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * guard.h - the way out of a collective that can never end: from within a wait, through the
- * algorithm's frames, back to who called the algorithm.
+ * algorithm's frames, back to its caller.
  *
- * It costs nothing until it is used: the compiler's unwind tables hold what is needed, so the
- * algorithms and what lies between are compiled with them (-fexceptions).  No frame between holds
- * anything that must be given back.
+ * It costs nothing until it is used: the compiler's unwind tables have the necessary data, so the
+ * algorithms and all code between are compiled with them (-fexceptions).  No frame in between owns
+ * a resource that must be released.
  */
 #ifndef HUD_GUARD_H
 #define HUD_GUARD_H
@@ -24,7 +24,7 @@ int hud_guard_run(void (*run)(struct mem *m, const struct coll *call), struct me
 /* The same for anything else that waits. */
 int hud_guard_call(void (*call)(void *arg), void *arg);
 
-/* Only from within one of these, on its thread.  status: not 0. */
+/* Only from within one of the above, on the same thread.  status: not 0. */
 __attribute__((noreturn)) void hud_guard_leave(int status);
 
 #ifdef __cplusplus

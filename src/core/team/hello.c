@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hello.c - the first round of a team's set-up: facts about this rank, and the verdict over all
+/* hello.c - the first round of a team's set-up: facts about this rank, and the verdict on all
  * ranks' facts. */
 #include "core/config/log.h"
 #include "core/hash.h"

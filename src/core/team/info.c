@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* info.c - what huddle knows, as JSON for the CLI, tests and documents. */
+/* info.c - huddle's facts as JSON, for the CLI, tests and documents. */
 #include "core/choose/explain.h"
 #include "core/team/team.h"
 

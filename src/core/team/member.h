@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * member.h - what each member of a team publishes of itself: in its slice how far it is, in its
- * arena what it waits for.  Members read it when a wait lasts, `huddle who` at any time.
+ * member.h - what each member of a team publishes about itself: its progress in its slice, and its
+ * waits in its arena.  Members read it during a long wait, `huddle who` at any time.
  *
  * Line                  written by   read by                 value means
- *   member.calls[s]     its owner    who waits for long      calls that the owner has made of slot
- *                                                            s of the plan; the last: that fell
- *                                                            back
- *   member.bytes[s][c%2] its owner   who waits for long      bytes of call c of slot s, of a
+ *   member.calls[s]     its owner    long waiters            calls that the owner has made of slot
+ *                                                            s of the plan; the last slot counts
+ *                                                            calls that fell back
+ *   member.bytes[s][c%2] its owner   long waiters            bytes of call c of slot s, of a
  *                                                            broadcast as this member has them;
  *                                                            written before it is counted
- *   member.gave_up      its owner    who waits for long      1 + status with which the owner left
+ *   member.gave_up      its owner    long waiters            1 + status with which the owner left
  *                                                            the team's calls for good; 0: it has
  *                                                            not
- *   member.left         its owner    who waits for long      nonzero: the owner has freed the team,
+ *   member.left         its owner    long waiters            nonzero: the owner has freed the team,
  *                                                            and its process may end
  *   member.said         any          any (exchange)          nonzero in rank 0's slice: the line
  *                                                            about calls that differ has been
  *                                                            printed
- *   member.reach.*      its owner    who copies directly     see mem_shm.h
- *   head.note[i]        its owner    who waits for long,     struct wait_note: a wait of one of the
+ *   member.reach.*      its owner    direct copiers          see mem_shm.h
+ *   head.note[i]        its owner    long waiters,           struct wait_note: a wait of one of the
  *                                                            owner's threads
  *                                    huddle who
  *   head.obituary       any          any (exchange)          nonzero: the line about the end of the
@@ -46,13 +46,13 @@ struct member_state {
     struct mem_reach reach;
 };
 
-/* A wait that lasts.  The team's number and the call's are alike on all its members.  Texts end
- * with a zero byte. */
+/* A long wait.  The numbers of team and call are the same on all its members.  Texts end with a
+ * zero byte. */
 struct wait_note {
     uint64_t team, call, bytes;
     uint64_t since_ns; /* CLOCK_MONOTONIC */
     int32_t world_rank, rank, size, root;
-    int32_t owner;   /* in whose slice the flag lies that is waited for */
+    int32_t owner;   /* the rank in whose slice the awaited flag is */
     int32_t missing; /* members that are in no long wait of this call */
     struct {
         int32_t rank, pid; /* pid 0: not known here */

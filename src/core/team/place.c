@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place.c - the placement of a team's ranks, from rank 0 to all. */
+/* place.c - sends the placement of a team's ranks from rank 0 to all. */
 #include "core/team/place.h"
 #include "core/team/policy.h"
 

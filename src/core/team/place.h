@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place.h - where the ranks of a team are: told by rank 0 in its slice, read by all. */
+/* place.h - the placement of a team's ranks: rank 0 writes it in its slice, all read it. */
 #ifndef HUD_PLACE_H
 #define HUD_PLACE_H
 
@@ -14,9 +14,8 @@ static inline size_t place_bytes(int ranks)
 void hud_place_write(struct hud_team *team, const union hello *hello, struct place_table *table);
 
 /*
- * A copy of what rank 0 wrote, of place_bytes(ranks) bytes, in which everything is in its range,
- * whatever lies in shared memory.  A table that cannot be is one without levels, on all ranks
- * alike.
+ * Copies rank 0's table, of place_bytes(ranks) bytes, with all values in their ranges, no matter
+ * what is in shared memory.  An invalid table becomes one without levels, on all ranks alike.
  */
 void hud_place_read(const struct place_table *table, int ranks, struct place_table *copy);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* policy.c - how a team's ranks wait, from what the first round has told about their processors. */
+/* policy.c - how a team's ranks wait, from the facts about their processors in the first round. */
 #include "core/team/policy.h"
 #include "core/check/longwait.h"
 

@@ -5,10 +5,11 @@
 
 #include "core/team/setup.h"
 
-/* Ranks would wait for a processor that another waiting rank holds, as far as this rank knows. */
+/* Whether ranks would wait for a processor that another waiting rank uses, as far as this rank
+ * knows. */
 bool hud_policy_oversubscribed(struct hud_team *team, const union hello *hello);
 
-/* Fills team->policy.  Local; hello: what every rank of the team has said in the first round. */
+/* Fills team->policy.  Local; hello: those of all ranks, from the first round. */
 void hud_policy_make(struct hud_team *team, const union hello *hello);
 
 #endif

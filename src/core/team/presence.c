@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* presence.c - one way for this process, and what it found, remembered. */
+/* presence.c - the way of this process to publish its presence, and a memory of its answers. */
 #define _GNU_SOURCE
 #include "core/team/presence.h"
 #include "core/local.h"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * presence.h - which ranks of the job use huddle on this node, known without a message: where the
- * host cannot tell (hud_host.present).
+ * presence.h - which ranks of the job use huddle on this node, without a message.  It is used where
+ * the host cannot tell (hud_host.present).
  *
  * A rank without huddle (a static binary in an MPMD job, a failed load, another node) would never
- * join a team's set-up, and the others would wait for ever.  So the verdict on a rank must be
- * common knowledge: each process announces itself before its MPI has initialised, where nobody else
- * can write or hide it, and MPI_Init synchronises.  A rank that could not announce itself finds
- * that out as the others do, and all leave its teams to the MPI.
+ * join a team's set-up, and the others would wait for ever.  So all ranks must have the same answer
+ * for each rank.  Each process publishes its presence before its MPI has initialised, in a place
+ * where no other user can write or hide it, and MPI_Init synchronises.  A rank that could not
+ * publish its presence finds itself absent, as the others do, and calls on its teams fall back to
+ * the MPI on all ranks.
  *
- * Two ways, the first that the launcher offers:
+ * Two ways, the first that the launcher supports:
  *   presence_lock.c   Hydra: a lock on the socket to the proxy, which only the ranks of the node
- *                     have inherited
- *   presence_name.c   elsewhere: a socket whose name only those can compute who know the job's
- *                     secret (HUDDLE_JOB)
+ *   inherit presence_name.c   elsewhere: a socket with a name that only ranks which know the job's
+ *   secret (HUDDLE_JOB) can compute
  */
 #ifndef HUD_PRESENCE_H
 #define HUD_PRESENCE_H

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * presence_lock.c - ranks under Hydra: a byte's write lock (fcntl) on the inode of the socket to
- * the proxy.
+ * presence_lock.c - ranks under Hydra: a write lock (fcntl) on one byte of the inode of the socket
+ * to the proxy.
  *
- * All ranks of a node inherit that one socket, and nobody else can have it: a stranger can neither
- * set, take nor see these locks, and no file is there.  The kernel drops a process's locks when it
- * ends, and when it closes any descriptor of the inode: so our own one does not survive an exec,
- * and the locks go with it.  A fork does not inherit them.
+ * All ranks of a node inherit that one socket, and no other process can have it: a stranger can
+ * neither set, take nor see these locks.  No file exists.  The kernel drops a process's locks
+ * when it ends, and when it closes any descriptor of the inode.  So huddle's own descriptor is
+ * closed on exec, and the locks are dropped with it.  A forked process does not inherit them.
  *
  * Why all ranks get one answer: the locks are set before MPI_Init's synchronisation, so a rank that
- * looks afterwards sees all of them.  F_GETLK on a byte of a descriptor that is there fails only
- * when the kernel is out of memory or when interrupted, and is then done again; a rank that was
- * forbidden the call finds that out before it announces itself, and then does not.  One that has
- * lost its descriptor has lost its lock as well: it counts as absent, here as elsewhere.
+ * looks afterwards sees all of them.  F_GETLK on a byte of an open descriptor fails only when the
+ * kernel is out of memory or when interrupted, and is then repeated.  A rank that may not make this
+ * call finds that out before it publishes its presence, and then does not.  A rank that has lost
+ * its descriptor has lost its lock as well: it is absent for itself and for the others.
  */
 #define _GNU_SOURCE
 #include "core/arena/descriptor.h"

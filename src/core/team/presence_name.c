@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * presence_name.c - ranks that share nothing but a secret: an abstract datagram socket per rank,
- * whose name is a one-way hash of the secret, the job and the rank.
+ * presence_name.c - ranks that share only a secret: an abstract datagram socket per rank, with a
+ * name that is a one-way hash of the secret, the job and the rank.
  *
- * Anybody on the node can read the names of sockets that are bound (/proc/net/unix), and bind names
- * that are not.  But from one name no other can be computed without the secret, so nobody can be
- * there before a rank.  The secret is HUDDLE_JOB: made by 'huddle run', or given by the site.
+ * Any process on the node can read the names of bound sockets (/proc/net/unix), and bind names that
+ * are free.  But without the secret no name can be computed from another, so no other process can
+ * bind a rank's name before the rank does.  The secret is HUDDLE_JOB: made by 'huddle run', or set
+ * by the site.
  *
  * Why all ranks get one answer: connecting a datagram socket succeeds if and only if the name is
- * bound, whatever its queue holds, and it is bound before MPI_Init's synchronisation or never.  A
- * rank asks for itself as others do: one that could not bind its name finds nothing, as they do.
+ * bound, even if its queue is full, and the name is bound before MPI_Init's synchronisation or
+ * never.  A rank checks itself as others do: a rank that could not bind its name finds nothing, as
+ * they do.
  */
 #define _GNU_SOURCE
 #include "core/arena/descriptor.h"

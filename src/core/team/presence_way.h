@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* presence_way.h - a way to announce ranks and to find them: what presence.c chooses from. */
+/*
+ * presence_way.h - a way to publish the presence of ranks and to find them; presence.c chooses one.
+ */
 #ifndef HUD_PRESENCE_WAY_H
 #define HUD_PRESENCE_WAY_H
 

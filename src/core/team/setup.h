@@ -15,11 +15,11 @@ enum { HELLO_BYTES = 1280, HELLO_VALUES = 512, SPARE_RANKS = 4096 };
 #define HELLO_ARENA_MAX ((uint64_t)1 << 46)
 
 /* First round: presence, arena, bytes on offer, affinity, settings.  From the first release on its
- * size never changes, so that versions can tell each other apart. */
+ * size never changes, so that different versions recognise each other. */
 union hello {
     struct {
-        uint64_t version;          /* of huddle and of what a slice holds */
-        uint64_t host_id, boot_id; /* boot_id 0: this rank cannot tell */
+        uint64_t version;          /* of huddle and of the layout of a slice */
+        uint64_t host_id, boot_id; /* boot_id 0: unknown */
         uint32_t reason;           /* why this rank cannot take part, or REASON_NONE */
         uint32_t complaint;        /* hash of the line about a bad setting, 0: none */
         uint64_t offer_bytes;
@@ -27,8 +27,8 @@ union hello {
         int32_t quota;             /* processors the cgroup allows */
         int32_t node;              /* NUMA node of the arena, or where this rank runs now */
         uint64_t settings;         /* digest of those that must agree */
-        char values[HELLO_VALUES]; /* "NAME=VALUE" lines of what is not the default, as far as they
-                                      fit: for messages */
+        char values[HELLO_VALUES]; /* "NAME=VALUE" lines of settings that differ from the default,
+                                      as many as fit, for messages */
         struct peer_card card;
         struct topo_cpus cpus;
     } is;
@@ -44,15 +44,15 @@ struct reply {
 
 void hud_hello_make(struct hud_team *team, union hello *hello);
 
-/* "NAME=VALUE" of a setting, as that rank told it, else its default. */
+/* "NAME=VALUE" of a setting, from that rank's hello, else its default. */
 void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT]);
 
 /*
  * Pure: every rank gets the same answer from the same hellos.  *bytes: of the slice; *who: the rank
- * that a refusal is about.  REASON_EXCHANGE: what that rank says cannot be.
+ * that causes a refusal.  REASON_EXCHANGE: that rank's data is not valid.
  */
 enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who);
-/* The same of replies: bytes, of a slice, must fit into each arena where its owner says. */
+/* The same for replies: a slice of `bytes` must fit into each arena at its owner's offset. */
 enum reason hud_reply_verdict(const struct reply *all, const union hello *hello, int ranks,
                               size_t bytes, int *who);
 

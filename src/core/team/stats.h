@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stats.h - what each rank called, and what became of it.  The counters lie in the rank's arena, so
- * that rank 0 prints the job's sums at the end from what it has mapped, without a collective of its
- * own.
+ * stats.h - the calls of each rank, and whether they were handled.  The counters are in the rank's
+ * arena.  So rank 0 prints the job's sums at the end from the arenas that it has mapped, without a
+ * collective.
  */
 #ifndef HUD_STATS_H
 #define HUD_STATS_H
@@ -13,11 +13,11 @@
 
 struct stats_coll {
     mem_counter calls, bytes, ns; /* ns only while statistics are on */
-    mem_counter empty;            /* calls of zero bytes, which end at once; not among the calls */
+    mem_counter empty; /* calls of zero bytes, which return at once; not counted in `calls` */
     mem_counter became[REASON_COUNT]; /* [REASON_NONE]: handled */
 };
 
-/* Nothing but counters. */
+/* Only counters. */
 struct stats {
     struct stats_coll coll[COLL_KINDS];
     mem_counter arena_bytes, leased_bytes, leased_peak_bytes, leases,
@@ -28,8 +28,8 @@ struct stats {
 
 struct hud_context;
 
-/* Prints to where HUDDLE_STATS says: sums over this context and every arena it has mapped.  Local;
- * a file that cannot be written is one line. */
+/* Prints to the destination of HUDDLE_STATS: sums over this context and every arena that it has
+ * mapped.  Local.  If the file cannot be written, a line reports it. */
 void hud_stats_print(struct hud_context *context);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team.c - a team: made, given up before its first collective, freed. */
+/* team.c - a team: created, given up before its first collective, freed. */
 #include "core/check/check.h"
 #include "core/kept.h"
 #include "core/team/setup.h"

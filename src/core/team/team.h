@@ -20,7 +20,7 @@ struct hud_team {
     int rank, size;
     enum team_state state;
     enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
-    bool declined;      /* the caller has no memory for its calls */
+    bool declined;      /* hud_team_decline was called */
     long calls;         /* so far, while it is new or early */
     enum reason reason; /* TEAM_EARLY, TEAM_REFUSED, TEAM_BROKEN: why, the same on all ranks */
     /* TEAM_READY, TEAM_BROKEN: */
@@ -34,11 +34,11 @@ struct hud_team {
         uint64_t started; /* hud_process_started, as this process reads it; 0: not read yet */
         bool ended;
     } * process;     /* [size] of the members */
-    int asked;       /* from which member on the next look at a long wait asks about processes */
-    uint64_t number; /* names the team, alike on all members */
+    int asked;       /* the member at which the next check of processes in a long wait begins */
+    uint64_t number; /* of the team, the same on all members */
     size_t offset, bytes;      /* of this rank's slice in its arena */
-    const struct plan *plan;   /* the context's: teams alike share one */
-    struct member_state *mine; /* in its own slice: what this member publishes of itself */
+    const struct plan *plan;   /* the context's; equal teams share one */
+    struct member_state *mine; /* in its own slice: the data that this member publishes */
     /* Of the call that is running, or ran last: */
     const struct plan_entry *entry;
     const struct coll *call;
@@ -50,14 +50,14 @@ struct hud_team {
     struct check *check;        /* check.h; NULL: calls are not checked */
 };
 
-/* What a member publishes of itself. */
+/* The data that a member publishes about itself. */
 static inline struct member_state *team_member(const struct hud_team *team, int rank)
 {
     return (struct member_state *)(void *)(team->slices[rank] + MEMBER_OFFSET);
 }
 
-/* All members use huddle on this node, or nobody can tell.  Local; looked up once: the same on
- * every rank. */
+/* Whether all members use huddle on this node, or it cannot be known.  Local; looked up once; the
+ * same on every rank. */
 bool hud_team_is_present(struct hud_team *team);
 
 /*
@@ -66,7 +66,7 @@ bool hud_team_is_present(struct hud_team *team);
  */
 void hud_team_setup(struct hud_team *team);
 
-/* Undoes what a READY team holds; its slice is left, not freed.  Local. */
+/* Releases the resources of a READY team; its slice is left, not freed.  Local. */
 void hud_team_leave(struct hud_team *team);
 
 #endif

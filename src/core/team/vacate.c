@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * vacate.c - leaving a team: each member adds one to a counter in every member's slice, and never
+ * vacate.c - leaves a team: each member adds one to a counter in every member's slice, and never
  * waits.
  *
  * Source    this project.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * front.h - what the loader and the front ends know of each other.  No front end is linked to the
- * loader: it is found by file name and asked for one exported function.
+ * front.h - the interface between the loader and the front ends.  No front end is linked to the
+ * loader: the loader finds it by file name and calls one exported function.
  *
  * Open MPI's component:  int huddle_openmpi_inject(void);
- *     Returns 0 when done, anything else when it has said why not.
+ *     Returns 0 on success; otherwise it has printed the reason.
  * Wrappers over PMPI_*:  const char *huddle_mpich_attach(void *mpi, const char *version, const
  * struct hud_front **front);
- *     mpi is dlopen's handle of the MPI's library, version what MPI_Get_library_version says.
- *     Returns NULL when done, else why not.
+ *     mpi is dlopen's handle of the MPI's library, version the text of MPI_Get_library_version.
+ *     Returns NULL on success, else the reason.
  *
  * They are called at most once, before the MPI initialises.
  */

@@ -4,13 +4,14 @@
  * was built for it.
  *
  * It depends on no MPI, so it is harmless in every process of a job: shells, launchers,
- * interpreters.  It looks when it is loaded (an MPI that the program links is already mapped,
- * whatever the order of constructors), and again when MPI_Init is called (an MPI that came later,
- * by dlopen, as mpi4py's does).  An MPI without a front end is left
- * alone, and rank 0 reports it in one line.  HUDDLE=off: nothing is looked for and nothing loaded;
- * the names in trampolines.c pass calls on.  The same holds in a process with elevated privileges,
- * into which /etc/ld.so.preload or a trusted directory brings this library: there not even that
- * variable is read.
+ * interpreters.  It searches when it is loaded: an MPI that the program links is already mapped
+ * then, in any order of constructors.  It searches again when MPI_Init is called, for an MPI that
+ * was loaded later by dlopen, as mpi4py does.  If an MPI has no front end, huddle does nothing, and
+ * rank 0 reports it in one line.
+ *
+ * With HUDDLE=off nothing is searched and nothing loaded; the functions in trampolines.c pass calls
+ * on.  The same holds in a process with elevated privileges, if /etc/ld.so.preload or a trusted
+ * directory brings this library into it; there not even that variable is read.
  */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* loader.h - between the two halves of the loader: finding the MPI (loader.c) and the names it
- * wraps (trampolines.c). */
+/* loader.h - the interface between the two halves of the loader: finding the MPI (loader.c), and
+ * the MPI functions that it exports (trampolines.c). */
 #ifndef HUD_LOADER_H
 #define HUD_LOADER_H
 

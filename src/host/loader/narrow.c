@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * narrow.c - MPI_Alltoallv_c and its kin, of an MPI that has none (Open MPI 4 and 5): arrays of
- * large counts as arrays of ints.
+ * narrow.c - MPI_Alltoallv_c and related functions for an MPI without them (Open MPI 4 and 5):
+ * arrays of large counts are converted to arrays of ints.
  *
- * Counts and places that no int holds are an error, as is no memory for the arrays.
+ * Counts and displacements that do not fit an int are an error, and so is a lack of memory for the
+ * arrays.
  */
 #include "host/loader/loader.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trampolines.c - the MPI_* names that the preloaded library exports: those that a front end wraps,
- * and those that initialise an MPI.
+ * trampolines.c - the MPI_* functions that the preloaded library exports: those that a front end
+ * wraps, and those that initialise an MPI.
  *
- * Interposition works only for names of the preloaded library itself, and before any MPI is known.
- * So each name here jumps through a table: to the front end's wrapper, or else to the definition
- * the caller would have found without us (first call: looked up; later calls: a load and a jump).
- * All arguments are integers or pointers, and travel unchanged: handles are ints in MPICH and
- * pointers in Open MPI.  The Fortran names are those that do not pass through the C function in
- * some MPI.
+ * Interposition works only for symbols of the preloaded library itself, and before any MPI is
+ * known.  So each function here jumps through a table: to the front end's wrapper, or else to the
+ * definition that the caller would have found without huddle (first call: looked up; later calls: a
+ * load and a jump). All arguments are integers or pointers, and are passed on unchanged: handles
+ * are ints in MPICH and pointers in Open MPI.  The Fortran names are those that do not call the C
+ * function in some MPI.
  *
- * A profiling tool preloaded before us sees the calls first.  If it goes on to PMPI_*, huddle does
- * not; nothing breaks.
+ * A profiling tool that is preloaded before huddle gets the calls first.  If it calls PMPI_*,
+ * huddle does not see the call; nothing breaks.
  */
 #define _GNU_SOURCE
 #include "core/local.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checked.c - with HUDDLE_CHECK: the collectives that huddle does not serve.  Each says what it is
- * about to do, calls the module below, and says that it is back.  What the module below does
- * meanwhile with other collectives of the same communicator is its own affair.
+ * checked.c - with HUDDLE_CHECK: the collectives that huddle does not handle.  Each announces its
+ * call, calls the module below, and announces its return.  If the module below calls other
+ * collectives of the same communicator meanwhile, these are not checked.
  */
 #include "module.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * compat.h - all that differs between the series of Open MPI for which this component is built: 4.1
- * (coll API 2.0.0) and 5.0 (2.4.0).  The headers are Open MPI's internal ones.
- */
+/* compat.h - the differences between the series of Open MPI for which this component is built: 4.1
+ * (coll API 2.0.0) and 5.0 (2.4.0).  The headers are Open MPI's internal ones. */
 #ifndef HUD_OPENMPI_COMPAT_H
 #define HUD_OPENMPI_COMPAT_H
 

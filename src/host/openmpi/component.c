@@ -7,7 +7,7 @@
  *             communicator asks it (comm_query) when it is made.  MPI_Finalize first waits for all
  *             ranks of the job (a PMIx fence), then frees every communicator, then closes the
  *             component: the context prints the statistics after all ranks have stopped counting.
- * Collective  Nothing here: a team is set up in the first collective that uses it.
+ * Collective  Nothing happens here: a team is set up in the first collective that uses it.
  * Stepping aside
  *             Inter-communicators and single ranks fall back.  Everything does where MPI_Init does
  *             not wait for all ranks, or where Open MPI's objects are not laid out as in the

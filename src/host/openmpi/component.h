@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * component.h - what the files of the Open MPI component share.
+ * component.h - declarations that the files of the Open MPI component share.
  *
  *   component.c   the component: opened once per process, asked once per communicator, closed in
  *                 MPI_Finalize
- *   module.c      one communicator: the team, and whose collectives they were before
- *   handled.c       the collectives that huddle serves
+ *   module.c      one communicator: the team, and the modules that served its collectives before
+ *   handled.c     the collectives that huddle serves
  *   checked.c     with HUDDLE_CHECK, the other collectives
  *   view.c        a user's buffer of any datatype as a hud_view
  *   reduction.c   an operation on a datatype as a hud_op

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handled.c - the collectives that huddle serves.
+ * handled.c - the collectives that huddle handles.
  *
- * take_<name> describes a call to huddle as views and an operation.  What huddle answers HUD_PASS
- * to, and what it is not asked (during the team's own set-up, or an operation that only Open MPI
- * knows), goes below with the caller's own arguments; the answer is the same on every rank.  A call
- * that huddle knows under another name is announced by its own around that.
+ * take_<name> describes a call to huddle as views and an operation.  Calls for which huddle returns
+ * HUD_PASS go to the module below, with the caller's own arguments.  So do calls during the team's
+ * own set-up, and operations that only Open MPI knows.  The decision is the same on every rank.  A
+ * call that huddle serves by another collective is announced by its own name.
  */
 #include "coll/coll.h"
 #include "module.h"

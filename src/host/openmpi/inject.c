@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inject.c - how the component enters an Open MPI without being found as a file: before MPI_Init,
- * as one more of the components that are compiled in.  It works for every build, also one without
- * dlopen, and is what `huddle run` does.
+ * inject.c - adds the component to an Open MPI without a component file: before MPI_Init, as one of
+ * the components that are compiled in.  This works for every build, also one without dlopen, and is
+ * what `huddle run` uses.
  *
- * Open MPI ignores a component file whose name is already there, so a site's installed copy and
- * this one do not meet in one process.
+ * Open MPI ignores a component file whose name is already registered, so a site's installed copy
+ * and this one are never both in one process.
  */
 #include "component.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * living.c - is the Open MPI in this process laid out as the headers we were compiled with?
+ * living.c - checks that the objects of the Open MPI in this process have the layout of the headers
+ * that huddle was compiled with.
  *
- * Sites build Open MPI with other options (CUDA, debugging, PERUSE, fault tolerance), and those
- * move fields.  Every field that the component reads is checked against an object whose value is
- * known, or stands between two such fields.
+ * Sites build Open MPI with other options (CUDA, debugging, PERUSE, fault tolerance), and these
+ * move fields.  Every field that the component reads is checked against an object with a known
+ * value, or is between two such fields.
  */
 #include "component.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * module.c - one communicator under huddle: its team, and the modules that it takes the collectives
- * from.
+ * module.c - one communicator under huddle: its team, and the modules from which it takes over the
+ * collectives.
  *
- * Modules are enabled in ascending priority, so what stands in the communicator's table when we are
- * enabled is what would have served without us.  It is kept (and retained) as the module below:
- * whatever huddle answers HUD_PASS to goes there, and that answer is the same on every rank.
+ * Modules are enabled in ascending priority.  So the functions in the communicator's table, when
+ * huddle's module is enabled, are those that would have served without it.  They are kept (and
+ * retained) as the module below: calls for which huddle returns HUD_PASS go there, and that
+ * decision is the same on every rank.
  */
 #include "module.h"
 

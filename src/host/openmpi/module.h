@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* module.h - one communicator under huddle, as module.c, handled.c and checked.c see it. */
+/* module.h - one communicator under huddle, for module.c, handled.c and checked.c. */
 #ifndef HUD_OPENMPI_MODULE_H
 #define HUD_OPENMPI_MODULE_H
 

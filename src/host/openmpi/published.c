@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * published.c - which ranks use huddle: a key that each of them publishes in the launcher's
- * exchange (PMIx), and the others look up.
+ * published.c - which ranks use huddle: each of them publishes a key in the launcher's exchange
+ * (PMIx), and the others look it up.
  *
  * Only ranks of the job can write there, and only for themselves.  A rank publishes in
- * component_open, before Open MPI sends what is published and waits for the others: so a rank that
- * is in a communicator has sent its key, or never will, and the node's own server has the final
- * answer.  A rank whose key could not be published knows it, and the others find nothing.  Keys are
- * for the ranks of a node: a rank of another one is absent.
+ * component_open, before Open MPI sends the published keys and waits for the others.  So a rank
+ * that is in a communicator has sent its key, or never will, and the node's own server has the
+ * final answer.  A rank whose key could not be published knows it, and the others find nothing.
+ * Keys are for the ranks of a node: a rank of another node is absent.
  *
- * An answer that does not come is waited for: only "there is no such key" means that a rank is
- * absent.
+ * A lookup that gets no answer is repeated: only the answer that the key does not exist means that
+ * a rank is absent.
  */
 #include "component.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduction.c - an operation of Open MPI, on a datatype, as a hud_op.
+ * reduction.c - an operation of Open MPI on a datatype, as a hud_op.
  *
  * Predefined operations on predefined types are huddle's own, found by Open MPI's numbers of both.
- * What huddle has no kernel for (LOGICAL, users' operations) Open MPI applies itself, with
- * MPI_Reduce_local, to pieces in private memory: an operation finds its elements as its datatype
- * lays them out, in memory as aligned as malloc's or better, and never packed bytes.  The pieces
- * are on the stack, or, of elements too wide for it, one element each in memory obtained
- * beforehand: the width is a rank's own affair, the signature being all that ranks share.
+ * All others (LOGICAL, user-defined operations) are applied by Open MPI, with MPI_Reduce_local, to
+ * pieces in private memory.  An operation finds its elements in the layout of their datatype, in
+ * memory aligned like malloc's or better, and never as packed bytes.  The pieces are on the stack.
+ * Elements that are too wide for it are handled one by one in memory that is allocated beforehand:
+ * ranks share only the signature, and the width may differ from rank to rank.
  */
 #include "module.h"
 

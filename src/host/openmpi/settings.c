@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * settings.c - huddle's settings as MCA parameters coll_huddle_*, from the one table of
- * core/config/config.h.  A parameter that was given (command line, OMPI_MCA_*, a file) wins over
- * the environment variable of the same setting; one that was not says nothing.
+ * settings.c - huddle's settings as MCA parameters coll_huddle_*, from the table of
+ * core/config/config.h.  A parameter that was given (command line, OMPI_MCA_*, a file) overrides
+ * the environment variable of the same setting.
  */
 #include "core/config/config.h"
 

@@ -2,12 +2,11 @@
 /*
  * view.c - a user's buffer of any datatype as a hud_view.
  *
- * Contiguous in memory and on the host: the view is the memory.  Otherwise Open MPI's convertor
- * packs and unpacks it: gaps, permuted structures, and device memory (CUDA; ROCm in 5.0), which the
- * convertor copies with the device's own means.  So a rank with a device buffer and one with a host
- * buffer take part in the same collective and no agreement is needed: how bytes leave or enter a
- * buffer is its owner's affair.  What Open MPI does not recognise as device memory we do not
- * either.
+ * If the buffer is contiguous and in host memory, the view is the memory.  Otherwise Open MPI's
+ * convertor packs and unpacks it: gaps, permuted structures, and device memory (CUDA; ROCm in 5.0),
+ * which the convertor copies with the device's own functions.  So a rank with a device buffer and
+ * one with a host buffer can take part in the same collective without an agreement.  Device memory
+ * that Open MPI does not recognise, huddle does not recognise either.
  *
  * Views may share a convertor: it serves one of them at a time.  Its position is set each time,
  * which costs nothing while bytes come in order.

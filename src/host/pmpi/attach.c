@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* attach.c - meeting the MPI: its functions by name. */
+/* attach.c - finds the functions of the MPI by name. */
 #include "core/config/config.h"
 #include "core/team/presence.h"
 #include "host/loader/front.h"

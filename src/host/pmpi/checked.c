@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checked.c - with HUDDLE_CHECK: wrappers of the collectives that huddle does not take.  Each says
- * what it is about to do, calls the MPI's own, and says that it is back.  What the MPI will find
- * wrong with the arguments counts as nothing to do, and is left to it.
+ * checked.c - with HUDDLE_CHECK: wrappers of the collectives that huddle does not handle.  Each
+ * announces its call, calls the MPI's own function, and announces its return.  Arguments that the
+ * MPI will refuse count as a call without data; the MPI reports them.
  */
 #include "host/pmpi/pmpi.h"
 

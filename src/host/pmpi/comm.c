@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * comm.c - what is known of a communicator: an attribute of it, found through a cache of one entry.
+ * comm.c - huddle's data about a communicator: an attribute of it, found through a cache of one
+ * entry.
  *
- * The cache is a thread's own (where several call at a time) and stamped with a generation that
- * every delete callback raises: handles are reused, and another thread's callback cannot clear this
- * thread's entry.  Only communicators that carry the attribute are cached, so whatever ends one
- * ends its entries.  Creating it is local.  Whether huddle takes a communicator's collectives is
- * decided by the core, alike on all ranks, in its first one.
+ * The cache is per thread (where several threads call at a time).  Its entry has a generation,
+ * which every delete callback increments: handles are reused, and another thread's callback cannot
+ * clear this thread's entry.  Only communicators that carry the attribute are cached, so the end of
+ * a communicator ends its entries.  Creating the attribute is local.  The core decides in a
+ * communicator's first collective, alike on all ranks, whether huddle handles its collectives.
  *
- * One communicator is in one collective at a time (MPI's rule), so its own state needs no lock; the
- * list of all does, and no MPI function is called with that lock held.
+ * One communicator is in one collective at a time (MPI's rule), so its own state needs no lock.
+ * The list of all communicators has a lock, and no MPI function is called with it held.
  */
 #include "host/pmpi/pmpi.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange.c - exchanges: MPI's arguments as views of huddle's.
+ * exchange.c - exchanges: MPI's arguments as huddle's views.
  *
- * Equal blocks are one message, in either direction.  alltoallv and alltoallw have a message for
- * each member and direction, and alltoallv is an alltoallw whose types are all the same.
+ * Equal blocks are one message in either direction.  alltoallv and alltoallw have a message for
+ * each member and direction; alltoallv is an alltoallw with one type.
  */
 #include "host/pmpi/pmpi.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * life.c - the process's context: created when MPI_Init returns, or by the first collective where
- * that was not seen (mpi_f08's bypasses C); its teams end in the delete callback of an attribute of
- * COMM_SELF, which MPI_Finalize calls first of all, bypassed or not.  Attributes go in reverse
- * order, so callbacks of the program that still communicate come before ours.  The context itself
- * ends with the process: other ranks may still count when rank 0 enters MPI_Finalize, and its
- * statistics are theirs too.
+ * life.c - the context of the process.  It is created when MPI_Init returns, or by the first
+ * collective if huddle did not see MPI_Init (mpi_f08 bypasses C).  Its teams end in the delete
+ * callback of an attribute of COMM_SELF, which MPI_Finalize calls first of all, bypassed or not.
+ * Attributes are deleted in reverse order, so callbacks of the program that still communicate come
+ * before huddle's.  The context itself ends with the process: other ranks may still count when rank
+ * 0 enters MPI_Finalize, and it prints their statistics too.
  *
- * Not for every process: without MPI_Init (sessions) there is no COMM_WORLD to name ranks by, and
- * ranks that were spawned are no part of the job that the launcher named.  Both are the same on all
- * ranks of a COMM_WORLD, and the MPI's own collectives serve them.
+ * Some processes get no context.  Without MPI_Init (sessions) no COMM_WORLD names ranks, and
+ * spawned ranks are not part of the job that the launcher named.  Both are the same on all ranks of
+ * a COMM_WORLD, and all their collectives fall back to the MPI.
  */
 #include "host/pmpi/pmpi.h"
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * local.c - operations that the MPI carries out, by MPI_Reduce_local: those of users, and
- * predefined ones without a kernel of huddle's.
+ * local.c - operations that the MPI carries out, by MPI_Reduce_local: user-defined ones, and
+ * predefined ones without a kernel of huddle.
  *
- * Elements are handled from left to right, whether the operation commutes or not, by pieces that
- * fit scratch on the stack, or one by one in memory obtained beforehand where they are wider than
- * that: nothing can fail in the middle.  How wide they are is a rank's own affair, the signature
- * being all that ranks share.  A user's function sees elements as they lie in the user's own
- * buffers.  Where these are runs of memory, one after the other, so are the packed bytes that
- * huddle carries; otherwise elements are unpacked into the scratch for it, at the datatype's own
- * bounds and extent, and packed again.
+ * Elements are combined from left to right, whether the operation commutes or not, by pieces that
+ * fit scratch memory on the stack.  Wider elements are handled one by one in memory that is
+ * allocated beforehand, so nothing can fail in the middle.  Ranks share only the signature; the
+ * width may differ from rank to rank.  A user's function sees elements in the layout of the user's
+ * buffers.  If that layout is contiguous, the packed bytes have it too; otherwise elements are
+ * unpacked into the scratch memory, at the datatype's bounds and extent, and packed again.
  */
 #include "host/pmpi/pmpi.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message.c - a user's buffer as a view of huddle.
+ * message.c - a user's buffer as a huddle view.
  *
- * Contiguous: the bytes themselves.  Otherwise whole elements are packed and unpacked by the MPI,
- * whose packed form is the bare bytes in the order of the signature (life.c checks that).  MPI has
- * no partial pack, and the cuts are the sender's: so a piece of an element is cut from a packed
- * copy of it, and put by packing what is there, replacing the piece, and unpacking.  Elements too
- * large for that are staged: the whole message is packed in private memory, obtained before shared
- * memory is touched.
+ * If the buffer is contiguous, the view is its bytes.  Otherwise the MPI packs and unpacks whole
+ * elements; its packed form is the bare bytes in the order of the signature (life.c checks that).
+ * MPI has no partial pack, and the sender decides where pieces end.  So a piece of an element is
+ * cut from a packed copy of it.  It is written by packing the present element, replacing the piece,
+ * and unpacking.  Elements that are too large for that are staged: the whole message is packed in
+ * private memory, which is allocated before shared memory is touched.
  */
 #include "host/pmpi/pmpi.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op.c - an operation of MPI on elements of a datatype, as an operation of huddle.
+ * op.c - an MPI operation on elements of a datatype, as a huddle operation.
  *
- * Predefined ones that huddle has a kernel for are in a table, found by the low bits of both
- * handles.  The rest the MPI carries out itself (local.c).  Some calls fall back as a whole, from
- * what all ranks share: what MPI does not define (it reports that), and predefined operations on
- * derived types.
+ * Predefined operations with a kernel in huddle are in a table, indexed by the low bits of both
+ * handles.  All others are carried out by the MPI (local.c).  Some calls fall back as a whole, by
+ * facts that all ranks share: operations that MPI does not define (the MPI reports it), and
+ * predefined operations on derived types.
  */
 #include "host/pmpi/pmpi.h"
 

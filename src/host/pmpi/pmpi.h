@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmpi.h - what the files of the MPICH-family front end share.
+ * pmpi.h - declarations that the files of the front end for the MPICH family share.
  *
  * attach.c    the calls of the MPI, found by name
  * wrap.c      the wrappers, from host/signatures.def
  * reduce.c    reductions, from MPI's arguments to huddle's
- * exchange.c  the same of alltoall, alltoallv, alltoallw
+ * exchange.c  the same for alltoall, alltoallv, alltoallw
  * life.c      the process's context, from the first collective (or the return of MPI_Init) to
  *             MPI_Finalize
  * checked.c   more wrappers, with HUDDLE_CHECK
- * comm.c      what is known of a communicator
- * type.c      what is known of a datatype
- * message.c   a user's buffer as a view of huddle
- * op.c        an operation of MPI as one of huddle
+ * comm.c      huddle's data about a communicator
+ * type.c      huddle's data about a datatype
+ * message.c   a user's buffer as a huddle view
+ * op.c        an MPI operation as a huddle operation
  * local.c     operations that the MPI carries out
  *
  * One build against MPICH's headers serves all MPIs of its ABI: handles are ints whose bits tell

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce.c - reductions: MPI's arguments as views and an operation of huddle's.
+ * reduce.c - reductions: MPI's arguments as huddle's views and operation.
  *
- * Elements that huddle takes are never staged (hud_op_open refuses larger ones, on all ranks
- * alike), so there is nothing to close.
+ * Elements that huddle handles are never staged (hud_op_open refuses larger ones, on all ranks
+ * alike), so no view has to be closed.
  */
 #include "host/pmpi/pmpi.h"
 

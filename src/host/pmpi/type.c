@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * type.c - what is known of a datatype: whether an element's bytes are one run of memory, in order.
+ * type.c - huddle's data about a datatype: whether the bytes of an element are contiguous and in
+ * order.
  *
- * size == extent does not tell that (a structure may permute its members), so constructors are
- * decoded.  Those that are not decoded count as not contiguous and are packed, which is always
- * right.  Predefined types are in a table; for others the answer is an attribute of the type, set
- * once and never replaced, so that threads may read it.
+ * size == extent does not prove that (a structure may permute its members), so constructors are
+ * decoded.  Types that are not decoded count as not contiguous and are packed, which is always
+ * correct.  Predefined types are in a table.  For others the answer is an attribute of the type,
+ * set once and never replaced, so that threads may read it.
  */
 #include "host/pmpi/pmpi.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * wrap.c - the wrapped MPI functions.  What huddle does not take goes to PMPI_* with the caller's
- * own arguments, so that the MPI's own checks answer for what is wrong with them.
- */
+/* wrap.c - the wrapped MPI functions.  Calls that huddle does not handle go to PMPI_* with the
+ * caller's own arguments, so that the MPI reports errors in them. */
 #include "host/pmpi/pmpi.h"
 
 /* The MPI's own collective has returned. */

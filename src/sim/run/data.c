@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* data.c - how much a rank sends and gets, and which bytes, as the collective's descriptor says. */
+/* data.c - how much a rank sends and receives, and which bytes, by the collective's descriptor. */
 #include "sim/run/data.h"
 #include "coll/coll.h"
 #include "sim/grow.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * data.h - what the ranks of a simulated call send, and what each must have afterwards.
+ * data.h - the data that ranks send in a simulated call, and the data that each must have
+ * afterwards.
  *
- * An element of a reduction is so many bytes, each added to its like modulo 256, so sums are known
- * in advance.
+ * The bytes of a reduction's elements are added one by one modulo 256, so results are known in
+ * advance.
  */
 #ifndef HUD_SIM_DATA_H
 #define HUD_SIM_DATA_H

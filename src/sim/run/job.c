@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.c - sets a team up as the core does for a real one, but for the choice of its algorithm, and
- * lets its ranks call. */
+/* job.c - sets up a team as the core does for a real one, except for the choice of its algorithm,
+ * and runs its ranks' calls. */
 #include "sim/run/job.h"
 #include "coll/coll.h"
 #include "sim/grow.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request.c - reads a request; what is wrong in it is one line: what, the value, what is accepted.
- * */
+/* request.c - reads a request.  An error is one line with the key, the value and the accepted
+ * values. */
 #include "sim/run/request.h"
 
 #include "coll/coll.h"

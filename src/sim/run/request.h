@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * request.h - what to simulate, as `huddle simulate` asks it:
+ * request.h - a request of `huddle simulate`:
  *
  * {"machine": {...},                                   as in machines/NAME.toml, see sim/machine.h
  *  "collective": "bcast", "algorithm": "slots",        without a collective the machine is only
  *                                                      described
- *  "parameters": {"fragment": 8192, "tree": "chain"},  by name; presets serve for others
- *  "slot_bytes": 1048576,                              most that a rank's slot may take
+ *  "parameters": {"fragment": 8192, "tree": "chain"},  by name; others have their presets
+ *  "slot_bytes": 1048576,                              maximum of a rank's slot
  *  "bytes": 65536,                                     of the message, or of a block
  *  "ranks": 128, "map": "numa", "levels_off": "l2",    bound to cores in turn over the units of a
  *                                                      level; groups ignore those levels
- *  "placement": "on",                                  off: all shared memory on rank 0's node, not
- *                                                      each rank's on its own
+ *  "placement": "on",                                  off: all shared memory is on rank 0's node,
+ *                                                      not each rank's on its own node
  *  "root": 0, "method": "single", "repetitions": 5, "warmup": 1, "skew_ns": 0, "seed": 1,
- *  "drop": {"file": "bcast/banks.c", "line": 83},      the post or await there orders nothing, for
- *                                                      a test of the checker
- *  "trace": false}                                     what each rank does in the last single call,
- *                                                      and the critical path
+ *  "drop": {"file": "bcast/banks.c", "line": 83},      the post or await there orders nothing, to
+ *                                                      test the checker
+ *  "trace": false}                                     record what each rank does in the last
+ *                                                      single call, and the critical path
  */
 #ifndef HUD_SIM_REQUEST_H
 #define HUD_SIM_REQUEST_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * simulate.c - the program simulate: a request (request.h) on standard input, what came of it on
- * standard output, both JSON.  `huddle simulate` runs it.
+ * simulate.c - the program simulate, which `huddle simulate` runs: reads a request (request.h) from
+ * standard input, writes the result to standard output, both as JSON.
  *
- * Exit status: 0, 1 the checker found something (it is in the answer), 2 the request is not
- * understood (a line on standard error).
+ * Exit status: 0, 1 the checker found a fault (it is in the answer), 2 bad request (a line on
+ * standard error).
  */
 #include "sim/run/times.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stands in for a header of Open MPI 5 that distributions leave out of their packages: the types
- * inside opal_mutex_t and opal_condition_t, and the functions that the inline ones of
- * opal/mca/threads/mutex.h call.  The component itself takes no lock of Open MPI's.
+ * Replaces a header that distributions leave out of their packages of Open MPI 5: the types inside
+ * opal_mutex_t and opal_condition_t, and the functions that the inline ones of
+ * opal/mca/threads/mutex.h call.  The component itself takes no lock of Open MPI.
  */
 #ifndef HUD_SHIM_THREADS_PTHREADS_MUTEX_H
 #define HUD_SHIM_THREADS_PTHREADS_MUTEX_H

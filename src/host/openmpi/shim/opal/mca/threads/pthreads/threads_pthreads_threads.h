@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Stands in for a header of Open MPI 5 that distributions leave out of their packages: how its
- * threads yield.
- */
+/* Replaces a header that distributions leave out of their packages of Open MPI 5: how its threads
+ * yield. */
 #ifndef HUD_SHIM_THREADS_PTHREADS_THREADS_H
 #define HUD_SHIM_THREADS_PTHREADS_THREADS_H
 

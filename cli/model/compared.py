@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What stands beside predicted times: huddle's own choice, simulated on the same machine, and measured
-where that is this one: the very figures of huddle simulate.
+Times to compare predictions with: huddle's own choice, simulated on the same machine, and measured
+if that is this machine.  The figures are those of huddle simulate.
 """
 
 from ..simulate import measure
@@ -9,7 +9,7 @@ from ..simulate.asked import asked_as
 
 
 def asked_of(prediction):
-    """As huddle simulate COLL asks; where it is measured, as its --measure does."""
+    """The questions of huddle simulate COLL, with --measure if times are measured."""
     o, sizes = prediction.options, (
         []
         if prediction.options.collective == "barrier"
@@ -33,8 +33,8 @@ def asked_of(prediction):
 
 def times(prediction):
     """
-    "simulated", "measured", whichever is asked for -> ns of each size; None: huddle leaves the call
-    to the MPI, or no figure holds.  What is not to be believed is noted.
+    "simulated" and "measured", as far as asked for -> ns of each size; None: the call falls back to
+    the MPI, or no figure counts.  Notes name the figures that are not reliable.
     """
     found, asked = {}, asked_of(prediction)
     calls = (

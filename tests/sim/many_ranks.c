@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * crowd.c - barriers of very many ranks in simulated time, under the checker: that it ends in
- * seconds, and what it takes.
+ * many_ranks.c - barriers of very many ranks in simulated time, under the checker.  They must end
+ * in seconds; prints the simulated time.
  *
- *   sim_crowd [RANKS [CALLS [ALGORITHM...]]]     on a made-up machine of dies of 64 cores
+ *   sim_many_ranks [RANKS [CALLS [ALGORITHM...]]]     on a made-up machine of dies of 64 cores
  */
 #include "made_up.h"
 #include "sim/sim.h"
