@@ -159,7 +159,7 @@ def show_bands(bands, asked):
     if any("(" in line[2] for line in lines):
         print("  (A..B): A is for the first number of ranks, B for the last")
     if any(line[-1].endswith(MODEL) for line in lines):
-        print(f"  {MODEL} from where the time model has it take less than the algorithm before")
+        print(f"  {MODEL} where the time model says that it takes less than the next algorithm")
 
 
 def show_evidence(series, folder):

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from said import some
+
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(
     os.path.splitext(os.path.basename(path))[0]
@@ -202,7 +204,7 @@ class Choices(unittest.TestCase):
     def check_corners(self, machine, collective, **environment):
         """Single questions have the answers of the table's cells, at the corners of each."""
         rows = self.rows(collective, "--machine", machine, **environment)
-        for ranks, regime, sizes, algorithm, *_ in rows:
+        for ranks, regime, sizes, algorithm, *_ in some(rows):
             least, _, most = sizes.partition("-")
             first, _, last = ranks.partition("-")
             for team, size in {(first, least), (last or first, most or least)}:
@@ -249,6 +251,26 @@ class Choices(unittest.TestCase):
                     self.assertGreater(len(text.splitlines()), 4)
                     lines = (line for line in text.splitlines() if not line.startswith("Evidence"))
                     self.assertLessEqual(max(map(len, lines)), 100)
+
+    def test_what_rows_rest_on(self):
+        answer = facts("allreduce", "--machine", "xeon-8358")
+        named = {
+            number
+            for band in answer["bands"]
+            for piece in [*band["pieces"], *(band["ordered"] or ())]
+            for number in piece["why"]["evidence"].split()
+        }
+        self.assertEqual(named, set(answer["evidence"]))
+        for number, series in answer["evidence"].items():
+            with self.subTest(number=number):
+                self.assertIn(series["kind"], ("measured", "simulated"))
+                self.assertTrue(os.path.getsize(series["data"]) > 0)
+                self.assertTrue(series["plot"].endswith(f"{number}.svg"))
+                self.assertTrue(os.path.getsize(series["plot"]) > 0)
+        text = explain("allreduce", "--machine", "xeon-8358").stdout
+        self.assertRegex(text, r"tree +fragment=4K tree=nested +E7 simulated\n")
+        self.assertRegex(text, r"E7 +simulated +allreduce of .* +E7\.svg\n")
+        self.assertIn("nothing", text)
 
 
 if __name__ == "__main__":
