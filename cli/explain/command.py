@@ -139,6 +139,7 @@ def show_one(asked, answer):
     )
     slots = ", ".join(
         f"{slot['collective']}/{slot['algorithm']} {bytes_text(slot['bytes'])}"
+        f"{' (shared)' if slot['shared'] else ''}"
         for slot in answer["lease"]["slots"]
     )
     print(

@@ -12,15 +12,23 @@
 
 enum { ALG_PARAMS = 8 }; /* parameters of one algorithm, at most */
 
+/* Where an algorithm's memory is in each slice, in bytes, lines of HUD_LINE. */
+struct alg_place {
+    size_t slot_offset;   /* where begins what is its own, kept from call to call */
+    size_t window_offset; /* and what it needs for data in the course of a call */
+    size_t slot_bytes;    /* 0: there is no room */
+    size_t window_bytes;  /* 0: it needs none */
+    int user; /* its number among those that use the team's window in turn, from 1 on; 0: the window
+                 is its own */
+};
+
 /* One call, already validated by the core; the same on every rank but for the views. */
 struct coll {
-    size_t bytes;        /* what the algorithm was chosen by: of the message; alltoall: of a block;
-                            alltoallv: 0 */
-    struct hud_view buf; /* bcast */
-    struct hud_view in, out; /* reductions and alltoall; reduce: out only at the root.  in.base ==
-                                out.base: in place, see below */
-    const struct hud_view *ins,
-        *outs; /* alltoallv: [ranks], for and from each; ins[i].base == outs[i].base: in place */
+    size_t bytes; /* what the algorithm was chosen by: of the message; alltoall: of a block;
+                     alltoallv: 0 */
+    const struct hud_view *in,
+        *out; /* one view each; alltoallv: [ranks], for and from each; bcast: `out` alone, also at
+                 the root; reduce: `out` is empty but at the root */
     const size_t
         *block_bytes; /* reduce_scatter: [ranks] of the blocks of the result, some may be 0 */
     const struct hud_op *reduction;
@@ -28,7 +36,8 @@ struct coll {
     uint64_t op; /* 1, 2, 3, ... of this slot in this team's lease; the same on every rank */
     const struct shape_groups *groups; /* who shares which level of the memory hierarchy */
     const long *param;                 /* values, in the order of the algorithm's own table */
-    size_t slot_bytes;                 /* of this algorithm's region in each slice */
+    const struct alg_place *place;     /* where the algorithm's memory is in each slice */
+    const struct alg *alg;             /* set where place->user is */
     size_t cache_bytes; /* of the largest cache that ranks share, what each has of it; the same on
                            every rank; 0: not known */
 };
@@ -41,7 +50,7 @@ struct coll {
  */
 static inline bool coll_in_place(const struct coll *c)
 {
-    return c->in.base == c->out.base;
+    return c->in->base == c->out->base;
 }
 
 /* A parameter that users, tuning files and tests may set: HUDDLE_<COLLECTIVE>_<ALGORITHM>_<NAME>.
@@ -65,35 +74,78 @@ struct alg {
                      groups and the sizes */
     const char *family; /* algorithms of one family have the same parameters and slot, and one slot
                            serves them all; NULL: none */
-    size_t fixed_bytes; /* of its slot; 0: slot_bytes says */
-    /* Bytes of a slot that holds fragments of data, at most max_bytes; 0: cannot work in that.  A
-     * team that gets control lines only does without. */
+    size_t fixed_bytes; /* of its slot; 0: one of these says */
+    /* Bytes of a slot that holds data among its lines, at most max_bytes; 0: cannot work in that.
+     */
     size_t (*slot_bytes)(const long *param, int ranks, size_t max_bytes);
     /*
-     * Pure; asked once, when a team is set up, not at a call: sees bytes, param and slot_bytes, and
+     * Or its data have a window (mem_window), in which others may have worked since its last call:
+     * bytes of that, at most max_bytes, 0: cannot work in that; and of the slot beside such a
+     * window, NULL: fixed_bytes.  A team that gets control lines only does without either.
+     */
+    size_t (*window_bytes)(const long *param, int ranks, size_t max_bytes);
+    size_t (*lines_bytes)(const long *param, int ranks, size_t window_bytes);
+    /*
+     * Pure; asked once, when a team is set up, not at a call: sees bytes, param and place, and
      * nothing else of c.  What takes n bytes takes every smaller message.  NULL: takes every call.
      */
     bool (*accepts)(const struct coll *c, int ranks);
     void (*run)(struct mem *m, const struct coll *c); /* cannot fail once accepted */
 };
 
-/* What the core asks: bytes of a slot in at most max_bytes, 0: no room; and whether a call can be
- * run. */
-static inline size_t alg_slot_bytes(const struct alg *a, const long *param, int ranks,
-                                    size_t max_bytes)
+static inline bool alg_holds_data(const struct alg *a)
 {
-    size_t bytes = a->slot_bytes ? a->slot_bytes(param, ranks, max_bytes) : a->fixed_bytes;
+    return a->slot_bytes || a->window_bytes;
+}
 
-    bytes = mem_lines(bytes);
-    return bytes <= max_bytes ? bytes : 0;
+/* Of the slot beside a window of so many bytes. */
+static inline size_t alg_lines_bytes(const struct alg *a, const long *param, int ranks,
+                                     size_t window_bytes)
+{
+    return mem_lines(a->lines_bytes ? a->lines_bytes(param, ranks, window_bytes) : a->fixed_bytes);
+}
+
+/* Its memory from the slice's byte `offset` on, at most max_bytes, with a window of its own. */
+static inline struct alg_place alg_place_alone(const struct alg *a, const long *param, int ranks,
+                                               size_t offset, size_t max_bytes)
+{
+    const struct alg_place none = { .slot_bytes = 0 };
+    struct alg_place p = { .slot_offset = offset };
+
+    if (!a->window_bytes) {
+        p.slot_bytes =
+            mem_lines(a->slot_bytes ? a->slot_bytes(param, ranks, max_bytes) : a->fixed_bytes);
+        return p.slot_bytes <= max_bytes ? p : none;
+    }
+    for (size_t good = 0, bad = max_bytes + 1, max = max_bytes; bad - good > 1;
+         max = good + (bad - good) / 2) { /* the largest window that leaves room for the slot */
+        size_t window = a->window_bytes(param, ranks, max),
+               lines = alg_lines_bytes(a, param, ranks, window);
+        bool fits = lines + mem_lines(window) <= max_bytes;
+        if (fits && window != 0)
+            p = (struct alg_place){ offset, offset + lines, lines, window, 0 };
+        if (fits)
+            good = max;
+        else
+            bad = max;
+    }
+    return p.window_bytes != 0 ? p : none;
+}
+
+static inline size_t alg_place_bytes(const struct alg_place *p)
+{
+    return p->slot_bytes + mem_lines(p->window_bytes);
 }
 
 static inline bool alg_accepts(const struct alg *a, const struct coll *c, int ranks)
 {
-    return c->slot_bytes != 0 && (!a->accepts || a->accepts(c, ranks));
+    return c->place->slot_bytes != 0 && (!a->accepts || a->accepts(c, ranks));
 }
 
 extern const struct alg *const HUD_BACKEND(algs)[]; /* alg.def, ended by NULL */
+
+/* Runs c->alg, whose window is the team's (window.c). */
+void HUD_BACKEND(window_run)(struct mem *m, const struct coll *c);
 
 /* What the algorithms of a family have in common, once in each: what they differ in is constant. */
 #define ALG_INLINE static inline __attribute__((always_inline))

@@ -15,7 +15,7 @@ import re
 import sys
 from typing import NamedTuple
 
-PROTOCOLS = ("core/check/rollcall.c", "core/team/vacate.c")
+PROTOCOLS = ("alg/window.c", "core/check/rollcall.c", "core/team/vacate.c")
 CALL = re.compile(r"\bmem_(post|await|peek|add)\s*\(")
 COMMENT = re.compile(r"/\*(.*?)\*/")
 LABEL = re.compile(r"\b([RA]\d+)\b")
@@ -55,7 +55,7 @@ def read(path):
 
 
 def files(src):
-    """Algorithms, the headers of families that post or wait, and the core's protocols."""
+    """Algorithms, the headers of families that post or wait, and the protocols around them."""
     shared = [path for path in sorted(src.glob("alg/*/*.h")) if read(path)[1]]
     return sorted(src.glob("alg/*/*.c")) + shared + [src / name for name in PROTOCOLS]
 

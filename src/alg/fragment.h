@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fragment.h - what algorithms share that send a message by fragments: the fragment header, the
- * copy in, and slots that are a ring of cells, or two halves.
+ * copy in, and slots that are a ring of cells.
  */
 #ifndef HUD_ALG_FRAGMENT_H
 #define HUD_ALG_FRAGMENT_H
@@ -27,9 +27,9 @@ static inline size_t fragment_bytes(uint64_t header)
 static inline uint64_t fragment_copy_in(struct mem *m, const struct coll *c, void *to, size_t sent,
                                         size_t f)
 {
-    size_t rest = c->buf.bytes - sent;
+    size_t rest = c->out->bytes - sent;
 
-    return fragment_header(mem_in(m, to, &c->buf, sent, rest < f ? rest : f), rest);
+    return fragment_header(mem_in(m, to, c->out, sent, rest < f ? rest : f), rest);
 }
 
 /* A slot that is a head and then cells, as many as wanted or as fit, in equal sets. */
@@ -46,16 +46,6 @@ static inline size_t fragment_slot_bytes(const struct shape_ring *ring, size_t h
                                          size_t cell_bytes)
 {
     return ring->units == 0 ? 0 : head_bytes + ring->units * cell_bytes;
-}
-
-/* A slot that is a head and two halves, each of as many bytes as wanted (0: all) or as fit: bytes
- * of a half; 0: no room. */
-static inline size_t fragment_half(size_t slot_bytes, size_t head_bytes, long wanted)
-{
-    size_t room = slot_bytes > head_bytes ? (slot_bytes - head_bytes) / 2 / HUD_LINE * HUD_LINE : 0,
-           max = mem_lines((size_t)wanted);
-
-    return max != 0 && max < room ? max : room;
 }
 
 #endif

@@ -95,7 +95,7 @@ static inline struct mem_span contribution_of(struct mem *m, const struct coll *
                                               void *shared, size_t offset_bytes)
 {
     return rank == mem_rank(m) && contribution_stays(m)
-               ? (struct mem_span){ .view = &c->in, .offset_bytes = offset_bytes }
+               ? (struct mem_span){ .view = c->in, .offset_bytes = offset_bytes }
                : (struct mem_span){ .shared = shared };
 }
 
@@ -107,14 +107,13 @@ static inline void contribution_prefetch(struct mem *m, const struct coll *c, co
 
 /* ---- pieces ---- */
 
-/* A slot with a window of as many bytes as wanted (0: all) or as fit; 0: no room. */
-static inline size_t cut_slot_bytes(size_t head_bytes, uint64_t sets, long wanted, size_t max_bytes)
+/* A window of as many bytes as wanted (0: all) or as fit; 0: no room. */
+static inline size_t cut_window_bytes(uint64_t sets, long wanted, size_t max_bytes)
 {
-    size_t room = max_bytes > head_bytes ? (max_bytes - head_bytes) / sets : 0,
-           min = HUD_ELEMENT_MAX;
+    size_t room = max_bytes / sets, min = HUD_ELEMENT_MAX;
     size_t set = wanted == 0 ? room : (size_t)wanted / sets > min ? (size_t)wanted / sets : min;
 
-    return room < min ? 0 : head_bytes + sets * (pieces_min(set, room) / HUD_LINE * HUD_LINE);
+    return room < min ? 0 : sets * (pieces_min(set, room) / HUD_LINE * HUD_LINE);
 }
 
 static inline size_t cut_round_up(size_t bytes, size_t unit)
@@ -122,17 +121,17 @@ static inline size_t cut_round_up(size_t bytes, size_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* For a slot of cut_slot_bytes.  blocks NULL: slices alike.  Pieces of so many bytes as wanted (0:
- * all), or as a cell holds. */
+/* For a window of cut_window_bytes.  blocks NULL: slices alike.  Pieces of so many bytes as wanted
+ * (0: all), or as a cell holds. */
 static inline struct pieces cut_of(const struct coll *c, int count, const size_t *blocks,
-                                   size_t head_bytes, uint64_t sets, long wanted)
+                                   uint64_t sets, long wanted)
 {
     size_t element = c->reduction->element_bytes,
            unit = HUD_LINE % element == 0 ? HUD_LINE : element, owners = (size_t)count;
     struct pieces s = { .bytes = c->bytes, .blocks = blocks, .count = count, .sets = sets };
 
     s.block_bytes = cut_round_up((c->bytes + owners - 1) / owners, unit);
-    s.set_bytes = (c->slot_bytes - head_bytes) / sets / HUD_LINE * HUD_LINE;
+    s.set_bytes = c->place->window_bytes / sets / HUD_LINE * HUD_LINE;
     s.at_once = (int)pieces_min(owners, s.set_bytes / mem_lines(unit));
     s.cell_bytes = s.set_bytes / (size_t)s.at_once / HUD_LINE * HUD_LINE;
     s.piece_bytes = s.cell_bytes / unit * unit;

@@ -43,13 +43,13 @@ size_t hud_mem_read(int pid, uint64_t from, void *to, size_t bytes)
 
 static struct mem_reach *reach_of(const struct mem *m, int rank)
 {
-    return (struct mem_reach *)(void *)(m->slices[rank] + m->reach);
+    return (struct mem_reach *)(void *)(m->slices[rank] + m->team->reach);
 }
 
 /* What was read may be anything if the owner closed its memory meanwhile. */
 size_t hud_mem_pull(struct mem *m, int rank, uint64_t from, void *to, size_t bytes)
 {
-    size_t moved = hud_mem_read(m->pids[rank], from, to, bytes);
+    size_t moved = hud_mem_read(m->team->pids[rank], from, to, bytes);
 
     atomic_thread_fence(memory_order_seq_cst);
     return atomic_load_explicit(&reach_of(m, rank)->closed, memory_order_relaxed) == 0 ? moved : 0;
@@ -64,7 +64,7 @@ size_t hud_mem_push(struct mem *m, int rank, uint64_t to, const void *from, size
 
     atomic_store_explicit(&mine->writes, (uint64_t)rank + 1, memory_order_seq_cst);
     if (atomic_load_explicit(&reach_of(m, rank)->closed, memory_order_seq_cst) == 0)
-        moved = move(process_vm_writev, m->pids[rank], to, (uint64_t)(uintptr_t)from, bytes);
+        moved = move(process_vm_writev, m->team->pids[rank], to, (uint64_t)(uintptr_t)from, bytes);
     atomic_store_explicit(&mine->writes, 0, memory_order_release);
     return moved;
 }

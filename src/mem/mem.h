@@ -50,9 +50,12 @@ struct mem; /* one rank's handle on its team's slices */
 MEM_FN int mem_rank(const struct mem *m);
 MEM_FN int mem_size(const struct mem *m);
 
-/* The running algorithm's region in a rank's slice, aligned to HUD_LINE, homed on that rank's NUMA
- * node, zero when leased. */
+/* The running algorithm's slot in a rank's slice, aligned to HUD_LINE, homed on that rank's NUMA
+ * node, zero when leased; and its window there, whose bytes it does not find again at its next
+ * call.
+ */
 MEM_FN void *mem_slot(struct mem *m, int rank);
+MEM_FN void *mem_window(struct mem *m, int rank);
 
 MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v); /* release store */
 MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f);         /* acquire load */

@@ -68,17 +68,23 @@ struct mem_reach {
         closed; /* nonzero: nobody may read or write the owner's memory any more */
 };
 
-struct mem {
-    int rank, size;
-    char *const *slices; /* each member's slice, where this process maps it */
-    size_t offset;       /* of the running algorithm's region in a slice */
-    uintptr_t home_mask; /* flag address & mask = its arena */
-    const struct mem_policy *policy;
+/* What the calls of a team share, and seldom need. */
+struct mem_team {
     struct mem_habit habit;
     const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach
                         each other's memory */
     size_t reach;    /* where in each member's slice its struct mem_reach is */
-    bool truncated;  /* a mem_out or mem_pull of this call went past its view */
+};
+
+/* Of one call: each has its own. */
+struct mem {
+    int rank, size;
+    char *const *slices; /* each member's slice, where this process maps it */
+    uintptr_t home_mask; /* flag address & mask = its arena */
+    const struct mem_policy *policy;
+    struct mem_team *team;
+    size_t slot_offset, window_offset; /* of the running algorithm's in a slice */
+    bool truncated;                    /* a mem_out or mem_pull of this call went past its view */
 };
 
 /* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long
@@ -126,7 +132,12 @@ MEM_FN int mem_size(const struct mem *m)
 
 MEM_FN void *mem_slot(struct mem *m, int rank)
 {
-    return m->slices[rank] + m->offset;
+    return m->slices[rank] + m->slot_offset;
+}
+
+MEM_FN void *mem_window(struct mem *m, int rank)
+{
+    return m->slices[rank] + m->window_offset;
 }
 
 MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f)
@@ -302,7 +313,7 @@ MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes)
 
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
 {
-    return m->pids && !view->pack ? (uint64_t)(uintptr_t)view->base : 0;
+    return m->team->pids && !view->pack ? (uint64_t)(uintptr_t)view->base : 0;
 }
 
 /* Of `bytes` bytes those that the span's view has room for. */

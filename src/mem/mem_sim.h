@@ -11,6 +11,7 @@ int hud_sim_rank(const struct mem *m);
 int hud_sim_size(const struct mem *m);
 void *hud_sim_slot(struct mem *m,
                    int rank); /* an address that only these calls may use: a plain access faults */
+void *hud_sim_window(struct mem *m, int rank); /* as that */
 void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_peek(struct mem *m, mem_flag *f);
 uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min);
@@ -47,6 +48,11 @@ MEM_FN int mem_size(const struct mem *m)
 MEM_FN void *mem_slot(struct mem *m, int rank)
 {
     return hud_sim_slot(m, rank);
+}
+
+MEM_FN void *mem_window(struct mem *m, int rank)
+{
+    return hud_sim_window(m, rank);
 }
 
 MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v)

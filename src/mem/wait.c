@@ -105,7 +105,7 @@ enum { PROGRESS_PER_SLEEP = 32 };
 /* What adaptive does, having waited so long. */
 static enum mem_way adapt(const struct mem *m, int64_t begin_ns, int64_t now)
 {
-    const struct mem_habit *habit = &m->habit;
+    const struct mem_habit *habit = &m->team->habit;
     bool oversubscribed = m->policy->polls == 0, busy = now < habit->busy_until_ns;
     int64_t awake_ns = busy                   ? (oversubscribed ? 0 : SHORT_NS)
                        : habit->awake_ns != 0 ? habit->awake_ns
@@ -187,13 +187,13 @@ void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, in
         take_turn(m, f, min, way);
         now = now_ns();
         if (way == MEM_YIELD)
-            judge(&m->habit, now, now - before);
+            judge(&m->team->habit, now, now - before);
         if (__builtin_expect(now >= due, 0))
             due = show(&wait, now, false);
     }
     if (__builtin_expect(due != begin + MEM_WATCH_NS, 0))
         show(&wait, now, true);
-    learn(&m->habit, now - begin);
+    learn(&m->team->habit, now - begin);
 }
 
 void hud_mem_wake(mem_flag *f)

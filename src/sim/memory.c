@@ -34,17 +34,23 @@ struct sim_spot hud_sim_spot(struct mem *m, const void *p, size_t bytes)
     struct sim *s = m->s;
     const struct sim_event *now = &m->self->now;
     size_t at = (size_t)((uintptr_t)p - (uintptr_t)s->shown), arena = at / s->options.arena_bytes;
-    size_t first = m->team->offset_bytes + m->region_offset_bytes;
+    const struct alg_place *own = &m->place;
+    size_t first = m->team->offset_bytes + own->slot_offset,
+           window = m->team->offset_bytes + own->window_offset,
+           line = own->user != 0 ? sizeof(mem_flag) : 0; /* before the team's window */
 
     if (arena >= (size_t)sim_ranks(s))
         hud_sim_fail(s, "not shared memory: rank %d %s at %s:%d, address %p\n", now->rank,
                      now->what, now->file, now->line, p);
     size_t within = at % s->options.arena_bytes;
-    if (within < first || within + bytes > first + m->region_bytes)
+    bool in_slot = within >= first && within + bytes <= first + own->slot_bytes,
+         in_window =
+             within + line >= window && within + bytes <= window + mem_lines(own->window_bytes);
+    if (!in_slot && !(in_window && own->window_bytes != 0))
         hud_sim_fail(
             s,
             "outside its region of %zu bytes: rank %d %s at %s:%d, bytes %td..%td of rank %zu's\n",
-            m->region_bytes, now->rank, now->what, now->file, now->line,
+            own->slot_bytes + own->window_bytes, now->rank, now->what, now->file, now->line,
             (ptrdiff_t)(within - first), (ptrdiff_t)(within - first + bytes) - 1, arena);
     return (struct sim_spot){ &s->ranks[arena], within, s->twin + at };
 }
@@ -97,7 +103,12 @@ void *hud_sim_slot(struct mem *m, int rank)
             m->s, "no such rank: rank %d asks for the slot of rank %d, after its call at %s:%d\n",
             m->rank, rank, m->self->now.file, m->self->now.line);
     size_t arena = (size_t)t->mem[rank].self->number * m->s->options.arena_bytes;
-    return m->s->shown + arena + t->offset_bytes + m->region_offset_bytes;
+    return m->s->shown + arena + t->offset_bytes + m->place.slot_offset;
+}
+
+void *hud_sim_window(struct mem *m, int rank)
+{
+    return (char *)hud_sim_slot(m, rank) - m->place.slot_offset + m->place.window_offset;
 }
 
 uint64_t hud_sim_get(struct mem *m, const uint64_t *word)

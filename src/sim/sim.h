@@ -109,11 +109,10 @@ struct mem *hud_sim_team_mem(struct sim_team *t, int rank);
 /* ---- in a body ---- */
 
 /*
- * One collective call: what core and its caller do around a->run.  Its regions are [offset_bytes,
- * offset_bytes + c->slot_bytes) of each slice.  The caller owns c->buf before and after.  HUD_OK or
- * HUD_ERR_TRUNCATE.
+ * One collective call: what core and its caller do around a->run.  It may use of each slice what
+ * c->place says.  The caller owns c's views before and after.  HUD_OK or HUD_ERR_TRUNCATE.
  */
-int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_t offset_bytes);
+int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c);
 /* Calls of mem.h outside of an algorithm may use this region of each slice. */
 void hud_sim_region(struct mem *m, size_t offset_bytes, size_t bytes);
 /* An allgather of the host among the team: what its members did before happens before what they do

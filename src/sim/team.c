@@ -19,9 +19,11 @@ struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members
     t->gathered = hud_order_create(sim_ranks(s));
     t->mem = hud_must(calloc((size_t)size, sizeof *t->mem));
     for (int r = 0; r < size; r++)
-        t->mem[r] = (struct mem){
-            .s = s, .team = t, .self = &s->ranks[members[r]], .rank = r, .region_bytes = bytes
-        };
+        t->mem[r] = (struct mem){ .s = s,
+                                  .team = t,
+                                  .self = &s->ranks[members[r]],
+                                  .rank = r,
+                                  .place = { .slot_bytes = bytes } };
     return t;
 }
 
@@ -32,8 +34,7 @@ struct mem *hud_sim_team_mem(struct sim_team *t, int rank)
 
 void hud_sim_region(struct mem *m, size_t offset_bytes, size_t bytes)
 {
-    m->region_offset_bytes = offset_bytes;
-    m->region_bytes = bytes;
+    m->place = (struct alg_place){ .slot_offset = offset_bytes, .slot_bytes = bytes };
 }
 
 /* ---- contracts ---- */
@@ -81,7 +82,7 @@ static size_t block_to_me(const void *host, int from, int to)
 {
     const struct coll *c = host;
 
-    return c->outs ? c->outs[from].bytes : c->block_bytes[to];
+    return c->block_bytes ? c->block_bytes[to] : c->out[from].bytes;
 }
 
 static void check_contract(struct mem *m, const struct coll *c)
@@ -99,11 +100,14 @@ static void check_contract(struct mem *m, const struct coll *c)
             require_entry(m, r);
 }
 
-int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_t offset_bytes)
+int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c)
 {
+    struct coll call = *c;
+
+    call.alg = a;
     m->alg = a;
     m->truncated = false;
-    hud_sim_region(m, offset_bytes, c->slot_bytes);
+    m->place = *c->place;
     hud_sched_event(m, "enters", "call", (int)m->calls);
     hud_sim_views(m, c);
     if (m->s->clock) {
@@ -112,7 +116,10 @@ int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c, size_
     }
     hud_sim_own(m, "owns its buffer before it enters");
     note_entry(m);
-    a->run(m, c);
+    if (c->place->user != 0)
+        hud_sim_window_run(m, &call);
+    else
+        a->run(m, &call);
     if (m->s->clock)
         hud_clock_end(m->self);
     check_contract(m, c);

@@ -6,6 +6,7 @@
  * A rank's buffers are known by address.  What only their owner can reach, packed views, is not
  * watched byte by byte: a rank does not race with itself.
  */
+#include "coll/coll.h"
 #include "sim/carry.h"
 #include "sim/grow.h"
 
@@ -15,17 +16,14 @@
 void hud_sim_views(struct mem *m, const struct coll *c)
 {
     struct sim_rank *r = m->self;
-    int ranks = m->team->size, max = 3 + 2 * ranks;
+    int count = coll_has(hud_coll_kind(m->alg->coll), COLL_VIEWS) ? m->team->size : 1;
 
-    r->views = hud_grow(r->views, max, &r->views_room, sizeof *r->views);
-    r->views[0] = c->buf;
-    r->views[1] = c->in;
-    r->views[2] = c->out;
-    r->views_count = 3;
-    for (int i = 0; c->ins && i < ranks; i++) {
-        r->views[r->views_count++] = c->ins[i];
-        r->views[r->views_count++] = c->outs[i];
-    }
+    r->views = hud_grow(r->views, 2 * count, &r->views_room, sizeof *r->views);
+    r->views_count = 0;
+    for (int i = 0; c->in && i < count; i++)
+        r->views[r->views_count++] = c->in[i];
+    for (int i = 0; c->out && i < count; i++)
+        r->views[r->views_count++] = c->out[i];
 }
 
 /* The view of a rank's call that holds these bytes; NULL: none does. */

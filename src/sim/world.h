@@ -75,10 +75,10 @@ struct mem {
     struct sim *s;
     struct sim_team *team;
     struct sim_rank *self;
-    int rank; /* in the team */
-    size_t region_offset_bytes, region_bytes;
-    const struct alg *alg; /* running, or NULL */
-    unsigned long calls;   /* collectives entered */
+    int rank;               /* in the team */
+    struct alg_place place; /* of what runs */
+    const struct alg *alg;  /* running, or NULL */
+    unsigned long calls;    /* collectives entered */
     bool truncated;
 };
 

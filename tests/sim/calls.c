@@ -253,7 +253,8 @@ static void prepare_one(const struct call *call, int rank, struct call_user *u, 
 {
     if (rank == call->root)
         fill(call, rank, 0, u->out);
-    c->buf = u->out->view;
+    u->views[1] = u->out->view;
+    c->out = &u->views[1];
 }
 
 /* In place: what is the same for all ranks lies where its own copy would. */
@@ -275,8 +276,8 @@ static void cut(const struct call *call, int rank, struct call_user *u, struct u
         from += sends;
         to += gets;
     }
-    c->ins = u->views;
-    c->outs = u->views + call->ranks;
+    c->in = u->views;
+    c->out = u->views + call->ranks;
 }
 
 static void prepare_two(const struct call *call, int rank, struct call_user *u, struct sim *s,
@@ -292,24 +293,23 @@ static void prepare_two(const struct call *call, int rank, struct call_user *u, 
         user_buffer_reset(in, in_bytes(call, rank), hud_sim_random(s, 2) == 0);
         fill(call, rank, 0, in);
     }
-    c->in = in->view;
-    if (in == u->out) {
-        c->out = in->view;
-        c->out.bytes = got;
-    } else if (!none) {
-        c->out = u->out->view;
-    }
+    u->views[0] = in->view;
+    u->views[1] = u->out->view;
+    c->in = &u->views[0];
+    if (none)
+        u->views[1] = (struct hud_view){ 0 };
+    else if (in == u->out)
+        u->views[1].bytes = got;
+    c->out = &u->views[1];
     if (has(call, COLL_REDUCES)) {
         u->reduction = operation(call);
         c->reduction = &u->reduction;
     }
     for (int r = 0; has(call, COLL_COUNTS) && r < call->ranks; r++)
         u->block_bytes[r] = block_of(call, r);
-    c->block_bytes = u->block_bytes;
-    if (has(call, COLL_VIEWS)) {
+    c->block_bytes = has(call, COLL_COUNTS) ? u->block_bytes : NULL;
+    if (has(call, COLL_VIEWS))
         cut(call, rank, u, in, c);
-        c->in = c->out = (struct hud_view){ .base = NULL };
-    }
 }
 
 void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,

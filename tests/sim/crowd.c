@@ -31,7 +31,7 @@ static void body(struct sim *s, int rank, void *arg)
 
     (void)s;
     for (c.op = 1; c.op <= (uint64_t)job->calls; c.op++)
-        hud_sim_call(m, job->alg, &c, 0);
+        hud_sim_call(m, job->alg, &c);
     if (hud_sim_now(m) > job->last_ns)
         job->last_ns = hud_sim_now(m);
 }
@@ -51,9 +51,10 @@ static bool run(const struct alg *alg, const struct sim_machine *machine, int ra
 {
     long param[ALG_PARAMS] = { 0 };
     struct shape_groups groups = groups_of(machine, ranks);
+    struct alg_place place;
     struct job job = { .alg = alg,
                        .calls = calls,
-                       .call = { .groups = &groups, .param = param, .slot_bytes = ARENA } };
+                       .call = { .groups = &groups, .param = param, .place = &place } };
     const struct sim_options options = {
         .ranks = ranks, .arena_bytes = ARENA, .seed = 1, .machine = machine, .core = machine->cpu
     };
@@ -61,7 +62,8 @@ static bool run(const struct alg *alg, const struct sim_machine *machine, int ra
 
     for (int p = 0; alg->params && alg->params[p].name; p++)
         param[p] = alg->params[p].preset;
-    if (!alg_slot_bytes(alg, param, ranks, ARENA)) { /* a queue of each pair of ranks, for one */
+    place = alg_place_alone(alg, param, ranks, 0, ARENA);
+    if (place.slot_bytes == 0) { /* a queue of each pair of ranks, for one */
         printf("%-14s %d ranks: more than a slot of %d bytes\n", alg->name, ranks, ARENA);
         hud_shape_groups_free(&groups);
         return true;

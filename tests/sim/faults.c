@@ -29,11 +29,11 @@ void right_bcast(struct mem *m, const struct coll *c)
 
     if (is_root(m, c)) {
         wait_all(m, c->op - 1);
-        mem_in(m, mine->data, &c->buf, 0, c->buf.bytes);
+        mem_in(m, mine->data, c->out, 0, c->out->bytes);
         mem_post(m, &mine->full, c->op);
     } else {
         mem_await(m, &root->full, c->op);
-        mem_out(m, &c->buf, root->data, 0, c->buf.bytes);
+        mem_out(m, c->out, root->data, 0, c->out->bytes);
     }
     mem_post(m, &mine->done, c->op);
 }
@@ -94,9 +94,9 @@ static void never_waits(struct mem *m, const struct coll *c)
     struct slot *root = slot_of(m, c->root);
 
     if (is_root(m, c))
-        mem_in(m, root->data, &c->buf, 0, c->buf.bytes);
+        mem_in(m, root->data, c->out, 0, c->out->bytes);
     else
-        mem_out(m, &c->buf, root->data, 0, c->buf.bytes);
+        mem_out(m, c->out, root->data, 0, c->out->bytes);
     right_barrier(m, c);
 }
 
@@ -105,11 +105,11 @@ static void reuses_early(struct mem *m, const struct coll *c)
     struct slot *root = slot_of(m, c->root);
 
     if (is_root(m, c)) {
-        mem_in(m, root->data, &c->buf, 0, c->buf.bytes);
+        mem_in(m, root->data, c->out, 0, c->out->bytes);
         mem_post(m, &root->full, c->op);
     } else {
         mem_await(m, &root->full, c->op);
-        mem_out(m, &c->buf, root->data, 0, c->buf.bytes);
+        mem_out(m, c->out, root->data, 0, c->out->bytes);
     }
 }
 
@@ -230,7 +230,7 @@ static void expose(struct mem *m, const struct coll *c)
 {
     struct slot *mine = slot_of(m, mem_rank(m));
 
-    mem_put(m, &mine->word, mem_expose(m, &c->buf));
+    mem_put(m, &mine->word, mem_expose(m, c->out));
     mem_post(m, &mine->full, c->op);
 }
 
@@ -239,7 +239,7 @@ static void pull(struct mem *m, const struct coll *c, size_t bytes)
     struct slot *root = slot_of(m, c->root);
 
     mem_await(m, &root->full, c->op);
-    mem_pull(m, &(struct mem_span){ .view = &c->buf }, c->root, mem_get(m, &root->word), 0, bytes);
+    mem_pull(m, &(struct mem_span){ .view = c->out }, c->root, mem_get(m, &root->word), 0, bytes);
 }
 
 /* The others read the root's own buffer, and the root waits for them. */
@@ -250,7 +250,7 @@ static void pulls_in_time(struct mem *m, const struct coll *c)
         wait_all(m, c->op);
         return;
     }
-    pull(m, c, c->buf.bytes);
+    pull(m, c, c->out->bytes);
     mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
 }
 
@@ -263,7 +263,7 @@ static void pulls_late(struct mem *m, const struct coll *c)
         return;
     }
     mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
-    pull(m, c, c->buf.bytes);
+    pull(m, c, c->out->bytes);
 }
 
 static void pulls_too_much(struct mem *m, const struct coll *c)
@@ -273,7 +273,7 @@ static void pulls_too_much(struct mem *m, const struct coll *c)
         wait_all(m, c->op);
         return;
     }
-    pull(m, c, c->buf.bytes + 1);
+    pull(m, c, c->out->bytes + 1);
     mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
 }
 
@@ -289,7 +289,7 @@ static void pushes_late(struct mem *m, const struct coll *c)
     }
     mem_await(m, &one->full, c->op);
     mem_post(m, &slot_of(m, c->root)->done, c->op);
-    mem_push(m, &(struct mem_span){ .view = &c->buf }, 1, mem_get(m, &one->word), 0, c->buf.bytes);
+    mem_push(m, &(struct mem_span){ .view = c->out }, 1, mem_get(m, &one->word), 0, c->out->bytes);
 }
 
 /* ---- */

@@ -28,7 +28,7 @@ struct leases {
     uint64_t random;
     int ranks, algs;
     long param[ALGS][ALG_PARAMS];
-    size_t offset_bytes[ALGS], slot_bytes[ALGS];
+    struct alg_place place[ALGS];
     struct round round[ROUNDS];
     struct call_user **user; /* [ranks] */
 };
@@ -48,9 +48,8 @@ static void make_layout(struct leases *l)
         long *param = l->param[l->algs];
         for (int p = 0; alg->params && alg->params[p].name; p++)
             param[p] = alg->params[p].preset;
-        l->offset_bytes[l->algs] = at;
-        l->slot_bytes[l->algs] = alg_slot_bytes(alg, param, l->ranks, LEASE_BYTES - at);
-        at += l->slot_bytes[l->algs];
+        l->place[l->algs] = alg_place_alone(alg, param, l->ranks, at, LEASE_BYTES - at);
+        at += alg_place_bytes(&l->place[l->algs]);
     }
 }
 
@@ -96,10 +95,9 @@ static void use(struct leases *l, const struct round *r, struct mem *m, struct s
                                    .shorter = -1 };
         call_prepare(&call, mem_rank(m), user, sim, &c);
         c.param = l->param[a];
-        c.slot_bytes = l->slot_bytes[a];
+        c.place = &l->place[a];
         if (alg_accepts(hud_sim_algs[a], &c, r->size))
-            call_verify(&call, mem_rank(m), user, sim,
-                        hud_sim_call(m, hud_sim_algs[a], &c, l->offset_bytes[a]));
+            call_verify(&call, mem_rank(m), user, sim, hud_sim_call(m, hud_sim_algs[a], &c));
     }
 }
 

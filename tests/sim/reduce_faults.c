@@ -39,7 +39,7 @@ struct places {
 static void sum(struct mem *m, const struct coll *c, const struct places *p, size_t bytes)
 {
     static const struct hud_op op = { .element_bytes = 8, .combine = exclusive_or };
-    struct hud_view view = c->buf;
+    struct hud_view view = *c->out;
     size_t at[] = { p->to, p->also, p->from[0], p->from[1] };
     struct slot *mine = mem_slot(m, mem_rank(m));
     struct mem_span spans[4];
@@ -57,7 +57,7 @@ static void sum(struct mem *m, const struct coll *c, const struct places *p, siz
 static void reduces_in_place(struct mem *m, const struct coll *c)
 {
     sum(m, c, &(struct places){ .to = 24, .also = 0, .from = { 0, 24 } }, SUM_BYTES);
-    sum(m, &(struct coll){ .buf = c->buf, .op = 2 },
+    sum(m, &(struct coll){ .out = c->out, .op = 2 },
         &(struct places){ .to = 24, .also = PACKED, .from = { PACKED, 24 } }, SUM_BYTES);
 }
 

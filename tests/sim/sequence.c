@@ -27,8 +27,8 @@ enum {
 struct slot {
     const struct alg *alg;
     long param[ALG_PARAMS];
-    size_t offset_bytes, bytes; /* bytes 0: no room */
-    uint64_t op;                /* of its latest call */
+    struct alg_place place;
+    uint64_t op; /* of its latest call */
 };
 
 struct step {
@@ -165,6 +165,23 @@ static uint64_t calls_before(const struct sequence *q, int slot)
     return before[(q->options->seed + (uint64_t)slot) % (sizeof before / sizeof *before)];
 }
 
+/* Those that have a window get one region for all, in three of four leases. */
+static void share_window(struct sequence *q)
+{
+    size_t at = HUD_LINE;
+
+    for (int i = 0; i < q->slots; i++) {
+        struct alg_place *place = &q->slot[i].place;
+        place->slot_offset = at;
+        at += place->slot_bytes;
+    }
+    for (int i = 0; i < q->slots; i++)
+        if (q->slot[i].place.window_bytes != 0) {
+            q->slot[i].place.window_offset = at + HUD_LINE;
+            q->slot[i].place.user = i + 1;
+        }
+}
+
 static void make_layout(struct sequence *q)
 {
     static const size_t leases[] = { 256 << 10, 64 << 10, 24 << 10, 1 << 20 },
@@ -173,18 +190,20 @@ static void make_layout(struct sequence *q)
     int windows = 0;      /* still without their share of what is left */
 
     for (int i = 0; i < q->slots; i++)
-        windows += q->slot[i].alg->slot_bytes != NULL;
+        windows += alg_holds_data(q->slot[i].alg);
     q->lease_bytes = leases[below(q, sizeof leases / sizeof *leases)];
     q->cache_bytes = caches[below(q, sizeof caches / sizeof *caches)];
+    bool shares = below(q, 4) != 0;
     for (int i = 0; i < q->slots; i++) {
         struct slot *slot = &q->slot[i];
-        size_t max =
-            (q->lease_bytes - at) / (slot->alg->slot_bytes && windows > 0 ? (size_t)windows-- : 1);
+        size_t left = q->lease_bytes - HUD_LINE - at,
+               max = left / (alg_holds_data(slot->alg) && windows > 0 ? (size_t)windows-- : 1);
         slot->op = calls_before(q, i);
-        slot->offset_bytes = at;
-        slot->bytes = alg_slot_bytes(slot->alg, slot->param, q->options->ranks, max);
-        at += slot->bytes;
+        slot->place = alg_place_alone(slot->alg, slot->param, q->options->ranks, at, max);
+        at += alg_place_bytes(&slot->place);
     }
+    if (shares)
+        share_window(q);
 }
 
 /* ---- the calls ---- */
@@ -192,7 +211,7 @@ static void make_layout(struct sequence *q)
 static bool accepts(const struct sequence *q, const struct step *s, size_t bytes)
 {
     bool known = !coll_has(hud_coll_kind(s->call.alg->coll), COLL_UNSIZED);
-    struct coll c = { .bytes = known ? bytes : 0, .param = s->param, .slot_bytes = s->slot->bytes };
+    struct coll c = { .bytes = known ? bytes : 0, .param = s->param, .place = &s->slot->place };
 
     return alg_accepts(s->call.alg, &c, q->options->ranks);
 }
@@ -202,7 +221,7 @@ static size_t any_size(struct sequence *q, const struct step *s)
 {
     static const size_t fixed[] = { 1,   2,   7,   8,   9,    12,   13,   64,   104,
                                     112, 120, 128, 256, 1000, 4096, 8192, 65536 };
-    size_t corners[2 * ALG_PARAMS + 6], count = 0;
+    size_t corners[2 * ALG_PARAMS + 6], count = 0, memory = alg_place_bytes(&s->slot->place);
 
     for (int p = 0; s->call.alg->params && s->call.alg->params[p].name; p++)
         if (s->param[p] > 0) {
@@ -210,8 +229,8 @@ static size_t any_size(struct sequence *q, const struct step *s)
             corners[count++] = 2 * (size_t)s->param[p];
         }
     for (size_t k = 1; k <= 4; k++)
-        corners[count++] = s->slot->bytes / k;
-    corners[count++] = 1 + below(q, 2 * s->slot->bytes);
+        corners[count++] = memory / k;
+    corners[count++] = 1 + below(q, 2 * memory);
     corners[count++] = 1 + below(q, 128);
     size_t i = below(q, count + sizeof fixed / sizeof *fixed);
     size_t bytes = i < count ? corners[i] : fixed[i - count];
@@ -282,10 +301,11 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
     call->root = (int)(below(q, 8) < q->constant ? q->usual : below(q, (uint64_t)ranks));
     const char *coll = call->alg->coll;
     if (!call_moves(coll))
-        return slot->bytes != 0 && accepts(q, s, 0);
+        return slot->place.slot_bytes != 0 && accepts(q, s, 0);
     size_t share = q->work_bytes / (size_t)ranks, one = call_view_bytes(coll, 1, ranks);
-    call->bytes =
-        slot->bytes != 0 ? good_size(q, s, (share < MAX_BYTES ? share : MAX_BYTES) / one) : 0;
+    call->bytes = slot->place.slot_bytes != 0
+                      ? good_size(q, s, (share < MAX_BYTES ? share : MAX_BYTES) / one)
+                      : 0;
     if (call->bytes == 0)
         return false;
     if (call_reduces(coll))
@@ -325,12 +345,11 @@ static void run_step(struct sim *sim, struct sequence *q, const struct step *s, 
                       .op = s->op,
                       .groups = &q->groups,
                       .param = s->param,
-                      .slot_bytes = s->slot->bytes,
+                      .place = &s->slot->place,
                       .cache_bytes = q->cache_bytes };
 
     call_prepare(&s->call, rank, q->user[rank], sim, &c);
-    int status =
-        hud_sim_call(hud_sim_team_mem(q->team, rank), s->call.alg, &c, s->slot->offset_bytes);
+    int status = hud_sim_call(hud_sim_team_mem(q->team, rank), s->call.alg, &c);
     call_verify(&s->call, rank, q->user[rank], sim, status);
 }
 

@@ -40,11 +40,11 @@ static void through_memory(struct mem *m, const struct coll *c)
     struct slot *root = mem_slot(m, 0);
 
     if (mem_rank(m) == 0) {
-        mem_in_all(m, root->data, &c->buf, 0, c->buf.bytes);
+        mem_in_all(m, root->data, c->out, 0, c->out->bytes);
         mem_post(m, &root->flag, c->op); /* R1 */
     } else {
         mem_await(m, &root->flag, c->op); /* A1 */
-        mem_out(m, &c->buf, root->data, 0, c->buf.bytes);
+        mem_out(m, c->out, root->data, 0, c->out->bytes);
     }
 }
 
@@ -53,11 +53,11 @@ static void beside_the_flag(struct mem *m, const struct coll *c)
     struct slot *root = mem_slot(m, 0);
 
     if (mem_rank(m) == 0) {
-        mem_in_all(m, root->flag.payload, &c->buf, 0, c->buf.bytes);
+        mem_in_all(m, root->flag.payload, c->out, 0, c->out->bytes);
         mem_post(m, &root->flag, c->op); /* R1 */
     } else {
         mem_await(m, &root->flag, c->op); /* A1 */
-        mem_out(m, &c->buf, root->flag.payload, 0, c->buf.bytes);
+        mem_out(m, c->out, root->flag.payload, 0, c->out->bytes);
     }
 }
 
@@ -65,15 +65,15 @@ static void beside_the_flag(struct mem *m, const struct coll *c)
 static void by_the_kernel(struct mem *m, const struct coll *c)
 {
     struct slot *root = mem_slot(m, 0);
-    struct mem_span to = { .view = &c->buf };
+    struct mem_span to = { .view = c->out };
 
     if (mem_rank(m) == 0) {
-        mem_put(m, root->flag.payload, mem_expose(m, &c->buf));
+        mem_put(m, root->flag.payload, mem_expose(m, c->out));
         mem_post(m, &root->flag, c->op);                             /* R1 */
         mem_await(m, &((struct slot *)mem_slot(m, 1))->flag, c->op); /* A2 */
     } else {
         mem_await(m, &root->flag, c->op); /* A1 */
-        mem_pull(m, &to, 0, mem_get(m, root->flag.payload), 0, c->buf.bytes);
+        mem_pull(m, &to, 0, mem_get(m, root->flag.payload), 0, c->out->bytes);
         mem_post(m, &((struct slot *)mem_slot(m, 1))->flag, c->op); /* R2 */
     }
 }
@@ -85,9 +85,9 @@ static void body(struct sim *s, int rank, void *arg)
     struct job *job = arg;
     struct mem *m = hud_sim_team_mem(job->team, rank);
     char *user = job->user + (size_t)rank * job->bytes;
-    struct coll c = { .buf = { .base = user, .bytes = job->bytes },
-                      .bytes = job->bytes,
-                      .slot_bytes = ARENA };
+    const struct hud_view view = { .base = user, .bytes = job->bytes };
+    static const struct alg_place all = { .slot_bytes = ARENA };
+    struct coll c = { .out = &view, .bytes = job->bytes, .place = &all };
 
     (void)s;
     for (int call = 0; call < CALLS; call++) {
@@ -99,7 +99,7 @@ static void body(struct sim *s, int rank, void *arg)
         if (rank == 0)
             hud_sim_spend(m, LATE);
         job->enter_ns[call][rank] = hud_sim_now(m);
-        hud_sim_call(m, &job->alg, &c, 0);
+        hud_sim_call(m, &job->alg, &c);
         job->leave_ns[call][rank] = hud_sim_now(m);
     }
 }

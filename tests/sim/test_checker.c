@@ -28,10 +28,11 @@ static void body(struct sim *s, int rank, void *arg)
 
     (void)s;
     for (int i = 0; i < t->calls; i++) {
-        struct coll c = { .buf = { .base = t->user[rank], .bytes = BYTES },
-                          .op = (uint64_t)i + 1,
-                          .slot_bytes = sizeof(struct slot) };
-        hud_sim_call(hud_sim_team_mem(t->team, rank), &t->fault->alg, &c, HUD_LINE);
+        static const struct alg_place place = { .slot_offset = HUD_LINE,
+                                                .slot_bytes = sizeof(struct slot) };
+        const struct hud_view view = { .base = t->user[rank], .bytes = BYTES };
+        struct coll c = { .out = &view, .op = (uint64_t)i + 1, .place = &place };
+        hud_sim_call(hud_sim_team_mem(t->team, rank), &t->fault->alg, &c);
     }
 }
 

@@ -51,14 +51,14 @@ static void body(struct sim *s, int rank, void *arg)
     struct coll c = job->call;
 
     for (c.op = 1; c.op < (uint64_t)job->calls; c.op++)
-        hud_sim_call(m, job->alg, &c, 0);
+        hud_sim_call(m, job->alg, &c);
     hud_sim_gather(m);
     if (rank == 0)
         hud_sim_trace(s, true);
     hud_sim_gather(m);
     hud_sim_spend(m, job->late_ns[rank]);
     job->enter_ns[rank] = hud_sim_now(m);
-    hud_sim_call(m, job->alg, &c, 0);
+    hud_sim_call(m, job->alg, &c);
     job->leave_ns[rank] = hud_sim_now(m);
 }
 
@@ -82,7 +82,8 @@ static bool run(struct job *job)
     assert_int_equal(hud_shape_groups_build(&place, &job->groups), 0);
     job->call.groups = &job->groups;
     job->call.param = param;
-    job->call.slot_bytes = ARENA;
+    static const struct alg_place all = { .slot_bytes = ARENA };
+    job->call.place = &all;
     const struct sim_options options = { .ranks = job->ranks,
                                          .arena_bytes = ARENA,
                                          .seed = job->seed,

@@ -47,18 +47,18 @@ struct job {
     long param[ALG_PARAMS];
     struct shape_groups groups;
     struct sim_team *team;
-    size_t slot_bytes;
+    struct alg_place place;
 };
 
 static void body(struct sim *s, int rank, void *arg)
 {
     const struct job *job = arg;
     const struct coll c = {
-        .op = 1, .groups = &job->groups, .param = job->param, .slot_bytes = job->slot_bytes
+        .op = 1, .groups = &job->groups, .param = job->param, .place = &job->place
     };
 
     (void)s;
-    hud_sim_call(hud_sim_team_mem(job->team, rank), job->alg, &c, 0);
+    hud_sim_call(hud_sim_team_mem(job->team, rank), job->alg, &c);
 }
 
 static const struct alg *find(const char *name)
@@ -82,8 +82,8 @@ static void check(const struct cost *cost, bool grouped, uint64_t seed)
     }
     const struct shape_place place = { .ranks = RANKS, .levels = 1, .unit = unit };
     assert_int_equal(hud_shape_groups_build(&place, &job.groups), 0);
-    job.slot_bytes = alg_slot_bytes(job.alg, job.param, RANKS, ARENA);
-    assert_int_not_equal(job.slot_bytes, 0);
+    job.place = alg_place_alone(job.alg, job.param, RANKS, 0, ARENA);
+    assert_int_not_equal(job.place.slot_bytes, 0);
     const struct sim_options options = { .ranks = RANKS,
                                          .arena_bytes = ARENA,
                                          .seed = seed,

@@ -29,7 +29,8 @@ static void body(struct sim *s, int rank, void *arg)
 {
     static const size_t
         no_blocks[RANKS]; /* nobody gets anything: a reduce_scatter that promises nothing */
-    const struct coll c = { .op = 1, .slot_bytes = ARENA, .block_bytes = no_blocks };
+    static const struct alg_place all = { .slot_bytes = ARENA };
+    const struct coll c = { .op = 1, .place = &all, .block_bytes = no_blocks };
     struct job *job = arg;
     struct mem *m = hud_sim_team_mem(job->team, rank);
 
@@ -37,7 +38,7 @@ static void body(struct sim *s, int rank, void *arg)
     hud_sim_meet(m);
     job->begin_ns = hud_sim_now(m);
     hud_sim_spend(m, job->late_ns[rank]);
-    hud_sim_call(m, &job->alg, &c, 0);
+    hud_sim_call(m, &job->alg, &c);
     job->leave_ns[rank] = hud_sim_now(m) - job->begin_ns;
 }
 

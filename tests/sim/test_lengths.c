@@ -25,7 +25,7 @@ struct job {
     long param[ALG_PARAMS];
     struct shape_groups groups;
     struct sim_team *team;
-    size_t slot_bytes;
+    struct alg_place place;
     unsigned char in[RANKS][RANKS][MOST], out[RANKS][RANKS][MOST];
 };
 
@@ -55,13 +55,13 @@ static void operate(struct job *job, int rank, int op)
         cut = cut || (from[1] != 0 && from[0] > from[1]);
         unheard = unheard || (from[1] == 0 && from[0] != 0);
     }
-    const struct coll c = { .ins = ins,
-                            .outs = outs,
+    const struct coll c = { .in = ins,
+                            .out = outs,
                             .op = (uint64_t)op,
                             .groups = &job->groups,
                             .param = job->param,
-                            .slot_bytes = job->slot_bytes };
-    int status = hud_sim_call(hud_sim_team_mem(job->team, rank), job->alg, &c, 0);
+                            .place = &job->place };
+    int status = hud_sim_call(hud_sim_team_mem(job->team, rank), job->alg, &c);
     if (cut || !unheard)
         assert_int_equal(status, cut ? HUD_ERR_TRUNCATE : HUD_OK);
     else
@@ -97,8 +97,8 @@ static void check(const struct alg *alg, uint64_t seed)
         job.param[p] =
             strcmp(alg->params[p].name, "tile") == 0 && seed % 3 == 0 ? 256 : alg->params[p].preset;
     assert_int_equal(hud_shape_groups_build(&place, &job.groups), 0);
-    job.slot_bytes = alg_slot_bytes(alg, job.param, RANKS, seed % 2 == 0 ? ARENA : ARENA / 4);
-    assert_int_not_equal(job.slot_bytes, 0);
+    job.place = alg_place_alone(alg, job.param, RANKS, 0, seed % 2 == 0 ? ARENA : ARENA / 4);
+    assert_int_not_equal(job.place.slot_bytes, 0);
     struct sim *s = hud_sim_create(&options);
     job.team = hud_sim_team_create(s, RANKS, members, 0, ARENA);
     assert_true(hud_sim_run(s, body, &job));

@@ -52,7 +52,8 @@ struct job {
     struct shape_groups groups;
     struct sim_team *team;
     long param[ALG_PARAMS];
-    size_t block_bytes[MOST], slot_bytes;
+    size_t block_bytes[MOST];
+    struct alg_place place;
     double *in[MOST], *out[MOST];
 };
 
@@ -94,18 +95,20 @@ static void body(struct sim *s, int rank, void *arg)
     const struct hud_op op = {
         .element_bytes = sizeof(double), .commutative = 1, .combine = sum, .name = "sum"
     };
+    const struct hud_view in = { .base = job->in[rank], .bytes = sends(job) },
+                          out = { .base = job->out[rank], .bytes = gets(job, rank) };
     const struct coll c = { .bytes = N,
-                            .in = { .base = job->in[rank], .bytes = sends(job) },
-                            .out = { .base = job->out[rank], .bytes = gets(job, rank) },
+                            .in = &in,
+                            .out = &out,
                             .block_bytes = job->block_bytes,
                             .reduction = &op,
                             .op = 1,
                             .groups = &job->groups,
                             .param = job->param,
-                            .slot_bytes = job->slot_bytes };
+                            .place = &job->place };
 
     (void)s;
-    hud_sim_call(hud_sim_team_mem(job->team, rank), job->alg, &c, 0);
+    hud_sim_call(hud_sim_team_mem(job->team, rank), job->alg, &c);
 }
 
 static const struct alg *find(const struct traffic *row)
@@ -135,7 +138,7 @@ static void check(const struct traffic *row, int ranks, const double *units)
     for (int p = 0; job.alg->params && job.alg->params[p].name; p++)
         job.param[p] = job.alg->params[p].preset;
     assert_int_equal(hud_shape_groups_build(&place, &job.groups), 0);
-    job.slot_bytes = alg_slot_bytes(job.alg, job.param, ranks, ARENA);
+    job.place = alg_place_alone(job.alg, job.param, ranks, 0, ARENA);
     const struct sim_options options = {
         .ranks = ranks, .arena_bytes = ARENA, .machine = machine, .core = members
     };

@@ -54,11 +54,24 @@ void plans_check(void)
         }
     }
     for (int s = 0; s < p->slots; s++) {
-        size_t from = p->slot[s].offset, to = from + p->slot[s].bytes;
+        const struct alg_place *place = &p->slot[s].place;
+        size_t from = place->slot_offset, to = from + place->slot_bytes;
         assert_true(from >= PLACE_OFFSET && from % HUD_LINE == 0 && to > from);
-        for (int o = 0; o < s; o++)
-            assert_true(to <= p->slot[o].offset || from >= p->slot[o].offset + p->slot[o].bytes);
-        end = to > end ? to : end;
+        for (int o = 0; o < p->slots; o++) {
+            const struct alg_place *other = &p->slot[o].place;
+            size_t window = other->window_offset - (other->user != 0 ? HUD_LINE : 0),
+                   window_end = other->window_offset + other->window_bytes;
+            assert_true(o >= s || to <= other->slot_offset ||
+                        from >= other->slot_offset + other->slot_bytes);
+            assert_true(other->window_bytes == 0 || to <= window || from >= window_end);
+            assert_true(o >= s || (place->user != 0 && other->user != 0) ||
+                        place->window_bytes == 0 || other->window_bytes == 0 ||
+                        place->window_offset >= window_end ||
+                        place->window_offset + place->window_bytes <= window);
+        }
+        size_t last =
+            place->window_bytes != 0 ? place->window_offset + mem_lines(place->window_bytes) : to;
+        end = last > end ? last : end;
     }
     assert_true(p->slots == 0 || end <= p->max_bytes);
     assert_true(p->total_bytes == (p->slots ? end : 0));

@@ -141,7 +141,7 @@ static void where_memory_is_short_the_verdict_says_so(void **state)
     setenv("HUDDLE_MEMORY", "1M", 1);
     ask("alltoallv", 0, 32, "none");
     assert_true(is_verdict_on("windows", "serves"));
-    ask("alltoallv", 0, 200, "none");
+    ask("alltoallv", 0, 500, "none");
     assert_string_equal(text_at("why.by"), "no rule that memory has room for");
     assert_true(is_verdict_on("windows", "memory has no room for its algorithm"));
     ask("alltoall", 1 << 20, 8, "core");

@@ -161,8 +161,8 @@ static void many_ranks_reduce_by_levels(void **state)
     plans_make(128, false, "machine", 1536 * KB, true);
     plans_check();
     assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "levels");
-    assert_true(plans.plan.slot[plan_find(&plans.plan, COLL_ALLREDUCE, 4 * MB)->slot].bytes >
-                256 * KB);
+    int slot = plan_find(&plans.plan, COLL_ALLREDUCE, 4 * MB)->slot;
+    assert_true(plans.plan.slot[slot].place.window_bytes > 256 * KB);
     const struct plan_entry *e = plan_find(&plans.plan, plan_axis(COLL_ALLREDUCE, true), 4 * MB);
     assert_true(e->slot >= 0 && hud_shm_algs[e->row]->ordered);
     plans_make(128, false, "socket", 1536 * KB, true);

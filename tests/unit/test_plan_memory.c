@@ -99,7 +99,7 @@ static void a_small_slot_serves_small_messages(void **state)
     const struct plan_entry *e = plan_find(&plans.plan, COLL_ALLTOALL, 8);
     assert_string_equal(plans_taker(COLL_ALLTOALL, 8), "inline");
     assert_string_equal(plans_taker(COLL_ALLTOALL, e->max_bytes + 1), "mpi");
-    size_t room = plans.plan.slot[e->slot].bytes / 2;
+    size_t room = plans.plan.slot[e->slot].place.slot_bytes / 2;
     assert_true(room < 100 * KB && e->max_bytes * 7 <= room &&
                 (e->max_bytes + 1) * 7 > room - HUD_LINE);
 }
@@ -117,7 +117,8 @@ static void queue_takes_no_more_than_the_paper(void **state)
     PLANS_SETTINGS("HUDDLE_BCAST_QUEUE_FRAGMENT=8K", "HUDDLE_BCAST_QUEUE_BUFFERS=8",
                    "HUDDLE_BCAST_QUEUE_SETS=2", "HUDDLE_BCAST=queue");
     plans_make(P, false, "machine", 1 * MB, true);
-    size_t bytes = plans.plan.slot[plan_find(&plans.plan, COLL_BCAST, MB)->slot].bytes;
+    int slot = plan_find(&plans.plan, COLL_BCAST, MB)->slot;
+    size_t bytes = alg_place_bytes(&plans.plan.slot[slot].place);
     assert_int_equal(bytes, 2 * HUD_LINE + S * F + S * F / W * HUD_LINE);
     assert_true(P * bytes <= paper);
 }

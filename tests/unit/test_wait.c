@@ -26,6 +26,7 @@ static struct {
 
 static int64_t now, post_at, yield_ns; /* the flag is posted when the clock reaches post_at */
 static int yields, sleeps, progresses;
+static struct mem_team team;
 static struct mem mem;
 static struct mem_policy policy;
 
@@ -83,7 +84,10 @@ static int reset(void **state)
     now = 5 * MS;
     yield_ns = US;
     policy = (struct mem_policy){ .sleep_ns = MS, .progress = progress };
-    mem = (struct mem){ .size = 1, .home_mask = ~(uintptr_t)(ARENA - 1), .policy = &policy };
+    mem = (struct mem){
+        .size = 1, .home_mask = ~(uintptr_t)(ARENA - 1), .policy = &policy, .team = &team
+    };
+    team = (struct mem_team){ 0 };
     return 0;
 }
 
@@ -139,15 +143,16 @@ static void no_loss_is_remembered_for_ever(void **state)
     policy.polls = 256;
     yield_ns = 90 * (int64_t)MS;
     for (int i = 0; i < 8; i++) {
-        mem.habit.busy_until_ns = 0;
+        team.habit.busy_until_ns = 0;
         wait_for(300 * (int64_t)MS);
     }
-    assert_true(mem.habit.busy_until_ns > 0 && mem.habit.busy_until_ns <= now + 1000 * (int64_t)MS);
+    assert_true(team.habit.busy_until_ns > 0 &&
+                team.habit.busy_until_ns <= now + 1000 * (int64_t)MS);
     reset(state);
     policy.way = MEM_ADAPTIVE;
     yield_ns = 600000 * (int64_t)MS;
     wait_for(10 * MS);
-    assert_int_equal(mem.habit.busy_until_ns, 0);
+    assert_int_equal(team.habit.busy_until_ns, 0);
 }
 
 /* A rank that has waited long again and again sleeps sooner. */

@@ -55,12 +55,12 @@ static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 static bool accepts(const struct coll *c, int ranks)
 {
     (void)ranks;
-    return c->bytes <= set_bytes(c->slot_bytes) - HEAD;
+    return c->bytes <= set_bytes(c->place->slot_bytes) - HEAD;
 }
 
 static mem_flag *set_of(struct mem *m, const struct coll *c, uint64_t op, int rank)
 {
-    return (mem_flag *)((char *)mem_slot(m, rank) + op % 2 * set_bytes(c->slot_bytes));
+    return (mem_flag *)((char *)mem_slot(m, rank) + op % 2 * set_bytes(c->place->slot_bytes));
 }
 
 static void allgather_inline(struct mem *m, const struct coll *c)
@@ -70,16 +70,16 @@ static void allgather_inline(struct mem *m, const struct coll *c)
            behind = HEAD + c->bytes;
     mem_flag *mine = set_of(m, c, c->op, me);
 
-    mem_in_all(m, (char *)mine + HEAD, &c->in, from_at, c->bytes);
+    mem_in_all(m, (char *)mine + HEAD, c->in, from_at, c->bytes);
     mem_post(m, mine, c->op); /* R1 */
     if (!coll_in_place(c))
-        mem_move(m, &(struct mem_span){ NULL, &c->out, own },
-                 &(struct mem_span){ NULL, &c->in, from_at }, c->bytes);
+        mem_move(m, &(struct mem_span){ NULL, c->out, own },
+                 &(struct mem_span){ NULL, c->in, from_at }, c->bytes);
     for (int k = 1; k < ranks; k++) {
         int from = me + k < ranks ? me + k : me + k - ranks;
         mem_flag *set = set_of(m, c, c->op, from);
         mem_await(m, set, c->op); /* A1 */
-        mem_out(m, &c->out, (char *)set + HEAD, (size_t)from * c->bytes, c->bytes);
+        mem_out(m, c->out, (char *)set + HEAD, (size_t)from * c->bytes, c->bytes);
     }
     mem_prefetch_own(m, set_of(m, c, c->op + 1, me), behind < PREFETCH_MAX ? behind : PREFETCH_MAX);
 }

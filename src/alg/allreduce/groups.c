@@ -82,7 +82,7 @@ static void reduce(struct mem *m, const struct coll *c, const struct last_level 
                    const struct gathering *group, int into)
 {
     const struct mem_span to = { .shared = contribution_at(line_of(m, c, top, mem_rank(m), into)) },
-                          out = { .view = &c->out };
+                          out = { .view = c->out };
     struct sources all;
 
     for (int i = group->first; i < group->end; i++)
@@ -124,14 +124,14 @@ static void allreduce_groups(struct mem *m, const struct coll *c)
     struct slot *mine = mem_slot(m, me),
                 *head = mem_slot(m, last_level_releaser(c->groups, &top, me));
 
-    mem_in_all(m, contribution_at(line_of(m, c, &top, me, 0)), &c->in, 0, c->bytes);
+    mem_in_all(m, contribution_at(line_of(m, c, &top, me, 0)), c->in, 0, c->bytes);
     for (int level = 0; level <= top.level && level <= c->groups->top[me]; level++) {
         if (level == top.level && top.meets) {
             meet(m, c, &top);
         } else if (!gather(m, c, &top, level)) {
             mem_post(m, line_of(m, c, &top, me, level), c->op); /* R1 */
             mem_await(m, &head->leave, c->op);                  /* A3 */
-            mem_out(m, &c->out, contribution_at(&head->leave), 0, c->bytes);
+            mem_out(m, c->out, contribution_at(&head->leave), 0, c->bytes);
             return;
         }
     }

@@ -35,13 +35,13 @@ static void contribute(struct mem *m, const struct coll *c)
 {
     mem_flag *line = line_of(m, c->op, mem_rank(m));
 
-    mem_in_all(m, contribution_at(line), &c->in, 0, c->bytes);
+    mem_in_all(m, contribution_at(line), c->in, 0, c->bytes);
     mem_post(m, line, c->op); /* R1 */
 }
 
 static void allreduce_inline(struct mem *m, const struct coll *c)
 {
-    const struct mem_span out = { .view = &c->out };
+    const struct mem_span out = { .view = c->out };
     struct sources all;
 
     contribute(m, c);

@@ -53,7 +53,6 @@ enum { PARTIALS_SETS = 4 };
 struct slot {
     mem_flag made[SHAPE_LEVELS], result[SHAPE_LEVELS];
     _Alignas(HUD_LINE) uint64_t at;
-    _Alignas(HUD_LINE) char data[]; /* four sets of cells */
 };
 
 enum param { FRAGMENT, BUDGET, DEPTH };
@@ -69,10 +68,10 @@ static const struct alg_param params[] = {
     { .name = NULL },
 };
 
-static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
+static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)ranks;
-    return cut_slot_bytes(sizeof(struct slot), PARTIALS_SETS, param[BUDGET], max_bytes);
+    return cut_window_bytes(PARTIALS_SETS, param[BUDGET], max_bytes);
 }
 
 struct partials {
@@ -86,7 +85,7 @@ struct partials {
 static char *cell_of(const struct partials *s, const struct pieces_place *f, int rank,
                      const struct piece *piece)
 {
-    return ((struct slot *)mem_slot(s->m, rank))->data + pieces_at(&s->cut, f, piece);
+    return (char *)mem_window(s->m, rank) + pieces_at(&s->cut, f, piece);
 }
 
 /* The highest level whose unit's delegate a rank is; base - 1: none. */
@@ -102,7 +101,7 @@ static void contribute(const struct partials *s, const struct pieces_place *f)
 
     for (struct piece piece = pieces_before(f); pieces_each(&s->cut, f, &piece);)
         if (highest_level(s, s->me, &piece) < s->base)
-            mem_in_all(s->m, cell_of(s, f, s->me, &piece), &s->c->in, piece.offset_bytes,
+            mem_in_all(s->m, cell_of(s, f, s->me, &piece), s->c->in, piece.offset_bytes,
                        piece.bytes);
     mem_post(s->m, &mine->made[s->base], f->at + 1); /* R1 */
 }
@@ -127,8 +126,8 @@ static void add_below(const struct partials *s, const struct pieces_place *f,
 static void sum_piece(const struct partials *s, const struct pieces_place *f,
                       const struct piece *piece, int level)
 {
-    const struct mem_span in = { .view = &s->c->in, .offset_bytes = piece->offset_bytes };
-    const struct mem_span out = { .view = &s->c->out, .offset_bytes = piece->offset_bytes };
+    const struct mem_span in = { .view = s->c->in, .offset_bytes = piece->offset_bytes };
+    const struct mem_span out = { .view = s->c->out, .offset_bytes = piece->offset_bytes };
     const struct mem_span cell = { .shared = cell_of(s, f, s->me, piece) };
     struct sources x;
     bool last = level == s->top;
@@ -186,7 +185,7 @@ static void fetch(const struct partials *s, const struct pieces_place *f, const 
     mem_await(s->m, &above->result[highest_level(s, from, piece)], f->at + 1); /* A2 */
     if (level >= s->base)
         mem_copy(s->m, mine, result, piece->bytes);
-    mem_out(s->m, &s->c->out, level >= s->base ? mine : result, piece->offset_bytes, piece->bytes);
+    mem_out(s->m, s->c->out, level >= s->base ? mine : result, piece->offset_bytes, piece->bytes);
 }
 
 static void copy_down(const struct partials *s, const struct pieces_place *f)
@@ -217,7 +216,7 @@ static void allreduce_levels(struct mem *m, const struct coll *c)
                           .top = top };
     struct pieces_place now = { .at = mem_get(m, &mine->at) }, next;
 
-    s.cut = cut_of(c, mem_size(m), NULL, sizeof(struct slot), PARTIALS_SETS, c->param[FRAGMENT]);
+    s.cut = cut_of(c, mem_size(m), NULL, PARTIALS_SETS, c->param[FRAGMENT]);
     pieces_begin(&s.cut, &now);
     for (contribute(&s, &now); pieces_more(&s.cut, &now); now = next) {
         next = now;
@@ -237,6 +236,7 @@ ALG_DEFINE(allreduce, levels) = {
            "crosses to the others",
     .source = "this project, after papers 05 (slices) and 03 (groups)",
     .params = params,
-    .slot_bytes = slot_bytes,
+    .fixed_bytes = sizeof(struct slot),
+    .window_bytes = window_bytes,
     .run = allreduce_levels,
 };

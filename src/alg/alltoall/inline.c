@@ -53,12 +53,12 @@ static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 
 static bool accepts(const struct coll *c, int ranks)
 {
-    return ranks == 1 || c->bytes <= (set_bytes(c->slot_bytes) - HEAD) / (size_t)(ranks - 1);
+    return ranks == 1 || c->bytes <= (set_bytes(c->place->slot_bytes) - HEAD) / (size_t)(ranks - 1);
 }
 
 static mem_flag *set_of(struct mem *m, const struct coll *c, int rank)
 {
-    return (mem_flag *)((char *)mem_slot(m, rank) + c->op % 2 * set_bytes(c->slot_bytes));
+    return (mem_flag *)((char *)mem_slot(m, rank) + c->op % 2 * set_bytes(c->place->slot_bytes));
 }
 
 /* Where a rank's block for another lies behind its flag. */
@@ -72,7 +72,7 @@ static void copy_in(struct mem *m, const struct coll *c, char *to, int first, in
 {
     size_t at = (size_t)first * c->bytes, bytes = (size_t)(end - first) * c->bytes;
 
-    mem_in_all(m, to, &c->in, at, bytes);
+    mem_in_all(m, to, c->in, at, bytes);
 }
 
 static void own(struct mem *m, const struct coll *c)
@@ -80,7 +80,7 @@ static void own(struct mem *m, const struct coll *c)
     size_t at = (size_t)mem_rank(m) * c->bytes;
 
     if (!coll_in_place(c))
-        mem_move(m, &(struct mem_span){ NULL, &c->out, at }, &(struct mem_span){ NULL, &c->in, at },
+        mem_move(m, &(struct mem_span){ NULL, c->out, at }, &(struct mem_span){ NULL, c->in, at },
                  c->bytes);
 }
 
@@ -99,10 +99,9 @@ static void alltoall_inline(struct mem *m, const struct coll *c)
         int from = me + k < ranks ? me + k : me + k - ranks;
         mem_flag *set = set_of(m, c, from);
         mem_await(m, set, c->op); /* A1 */
-        mem_out(m, &c->out, block_in(set, c, from, me), (size_t)from * c->bytes, c->bytes);
+        mem_out(m, c->out, block_in(set, c, from, me), (size_t)from * c->bytes, c->bytes);
     }
-    mem_prefetch_own(m,
-                     set_of(m, &(struct coll){ .op = c->op + 1, .slot_bytes = c->slot_bytes }, me),
+    mem_prefetch_own(m, set_of(m, &(struct coll){ .op = c->op + 1, .place = c->place }, me),
                      prefetched);
 }
 

@@ -108,7 +108,7 @@ static uint64_t copy_in(struct mem *m, const struct coll *c, const struct shape_
 static void bcast_banks(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = { SHAPE_KARY, (int)c->param[DEGREE], mem_size(m), c->root, c->groups };
-    struct shape_ring ring = ring_of(c->param, c->slot_bytes);
+    struct shape_ring ring = ring_of(c->param, c->place->slot_bytes);
     int me = mem_rank(m), above = hud_shape_parent(&t, me);
     bool leaf = hud_shape_child(&t, me, 0) < 0,
          relays = c->param[FROM] == FROM_PARENT && above >= 0 && !leaf;
@@ -135,7 +135,7 @@ static void bcast_banks(struct mem *m, const struct coll *c)
             mem_post(m, word, at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, &c->buf, data_of(source, &ring, c->param, at), done, fragment_bytes(header));
+            mem_out(m, c->out, data_of(source, &ring, c->param, at), done, fragment_bytes(header));
         at++;
         if (above >= 0 && (!(header & FRAGMENT_MORE) || ring_at_set(&ring, at)))
             mem_add(m, gone_at(m, &ring, at - 1), 1); /* R2 */

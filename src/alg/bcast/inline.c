@@ -80,8 +80,8 @@ static void send(struct mem *m, const struct coll *c)
 
     if (c->op % HALF == 0 && c->op >= RING)
         enter_half(m, c->op);
-    mem_in_all(m, p->data, &c->buf, 0, c->buf.bytes);
-    mem_put(m, &p->bytes, c->buf.bytes);
+    mem_in_all(m, p->data, c->out, 0, c->out->bytes);
+    mem_put(m, &p->bytes, c->out->bytes);
     mem_post(m, line, c->op); /* R1 */
 }
 
@@ -100,7 +100,7 @@ static void receive(struct mem *m, const struct coll *c, const struct shape_tree
         mem_copy(m, line->payload, p, sizeof p->bytes + bytes);
         mem_post(m, line, c->op); /* R1 */
     }
-    mem_out(m, &c->buf, p->data, 0, bytes);
+    mem_out(m, c->out, p->data, 0, bytes);
 }
 
 static void bcast_inline(struct mem *m, const struct coll *c)

@@ -110,7 +110,7 @@ static void bcast_release(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m),
                             c->root, c->groups };
-    struct shape_ring ring = ring_of(c->param, c->slot_bytes);
+    struct shape_ring ring = ring_of(c->param, c->place->slot_bytes);
     int me = mem_rank(m), above = hud_shape_parent(&t, me);
     struct slot *mine = mem_slot(m, me), *first = mem_slot(m, 0),
                 *parent = mem_slot(m, above < 0 ? me : above);
@@ -129,7 +129,7 @@ static void bcast_release(struct mem *m, const struct coll *c)
         if (!leaf)
             mem_post(m, &mine->release, at); /* R1 */
         if (above >= 0) {
-            mem_out(m, &c->buf, cell->data, done, fragment_bytes(header));
+            mem_out(m, c->out, cell->data, done, fragment_bytes(header));
             gather(m, c, c->root, me, at);
             mem_post(m, &mine->gather, at); /* R2 */
         }

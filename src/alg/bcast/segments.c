@@ -57,20 +57,20 @@ struct slot {
     mem_flag full[2], read;
     _Alignas(HUD_LINE) uint64_t rounds;
     uint64_t root[2];
-    _Alignas(HUD_LINE) char data[];
 };
 
-static size_t half_bytes(const long *param, size_t slot_bytes)
+static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    return fragment_half(slot_bytes, sizeof(struct slot), param[SEGMENT]);
-}
-
-static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
-{
-    size_t half = half_bytes(param, max_bytes);
+    size_t room = max_bytes / 2 / HUD_LINE * HUD_LINE, wanted = mem_lines((size_t)param[SEGMENT]);
 
     (void)ranks;
-    return half == 0 ? 0 : sizeof(struct slot) + 2 * half;
+    return 2 * (wanted != 0 && wanted < room ? wanted : room);
+}
+
+/* A round's half of a head's window. */
+static char *half_of(struct mem *m, const struct coll *c, int head, uint64_t round)
+{
+    return (char *)mem_window(m, head) + round % 2 * (c->place->window_bytes / 2);
 }
 
 /* Before a round's copy into a segment: the last k to read what that half holds are done. */
@@ -92,14 +92,14 @@ static void reclaim(struct mem *m, const struct coll *c, uint64_t round, int seg
 static uint64_t fill(struct mem *m, const struct coll *c, const struct circle *o, uint64_t round,
                      size_t sent)
 {
-    size_t half = half_bytes(c->param, c->slot_bytes), left = c->buf.bytes - sent,
+    size_t half = c->place->window_bytes / 2, left = c->out->bytes - sent,
            bytes = rounds_next(left, half * (size_t)o->count);
 
     for (int s = 0; s < o->count; s++) {
         struct rounds_segment part = rounds_segment_of(bytes, o->count, HUD_LINE, s);
-        struct slot *head = mem_slot(m, o->heads[s]);
         reclaim(m, c, round, s);
-        mem_in_all(m, head->data + round % 2 * half, &c->buf, sent + part.first_bytes, part.bytes);
+        mem_in_all(m, half_of(m, c, o->heads[s], round), c->out, sent + part.first_bytes,
+                   part.bytes);
     }
     return fragment_header(bytes, left);
 }
@@ -109,7 +109,6 @@ static void drain(struct mem *m, const struct coll *c, const struct circle *o, u
                   size_t bytes, size_t done)
 {
     int me = mem_rank(m), group = circle_group(o, me);
-    size_t half = half_bytes(c->param, c->slot_bytes);
     struct circle_place before = circle_before(o, me, circle_limit(o, c->param[LIMIT]));
     struct slot *mine = mem_slot(m, me), *ahead = mem_slot(m, before.rank);
 
@@ -117,10 +116,9 @@ static void drain(struct mem *m, const struct coll *c, const struct circle *o, u
         uint64_t step = round * (uint64_t)o->count + (uint64_t)i + 1;
         int s = (group + i) % o->count;
         struct rounds_segment part = rounds_segment_of(bytes, o->count, HUD_LINE, s);
-        struct slot *head = mem_slot(m, o->heads[s]);
         if (i >= before.behind)
             mem_await(m, &ahead->read, step - (uint64_t)before.behind); /* A3 */
-        mem_out(m, &c->buf, head->data + round % 2 * half, done + part.first_bytes, part.bytes);
+        mem_out(m, c->out, half_of(m, c, o->heads[s], round), done + part.first_bytes, part.bytes);
         mem_post(m, &mine->read, step); /* R2 */
     }
 }
@@ -154,6 +152,7 @@ ALG_DEFINE(bcast, segments) = {
     .doc = "the buffer is cut over the NUMA nodes, groups read the segments in rotation",
     .source = "paper 02, Broadcast",
     .params = params,
-    .slot_bytes = slot_bytes,
+    .fixed_bytes = sizeof(struct slot),
+    .window_bytes = window_bytes,
     .run = bcast_segments,
 };

@@ -101,14 +101,14 @@ static uint64_t copy_out(struct mem *m, const struct coll *c, struct cell *cell,
 {
     mem_await(m, &cell->psn, at + 1); /* A1 */
     uint64_t header = mem_get(m, cell->psn.payload);
-    mem_out(m, &c->buf, cell->data, done, fragment_bytes(header));
+    mem_out(m, c->out, cell->data, done, fragment_bytes(header));
     return header;
 }
 
 static void bcast_slots(struct mem *m, const struct coll *c)
 {
     struct slot *mine = mem_slot(m, mem_rank(m)), *root = mem_slot(m, c->root);
-    struct shape_ring ring = ring_of(c->param, c->slot_bytes);
+    struct shape_ring ring = ring_of(c->param, c->place->slot_bytes);
     uint64_t at = mem_get(m, &mine->at), header = FRAGMENT_MORE;
 
     for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header), at++) {

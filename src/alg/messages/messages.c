@@ -100,7 +100,7 @@ ALG_INLINE struct messages messages_begin(struct mem *m, const struct coll *c,
         .m = m, .tree = *tree, .max_bytes = form->max_bytes, .cell_bytes = messages_cell_bytes(form)
     };
 
-    x.cells = messages_cells(form, mem_size(m), c->slot_bytes);
+    x.cells = messages_cells(form, mem_size(m), c->place->slot_bytes);
     x.pair_bytes = sizeof(struct messages_pair) + x.cells * x.cell_bytes;
     return x;
 }
@@ -211,7 +211,7 @@ ALG_INLINE struct messages messages_of(struct mem *m, const struct coll *c, int 
     return messages_begin(m, c, &form, &tree);
 }
 
-/* The root sends what is in its c->buf from there on to each child, the same bytes.  Returns the
+/* The root sends what is in its c->out from there on to each child, the same bytes.  Returns the
  * header: the end may be the last whole element's. */
 ALG_INLINE uint64_t messages_send_down(const struct messages *x, const struct coll *c, size_t done)
 {
@@ -223,7 +223,7 @@ ALG_INLINE uint64_t messages_send_down(const struct messages *x, const struct co
         if (i == 0)
             header = fragment_copy_in(x->m, c, messages_data(cell), done, x->max_bytes);
         else
-            mem_in_all(x->m, messages_data(cell), &c->buf, done, fragment_bytes(header));
+            mem_in_all(x->m, messages_data(cell), c->out, done, fragment_bytes(header));
         messages_send(x, child, cell, header);
     }
     return header;
@@ -236,7 +236,7 @@ ALG_INLINE uint64_t messages_forward(const struct messages *x, const struct coll
     mem_flag *from = messages_await(x, parent);
     uint64_t header = mem_get(x->m, from->payload);
 
-    mem_out(x->m, &c->buf, messages_data(from), done, fragment_bytes(header));
+    mem_out(x->m, c->out, messages_data(from), done, fragment_bytes(header));
     for (int i = 0; (child = hud_shape_child(&x->tree, me, i)) >= 0; i++) {
         mem_flag *to = messages_free_cell(x, child);
         mem_copy(x->m, messages_data(to), messages_data(from), fragment_bytes(header));
@@ -246,7 +246,7 @@ ALG_INLINE uint64_t messages_forward(const struct messages *x, const struct coll
     return header;
 }
 
-/* c->buf of the root to all others'. */
+/* c->out of the root to all others'. */
 ALG_INLINE void messages_down(const struct messages *x, const struct coll *c)
 {
     bool root = mem_rank(x->m) == x->tree.root;
@@ -257,14 +257,14 @@ ALG_INLINE void messages_down(const struct messages *x, const struct coll *c)
 }
 
 /* The sum over this rank and all below it of so many bytes, from there on: to the parent; the
- * root's is in c->out.  What is small below comes first. */
+ * root's is in c->out->  What is small below comes first. */
 ALG_INLINE void messages_add(const struct messages *x, const struct coll *c, size_t done,
                              size_t bytes)
 {
     int me = mem_rank(x->m), parent = hud_shape_parent(&x->tree, me);
     char *came = mem_slot(x->m, me), *kept = came + x->cell_bytes;
-    const struct mem_span own = { .view = &c->in, .offset_bytes = done },
-                          out = { .view = &c->out, .offset_bytes = done };
+    const struct mem_span own = { .view = c->in, .offset_bytes = done },
+                          out = { .view = c->out, .offset_bytes = done };
     const struct mem_span sum = parent < 0 ? out : (struct mem_span){ .shared = kept };
     struct mem_span all[] = { own, { .shared = came } };
 
@@ -388,11 +388,9 @@ ALG_DEFINE(reduce, messages) = {
 static void allreduce_messages(struct mem *m, const struct coll *c)
 {
     const struct messages x = messages_of(m, c, 0);
-    struct coll result = *c;
 
     messages_up(&x, c);
-    result.buf = c->out;
-    messages_down(&x, &result);
+    messages_down(&x, c);
 }
 
 ALG_DEFINE(allreduce, messages) = {

@@ -63,12 +63,12 @@ static struct ring_wish wish_of(const long *param)
                                (uint64_t)param[BUDGET], (uint64_t)param[MESSAGE] };
 }
 
-static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
+static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
 {
     struct ring_wish wish = wish_of(param);
 
     (void)ranks;
-    return queue_bytes(&wish, param[SETS], max_bytes);
+    return queue_window_bytes(&wish, param[SETS], max_bytes);
 }
 
 /* The root, before the first write to a set: all have acknowledged what it held. */
@@ -85,15 +85,14 @@ static void await_free(struct mem *m, const struct shape_ring *ring, const struc
 
 /* Others have read the lines of the next message.  Below the minimum it costs more than it saves;
  * above the maximum copying in hides it. */
-static void prefetch_next(struct mem *m, const struct coll *c, const struct shape_ring *ring,
-                          const struct ring_place *at)
+static void prefetch_next(struct mem *m, const struct coll *c, const struct ring_place *at)
 {
     enum { MIN_BYTES = 2048, MAX_BYTES = 32 << 10 };
     size_t set = at->set_left * RING_UNIT, max = set < MAX_BYTES ? set : MAX_BYTES;
 
-    if (c->buf.bytes >= MIN_BYTES)
-        mem_prefetch_own(m, queue_data(mem_slot(m, mem_rank(m)), ring, at),
-                         c->buf.bytes < max ? c->buf.bytes : max);
+    if (c->out->bytes >= MIN_BYTES)
+        mem_prefetch_own(m, queue_data(m, mem_rank(m), at),
+                         c->out->bytes < max ? c->out->bytes : max);
 }
 
 /* Fragments come from the view or from the parent's headers, are announced to the children, then
@@ -102,15 +101,14 @@ static void bcast_queue(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m),
                             c->root, c->groups };
-    struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SETS]);
+    struct shape_ring ring = queue_ring(c, c->param[SETS]);
     struct ring_wish wish = wish_of(c->param);
     int me = mem_rank(m), above = hud_shape_parent(&t, me);
-    struct queue_slot *mine = mem_slot(m, me), *root = mem_slot(m, c->root),
-                      *parent = mem_slot(m, above < 0 ? me : above);
+    struct queue_slot *mine = mem_slot(m, me), *parent = mem_slot(m, above < 0 ? me : above);
     bool leaf = hud_shape_child(&t, me, 0) < 0;
     struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
     uint64_t header = FRAGMENT_MORE,
-             f = above >= 0 ? 0 : ring_fragment_of(&wish, &ring, c->buf.bytes, QUEUE_RATIO);
+             f = above >= 0 ? 0 : ring_fragment_of(&wish, &ring, c->out->bytes, QUEUE_RATIO);
 
     for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header)) {
         mem_flag *word = &mine->word[at.unit], *from = &parent->word[at.unit];
@@ -118,7 +116,7 @@ static void bcast_queue(struct mem *m, const struct coll *c)
         if (above < 0) {
             if (ring_begins_set(&ring, &at))
                 await_free(m, &ring, &at);
-            header = queue_copy_in(m, c, &ring, &at, f, done);
+            header = queue_copy_in(m, c, &at, f, done);
         } else {
             mem_await(m, from, at.at + 1); /* A1 */
             header = mem_get(m, from->payload);
@@ -128,14 +126,14 @@ static void bcast_queue(struct mem *m, const struct coll *c)
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, &c->buf, queue_data(root, &ring, &at), done, fragment_bytes(header));
+            mem_out(m, c->out, queue_data(m, c->root, &at), done, fragment_bytes(header));
         ring_move(&ring, &at, ring_units_of(fragment_bytes(header)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->acknowledged, at.at); /* R2 */
     }
     mem_put(m, &mine->at, at.at);
     if (above < 0)
-        prefetch_next(m, c, &ring, &at);
+        prefetch_next(m, c, &at);
 }
 
 ALG_DEFINE(bcast, queue) = {
@@ -144,6 +142,7 @@ ALG_DEFINE(bcast, queue) = {
     .doc = "pipelined copy-in/copy-out through a queue on the root's NUMA node",
     .source = "paper 01, Algorithm",
     .params = params,
-    .slot_bytes = slot_bytes,
+    .window_bytes = window_bytes,
+    .lines_bytes = queue_lines_bytes,
     .run = bcast_queue,
 };

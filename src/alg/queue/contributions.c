@@ -57,10 +57,10 @@ static const struct alg_param params[] = {
     { .name = NULL },
 };
 
-static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
+static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)ranks;
-    return queue_slot_bytes(param[BUDGET], param[SETS], max_bytes);
+    return queue_budget_bytes(param[BUDGET], param[SETS], max_bytes);
 }
 
 /* Bytes of the message. */
@@ -83,39 +83,38 @@ static struct byte_range range_within(const struct cursor *w, struct byte_range 
     return (struct byte_range){ w->done > part.begin ? w->done : part.begin, end };
 }
 
-static char *contribution_data(struct mem *m, const struct shape_ring *ring, const struct cursor *w,
-                               int rank, size_t at)
+static char *contribution_data(struct mem *m, const struct cursor *w, int rank, size_t at)
 {
-    return queue_data(mem_slot(m, rank), ring, &w->at) + (at - w->done);
+    return queue_data(m, rank, &w->at) + (at - w->done);
 }
 
-ALG_INLINE void publish_range(struct mem *m, const struct coll *c, const struct shape_ring *ring,
-                              const struct cursor *w, struct byte_range part)
+ALG_INLINE void publish_range(struct mem *m, const struct coll *c, const struct cursor *w,
+                              struct byte_range part)
 {
     part = range_within(w, part);
     if (part.begin < part.end)
-        mem_in_all(m, contribution_data(m, ring, w, mem_rank(m), part.begin), &c->in, part.begin,
+        mem_in_all(m, contribution_data(m, w, mem_rank(m), part.begin), c->in, part.begin,
                    part.end - part.begin);
 }
 
 /* Publishes the fragment at w, where nobody reads any more. */
-ALG_INLINE void publish_fragment(struct mem *m, const struct coll *c, const struct shape_ring *ring,
-                                 const struct cursor *w, const struct wanted_sum *want)
+ALG_INLINE void publish_fragment(struct mem *m, const struct coll *c, const struct cursor *w,
+                                 const struct wanted_sum *want)
 {
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
 
-    publish_range(m, c, ring, w, (struct byte_range){ 0, want->unpublished.begin });
-    publish_range(m, c, ring, w, (struct byte_range){ want->unpublished.end, c->bytes });
+    publish_range(m, c, w, (struct byte_range){ 0, want->unpublished.begin });
+    publish_range(m, c, w, (struct byte_range){ want->unpublished.end, c->bytes });
     mem_post(m, &mine->word[w->at.unit], w->at.at + 1); /* R1 */
 }
 
 /* Reduces what all publish at w of the sum that this rank wants; false: nothing. */
-ALG_INLINE bool reduce_wanted(struct mem *m, const struct coll *c, const struct shape_ring *ring,
-                              const struct cursor *w, const struct wanted_sum *want)
+ALG_INLINE bool reduce_wanted(struct mem *m, const struct coll *c, const struct cursor *w,
+                              const struct wanted_sum *want)
 {
     struct byte_range part = range_within(w, want->part);
-    const struct mem_span own = { .view = &c->in, .offset_bytes = part.begin };
-    const struct mem_span out = { .view = &c->out, .offset_bytes = part.begin - want->part.begin };
+    const struct mem_span own = { .view = c->in, .offset_bytes = part.begin };
+    const struct mem_span out = { .view = c->out, .offset_bytes = part.begin - want->part.begin };
     struct sources all;
 
     if (part.begin >= part.end)
@@ -126,9 +125,9 @@ ALG_INLINE bool reduce_wanted(struct mem *m, const struct coll *c, const struct 
         if (r != mem_rank(m))
             mem_await(m, &slot->word[w->at.unit], w->at.at + 1); /* A1 */
         bool stays = r == mem_rank(m) && want->stays;
-        sources_add(&all, stays ? own
-                                : (struct mem_span){
-                                      .shared = contribution_data(m, ring, w, r, part.begin) });
+        sources_add(&all,
+                    stays ? own
+                          : (struct mem_span){ .shared = contribution_data(m, w, r, part.begin) });
     }
     sources_reduce(&all, &out, NULL);
     return true;
@@ -148,13 +147,13 @@ ALG_INLINE void publish_next(struct exchange *x)
 {
     if (cursor_end(&x->publish) > x->free_until)
         x->free_until = queue_await_free(x->m, &x->ring, &x->publish.at);
-    publish_fragment(x->m, x->c, &x->ring, &x->publish, x->want);
+    publish_fragment(x->m, x->c, &x->publish, x->want);
     cursor_advance(x->c, &x->ring, x->f, &x->publish);
 }
 
 ALG_INLINE void reduce_next(struct exchange *x)
 {
-    if (reduce_wanted(x->m, x->c, &x->ring, &x->read, x->want))
+    if (reduce_wanted(x->m, x->c, &x->read, x->want))
         x->free_until = x->acknowledged + x->ring.units > x->free_until
                             ? x->acknowledged + x->ring.units
                             : x->free_until;
@@ -175,7 +174,7 @@ ALG_INLINE void publish_and_reduce(struct mem *m, const struct coll *c,
                                    const struct wanted_sum *want)
 {
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
-    struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SETS]);
+    struct shape_ring ring = queue_ring(c, c->param[SETS]);
     struct exchange x = {
         .m = m, .c = c, .want = want, .ring = ring, .f = ring_units_of((uint64_t)c->param[FRAGMENT])
     };
@@ -191,7 +190,7 @@ ALG_INLINE void publish_and_reduce(struct mem *m, const struct coll *c,
     }
     mem_put(m, &mine->at, x.read.at.at);
     mem_put(m, &mine->free_until, x.free_until);
-    queue_prefetch(m, c, &x.ring, &x.publish.at);
+    queue_prefetch(m, c, &x.publish.at);
 }
 
 /* ---- allreduce/exchange ---- */
@@ -210,7 +209,8 @@ ALG_DEFINE(allreduce, exchange) = {
     .ordered = true,
     .family = "contributions",
     .params = params,
-    .slot_bytes = slot_bytes,
+    .window_bytes = window_bytes,
+    .lines_bytes = queue_lines_bytes,
     .run = allreduce_exchange,
 };
 
@@ -236,7 +236,8 @@ ALG_DEFINE(reduce_scatter, exchange) = {
     .ordered = true,
     .family = "contributions",
     .params = params,
-    .slot_bytes = slot_bytes,
+    .window_bytes = window_bytes,
+    .lines_bytes = queue_lines_bytes,
     .run = reduce_scatter_exchange,
 };
 
@@ -244,7 +245,7 @@ ALG_DEFINE(reduce_scatter, exchange) = {
 
 static void reduce_gather(struct mem *m, const struct coll *c)
 {
-    struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SETS]);
+    struct shape_ring ring = queue_ring(c, c->param[SETS]);
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
     bool root = mem_rank(m) == c->root, publishes = !root || !contribution_stays(m);
     const struct wanted_sum all = { .part = { 0, c->bytes }, .stays = contribution_stays(m) };
@@ -256,16 +257,16 @@ static void reduce_gather(struct mem *m, const struct coll *c)
         if (publishes && cursor_end(&w) > free_until)
             free_until = queue_await_free(m, &ring, &w.at);
         if (publishes)
-            publish_fragment(m, c, &ring, &w, &all);
+            publish_fragment(m, c, &w, &all);
         if (root)
-            reduce_wanted(m, c, &ring, &w, &all);
+            reduce_wanted(m, c, &w, &all);
         cursor_advance(c, &ring, f, &w);
         queue_acknowledge(m, &ring, &w.at);
     }
     mem_put(m, &mine->at, w.at.at);
     mem_put(m, &mine->free_until, free_until);
     if (!root)
-        queue_prefetch(m, c, &ring, &w.at);
+        queue_prefetch(m, c, &w.at);
 }
 
 ALG_DEFINE(reduce, gather) = {
@@ -276,6 +277,7 @@ ALG_DEFINE(reduce, gather) = {
     .ordered = true,
     .family = "contributions",
     .params = params,
-    .slot_bytes = slot_bytes,
+    .window_bytes = window_bytes,
+    .lines_bytes = queue_lines_bytes,
     .run = reduce_gather,
 };

@@ -58,12 +58,12 @@ static const struct alg_param params[] = {
     { .name = NULL },
 };
 
-static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
+static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
 {
     struct ring_wish wish = { .budget = (uint64_t)param[BUDGET] };
 
     (void)ranks;
-    return queue_bytes(&wish, param[SETS], max_bytes);
+    return queue_window_bytes(&wish, param[SETS], max_bytes);
 }
 
 /* The lowest level at which an announcement makes a rank copy; no level: the number of levels. */
@@ -97,20 +97,20 @@ static void bcast_levels(struct mem *m, const struct coll *c)
     struct shape_tree t = {
         .kind = SHAPE_GROUPED, .ranks = mem_size(m), .root = c->root, .groups = c->groups
     };
-    struct shape_ring ring = queue_ring(c->slot_bytes, c->param[SETS]);
+    struct shape_ring ring = queue_ring(c, c->param[SETS]);
     struct ring_wish wish = { .fragment = (uint64_t)c->param[FRAGMENT],
                               .budget = (uint64_t)c->param[BUDGET] };
-    int me = mem_rank(m), above = hud_shape_parent(&t, me), from = above;
+    int me = mem_rank(m), above = hud_shape_parent(&t, me),
+        from = above; /* whose window it reads */
     uint64_t f = above >= 0 ? 0
-                            : ring_fragment_of(&wish, &ring, c->buf.bytes,
+                            : ring_fragment_of(&wish, &ring, c->out->bytes,
                                                QUEUE_RATIO / (uint64_t)c->groups->levels);
     bool root = above < 0, near = relay_copies(&t, me, from_level(c)),
          leaf = hud_shape_child(&t, me, 0) < 0;
 
     while (from >= 0 && !relay_copies(&t, from, from_level(c)))
         from = hud_shape_parent(&t, from);
-    struct queue_slot *mine = mem_slot(m, me), *parent = mem_slot(m, root ? me : above),
-                      *origin = mem_slot(m, root ? me : from);
+    struct queue_slot *mine = mem_slot(m, me), *parent = mem_slot(m, root ? me : above);
     struct ring_place at = ring_place_of(&ring, mem_get(m, &mine->at));
     uint64_t free_until = mem_get(m, &mine->free_until), header = FRAGMENT_MORE;
 
@@ -120,21 +120,19 @@ static void bcast_levels(struct mem *m, const struct coll *c)
         if (!leaf && at.at >= free_until)
             free_until = await_free(m, c, &ring, &at);
         if (root) {
-            header = queue_copy_in(m, c, &ring, &at, f, done);
+            header = queue_copy_in(m, c, &at, f, done);
         } else {
             mem_await(m, announced, at.at + 1); /* A1 */
             header = mem_get(m, announced->payload);
         }
         if (near && !root)
-            mem_copy(m, queue_data(mine, &ring, &at), queue_data(origin, &ring, &at),
-                     fragment_bytes(header));
+            mem_copy(m, queue_data(m, me, &at), queue_data(m, from, &at), fragment_bytes(header));
         if (!leaf) {
             mem_put(m, word->payload, header);
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (!root)
-            mem_out(m, &c->buf, queue_data(near ? mine : origin, &ring, &at), done,
-                    fragment_bytes(header));
+            mem_out(m, c->out, queue_data(m, near ? me : from, &at), done, fragment_bytes(header));
         ring_move(&ring, &at, ring_units_of(fragment_bytes(header)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->acknowledged, at.at); /* R2 */
@@ -150,6 +148,7 @@ ALG_DEFINE(bcast, levels) = {
         "leaders copy each fragment once for their NUMA node or socket and publish it again there",
     .source = "this project, after papers 01 (queue) and 03 (groups)",
     .params = params,
-    .slot_bytes = slot_bytes,
+    .window_bytes = window_bytes,
+    .lines_bytes = queue_lines_bytes,
     .run = bcast_levels,
 };

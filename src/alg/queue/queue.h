@@ -34,42 +34,43 @@ struct queue_slot {
     mem_flag acknowledged;
     _Alignas(HUD_LINE) uint64_t at; /* plain: the owner's position */
     uint64_t free_until; /* plain: the end of the last set that the owner has made sure is free */
-    mem_flag word[];     /* [units]: a fragment has come, its payload the header; then the data */
+    mem_flag word[];     /* [units]: a fragment has come, its payload the header */
 };
 
-/* The ring of a slot that queue_bytes has sized. */
-static inline struct shape_ring queue_ring(size_t slot_bytes, long sets)
+/* The ring in a window that queue_window_bytes has sized. */
+static inline struct shape_ring queue_ring(const struct coll *c, long sets)
 {
-    return ring_make(slot_bytes - sizeof(struct queue_slot), sizeof(mem_flag), 0, (uint64_t)sets);
+    return ring_cut(c->place->window_bytes / RING_UNIT, 0, (uint64_t)sets);
 }
 
-/* Exactly what is used, so that the slot and q determine the ring, whatever f is; 0: no room. */
-static inline size_t queue_bytes(const struct ring_wish *wish, long sets, size_t max_bytes)
+/* Exactly what is used, so that the window and q determine the ring, whatever f is; 0: no room. */
+static inline size_t queue_window_bytes(const struct ring_wish *wish, long sets, size_t max_bytes)
 {
-    size_t room = max_bytes > sizeof(struct queue_slot) ? max_bytes - sizeof(struct queue_slot) : 0;
-    struct shape_ring ring = ring_make(
-        room, sizeof(mem_flag), ring_wanted(wish, (uint64_t)sets, QUEUE_RATIO), (uint64_t)sets);
+    struct shape_ring ring = ring_cut(
+        max_bytes / RING_UNIT, ring_wanted(wish, (uint64_t)sets, QUEUE_RATIO), (uint64_t)sets);
 
-    return ring.units == 0
-               ? 0
-               : sizeof(struct queue_slot) + ring.units * (sizeof(mem_flag) + RING_UNIT);
+    return ring.units * RING_UNIT;
 }
 
-static inline char *queue_data(struct queue_slot *slot, const struct shape_ring *ring,
-                               const struct ring_place *at)
+static inline size_t queue_lines_bytes(const long *param, int ranks, size_t window_bytes)
 {
-    return (char *)&slot->word[ring->units] + at->unit * RING_UNIT;
+    (void)param, (void)ranks;
+    return sizeof(struct queue_slot) + window_bytes / RING_UNIT * sizeof(mem_flag);
+}
+
+static inline char *queue_data(struct mem *m, int rank, const struct ring_place *at)
+{
+    return (char *)mem_window(m, rank) + at->unit * RING_UNIT;
 }
 
 /* Copies the next fragment, of at most f units, into the caller's own queue.  Returns its header.
  * */
 static inline uint64_t queue_copy_in(struct mem *m, const struct coll *c,
-                                     const struct shape_ring *ring, const struct ring_place *at,
-                                     uint64_t f, size_t sent)
+                                     const struct ring_place *at, uint64_t f, size_t sent)
 {
-    size_t max = ring_part(at->set_left, f, ring_units_of(c->buf.bytes - sent)) * RING_UNIT;
+    size_t max = ring_part(at->set_left, f, ring_units_of(c->out->bytes - sent)) * RING_UNIT;
 
-    return fragment_copy_in(m, c, queue_data(mem_slot(m, mem_rank(m)), ring, at), sent, max);
+    return fragment_copy_in(m, c, queue_data(m, mem_rank(m), at), sent, max);
 }
 
 /* Where a rank is in the fragments of a call; all ranks make the same cuts. */
@@ -142,23 +143,22 @@ ALG_INLINE void queue_acknowledge(struct mem *m, const struct shape_ring *ring,
 }
 
 /* The lines of the next contribution and its word.  Above the limit it costs more than it saves. */
-static inline void queue_prefetch(struct mem *m, const struct coll *c,
-                                  const struct shape_ring *ring, const struct ring_place *at)
+static inline void queue_prefetch(struct mem *m, const struct coll *c, const struct ring_place *at)
 {
     enum { LIMIT_BYTES = 8 << 10 };
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
     size_t set = at->set_left * RING_UNIT, max = set < LIMIT_BYTES ? set : LIMIT_BYTES;
 
     mem_prefetch_own(m, &mine->word[at->unit], 1);
-    mem_prefetch_own(m, queue_data(mine, ring, at), c->bytes < max ? c->bytes : max);
+    mem_prefetch_own(m, queue_data(m, mem_rank(m), at), c->bytes < max ? c->bytes : max);
 }
 
-/* Of a slot with a queue of so many bytes, or, 0, as the lease holds. */
-static inline size_t queue_slot_bytes(long budget_bytes, long sets, size_t max_bytes)
+/* Of a queue of so many bytes, or, 0, as there is room for. */
+static inline size_t queue_budget_bytes(long budget_bytes, long sets, size_t max_bytes)
 {
     struct ring_wish wish = { .budget = (uint64_t)budget_bytes };
 
-    return queue_bytes(&wish, sets, max_bytes);
+    return queue_window_bytes(&wish, sets, max_bytes);
 }
 
 #endif

@@ -57,10 +57,10 @@ static const struct alg_param tree_params[] = {
     { .name = NULL },
 };
 
-static size_t tree_slot_bytes(const long *param, int ranks, size_t max_bytes)
+static size_t tree_window_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)ranks;
-    return queue_slot_bytes(param[TREE_BUDGET], param[TREE_SETS], max_bytes);
+    return queue_budget_bytes(param[TREE_BUDGET], param[TREE_SETS], max_bytes);
 }
 
 /* A rank's pass over the fragments, up the tree. */
@@ -83,7 +83,7 @@ ALG_INLINE struct tree_pass tree_begin(struct mem *m, const struct coll *c, int 
 
     w.tree = (struct shape_tree){ (enum shape_kind)c->param[TREE_KIND], (int)c->param[TREE_DEGREE],
                                   mem_size(m), root, c->groups };
-    w.ring = queue_ring(c->slot_bytes, c->param[TREE_SETS]);
+    w.ring = queue_ring(c, c->param[TREE_SETS]);
     w.f = ring_units_of((uint64_t)c->param[TREE_FRAGMENT]);
     w.free_until = mem_get(m, &w.mine->free_until);
     w.up = cursor_begin(c, &w.ring, w.f, mem_get(m, &w.mine->at));
@@ -101,7 +101,7 @@ ALG_INLINE struct mem_span tree_cell(struct tree_pass *w)
 {
     if (cursor_end(&w->up) > w->free_until)
         w->free_until = queue_await_free(w->m, &w->ring, &w->up.at);
-    return (struct mem_span){ .shared = queue_data(w->mine, &w->ring, &w->up.at) };
+    return (struct mem_span){ .shared = queue_data(w->m, mem_rank(w->m), &w->up.at) };
 }
 
 /* This rank's contribution to a fragment and the children's sums.  All but the root publish the
@@ -113,11 +113,11 @@ ALG_INLINE void tree_reduce_up(struct tree_pass *w, const struct mem_span *to,
     int child;
 
     sources_begin(&all, w->m, w->c, to, w->up.bytes);
-    sources_add(&all, (struct mem_span){ .view = &w->c->in, .offset_bytes = w->up.done });
+    sources_add(&all, (struct mem_span){ .view = w->c->in, .offset_bytes = w->up.done });
     for (int i = 0; (child = hud_shape_child(&w->tree, mem_rank(w->m), i)) >= 0; i++) {
         struct queue_slot *below = mem_slot(w->m, child);
         mem_await(w->m, &below->word[w->up.at.unit], w->up.at.at + 1); /* A1 */
-        sources_add(&all, (struct mem_span){ .shared = queue_data(below, &w->ring, &w->up.at) });
+        sources_add(&all, (struct mem_span){ .shared = queue_data(w->m, child, &w->up.at) });
     }
     sources_reduce(&all, to, also);
     if (!w->root)
@@ -131,9 +131,8 @@ static void reduce_tree(struct mem *m, const struct coll *c)
     struct tree_pass w = tree_begin(m, c, c->root);
 
     while (!cursor_at_end(c, &w.up)) {
-        struct mem_span to = w.root
-                                 ? (struct mem_span){ .view = &c->out, .offset_bytes = w.up.done }
-                                 : tree_cell(&w);
+        struct mem_span to =
+            w.root ? (struct mem_span){ .view = c->out, .offset_bytes = w.up.done } : tree_cell(&w);
         tree_reduce_up(&w, &to, NULL);
         cursor_advance(c, &w.ring, w.f, &w.up);
         queue_acknowledge(m, &w.ring, &w.up.at);
@@ -148,7 +147,8 @@ ALG_DEFINE(reduce, tree) = {
     .source = "this project, after papers 04 and 05",
     .family = "trees",
     .params = tree_params,
-    .slot_bytes = tree_slot_bytes,
+    .window_bytes = tree_window_bytes,
+    .lines_bytes = queue_lines_bytes,
     .run = reduce_tree,
 };
 
@@ -165,7 +165,7 @@ static bool may_reduce_up(const struct tree_pass *w, const struct cursor *down)
 static void reduce_up(struct tree_pass *w)
 {
     const struct mem_span to = tree_cell(w),
-                          out = { .view = &w->c->out, .offset_bytes = w->up.done };
+                          out = { .view = w->c->out, .offset_bytes = w->up.done };
 
     tree_reduce_up(w, &to, w->root ? &out : NULL);
     if (w->root)
@@ -181,7 +181,7 @@ static void copy_down(struct tree_pass *w, const struct cursor *down)
     if (w->root)
         return;
     mem_await(w->m, &root->word[down->at.unit], down->at.at + 1); /* A2 */
-    mem_out(w->m, &w->c->out, queue_data(root, &w->ring, &down->at), down->done, down->bytes);
+    mem_out(w->m, w->c->out, queue_data(w->m, w->tree.root, &down->at), down->done, down->bytes);
     w->free_until = unread > w->free_until ? unread : w->free_until;
 }
 
@@ -208,6 +208,7 @@ ALG_DEFINE(allreduce, tree) = {
     .source = "this project, after papers 04 and 05",
     .family = "trees",
     .params = tree_params,
-    .slot_bytes = tree_slot_bytes,
+    .window_bytes = tree_window_bytes,
+    .lines_bytes = queue_lines_bytes,
     .run = allreduce_tree,
 };

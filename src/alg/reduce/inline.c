@@ -52,7 +52,7 @@ static void enter_half(struct mem *m, const struct slot *mine, uint64_t op)
 
 static void gather(struct mem *m, const struct coll *c)
 {
-    const struct mem_span out = { .view = &c->out };
+    const struct mem_span out = { .view = c->out };
     struct sources all;
 
     sources_begin(&all, m, c, &out, c->bytes);
@@ -75,7 +75,7 @@ static void reduce_inline(struct mem *m, const struct coll *c)
         enter_half(m, mine, c->op);
     mem_put(m, &mine->root[c->op % RING], (uint64_t)c->root);
     if (!root || !contribution_stays(m))
-        mem_in_all(m, contribution_at(line), &c->in, 0, c->bytes);
+        mem_in_all(m, contribution_at(line), c->in, 0, c->bytes);
     if (root)
         gather(m, c);
     else

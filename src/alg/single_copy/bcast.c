@@ -33,14 +33,14 @@ static void push_end(struct mem *m, const struct coll *c, const struct single_ex
     const struct single_exposed to = single_await_entry(m, c, rank);
     size_t bytes = bytes_to_push(m, mine, &to), at = mine->bytes - bytes;
 
-    at += mem_push(m, &(struct mem_span){ .view = &c->buf, .offset_bytes = at }, rank, to.out, at,
+    at += mem_push(m, &(struct mem_span){ .view = c->out, .offset_bytes = at }, rank, to.out, at,
                    bytes);
     single_report(m, c, rank, at, mine->bytes);
 }
 
 static void send(struct mem *m, const struct coll *c, const struct single_exposed *mine)
 {
-    const struct single_part whole = { { .view = &c->buf }, c->buf.bytes }, none = { .bytes = 0 };
+    const struct single_part whole = { { .view = c->out }, c->out->bytes }, none = { .bytes = 0 };
 
     for (int k = 1; k < mem_size(m); k++)
         single_enter(m, c, single_other(m, k), mine);
@@ -56,7 +56,7 @@ static void send(struct mem *m, const struct coll *c, const struct single_expose
 /* A receiver that could not pull all requests once more what follows the bytes that it has. */
 static void receive(struct mem *m, const struct coll *c, const struct single_exposed *mine)
 {
-    const struct mem_span to = { .view = &c->buf };
+    const struct mem_span to = { .view = c->out };
 
     single_enter(m, c, c->root, mine);
     const struct single_exposed root = single_await_entry(m, c, c->root);
@@ -74,8 +74,8 @@ static void receive(struct mem *m, const struct coll *c, const struct single_exp
 
 static void bcast_single(struct mem *m, const struct coll *c)
 {
-    const uint64_t address = mem_expose(m, &c->buf);
-    const struct single_exposed mine = { .in = address, .out = address, .bytes = c->buf.bytes };
+    const uint64_t address = mem_expose(m, c->out);
+    const struct single_exposed mine = { .in = address, .out = address, .bytes = c->out->bytes };
 
     if (mem_rank(m) == c->root)
         send(m, c, &mine);
@@ -90,6 +90,7 @@ ALG_DEFINE(bcast, single) = {
     .source = "this project",
     .direct = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = bcast_single,
 };

@@ -55,7 +55,7 @@ static struct exchange exchange_begin(struct mem *m, const struct coll *c)
     int ranks = mem_size(m);
     size_t place =
         ranks == 1 ? 0
-                   : single_set(c->slot_bytes, ranks) / (size_t)(ranks - 1) / HUD_LINE * HUD_LINE;
+                   : single_set(c->place->window_bytes) / (size_t)(ranks - 1) / HUD_LINE * HUD_LINE;
     uint64_t *before = single_pair(m, mem_rank(m), mem_rank(m))->entry.payload,
              count = mem_get(m, before) + 1;
 
@@ -208,13 +208,13 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, exchange_bl
 
 static struct single_part alltoall_sent(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->in, .offset_bytes = (size_t)rank * c->bytes },
+    return (struct single_part){ { .view = c->in, .offset_bytes = (size_t)rank * c->bytes },
                                  c->bytes };
 }
 
 static struct single_part alltoall_got(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->out, .offset_bytes = (size_t)rank * c->bytes },
+    return (struct single_part){ { .view = c->out, .offset_bytes = (size_t)rank * c->bytes },
                                  c->bytes };
 }
 
@@ -230,7 +230,8 @@ ALG_DEFINE(alltoall, single) = {
     .source = "this project",
     .direct = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = alltoall_single,
 };
 
@@ -238,12 +239,12 @@ ALG_DEFINE(alltoall, single) = {
 
 static struct single_part alltoallv_sent(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->ins[rank] }, c->ins[rank].bytes };
+    return (struct single_part){ { .view = &c->in[rank] }, c->in[rank].bytes };
 }
 
 static struct single_part alltoallv_got(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->outs[rank] }, c->outs[rank].bytes };
+    return (struct single_part){ { .view = &c->out[rank] }, c->out[rank].bytes };
 }
 
 static void alltoallv_single(struct mem *m, const struct coll *c)
@@ -258,7 +259,8 @@ ALG_DEFINE(alltoallv, single) = {
     .source = "this project, after alltoall/single",
     .direct = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = alltoallv_single,
 };
 
@@ -271,7 +273,7 @@ static struct single_part allgather_sent(const struct coll *c, int rank)
     size_t at = coll_in_place(c) ? (size_t)c->root * c->bytes : 0;
 
     (void)rank;
-    return (struct single_part){ { .view = &c->in, .offset_bytes = at }, c->bytes };
+    return (struct single_part){ { .view = c->in, .offset_bytes = at }, c->bytes };
 }
 
 static void allgather_single(struct mem *m, const struct coll *c)
@@ -289,6 +291,7 @@ ALG_DEFINE(allgather, single) = {
     .source = "this project, after alltoall/single",
     .direct = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = allgather_single,
 };

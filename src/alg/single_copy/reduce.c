@@ -58,12 +58,12 @@ static size_t whole_elements(const struct reduction *r, size_t bytes)
 /* This rank's contribution; and where the result goes. */
 static struct mem_span in_span(const struct reduction *r, size_t at)
 {
-    return (struct mem_span){ .view = &r->c->in, .offset_bytes = at };
+    return (struct mem_span){ .view = r->c->in, .offset_bytes = at };
 }
 
 static struct mem_span out_span(const struct reduction *r, size_t at)
 {
-    return (struct mem_span){ .view = &r->c->out,
+    return (struct mem_span){ .view = r->c->out,
                               .offset_bytes =
                                   at - (r->scatters ? slice_start(r, mem_rank(r->m)) : 0) };
 }
@@ -78,7 +78,7 @@ enum { DIRECT_PIECES = 8 };
 
 static int direct_pieces(const struct reduction *r)
 {
-    int fit = (int)(2 * single_half(r->c->slot_bytes, mem_size(r->m)) / SINGLE_MIN),
+    int fit = (int)(2 * single_half(r->c->place->window_bytes) / SINGLE_MIN),
         max = fit < DIRECT_PIECES ? fit : DIRECT_PIECES;
 
     return mem_size(r->m) < max ? mem_size(r->m) : max;
@@ -86,7 +86,7 @@ static int direct_pieces(const struct reduction *r)
 
 static size_t direct_piece_bytes(const struct reduction *r)
 {
-    return 2 * single_half(r->c->slot_bytes, mem_size(r->m)) / (size_t)direct_pieces(r) / HUD_LINE *
+    return 2 * single_half(r->c->place->window_bytes) / (size_t)direct_pieces(r) / HUD_LINE *
            HUD_LINE;
 }
 
@@ -200,12 +200,12 @@ static void bounce_other_slice(const struct reduction *r, int owner, size_t at, 
                                bool reduced, size_t k)
 {
     if (!reduced) {
-        mem_in_all(r->m, single_bounce(r->m, r->c, mem_rank(r->m), 0), &r->c->in, at, bytes);
+        mem_in_all(r->m, single_bounce(r->m, r->c, mem_rank(r->m), 0), r->c->in, at, bytes);
         single_post_full(r->m, owner, k);
     }
     single_await_full(r->m, owner, k);
     if (r->gets(r->c, mem_rank(r->m), owner))
-        mem_out(r->m, &r->c->out, single_bounce(r->m, r->c, owner, 0), at, bytes);
+        mem_out(r->m, r->c->out, single_bounce(r->m, r->c, owner, 0), at, bytes);
     single_post_acknowledged(r->m, owner, k);
 }
 
@@ -214,7 +214,7 @@ static size_t bounce_missing(const struct reduction *r, const struct single_miss
                              bool reduced, size_t k)
 {
     int me = mem_rank(r->m);
-    size_t max = whole_elements(r, single_half(r->c->slot_bytes, mem_size(r->m)));
+    size_t max = whole_elements(r, single_half(r->c->place->window_bytes));
 
     for (int owner = 0; owner < mem_size(r->m); owner++) {
         struct single_missing missing = owner == me ? *own : single_reported(r->m, owner, me);
@@ -236,8 +236,8 @@ static void reduce_slices(const struct reduction *r)
     size_t start = slice_start(r, mem_rank(r->m));
     struct single_missing own = { start, start };
     bool closed = r->scatters && coll_in_place(c);
-    const struct single_exposed mine = { .in = closed ? 0 : mem_expose(r->m, &c->in),
-                                         .out = mem_expose(r->m, &c->out) };
+    const struct single_exposed mine = { .in = closed ? 0 : mem_expose(r->m, c->in),
+                                         .out = mem_expose(r->m, c->out) };
 
     for (int k = 1; k < mem_size(r->m); k++)
         single_enter(r->m, c, single_other(r->m, k), &mine);
@@ -286,7 +286,8 @@ ALG_DEFINE(allreduce, single) = {
     .direct = true,
     .ordered = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = allreduce_single,
 };
 
@@ -327,7 +328,8 @@ ALG_DEFINE(reduce, single) = {
     .direct = true,
     .ordered = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = reduce_single,
 };
 
@@ -366,6 +368,7 @@ ALG_DEFINE(reduce_scatter, single) = {
     .direct = true,
     .ordered = true,
     .family = "single",
-    .slot_bytes = single_slot_bytes,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
     .run = reduce_scatter_single,
 };

@@ -44,38 +44,37 @@
 
 #include "alg/alg.h"
 
-/* Bytes of half a bounce buffer, and of a set of entries, less where the lease holds less; the
- * minimum of a half. */
-enum { SINGLE_HALF = 64 << 10, SINGLE_SET = (16 << 10) + HUD_LINE, SINGLE_MIN = HUD_ELEMENT_MAX };
+/* Bytes of half a bounce buffer, less where the window holds less, and the minimum.  A set of
+ * entries has a quarter of that and a line. */
+enum { SINGLE_HALF = 64 << 10, SINGLE_MIN = HUD_ELEMENT_MAX };
 
 struct single_pair {
     mem_flag entry, report, full, acknowledged;
 };
 
-/* Sets get a fifth. */
-static inline size_t single_set(size_t slot_bytes, int ranks)
+static inline size_t single_half(size_t window_bytes)
 {
-    size_t pairs = (size_t)ranks * sizeof(struct single_pair),
-           room = slot_bytes > pairs ? slot_bytes - pairs : 0;
-
-    return room >= 2 * (SINGLE_HALF + SINGLE_SET) ? SINGLE_SET : room / 10 / HUD_LINE * HUD_LINE;
+    return window_bytes / 2;
 }
 
-static inline size_t single_half(size_t slot_bytes, int ranks)
+static inline size_t single_set(size_t window_bytes)
 {
-    size_t half = 4 * single_set(slot_bytes, ranks);
-
-    return half < SINGLE_HALF ? half : SINGLE_HALF;
+    return mem_lines(single_half(window_bytes) / 4) + HUD_LINE;
 }
 
-static inline size_t single_slot_bytes(const long *param, int ranks, size_t max_bytes)
+static inline size_t single_window_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    size_t half = single_half(max_bytes, ranks), set = single_set(max_bytes, ranks);
+    size_t room = max_bytes / 2 / HUD_LINE * HUD_LINE,
+           half = room < SINGLE_HALF ? room : SINGLE_HALF;
 
     (void)param;
-    return half < SINGLE_MIN || set < (size_t)ranks * HUD_LINE
-               ? 0
-               : (size_t)ranks * sizeof(struct single_pair) + 2 * (half + set);
+    return half < SINGLE_MIN || single_set(2 * half) < (size_t)ranks * HUD_LINE ? 0 : 2 * half;
+}
+
+static inline size_t single_lines_bytes(const long *param, int ranks, size_t window_bytes)
+{
+    (void)param;
+    return (size_t)ranks * sizeof(struct single_pair) + 2 * single_set(window_bytes);
 }
 
 static inline struct single_pair *single_pair(struct mem *m, int owner, int other)
@@ -85,17 +84,13 @@ static inline struct single_pair *single_pair(struct mem *m, int owner, int othe
 
 static inline char *single_bounce(struct mem *m, const struct coll *c, int owner, size_t k)
 {
-    return (char *)single_pair(m, owner, mem_size(m)) +
-           k % 2 * single_half(c->slot_bytes, mem_size(m));
+    return (char *)mem_window(m, owner) + k % 2 * single_half(c->place->window_bytes);
 }
 
 /* The first or the second set. */
 static inline char *single_entries(struct mem *m, const struct coll *c, int owner, uint64_t k)
 {
-    int ranks = mem_size(m);
-
-    return single_bounce(m, c, owner, 0) + 2 * single_half(c->slot_bytes, ranks) +
-           k % 2 * single_set(c->slot_bytes, ranks);
+    return (char *)single_pair(m, owner, mem_size(m)) + k % 2 * single_set(c->place->window_bytes);
 }
 
 /* What a rank lets another one read and write, addresses, 0: out of reach; and where in it the
@@ -245,7 +240,7 @@ static inline struct single_part single_fragment(const struct single_part *part,
 static inline void single_bounce_swap(struct mem *m, const struct coll *c, int rank,
                                       const struct single_part *out, const struct single_part *in)
 {
-    size_t half = single_half(c->slot_bytes, mem_size(m)), sends = (out->bytes + half - 1) / half,
+    size_t half = single_half(c->place->window_bytes), sends = (out->bytes + half - 1) / half,
            gets = (in->bytes + half - 1) / half;
 
     for (size_t k = 0; k < sends || k < gets; k++) {

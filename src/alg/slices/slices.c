@@ -6,14 +6,13 @@
  *
  * Source    this project, after paper 05: queues worked by active waiting, no barrier on the path.
  * Shape     p ranks, n bytes, by fragments, each with a piece of every owner's slice.  Owners are
- *           ranks first, first + 1, ... around; how slices are cut: shape/pieces.h.  A rank's slot
- *           holds two sets of cells: the cells of other owners hold what the rank contributes to
- *           their pieces, its own cell the result of its own piece.  For a fragment a rank
- *             copies its contributions in, but for its own piece | awaits all others' |
- *             reduces its piece, in rank order, and announces it | copies the others' results out
- * Cost      F fragments, l ns one line transfer, t ns per byte copied, r ns per byte that a
- *           reduction reads; traffic in bytes beyond what is read from `in` and written to `out`:
- *             allreduce       T = 2 F l + (1 - 1/p) n t + n r + (1 - 1/p) n t     (3 - 2/p) n
+ *           ranks first, first + 1, ... around; how slices are cut: shape/pieces.h.  A rank's
+ * window holds two sets of cells: the cells of other owners hold what the rank contributes to their
+ * pieces, its own cell the result of its own piece.  For a fragment a rank copies its contributions
+ * in, but for its own piece | awaits all others' | reduces its piece, in rank order, and announces
+ * it | copies the others' results out Cost      F fragments, l ns one line transfer, t ns per byte
+ * copied, r ns per byte that a reduction reads; traffic in bytes beyond what is read from `in` and
+ * written to `out`: allreduce       T = 2 F l + (1 - 1/p) n t + n r + (1 - 1/p) n t     (3 - 2/p) n
  *             reduce          T = 2 F l + 2 n t                                   2 n
  *             reduce_scatter  T = F l + (1 - 1/p) n t + n r                       2 (1 - 1/p) n
  * Accepts   any n, if the lease has a window.
@@ -57,7 +56,6 @@ enum { SLICES_SETS = 2 };
 struct slices_slot {
     mem_flag in, result;
     _Alignas(HUD_LINE) uint64_t at;
-    _Alignas(HUD_LINE) char data[]; /* two sets of cells */
 };
 
 /* What a rank of a collective does. */
@@ -86,9 +84,7 @@ ALG_INLINE int slices_rank(const struct slices *s, const struct piece *piece)
 ALG_INLINE void *slices_cell(const struct slices *s, const struct pieces_place *f, int rank,
                              const struct piece *piece)
 {
-    struct slices_slot *slot = mem_slot(s->m, rank);
-
-    return slot->data + pieces_at(&s->cut, f, piece);
+    return (char *)mem_window(s->m, rank) + pieces_at(&s->cut, f, piece);
 }
 
 ALG_INLINE void slices_contribute(const struct slices *s, const struct pieces_place *f)
@@ -99,7 +95,7 @@ ALG_INLINE void slices_contribute(const struct slices *s, const struct pieces_pl
 
     while (pieces_each(&s->cut, f, &piece)) {
         if (s->plan.all_in || slices_rank(s, &piece) != me)
-            mem_in_all(s->m, slices_cell(s, f, me, &piece), &s->c->in, piece.offset_bytes,
+            mem_in_all(s->m, slices_cell(s, f, me, &piece), s->c->in, piece.offset_bytes,
                        piece.bytes);
     }
     mem_post(s->m, &mine->in, f->at + 1); /* R1 */
@@ -124,8 +120,8 @@ ALG_INLINE void slices_reduce_piece(const struct slices *s, const struct pieces_
 {
     int me = mem_rank(s->m);
     size_t done = s->plan.blocks ? f->done_bytes : piece->offset_bytes;
-    const struct mem_span own = { .view = &s->c->in, .offset_bytes = piece->offset_bytes };
-    const struct mem_span out = { .view = &s->c->out, .offset_bytes = done },
+    const struct mem_span own = { .view = s->c->in, .offset_bytes = piece->offset_bytes };
+    const struct mem_span out = { .view = s->c->out, .offset_bytes = done },
                           cell = { .shared = slices_cell(s, f, me, piece) };
     struct sources all;
 
@@ -162,7 +158,7 @@ ALG_INLINE void slices_copy_out(const struct slices *s, const struct pieces_plac
         if (rank == mem_rank(s->m) || piece.bytes == 0)
             continue;
         mem_await(s->m, &owner->result, f->at + 1); /* A2 */
-        mem_out(s->m, &s->c->out, slices_cell(s, f, rank, &piece), piece.offset_bytes, piece.bytes);
+        mem_out(s->m, s->c->out, slices_cell(s, f, rank, &piece), piece.offset_bytes, piece.bytes);
     }
 }
 
@@ -177,17 +173,16 @@ static const struct alg_param slices_params[] = {
     { .name = NULL },
 };
 
-static size_t slices_slot_bytes(const long *param, int ranks, size_t max_bytes)
+static size_t slices_window_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)ranks;
-    return cut_slot_bytes(sizeof(struct slices_slot), SLICES_SETS, param[SLICES_BUDGET], max_bytes);
+    return cut_window_bytes(SLICES_SETS, param[SLICES_BUDGET], max_bytes);
 }
 
 ALG_INLINE void slices_run(struct mem *m, const struct coll *c, const struct slices_plan *plan)
 {
     const size_t *blocks = plan->blocks ? c->block_bytes : NULL;
-    struct pieces cut = cut_of(c, plan->count, blocks, sizeof(struct slices_slot), SLICES_SETS,
-                               c->param[SLICES_FRAGMENT]);
+    struct pieces cut = cut_of(c, plan->count, blocks, SLICES_SETS, c->param[SLICES_FRAGMENT]);
     struct slices s = { .m = m, .c = c, .plan = *plan, .cut = cut };
     struct slices_slot *mine = mem_slot(m, mem_rank(m));
     struct pieces_place now = { .at = mem_get(m, &mine->at) };
@@ -219,7 +214,8 @@ ALG_DEFINE(allreduce, slices) = {
     .params = slices_params,
     .ordered = true,
     .family = "slices",
-    .slot_bytes = slices_slot_bytes,
+    .fixed_bytes = sizeof(struct slices_slot),
+    .window_bytes = slices_window_bytes,
     .run = allreduce_slices,
 };
 
@@ -252,7 +248,8 @@ ALG_DEFINE(reduce, slices) = {
     .params = slices_params,
     .ordered = true,
     .family = "slices",
-    .slot_bytes = slices_slot_bytes,
+    .fixed_bytes = sizeof(struct slices_slot),
+    .window_bytes = slices_window_bytes,
     .run = reduce_slices,
 };
 
@@ -274,6 +271,7 @@ ALG_DEFINE(reduce_scatter, slices) = {
     .params = slices_params,
     .ordered = true,
     .family = "slices",
-    .slot_bytes = slices_slot_bytes,
+    .fixed_bytes = sizeof(struct slices_slot),
+    .window_bytes = slices_window_bytes,
     .run = reduce_scatter_slices,
 };

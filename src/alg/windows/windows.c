@@ -59,25 +59,26 @@ struct windows_block {
     size_t bytes;
 };
 
-static struct windows_block windows_block(const struct coll *c, const struct hud_view *whole,
-                                          const struct hud_view *parts, int rank)
+static struct windows_block windows_block(const struct windows *w, const struct hud_view *views,
+                                          int rank)
 {
-    if (parts)
-        return (struct windows_block){ { .view = &parts[rank] }, parts[rank].bytes };
-    return (struct windows_block){ { .view = whole, .offset_bytes = (size_t)rank * c->bytes },
-                                   c->bytes };
+    size_t bytes = w->c->bytes;
+
+    if (w->parts)
+        return (struct windows_block){ { .view = &views[rank] }, views[rank].bytes };
+    return (struct windows_block){ { .view = views, .offset_bytes = (size_t)rank * bytes }, bytes };
 }
 
 static struct windows_block windows_in(const struct windows *w, int rank)
 {
     if (w->same && !coll_in_place(w->c))
-        return (struct windows_block){ { .view = &w->c->in }, w->c->bytes };
-    return windows_block(w->c, &w->c->in, w->c->ins, w->same ? w->me : rank);
+        return (struct windows_block){ { .view = w->c->in }, w->c->bytes };
+    return windows_block(w, w->c->in, w->same ? w->me : rank);
 }
 
 static struct windows_block windows_out(const struct windows *w, int rank)
 {
-    return windows_block(w->c, &w->c->out, w->c->outs, rank);
+    return windows_block(w, w->c->out, rank);
 }
 
 /* The oldest tile that is out has been acknowledged; false: not yet, and nobody waited. */
@@ -137,7 +138,7 @@ static bool windows_write_tile(struct windows *w, const struct windows_block *in
     if (!windows_make_room(w, room, wait))
         return false;
     uint64_t header = tiles_header(w->at % w->window_bytes, bytes, small, bytes < rest);
-    char *data = windows_data(w, w->mine, full, header);
+    char *data = windows_data(w, w->me, full, header);
     mem_in_all(w->m, data, in->span.view, in->span.offset_bytes + done, bytes);
     windows_record(w, line, small);
     mem_put(w->m, &full->payload[place / 2], header);
@@ -175,7 +176,7 @@ static void windows_prefetch(struct windows *w, uint64_t began)
     if (bytes != 0 && bytes <= w->window_bytes && windows_make_room(w, bytes, false))
         mem_prefetch_own(
             w->m,
-            windows_data(w, w->mine, NULL, tiles_header(w->at % w->window_bytes, 0, false, false)),
+            windows_data(w, w->me, NULL, tiles_header(w->at % w->window_bytes, 0, false, false)),
             bytes);
 }
 
@@ -198,7 +199,7 @@ static void windows_receive(struct windows *w, int step, int peer)
         if (!windows_await_tile(w, full, tile))
             break;
         header = mem_get(w->m, &full->payload[place / 2]);
-        mem_out(w->m, out.span.view, windows_data(w, from, full, header), out.span.offset_bytes,
+        mem_out(w->m, out.span.view, windows_data(w, peer, full, header), out.span.offset_bytes,
                 tiles_header_bytes(header));
         out.span.offset_bytes += tiles_header_bytes(header);
         windows_acknowledge(w, peer, ++tile);
@@ -210,7 +211,7 @@ static void windows_receive(struct windows *w, int step, int peer)
 /* Acknowledges all tiles of the ranks from which this one expects nothing. */
 static void windows_decline(const struct windows *w)
 {
-    for (int peer = 0; w->c->outs && peer < w->ranks; peer++)
+    for (int peer = 0; w->parts && peer < w->ranks; peer++)
         if (peer != w->me && windows_out(w, peer).bytes == 0)
             windows_acknowledge(w, peer, tiles_all);
 }
@@ -223,16 +224,17 @@ static void windows_copy_own(struct windows *w)
         mem_move(w->m, &out.span, &in.span, in.bytes);
 }
 
-static void windows_exchange_any(struct mem *m, const struct coll *c, bool same)
+static void windows_exchange(struct mem *m, const struct coll *c, bool same, bool parts)
 {
     struct windows w = { .m = m,
                          .c = c,
                          .mine = mem_slot(m, mem_rank(m)),
                          .me = mem_rank(m),
                          .ranks = mem_size(m),
-                         .same = same };
+                         .same = same,
+                         .parts = parts };
 
-    w.window_bytes = tiles_window(c->slot_bytes - windows_head_bytes(w.ranks), c->cache_bytes);
+    w.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
     w.tile_bytes = tiles_bytes((size_t)c->param[WINDOWS_TILE], w.window_bytes);
     w.op = mem_get(m, &w.mine->op) + 1;
     w.at = mem_get(m, &w.mine->at);
@@ -259,14 +261,19 @@ static void windows_exchange_any(struct mem *m, const struct coll *c, bool same)
     mem_put(m, &w.mine->next, w.next);
 }
 
-static void windows_exchange(struct mem *m, const struct coll *c)
+static void alltoall_windows(struct mem *m, const struct coll *c)
 {
-    windows_exchange_any(m, c, false);
+    windows_exchange(m, c, false, false);
 }
 
-static void windows_allgather(struct mem *m, const struct coll *c)
+static void alltoallv_windows(struct mem *m, const struct coll *c)
 {
-    windows_exchange_any(m, c, true);
+    windows_exchange(m, c, false, true);
+}
+
+static void allgather_windows(struct mem *m, const struct coll *c)
+{
+    windows_exchange(m, c, true, false);
 }
 
 ALG_DEFINE(alltoall, windows) = {
@@ -276,8 +283,9 @@ ALG_DEFINE(alltoall, windows) = {
     .source = "paper 02, Alltoall",
     .params = windows_params,
     .family = "windows",
-    .slot_bytes = windows_slot_bytes,
-    .run = windows_exchange,
+    .window_bytes = windows_window_bytes,
+    .lines_bytes = windows_lines_bytes,
+    .run = alltoall_windows,
 };
 
 ALG_DEFINE(alltoallv, windows) = {
@@ -287,8 +295,9 @@ ALG_DEFINE(alltoallv, windows) = {
     .source = "paper 02, Alltoall",
     .params = windows_params,
     .family = "windows",
-    .slot_bytes = windows_slot_bytes,
-    .run = windows_exchange,
+    .window_bytes = windows_window_bytes,
+    .lines_bytes = windows_lines_bytes,
+    .run = alltoallv_windows,
 };
 
 ALG_DEFINE(allgather, windows) = {
@@ -298,6 +307,7 @@ ALG_DEFINE(allgather, windows) = {
     .source = "this project, after alltoall/windows",
     .params = windows_params,
     .family = "windows",
-    .slot_bytes = windows_slot_bytes,
-    .run = windows_allgather,
+    .window_bytes = windows_window_bytes,
+    .lines_bytes = windows_lines_bytes,
+    .run = allgather_windows,
 };

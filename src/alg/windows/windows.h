@@ -84,23 +84,23 @@ struct windows_slot {
     struct windows_lines {
         mem_flag full[2], acknowledged;
     } to[]; /* [ranks]; then what is known of each rank; then the order, a word for each rank: step,
-               and whom this rank meets in it; then the window */
+               and whom this rank meets in it */
 };
 
-static inline size_t windows_head_bytes(int ranks)
+static inline size_t windows_lines_bytes(const long *param, int ranks, size_t window_bytes)
 {
+    (void)param, (void)window_bytes;
     return sizeof(struct windows_slot) + (size_t)ranks * sizeof(struct windows_lines) +
            mem_lines((size_t)ranks * (WINDOWS_KNOWN + 1) * sizeof(uint64_t));
 }
 
-static inline size_t windows_slot_bytes(const long *param, int ranks, size_t max_bytes)
+static inline size_t windows_window_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    size_t head = windows_head_bytes(ranks),
-           room = max_bytes > head ? (max_bytes - head) / HUD_LINE * HUD_LINE : 0;
-    size_t wanted = mem_lines((size_t)param[WINDOWS_BUDGET]);
+    size_t room = max_bytes / HUD_LINE * HUD_LINE,
+           wanted = mem_lines((size_t)param[WINDOWS_BUDGET]);
 
-    room = wanted != 0 && wanted < room ? wanted : room;
-    return room == 0 ? 0 : head + room;
+    (void)ranks;
+    return wanted != 0 && wanted < room ? wanted : room;
 }
 
 /* One rank's exchange: its position in its window, and the next tile that it writes: the step, the
@@ -111,6 +111,7 @@ struct windows {
     struct windows_slot *mine;
     int me, ranks;
     bool same; /* each rank gets the same block of this one: `in`, or in place its own part of it */
+    bool parts; /* `in` and `out` have a view for each rank */
     size_t window_bytes, tile_bytes;
     uint64_t op, at, first, next;
     int step, peer;
@@ -126,11 +127,6 @@ static inline uint64_t *windows_order(const struct windows *w)
 static inline uint64_t *windows_known(const struct windows *w, int peer, int word)
 {
     return (uint64_t *)&w->mine->to[w->ranks] + (size_t)peer * WINDOWS_KNOWN + word;
-}
-
-static inline char *windows_bytes(const struct windows *w, struct windows_slot *slot)
-{
-    return (char *)slot + windows_head_bytes(w->ranks);
 }
 
 /* Sorts the other ranks by the steps in which this one meets them. */
@@ -161,12 +157,11 @@ enum { WINDOWS_SMALL = 8 * 8 }; /* bytes that travel in the line */
 _Static_assert(8 * TILES_HEADERS + WINDOWS_SMALL == MEM_PAYLOAD,
                "headers and a small tile fill the line of their flag");
 
-/* Where a tile is, in a slot and with the line that announces it. */
-static inline char *windows_data(const struct windows *w, struct windows_slot *slot, mem_flag *full,
-                                 uint64_t header)
+/* Where a rank's tile is, with the line that announces it. */
+static inline char *windows_data(const struct windows *w, int rank, mem_flag *full, uint64_t header)
 {
     return header & TILES_SMALL ? (char *)&full->payload[TILES_HEADERS]
-                                : windows_bytes(w, slot) + tiles_header_begin(header);
+                                : (char *)mem_window(w->m, rank) + tiles_header_begin(header);
 }
 
 /* The next tile for the partner may travel in its line: it is small, and the last one there has

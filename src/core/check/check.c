@@ -218,7 +218,7 @@ void hud_check_start(struct hud_team *team, const struct peer_card *cards)
     check->policy.watch = hud_longwait_roll;
     check->mem = team->mem;
     check->mem.policy = &check->policy;
-    check->mem.offset = team->plan->roll_offset;
+    check->mem.slot_offset = team->plan->roll_offset;
     check->eyes = check->mem;
     for (int r = 0; r < team->size; r++)
         check->member[r].pid = peer_pid(&cards[team->rank], &cards[r]);

@@ -388,6 +388,6 @@ void hud_longwait_give_up(struct hud_team *team, int status)
 {
     mem_count(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status,
               false); /* first: the others leave while this one waits */
-    if (team->mem.pids)
+    if (team->mem_team.pids)
         hud_mem_close(&team->mem, has_ended, team);
 }

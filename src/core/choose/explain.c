@@ -38,7 +38,7 @@ static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
 
     return alg ? json_pack("{s:s, s:s, s:o, s:I}", "algorithm", alg->name, "doc", alg->doc,
                            "parameters", params_json(alg, e->param), "slot_bytes",
-                           (json_int_t)plan->slot[e->slot].bytes)
+                           (json_int_t)alg_place_bytes(&plan->slot[e->slot].place))
                : json_null();
 }
 
@@ -99,12 +99,13 @@ static bool lacks_room(const struct asked *a, const struct rule *r)
     const struct alg *alg =
         r->row >= 0 && !plan_lacks_direct(r->row, &a->facts) ? hud_shm_algs[r->row] : NULL;
     long param[ALG_PARAMS];
-    struct coll call = { .bytes = a->q->bytes, .param = param };
+    struct alg_place place;
+    struct coll call = { .bytes = a->q->bytes, .param = param, .place = &place };
 
     if (!alg)
         return false;
     hud_plan_params(&a->config, r, r->row, param);
-    call.slot_bytes = alg_slot_bytes(alg, param, a->q->ranks, SIZE_MAX / 2);
+    place = alg_place_alone(alg, param, a->q->ranks, 0, SIZE_MAX / 2);
     return alg_accepts(alg, &call, a->q->ranks);
 }
 
@@ -155,9 +156,11 @@ static json_t *slots_json(const struct plan *plan)
 
     for (int s = 0; s < plan->slots; s++) {
         const struct alg *alg = hud_shm_algs[plan->slot[s].row];
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:I}", "collective", alg->coll, "algorithm",
-                                        alg->name, "bytes", (json_int_t)plan->slot[s].bytes));
+        const struct alg_place *place = &plan->slot[s].place;
+        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:b}", "collective", alg->coll,
+                                              "algorithm", alg->name, "bytes",
+                                              (json_int_t)alg_place_bytes(place), "shared",
+                                              place->user != 0));
     }
     return list;
 }

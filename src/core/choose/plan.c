@@ -6,14 +6,15 @@
  * algorithm takes.
  * 2. The sizes at which a candidate begins or ends cut the axis of sizes; each piece goes to the
  * first candidate that covers it.
- * 3. Candidates that got a piece get slots: flags first, then windows that want little, then the
- * others in equal parts of what is left.
+ * 3. Candidates that got a piece get slots, which layout.c places in a slice.
+ *
  * A slot that finds no room bars its candidates, one that is too small for their largest messages
  * leaves those to others, and the last two steps are done again.  A tuning file that has more
- * choices for one team than a plan holds is left aside, and the plan says so.  Under
- * HUDDLE_REDUCE_ORDER=fixed a reduction for which memory is short would get the MPI's order.  So
- * such a plan is made anew, and lean: windows serve reductions only, and the first to go are those
- * that reductions can do without.
+ * choices for one team than a plan holds is left aside, and the plan says so.
+ *
+ * Under HUDDLE_REDUCE_ORDER=fixed a reduction for which memory is short would get the MPI's order.
+ * So such a plan is made anew, and lean: windows serve reductions only, and the first to go are
+ * those that reductions can do without.
  */
 #include "core/choose/plan.h"
 
@@ -54,25 +55,25 @@ static bool same_shape(const struct alg *alg, const long *a, const long *b)
     return true;
 }
 
-static bool takes(const struct candidate *c, size_t bytes, size_t slot_bytes, int ranks)
+static bool takes(const struct candidate *c, size_t bytes, const struct alg_place *place, int ranks)
 {
-    const struct coll call = { .bytes = bytes, .param = c->param, .slot_bytes = slot_bytes };
+    const struct coll call = { .bytes = bytes, .param = c->param, .place = place };
 
     return alg_accepts(hud_shm_algs[c->row], &call, ranks);
 }
 
 /* The largest message up to max_bytes that it takes, by halving; false: not even the least. */
-static bool limit(struct candidate *c, size_t slot_bytes, int ranks)
+static bool limit(struct candidate *c, const struct alg_place *place, int ranks)
 {
     size_t good = c->min_bytes, bad = c->max_bytes;
 
-    if (!takes(c, good, slot_bytes, ranks))
+    if (!takes(c, good, place, ranks))
         return false;
-    if (takes(c, bad, slot_bytes, ranks))
+    if (takes(c, bad, place, ranks))
         return true;
     while (bad - good > 1) {
         size_t middle = good + (bad - good) / 2;
-        if (takes(c, middle, slot_bytes, ranks))
+        if (takes(c, middle, place, ranks))
             good = middle;
         else
             bad = middle;
@@ -90,10 +91,11 @@ static void add(struct making *k, struct candidate c)
     if (c.row >= 0) {
         const struct alg *alg = hud_shm_algs[c.row];
         hud_plan_params(k->config, c.rule, c.row, c.param);
-        if (alg->slot_bytes && (!plan->windows || (k->lean && !coll_has(c.kind, COLL_REDUCES))))
+        const struct alg_place place =
+            alg_place_alone(alg, c.param, plan->facts.ranks, 0, plan->max_bytes);
+        if (alg_holds_data(alg) && (!plan->windows || (k->lean && !coll_has(c.kind, COLL_REDUCES))))
             return;
-        if (!limit(&c, alg_slot_bytes(alg, c.param, plan->facts.ranks, plan->max_bytes),
-                   plan->facts.ranks))
+        if (!limit(&c, &place, plan->facts.ranks))
             return;
     }
     k->candidate[k->count++] = c;
@@ -260,62 +262,6 @@ static bool give_slots(struct making *k)
     return whole;
 }
 
-/* Bytes that a slot would take of all there is; what has a fixed size wants nothing more than the
- * others. */
-static size_t wants(const struct plan_slot *slot, int ranks)
-{
-    const struct alg *alg = hud_shm_algs[slot->row];
-
-    return alg->slot_bytes ? alg_slot_bytes(alg, slot->param, ranks, SIZE_MAX / 2) : 0;
-}
-
-/* Slots in the order in which they are laid out: those of fixed size, then windows, those that want
- * least first. */
-static int order(const struct plan *plan, int turn[PLAN_SLOTS])
-{
-    size_t want[PLAN_SLOTS];
-    int windows = 0;
-
-    for (int s = 0; s < plan->slots; s++) {
-        int at = s;
-        want[s] = wants(&plan->slot[s], plan->facts.ranks);
-        windows += hud_shm_algs[plan->slot[s].row]->slot_bytes != NULL;
-        for (; at > 0 && want[turn[at - 1]] > want[s]; at--)
-            turn[at] = turn[at - 1];
-        turn[at] = s;
-    }
-    return windows;
-}
-
-/* Windows get equal parts of what is left, but no more than they want: so the others' parts grow.
- * Returns -1, or the slot that has no room. */
-static int lay_out(struct making *k)
-{
-    struct plan *plan = k->plan;
-    size_t at =
-        PLACE_OFFSET + mem_lines(sizeof(struct place_table) +
-                                 SHAPE_LEVELS * (size_t)plan->facts.ranks * sizeof(int16_t));
-    bool checked = k->config->number[SET_CHECK] == SWITCH_ON;
-    int turn[PLAN_SLOTS], windows = order(plan, turn);
-
-    plan->roll_offset = at;
-    at += checked ? sizeof(struct roll_slot) : 0;
-    for (int i = 0; i < plan->slots; i++) {
-        struct plan_slot *slot = &plan->slot[turn[i]];
-        bool window = hud_shm_algs[slot->row]->slot_bytes != NULL;
-        size_t left = at < plan->max_bytes ? plan->max_bytes - at : 0;
-        slot->offset = at;
-        slot->bytes =
-            alg_slot_bytes(hud_shm_algs[slot->row], slot->param, plan->facts.ranks,
-                           window ? left / (size_t)windows-- / HUD_LINE * HUD_LINE : left);
-        if (slot->bytes == 0)
-            return turn[i];
-        at += slot->bytes;
-    }
-    plan->total_bytes = (plan->slots != 0 || checked) && at <= plan->max_bytes ? at : 0;
-    return -1;
-}
-
 /* Returns -1, or the slot that, as laid out, does not take the largest message of one of its
  * entries. */
 static int check(const struct plan *plan)
@@ -325,7 +271,7 @@ static int check(const struct plan *plan)
         struct candidate c = { .row = entry->slot >= 0 ? entry->row : -1 };
         memcpy(c.param, entry->param, sizeof c.param);
         if (c.row >= 0 &&
-            !takes(&c, entry->max_bytes, plan->slot[entry->slot].bytes, plan->facts.ranks))
+            !takes(&c, entry->max_bytes, &plan->slot[entry->slot].place, plan->facts.ranks))
             return entry->slot;
     }
     return -1;
@@ -375,7 +321,7 @@ static void shrink(struct making *k, const struct plan_slot *slot)
 {
     for (int i = 0; i < k->count; i++) {
         struct candidate *c = &k->candidate[i];
-        if (c->row >= 0 && share(slot, c) && !limit(c, slot->bytes, k->plan->facts.ranks))
+        if (c->row >= 0 && share(slot, c) && !limit(c, &slot->place, k->plan->facts.ranks))
             c->barred = true;
     }
 }
@@ -400,7 +346,7 @@ static void settle(struct making *k)
             cut(k);
             give_slots(k);
         }
-        without = lay_out(k);
+        without = hud_plan_lay_out(k->config, plan);
         small = without < 0 ? check(plan) : -1;
         k->cramped = k->cramped || without >= 0 || small >= 0;
     } while (without >= 0 || small >= 0);

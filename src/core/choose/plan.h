@@ -9,7 +9,8 @@
  * A slice holds, in this order, the same in every member's slice:
  *
  *   slice_head | member | place_table (filled in rank 0's slice only) | roll_slot (only with
- *   HUDDLE_CHECK) | slot of each algorithm in use, windows last
+ *   HUDDLE_CHECK) | slot of each algorithm in use, those that hold data last, a small window behind
+ *   its slot | a line and the team's window (alg/window.c)
  *
  * Rules that name the same algorithm, or one of the same family, share its slot unless they differ
  * in a parameter that shapes it (alg_param.per_call).
@@ -62,9 +63,13 @@ static inline bool plan_lacks_direct(int row, const struct plan_facts *facts)
     return row >= 0 && hud_shm_algs[row]->direct && !facts->direct;
 }
 
+/* The largest window, bytes, that is its algorithm's own where memory allows: small calls of
+ * different algorithms in turn shall not wait for each other. */
+enum { PLAN_OWN_WINDOW = 64 << 10 };
+
 struct plan_slot {
     int row; /* of alg.def: one of those that it serves */
-    size_t offset, bytes;
+    struct alg_place place;
     long param[ALG_PARAMS]; /* that shaped it */
 };
 
@@ -112,6 +117,10 @@ size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *fact
 void hud_plan_make(const struct config *config, const struct rules *tuning,
                    const struct plan_facts *facts, size_t max_bytes, bool windows,
                    struct plan *plan);
+
+/* Places the plan's slots in a slice of max_bytes.  Returns -1, or the slot that has no room
+ * (layout.c). */
+int hud_plan_lay_out(const struct config *config, struct plan *plan);
 
 /* The bytes that every plan for so many ranks, wherever they are, can do with: what is reserved
  * before it is known where they are. *direct: one of them has an algorithm that reaches into other

@@ -11,7 +11,7 @@
 
 static void count(struct hud_team *team, enum coll_kind kind, size_t bytes, enum reason became)
 {
-    struct stats_coll *s = &hud_context_stats(team->context)->coll[kind];
+    struct stats_coll *s = &context_stats(team->context)->coll[kind];
     bool threads = team->context->host.threads != 0;
 
     mem_count(&s->calls, 1, threads);
@@ -133,26 +133,31 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     }
     uint64_t start = team->context->timed ? clock_ns() : 0;
     const struct plan_slot *slot = &team->plan->slot[entry->slot];
-    call->op = mem_count_read(&team->mine->calls[entry->slot]) + 1;
-    mem_count_put(&team->mine->bytes[entry->slot][call->op % 2], call->bytes);
-    mem_count_put(&team->mine->calls[entry->slot], call->op);
+    struct member_state *mine = team->mine;
+    uint64_t op = mem_count_read(&mine->calls[entry->slot]) + 1;
+    mem_count_put(&mine->bytes[entry->slot][op % 2], call->bytes);
+    mem_count_put(&mine->calls[entry->slot], op);
+    call->op = op;
     call->groups = &team->groups;
     call->param = entry->param;
-    call->slot_bytes = slot->bytes;
+    call->place = &slot->place;
     call->cache_bytes = team->cache_bytes;
-    team->mem.offset = slot->offset;
-    team->mem.truncated = false;
     team->entry = entry;
     team->call = call;
-    int status = hud_guard_run(hud_shm_algs[entry->row]->run, &team->mem, call);
+    struct mem mem = team->mem;
+    mem.slot_offset = slot->place.slot_offset;
+    mem.window_offset = slot->place.window_offset;
+    const struct alg *alg = hud_shm_algs[entry->row];
+    call->alg = alg;
+    int status = hud_guard_run(slot->place.user != 0 ? hud_shm_window_run : alg->run, &mem, call);
     if (team->context->timed)
-        mem_count(&hud_context_stats(team->context)->coll[kind].ns, clock_ns() - start,
+        mem_count(&context_stats(team->context)->coll[kind].ns, clock_ns() - start,
                   team->context->host.threads != 0);
     if (__builtin_expect(team->check != NULL, 0))
         hud_check_exit(team);
     if (__builtin_expect(status != 0, 0))
         return give_up(team, status);
-    return team->mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;
+    return mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }
 
 /*
@@ -164,8 +169,7 @@ static int end_empty(struct hud_team *team, enum coll_kind kind)
 {
     bool present = hud_team_is_present(team);
 
-    mem_count(&hud_context_stats(team->context)->coll[kind].empty, 1,
-              team->context->host.threads != 0);
+    mem_count(&context_stats(team->context)->coll[kind].empty, 1, team->context->host.threads != 0);
     return present ? HUD_OK : HUD_PASS;
 }
 
@@ -211,24 +215,20 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
  * The fields that run() looks at, and those that the collective's algorithms read: small calls are
  * short.
  */
+static const struct hud_view nothing;
+
 static ALWAYS_INLINE void describe(struct coll *call, unsigned flags, const struct hud_team *team,
                                    const struct hud_args *a, size_t bytes)
 {
-    if (flags & (COLL_BLOCKS | COLL_COUNTS) || !args_gets_always(flags))
-        *call = (struct coll){ .block_bytes = flags & COLL_COUNTS ? a->block_bytes : NULL };
     call->bytes = bytes;
     call->root = flags & COLL_ROOTED ? a->root : 0;
     call->reduction = flags & COLL_REDUCES ? a->op : NULL;
-    if (flags & COLL_ONE_BUFFER) {
-        call->buf = *a->out;
-    } else if (flags & COLL_VIEWS) {
-        call->ins = a->in;
-        call->outs = a->out;
-    } else if (args_moves(flags)) {
-        call->in = args_in_place(flags, a) ? *a->out : *a->in;
-        if (args_gets(flags, team, a))
-            call->out = *a->out;
-    }
+    if (flags & COLL_COUNTS)
+        call->block_bytes = a->block_bytes;
+    if (args_moves(flags))
+        call->out = args_gets(flags, team, a) ? a->out : &nothing;
+    if (args_moves(flags) && !(flags & COLL_ONE_BUFFER))
+        call->in = args_in_place(flags, a) ? a->out : a->in;
 }
 
 /* What all ranks send together to choose by is not known: what this one sends is counted. */
@@ -238,7 +238,7 @@ static void count_views(struct hud_team *team, enum coll_kind kind, const struct
 
     for (int r = 0; r < team->size; r++)
         sent += a->in[r].bytes;
-    mem_count(&hud_context_stats(team->context)->coll[kind].bytes, sent,
+    mem_count(&context_stats(team->context)->coll[kind].bytes, sent,
               team->context->host.threads != 0);
 }
 

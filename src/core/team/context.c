@@ -146,11 +146,6 @@ void hud_context_destroy(hud_context *c)
     kept_free(&kept_context, c);
 }
 
-struct stats *hud_context_stats(struct hud_context *c)
-{
-    return local_get(&c->stats);
-}
-
 /* From now on this rank counts in its arena; what it has counted goes there too. */
 static void move_stats(struct hud_context *c)
 {

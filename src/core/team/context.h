@@ -55,7 +55,10 @@ struct hud_context {
 bool hud_context_present(const struct hud_context *context, int world_rank);
 
 /* Where this rank counts. */
-struct stats *hud_context_stats(struct hud_context *context);
+static inline struct stats *context_stats(struct hud_context *context)
+{
+    return local_get(&context->stats);
+}
 
 /* The arena, made at first use: 0, or -1 and context->arena_why.  team_ranks: for the budget, where
  * the host does not know the node's ranks. */

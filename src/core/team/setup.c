@@ -185,9 +185,10 @@ static void take_up(struct setup *s)
                               .size = team->size,
                               .slices = team->slices,
                               .home_mask = mask,
-                              .policy = &team->policy };
-    team->mem.pids = s->direct ? team->pids : NULL;
-    team->mem.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
+                              .policy = &team->policy,
+                              .team = &team->mem_team };
+    team->mem_team.pids = s->direct ? team->pids : NULL;
+    team->mem_team.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
     if (team->check)
         hud_check_start(team, s->card);
 }
@@ -341,7 +342,7 @@ static void refuse(struct hud_team *team, enum reason reason)
     team->state = TEAM_REFUSED;
     team->reason = reason;
     hud_check_free(team);
-    mem_count(&hud_context_stats(team->context)->teams_refused, 1, team->context->host.threads);
+    mem_count(&context_stats(team->context)->teams_refused, 1, team->context->host.threads);
     hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks falls back to the MPI: %s",
             team->size, hud_reason_text[reason]);
     if (hud_checks(team->context))
@@ -385,7 +386,6 @@ void hud_team_leave(struct hud_team *team)
 {
     struct hud_context *c = team->context;
 
-    team->mem.offset = 0;
     hud_longwait_leave(team);
     hud_shm_vacate_leave(&team->mem);
     pthread_mutex_lock(&c->lock);

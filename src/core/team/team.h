@@ -24,8 +24,9 @@ struct hud_team {
     long calls;         /* so far, while it is new or early */
     enum reason reason; /* TEAM_EARLY, TEAM_REFUSED, TEAM_BROKEN: why, the same on all ranks */
     /* TEAM_READY, TEAM_BROKEN: */
-    struct mem mem;
+    struct mem mem; /* of a call that has not begun */
     struct mem_policy policy;
+    struct mem_team mem_team;
     char **slices; /* [size] where this process maps them */
     int *pids;     /* [size] */
     struct team_process {

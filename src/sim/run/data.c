@@ -132,14 +132,14 @@ void data_call(const struct request *q, int rank, struct data *d, struct coll *c
     c->bytes = has(q, COLL_UNSIZED) ? 0 : q->bytes;
     c->block_bytes = d->block_bytes;
     c->reduction = &d->op;
-    if (has(q, COLL_ONE_BUFFER)) {
-        c->buf = (struct hud_view){ .base = d->out, .bytes = d->out_bytes };
-    } else if (d->views) {
-        c->ins = d->views;
-        c->outs = d->views + q->ranks;
-    } else if (d->in_bytes != 0) {
-        c->in = (struct hud_view){ .base = d->in, .bytes = d->in_bytes };
-        c->out = (struct hud_view){ .base = d->out_bytes ? d->out : NULL, .bytes = d->out_bytes };
+    if (d->views) {
+        c->in = d->views;
+        c->out = d->views + q->ranks;
+    } else {
+        d->whole[0] = (struct hud_view){ .base = d->in, .bytes = d->in_bytes };
+        d->whole[1] = (struct hud_view){ .base = d->out, .bytes = d->out_bytes };
+        c->in = has(q, COLL_ONE_BUFFER) ? NULL : &d->whole[0];
+        c->out = &d->whole[1];
     }
 }
 

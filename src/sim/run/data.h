@@ -14,6 +14,7 @@
 struct data {
     unsigned char *in, *out;
     size_t in_bytes, out_bytes;
+    struct hud_view whole[2];
     struct hud_view *views; /* [2 * ranks] where each rank has a buffer for each */
     size_t *block_bytes;    /* [ranks] where a result is cut over the ranks */
     struct hud_op op;

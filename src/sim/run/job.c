@@ -43,8 +43,8 @@ static void create_team(struct job *job)
 {
     const struct request *q = job->q;
     const struct sim_options options = { .ranks = q->ranks,
-                                         .arena_bytes =
-                                             (job->call.slot_bytes + PAGE - 1) / PAGE * PAGE,
+                                         .arena_bytes = (alg_place_bytes(&job->place) + PAGE - 1) /
+                                                        PAGE * PAGE,
                                          .seed = q->seed,
                                          .mutate_file = q->drop_file,
                                          .mutate_line = q->drop_line,
@@ -74,9 +74,10 @@ bool job_create(const struct request *q, struct job *job, char *error, size_t er
     *job = (struct job){ .q = q, .rounds = q->warmup + q->repetitions };
     job->call = (struct coll){ .root = q->root, .param = q->param };
     job->call.bytes = coll_has(kind, COLL_UNSIZED) ? 0 : q->bytes;
-    job->call.slot_bytes = alg_slot_bytes(a, q->param, q->ranks, q->slot_bytes);
+    job->place = alg_place_alone(a, q->param, q->ranks, 0, q->slot_bytes);
+    job->call.place = &job->place;
     error[0] = '\0';
-    if (job->call.slot_bytes == 0)
+    if (job->place.slot_bytes == 0)
         snprintf(error, error_bytes,
                  "slot_bytes: %zu is too little for %s/%s with these parameters on %d ranks",
                  q->slot_bytes, a->coll, a->name, q->ranks);
@@ -119,7 +120,7 @@ static void call(struct job *job, int rank, int round)
     c.op = (uint64_t)round + 1;
     data_call(q, rank, &job->data[rank], &c);
     span->enter_ns = hud_sim_now(m);
-    hud_sim_call(m, q->alg, &c, 0);
+    hud_sim_call(m, q->alg, &c);
     span->leave_ns = hud_sim_now(m);
 }
 

@@ -17,7 +17,8 @@ struct job {
     struct sim *sim;
     struct sim_team *team;
     struct shape_groups groups;
-    int *core;         /* [ranks] */
+    int *core; /* [ranks] */
+    struct alg_place place;
     struct coll call;  /* what is the same for all ranks and rounds */
     struct data *data; /* [ranks] */
     int rounds;        /* warm-up included */

@@ -75,8 +75,8 @@ static json_t *tell(const struct job *job, bool clean)
         "{s:s, s:s, s:o, s:I, s:I, s:i, s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:I, s:o, s:o, s:{s:b, "
         "s:s, s:I, s:I, s:I}}",
         "collective", q->alg->coll, "algorithm", q->alg->name, "parameters", list_params(q),
-        "slot_bytes", (json_int_t)job->call.slot_bytes, "bytes", (json_int_t)q->bytes, "ranks",
-        q->ranks, "map", q->map, "levels_off", q->levels_off, "placement",
+        "slot_bytes", (json_int_t)alg_place_bytes(&job->place), "bytes", (json_int_t)q->bytes,
+        "ranks", q->ranks, "map", q->map, "levels_off", q->levels_off, "placement",
         request_placements[q->placement], "root", q->root, "method", request_methods[q->method],
         "repetitions", q->repetitions, "warmup", q->warmup, "seed", (json_int_t)q->seed, "core_of",
         list_cores(job), "groups", list_groups(job), "checker", "clean", clean, "report",

@@ -6,28 +6,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#define STRING_(x) #x
-#define STRING(x) STRING_(x)
-
-const char *hud_version(void)
-{
-    return STRING(HUD_VERSION_MAJOR) "." STRING(HUD_VERSION_MINOR) "." STRING(HUD_VERSION_PATCH);
-}
-
-const char *hud_error_string(int status)
-{
-    static const char *const text[] = { [HUD_OK] = "success",
-                                        [HUD_PASS] = "not handled: use your own collective",
-                                        [HUD_ERR_TRUNCATE] = "message truncated",
-                                        [HUD_ERR_ARGUMENT] = "invalid argument",
-                                        [HUD_ERR_MEMORY] = "out of memory",
-                                        [HUD_ERR_UNLIKE] = "ranks make different calls",
-                                        [HUD_ERR_FAILED] = "a rank has failed" };
-
-    return status >= 0 && status < (int)(sizeof text / sizeof text[0]) ? text[status]
-                                                                       : "unknown status";
-}
-
 /* The table with the effective values of this process's environment. */
 static json_t *settings_json(void)
 {
@@ -178,10 +156,13 @@ static json_t *regions_json(const struct plan *plan)
 
     for (int i = 0; i < plan->slots; i++) {
         const struct alg *alg = hud_shm_algs[plan->slot[i].row];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "collective", alg->coll,
-                                              "algorithm", alg->name, "offset",
-                                              (json_int_t)plan->slot[i].offset, "bytes",
-                                              (json_int_t)plan->slot[i].bytes));
+        const struct alg_place *place = &plan->slot[i].place;
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:b}", "collective", alg->coll,
+                            "algorithm", alg->name, "offset", (json_int_t)place->slot_offset,
+                            "bytes", (json_int_t)place->slot_bytes, "window_offset",
+                            (json_int_t)place->window_offset, "window_bytes",
+                            (json_int_t)place->window_bytes, "shared", place->user != 0));
     }
     return list;
 }
