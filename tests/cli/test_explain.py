@@ -141,7 +141,7 @@ class Described(unittest.TestCase):
 
     def test_every_machine_once_and_twice_its_processors(self):
         self.assertEqual(sorted(CORES), MACHINES)
-        for name in MACHINES:
+        for name in some(MACHINES):
             for times in (1, 2):
                 answer = facts(
                     "bcast", "--bytes", "1M", "--ranks", str(times * CORES[name]), "--machine", name

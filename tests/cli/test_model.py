@@ -14,16 +14,15 @@ import tempfile
 import unittest
 from unittest import mock
 
-from said import without_progress
+from said import some, without_progress
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(
     os.path.splitext(os.path.basename(path))[0]
     for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))
 )
-COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "alltoall")
 sys.path.insert(0, SOURCE)
-from cli.common import jobs, machines, simulated, steady  # noqa: E402
+from cli.common import collectives, jobs, machines, simulated, steady  # noqa: E402
 from cli.model import beside, fit  # noqa: E402
 from cli.simulate import asked as simulate_asked, measure  # noqa: E402
 from cli.common.layout import Layout, Trouble  # noqa: E402
@@ -36,6 +35,7 @@ LAYOUT = Layout(
     share="share/huddle",
     sysconf="/etc",
 )
+COLLECTIVES = [row.name for row in collectives.known(LAYOUT) if row.limits]
 SIMULATOR = os.path.exists(LAYOUT.program("simulate"))
 
 
@@ -62,8 +62,8 @@ def answer(*words):
 
 class Described(unittest.TestCase):
     def test_every_collective_on_every_machine(self):
-        for machine in MACHINES:
-            for collective in COLLECTIVES if machine == "kunpeng-920" else COLLECTIVES[1:2]:
+        for machine in some(MACHINES, 2):
+            for collective in COLLECTIVES if machine == "kunpeng-920" else ("bcast",):
                 said = model(collective, "--machine", machine)
                 self.assertEqual(
                     (0, ""), (said.returncode, said.stderr), f"{machine}, {collective}"
@@ -71,7 +71,7 @@ class Described(unittest.TestCase):
                 self.assertIn("nothing is measured or simulated", said.stdout)
 
     def test_the_limit_holds_and_grows(self):
-        for machine in MACHINES:
+        for machine in some(MACHINES, 2):
             rows = answer("bcast", "--machine", machine)["rows"]
             for row in rows:
                 self.assertGreaterEqual(row["queue_ns"], row["limit_ns"])

@@ -385,7 +385,7 @@ class Asked(unittest.TestCase):
                     os.unlink(os.path.join(folder, name))
 
     def test_numbers_are_numbers(self):
-        for option, text in (
+        options = (
             ("--skew", "nan"),
             ("--skew", "inf"),
             ("--seed", "99999999999999999999"),
@@ -400,7 +400,8 @@ class Asked(unittest.TestCase):
             ("--bytes", "8,,9"),
             ("--bytes", "9:3"),
             ("--bytes", "4G"),
-        ):
+        )
+        for option, text in some(options):
             said = simulate("bcast", "--machine", "xeon-e5620", option, text)
             self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
             self.assertRegex(

@@ -180,7 +180,7 @@ class Teams(unittest.TestCase):
             self.assertEqual([], facts["problems"])
 
     def test_results_are_the_same(self):
-        with running(TEAM, str(RANKS), "60000") as job:
+        with running(TEAM, str(RANKS), "20000") as job:
             answers = []
             while job.poll() is None:
                 answers.append(who(job.pid))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.c - one call of each collective on the survivors of a job, with a result that can be
- * checked. */
+/* calls.c - a call of any collective among the ranks of a job, with a result that can be checked:
+ * who gets what is as the collective's descriptor says. */
 #include "job.h"
+
+#include "coll/coll.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,24 +27,6 @@ static uint32_t word(int rank, int call, size_t w)
     return x ^ x >> 15;
 }
 
-static void contribute(const struct member *m, uint32_t *at, size_t words)
-{
-    for (size_t w = 0; w < words; w++)
-        at[w] = word(m->group[m->place], m->calls, w);
-}
-
-static bool summed(const struct member *m, const uint32_t *at, size_t from, size_t words)
-{
-    for (size_t w = 0; w < words; w++) {
-        uint32_t sum = 0;
-        for (int r = 0; r < m->size; r++)
-            sum += word(m->group[r], m->calls, from + w);
-        if (at[w] != sum)
-            return false;
-    }
-    return true;
-}
-
 static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
     memcpy(dst, (const char *)view->base + offset_bytes, max_bytes);
@@ -54,148 +38,124 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
     memcpy((char *)view->base + offset_bytes, src, bytes);
 }
 
-static struct hud_view view_of(const struct member *m, uint32_t *at, size_t words)
+static struct hud_view view_of(const struct member *m, uint32_t *at, size_t bytes)
 {
     bool packed = m->options->packed;
 
-    return (struct hud_view){ .base = at,
-                              .bytes = 4 * words,
-                              .pack = packed ? pack : NULL,
-                              .unpack = packed ? unpack : NULL };
+    return (struct hud_view){
+        .base = at, .bytes = bytes, .pack = packed ? pack : NULL, .unpack = packed ? unpack : NULL
+    };
 }
 
-static int barrier(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
-                   uint32_t *out, bool *right)
-{
-    (void)m, (void)words, (void)root, (void)in, (void)out;
-    *right = true;
-    return hud_barrier(team);
-}
+/* ---- a call, as all ranks know it ---- */
 
-static int bcast(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
-                 uint32_t *out, bool *right)
-{
-    struct hud_view view = view_of(m, m->place == root ? in : out, words);
-    int status = hud_bcast(team, &view, root);
-    const uint32_t *got = view.base;
-
-    *right = true;
-    for (size_t w = 0; w < words; w++)
-        *right = *right && got[w] == word(m->group[root], m->calls, w);
-    return status;
-}
-
-static int reduce(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
-                  uint32_t *out, bool *right)
-{
-    struct hud_view from = view_of(m, in, words), to = view_of(m, out, words);
-    struct hud_op sum;
-
-    hud_op_find(HUD_SUM, HUD_UINT32, &sum);
-    int status = hud_reduce(team, &from, m->place == root ? &to : NULL, &sum, root);
-    *right = m->place != root || summed(m, out, 0, words);
-    return status;
-}
-
-static int allreduce(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
-                     uint32_t *out, bool *right)
-{
-    struct hud_view from = view_of(m, in, words), to = view_of(m, out, words);
-    struct hud_op sum;
-
-    (void)root;
-    hud_op_find(HUD_SUM, HUD_UINT32, &sum);
-    int status = hud_allreduce(team, &from, &to, &sum);
-    *right = summed(m, out, 0, words);
-    return status;
-}
-
-/* Whole words in blocks as equal as can be. */
-static int reduce_scatter(const struct member *m, hud_team *team, size_t words, int root,
-                          uint32_t *in, uint32_t *out, bool *right)
-{
-    size_t block[JOB_RANKS], begin = 0;
-    struct hud_op sum;
-
-    (void)root;
-    for (int r = 0; r < m->size; r++) {
-        block[r] =
-            4 * (words * (size_t)(r + 1) / (size_t)m->size - words * (size_t)r / (size_t)m->size);
-        begin += r < m->place ? block[r] / 4 : 0;
-    }
-    struct hud_view from = view_of(m, in, words), to = view_of(m, out, block[m->place] / 4);
-    hud_op_find(HUD_SUM, HUD_UINT32, &sum);
-    int status = hud_reduce_scatter(team, &from, &to, block, &sum);
-    *right = summed(m, out, begin, block[m->place] / 4);
-    return status;
-}
-
-static int alltoall(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
-                    uint32_t *out, bool *right)
-{
-    size_t block = words / (size_t)m->size + 1, all = block * (size_t)m->size;
-    struct hud_view from = view_of(m, in, all), to = view_of(m, out, all);
-
-    (void)root;
-    int status = hud_alltoall(team, &from, &to);
-    *right = true;
-    for (size_t w = 0; w < all; w++)
-        *right = *right && out[w] == word(m->group[w / block], m->calls,
-                                          w % block + (size_t)m->place * block);
-    return status;
-}
-
-static int allgather(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
-                     uint32_t *out, bool *right)
-{
-    size_t block = words / (size_t)m->size + 1, all = block * (size_t)m->size;
-    struct hud_view from = view_of(m, in, block), to = view_of(m, out, all);
-    struct hud_args args = { .in = &from, .out = &to, .collective = hud_collective("allgather") };
-
-    (void)root;
-    int status = hud_call(team, &args);
-    *right = true;
-    for (size_t w = 0; w < all; w++)
-        *right = *right && out[w] == word(m->group[w / block], m->calls, w % block);
-    return status;
-}
-
-/* What rank i of the team sends to rank j; some pairs exchange nothing. */
-static size_t sent(const struct member *m, int i, int j, size_t words)
-{
-    return words / (size_t)m->size * (size_t)((i * j + 2 * i + j + m->calls) % 3);
-}
-
-static int alltoallv(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
-                     uint32_t *out, bool *right)
-{
-    struct hud_view from[JOB_RANKS], to[JOB_RANKS];
-    size_t max = words / (size_t)m->size * 2;
-
-    (void)root;
-    for (int r = 0; r < m->size; r++) {
-        from[r] = view_of(m, in + (size_t)r * max, sent(m, m->place, r, words));
-        to[r] = view_of(m, out + (size_t)r * max, sent(m, r, m->place, words));
-    }
-    int status = hud_alltoallv(team, from, to);
-    *right = true;
-    for (int r = 0; r < m->size; r++)
-        for (size_t w = 0; w < to[r].bytes / 4; w++)
-            *right = *right && out[(size_t)r * max + w] ==
-                                   word(m->group[r], m->calls, (size_t)m->place * max + w);
-    return status;
-}
-
-static const struct {
-    const char *name;
-    int (*make)(const struct member *m, hud_team *team, size_t words, int root, uint32_t *in,
-                uint32_t *out, bool *right);
-} collectives[] = {
-    { "barrier", barrier },     { "bcast", bcast },
-    { "reduce", reduce },       { "allreduce", allreduce },
-    { "alltoall", alltoall },   { "alltoallv", alltoallv },
-    { "allgather", allgather }, { "reduce_scatter", reduce_scatter },
+struct made {
+    const struct member *m;
+    int kind;
+    struct coll_args args;
 };
+
+/* Of a result: whole words in blocks as equal as can be.  Between two ranks: some pairs exchange
+ * nothing. */
+static size_t block(const void *host, int from, int to)
+{
+    const struct made *c = host;
+    size_t words = c->args.bytes / 4, ranks = (size_t)c->args.ranks, r = (size_t)to;
+
+    if (coll_has(c->kind, COLL_COUNTS))
+        return 4 * (words * (r + 1) / ranks - words * r / ranks);
+    return 4 * (words / ranks * (size_t)((from * to + 2 * from + to + c->m->calls) % 3));
+}
+
+/* Bytes of all ranks as a size that the collective has. */
+static struct made made_of(const struct member *m, int kind, size_t words, int root)
+{
+    bool equal = coll_has(kind, COLL_BLOCKS) && !coll_has(kind, COLL_VIEWS);
+
+    return (struct made){ .m = m,
+                          .kind = kind,
+                          .args = { .bytes = 4 * (equal ? words / (size_t)m->size + 1 : words),
+                                    .ranks = m->size,
+                                    .root = root,
+                                    .block = block } };
+}
+
+static struct coll_piece piece_of(const struct made *c, int from, int to)
+{
+    return hud_coll_piece(c->kind, &c->args, from, to);
+}
+
+static size_t in_bytes(const struct made *c, int rank)
+{
+    return hud_coll_in_bytes(c->kind, &c->args, rank);
+}
+
+static size_t out_bytes(const struct made *c, int rank)
+{
+    return hud_coll_out_bytes(c->kind, &c->args, rank);
+}
+
+/* A word of what a member contributes; reduced: the sum of all members'. */
+static uint32_t sent(const struct made *c, int from, size_t w)
+{
+    const struct member *m = c->m;
+    uint32_t sum = 0;
+
+    for (int r = 0; coll_has(c->kind, COLL_REDUCES) && r < m->size; r++)
+        sum += word(m->group[r], m->calls, w);
+    return coll_has(c->kind, COLL_REDUCES) ? sum : word(m->group[from], m->calls, w);
+}
+
+static bool right_piece(const struct made *c, int from, const uint32_t *out)
+{
+    struct coll_piece piece = piece_of(c, from, c->m->place);
+    bool right = true;
+
+    for (size_t w = 0; w < piece.bytes / 4; w++)
+        right = right && out[piece.out_at / 4 + w] == sent(c, from, piece.in_at / 4 + w);
+    return right;
+}
+
+/* The pieces of a reduction are contributions to one. */
+static bool is_right(const struct made *c, const uint32_t *out)
+{
+    bool right = true;
+
+    for (int from = 0; from < (coll_has(c->kind, COLL_REDUCES) ? 1 : c->m->size); from++)
+        right = right && right_piece(c, from, out);
+    return right;
+}
+
+/* ---- the call ---- */
+
+static int make(const struct made *c, hud_team *team, uint32_t *in, uint32_t *out)
+{
+    struct hud_view ins[JOB_RANKS], outs[JOB_RANKS];
+    size_t block_bytes[JOB_RANKS];
+    const struct member *m = c->m;
+    struct hud_op sum;
+    struct hud_args args = { .collective = c->kind,
+                             .root = c->args.root,
+                             .in = ins,
+                             .out = outs,
+                             .block_bytes = block_bytes,
+                             .op = &sum };
+
+    hud_op_find(HUD_SUM, HUD_UINT32, &sum);
+    for (int r = 0; r < m->size; r++) {
+        struct coll_piece to = piece_of(c, m->place, r), from = piece_of(c, r, m->place);
+        ins[r] = view_of(m, in + to.in_at / 4, to.bytes);
+        outs[r] = view_of(m, out + from.out_at / 4, from.bytes);
+        block_bytes[r] = to.bytes;
+    }
+    if (!coll_has(c->kind, COLL_VIEWS)) {
+        ins[0] = view_of(m, in, in_bytes(c, m->place));
+        outs[0] = view_of(m, out, out_bytes(c, m->place));
+    }
+    if (coll_has(c->kind, COLL_ONE_BUFFER))
+        outs[0] = view_of(m, m->place == c->args.root ? in : out, c->args.bytes);
+    return hud_call(team, &args);
+}
 
 /*
  * The buffers of a call that has failed belong to the caller again.  They are kept, with other
@@ -230,16 +190,17 @@ bool calls_touched(void)
 int calls_make(const struct member *m, hud_team *team, const char *collective, int size, int root,
                bool *right)
 {
-    size_t words = bytes_of[size] / 4, room = 2 * words + JOB_RANKS, c = 0;
+    struct made c = made_of(m, hud_coll_kind(collective), bytes_of[size] / 4, root);
+    size_t room = 2 * bytes_of[size] / 4 + JOB_RANKS;
     uint32_t *in = calloc(room, sizeof *in), *out = calloc(room, sizeof *out);
 
-    if (!in || !out)
+    if (!in || !out || c.kind < 0)
         abort();
-    contribute(m, in, room);
-    while (strcmp(collectives[c].name, collective) != 0)
-        if (++c == sizeof collectives / sizeof *collectives)
-            abort(); /* a collective that this file does not know */
-    int status = collectives[c].make(m, team, words, root, in, out, right);
+    c.args.host = &c;
+    for (size_t w = 0; w < room; w++)
+        in[w] = word(m->group[m->place], m->calls, w);
+    int status = make(&c, team, in, out);
+    *right = is_right(&c, coll_has(c.kind, COLL_ONE_BUFFER) && m->place == root ? in : out);
     give_back(in, room, status);
     give_back(out, room, status);
     return status;

@@ -13,6 +13,7 @@
 #include <jansson.h>
 #include <numaif.h>
 #include <stdarg.h>
+#include <stdint.h>
 
 #define CALLER __builtin_return_address(0)
 #define PUBLIC __attribute__((visibility("default")))
@@ -141,20 +142,30 @@ PUBLIC void hud_team_free(hud_team *team)
     HUDDLE(hud_team_free)(team);
 }
 
-#define NOTED(name, parameters, arguments)                                                         \
-    PUBLIC int hud_##name parameters                                                               \
+/*
+ * A function of a collective's own, where it has one.  What it gets is passed on as it is: the
+ * team, and at most five words, as pointers and numbers are.
+ */
+#define COLL(ID, name, ...)                                                                        \
+    PUBLIC int noted_##name(hud_team *team, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,    \
+                            uintptr_t e) __asm__("hud_" #name);                                    \
+    int noted_##name(hud_team *team, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,           \
+                     uintptr_t e)                                                                  \
     {                                                                                              \
-        return note(team, #name, HUDDLE(hud_##name) arguments);                                    \
+        static __typeof__(&noted_##name) real;                                                     \
+        if (!real)                                                                                 \
+            real = (__typeof__(real))faults_find("hud_" #name, "libhuddle.so.0");                  \
+        return note(team, #name, real(team, a, b, c, d, e));                                       \
     }
-typedef const struct hud_view view;
-NOTED(barrier, (hud_team * team), (team))
-NOTED(bcast, (hud_team * team, view *v, int root), (team, v, root))
-NOTED(allreduce, (hud_team * team, view *in, view *out, const struct hud_op *op),
-      (team, in, out, op))
-NOTED(reduce, (hud_team * team, view *in, view *out, const struct hud_op *op, int root),
-      (team, in, out, op, root))
-NOTED(reduce_scatter,
-      (hud_team * team, view *in, view *out, const size_t *blocks, const struct hud_op *op),
-      (team, in, out, blocks, op))
-NOTED(alltoall, (hud_team * team, view *in, view *out), (team, in, out))
-NOTED(alltoallv, (hud_team * team, view *in, view *out), (team, in, out))
+#include "coll/coll.def"
+#undef COLL
+
+PUBLIC int hud_call(hud_team *team, const struct hud_args *args)
+{
+#define COLL(ID, name, ...) #name,
+    static const char *const names[] = {
+#include "coll/coll.def"
+    };
+
+    return note(team, names[args->collective], HUDDLE(hud_call)(team, args));
+}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-run.py PROGRAM SECONDS: fuzzes with a program of tests/fuzz, from its corpus, for so long.  What it
-finds is kept beside the program, and the last lines say how to run it again: it is a defect, of
-huddle's or of the program's.
+run.py PROGRAM SECONDS: fuzzes with a program of tests/fuzz, from its corpus, for so long.  Its
+dictionary is NAME.dict, and what the program fuzz_words adds.  What it finds is kept beside the
+program, and the last lines say how to run it again: it is a defect, of huddle's or of the
+program's.
 """
 
 import os
@@ -15,6 +16,24 @@ import tempfile
 LIMITS = ("-timeout=30", "-rss_limit_mb=2048", "-malloc_limit_mb=256", "-max_len=4096")
 
 
+def dictionary(program, name, folder):
+    """The option that names it, where there is one; the file is made in that folder."""
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.dict")
+    if not os.path.exists(here):
+        return []
+    more = subprocess.run(
+        [os.path.join(os.path.dirname(program), "fuzz_words"), name],
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    made = os.path.join(folder, f"{name}.dict")
+    with open(made, "wb") as file, open(here, "rb") as fixed:
+        lines = sorted(set(more.stdout.splitlines(True)))
+        assert lines, f"fuzz_words adds nothing to {here}"
+        file.write(fixed.read() + b"".join(lines))
+    return [f"-dict={made}"]
+
+
 def main():
     program, seconds = sys.argv[1:]
     here, name = os.path.dirname(os.path.abspath(__file__)), os.path.basename(program).removeprefix(
@@ -22,8 +41,7 @@ def main():
     )
     found = os.path.join(os.path.dirname(program), f"found_{name}")
     os.makedirs(found, exist_ok=True)
-    words = os.path.join(here, f"{name}.dict")
-    with tempfile.TemporaryDirectory() as grown:
+    with tempfile.TemporaryDirectory() as grown, tempfile.TemporaryDirectory() as folder:
         command = [
             program,
             f"-max_total_time={seconds}",
@@ -31,7 +49,7 @@ def main():
             *LIMITS,
             "-print_final_stats=1",
         ]
-        command += [f"-dict={words}"] if os.path.exists(words) else []
+        command += dictionary(program, name, folder)
         done = subprocess.run(
             [*command, grown, os.path.join(here, "corpus", name)],
             stdout=subprocess.PIPE,

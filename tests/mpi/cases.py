@@ -6,6 +6,7 @@ where the wrapped one begins; one that needs what this machine or user lacks rai
 """
 
 import os
+import pathlib
 import re
 import signal
 import time
@@ -22,11 +23,20 @@ BOTH = ("ompi4", "mpich4", "mpich5")  # of each front end, where the MPI does no
 NOT_MPICH_4 = ("ompi4", "mpich5")  # the same, where MPICH 4.0 itself fails
 
 DIFFERENTIAL = ("{bin}/differential", "--brief", "--beyond")
+
+
+def collectives():
+    """Name -> flags, of src/coll/coll.def."""
+    row = r'^COLL\(\w+, (\w+), "\w+", [^,]+,\s*([\w |]+),'
+    text = (pathlib.Path(__file__).resolve().parents[2] / "src" / "coll" / "coll.def").read_text(encoding="utf-8")
+    return dict(re.findall(row, text, re.MULTILINE))
+
+
 # Which program is about which collectives, as huddle counts them.
 COLLECTIVES = {
-    "differential": ("barrier", "bcast"),
-    "reductions": ("reduce", "allreduce", "reduce_scatter"),
-    "exchanges": ("alltoall", "alltoallv", "allgather"),
+    "differential": [name for name, flags in collectives().items() if not re.search("REDUCES|BLOCKS", flags)],
+    "reductions": [name for name, flags in collectives().items() if "REDUCES" in flags],
+    "exchanges": [name for name, flags in collectives().items() if "BLOCKS" in flags],
 }
 LEFT = ("elements too large", "operation not supported")
 PROGRAMS = {"differential": DIFFERENTIAL, "reductions": ("{bin}/reductions", "--brief"), "exchanges": ("{bin}/exchanges", "--brief")}
@@ -59,6 +69,7 @@ class Case:
     fails: Optional[bool] = False                     # None: as the MPI likes
     seconds: float = 90
     full: bool = False
+    again: bool = False                               # other cases of ./test, or its unit tests, show the same: --brief leaves it out
 
 
 # ---- troubles ----
@@ -110,14 +121,14 @@ def until_it_says(pattern):
     return wait
 
 
-def bad_setting(name, value, accepted):
-    return Case("settings", f"{name}={value}", BOTH, 2, env={name: value}, handled=False, passed="bad setting",
+def bad_setting(name, value, accepted, **more):
+    return Case("settings", f"{name}={value}", BOTH, 2, env={name: value}, handled=False, **more, passed="bad setting",
                 says=[f"{name}.*{value}.*{accepted}.*own collectives"])
 
 
-def differing(name, value, reason):
+def differing(name, value, reason, **more):
     """Rank 1 alone has a value of its own; teams without it are handled."""
-    return Case("settings", f"{name}={value} on one rank", BOTH, 3, each=on_ranks("-eq 1", "env", f"{name}={value}"), passed=reason,
+    return Case("settings", f"{name}={value} on one rank", BOTH, 3, each=on_ranks("-eq 1", "env", f"{name}={value}"), passed=reason, **more,
                 says=[f"{name}=.*accepted.*own collectives"])
 
 
@@ -186,22 +197,24 @@ TCP = {"openmpi": ["--mca", "btl", "tcp,self"]}
 # The MPIs' own ways to read another process fail in such places.
 NO_CMA = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_smsc": "^cma", "MPIR_CVAR_CH4_CMA_ENABLE": "0", "UCX_TLS": "tcp,self"}
 AT_ANOTHER_ROOT = "mkdir root.$$ && at=$PWD/root.$$ && mount --rbind / $at && set -- chroot $at \"$@\""
+# Of what a rank runs out of, --brief has each amount once.
+ONCE = {("descriptors", "0", "-1"), ("descriptors", "1", "1"), ("space", "0", "1"), ("space", "1000000", "-1"), ("space", "20000000", "1")}
 MEMORY_CALLS = "mbind,move_pages,get_mempolicy,set_mempolicy"
 
 CASES = [
     # The differential program under every MPI, its calls handled.
-    Case("differential", "2 ranks", ALL, 2, ["{bin}/differential", "--beyond"], bind=True, handled=True),
-    Case("differential", "3 ranks", ("ompi4", "mpich4"), 3, handled=True),
+    Case("differential", "2 ranks", ALL, 2, ["{bin}/differential", "--beyond"], bind=True, handled=True, again=True),  # (mpi_each)
+    Case("differential", "3 ranks", ("ompi4", "mpich4"), 3, handled=True, again=True),  # (mpi_quick)
     Case("differential", "8 ranks", ALL, 8, handled=True, seconds=150),
     Case("differential", "one rank", BOTH, 1),
-    Case("differential", "64 ranks", ("ompi4",), 64, [*DIFFERENTIAL, "--most", "5000"], handled=True, seconds=200),
+    Case("differential", "64 ranks", ("ompi4",), 64, [*DIFFERENTIAL, "--most", "5000"], handled=True, seconds=200, again=True),
     # (four teams of 300 live at once, each with 200 KB of each arena, and a new one gets at most a quarter of what is free; auto would be 1 % of memory / 300)
     Case("differential", "300 ranks", ("ompi4",), 300, [*DIFFERENTIAL, "--most", "5000"], env={"HUDDLE_MEMORY": "4M"}, handled=True, seconds=900, full=True),
     Case("differential", "soak", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60", "--seed", "{seed}"], handled=True, seconds=400, full=True),
     Case("differential", "8 ranks, all sizes", ALL, 8, ["{bin}/differential", "--beyond"], handled=True, seconds=500, full=True),
 
     # Reductions and exchanges under every MPI.
-    *[Case(program, f"{ranks} ranks", mpis, ranks, [*PROGRAMS[program], "--beyond"], bind=ranks == 2, seconds=200, **handled(program))
+    *[Case(program, f"{ranks} ranks", mpis, ranks, [*PROGRAMS[program], "--beyond"], bind=ranks == 2, seconds=200, again=ranks == 2, **handled(program))
       for program in ("reductions", "exchanges") for ranks, mpis in ((2, ALL), (3, BOTH), (8, ("ompi4",)))],
     *[Case(program, "4 ranks, at length", ALL, 4, ["{bin}/" + program, "--beyond", "--seconds", "20", "--seed", "{seed}"], seconds=900, full=True,
            **handled(program)) for program in ("reductions", "exchanges")],
@@ -215,16 +228,16 @@ CASES = [
     # The bits of sums: the same on all ranks; in fixed order the same wherever the ranks are.
     Case("order", "as it comes", BOTH, 3, ["{bin}/order", "--brief"], **handled("reductions")),
     fixed("fixed", ALL, 3),
-    fixed("fixed, 8 ranks", ("ompi4",), 8),
+    fixed("fixed, 8 ranks", ("ompi4",), 8, again=True),
     fixed("fixed, no levels", BOTH, 3, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}),
     fixed("fixed, ranks placed the other way round", BOTH, 4, each=odd("taskset", "-c", "0")),
-    fixed("fixed, little memory", BOTH, 3, env={"HUDDLE_LEASE": "64K"}),
+    fixed("fixed, little memory", BOTH, 3, env={"HUDDLE_LEASE": "64K"}, again=True),
     fixed("fixed, hardly any memory", BOTH, 3, env={"HUDDLE_LEASE": "4K"}),
     Case("order", "fixed, but falls back", BOTH, 3, ["{bin}/order", "--brief"], env={"HUDDLE_REDUCE_ORDER": "fixed", "HUDDLE_ALLREDUCE": "mpi"},
          says=[r"HUDDLE_REDUCE_ORDER=fixed does not hold for this allreduce of 3 ranks, which .* carries out: native collective forced; to avoid that: "]),
 
     *[Case("reductions", f"functions of the user's, {ranks} ranks", mpis, ranks, ["{bin}/operations", "--hard"], bind=ranks == 2, handled=True,
-           leaves=LEFT, collectives=COLLECTIVES["reductions"]) for ranks, mpis in ((2, ALL), (3, BOTH))],
+           leaves=LEFT, collectives=COLLECTIVES["reductions"], again=ranks == 2) for ranks, mpis in ((2, ALL), (3, BOTH))],
     Case("exchanges", "absolute addresses", ALL, 2, ["{bin}/bottom"], handled=True, collectives=("bcast", "alltoall", "alltoallv")),
     Case("reductions", "absolute addresses", ("mpich4",), 3, ["{bin}/bottom", "--reductions"], handled=True, leaves=LEFT, collectives=("reduce", "allreduce")),
     Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
@@ -232,20 +245,20 @@ CASES = [
     # What MPI programs do to a collective library.
     # (without single copy the sender must move its message itself)
     Case("programs", "progress", ALL, 2, ["{bin}/progress"], handled=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
-    Case("programs", "progress, 4 ranks", BOTH, 4, ["{bin}/progress"], handled=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
-    *[Case("programs", f"epochs of windows, {ranks} ranks", mpis, ranks, ["{bin}/epochs"], handled=True, collectives=("barrier",))
+    Case("programs", "progress, 4 ranks", BOTH, 4, ["{bin}/progress"], again=True, handled=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
+    *[Case("programs", f"epochs of windows, {ranks} ranks", mpis, ranks, ["{bin}/epochs"], handled=True, collectives=("barrier",), again=ranks == 4)
       for ranks, mpis in ((2, ALL), (4, BOTH))],
     Case("programs", "threads", ALL, 2, ["{bin}/threads"], handled=True),
-    Case("programs", "threads, 4 ranks", ("ompi4", "intel"), 4, ["{bin}/threads"], handled=True),
+    Case("programs", "threads, 4 ranks", ("ompi4", "intel"), 4, ["{bin}/threads"], handled=True, again=True),
     Case("programs", "fork", ALL, 2, ["{bin}/forker"], handled=True),
     Case("programs", "truncation", ALL, 3, ["{bin}/truncate"], handled=True),
-    Case("programs", "truncation, 2 ranks", BOTH, 2, ["{bin}/truncate"], handled=True, bind=True),
+    Case("programs", "truncation, 2 ranks", BOTH, 2, ["{bin}/truncate"], handled=True, bind=True, again=True),
     Case("programs", "intercommunicators", ALL, 4, ["{bin}/inter"], handled=True),
     Case("programs", "spawn", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn"]),
-    *[Case("programs", f"spawn, {who} without huddle", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn", *words], env=env)
+    *[Case("programs", f"spawn, {who} without huddle", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn", *words], env=env, again=who == "parents")
       for who, words, env in (("children", ("env", "-u", "LD_PRELOAD"), {}), ("parents", ("env", "-u", "HUDDLE"), {"HUDDLE": "off"}))],
     Case("programs", "ports", OPEN, 4, ["{bin}/inter", "--connect"], handled=True, also_passed=("ranks without huddle here",)),
-    Case("programs", "ports, odd ranks without huddle", OPEN, 4, ["{bin}/inter", "--connect"], each=odd("env", "-u", "LD_PRELOAD"),
+    Case("programs", "ports, odd ranks without huddle", OPEN, 4, ["{bin}/inter", "--connect"], each=odd("env", "-u", "LD_PRELOAD"), again=True,
          passed="ranks without huddle here", says=["rank 1 runs without huddle"]),
     # (of what is left out here the MPI fails itself: Open MPI 5 in threads, MPICH 4 and 5 where all sessions close, Intel's with MPI_Init after a session)
     # Reopened: now and then MPICH 5 truncates a message of its own, as the new session's first communicator is made.
@@ -253,16 +266,16 @@ CASES = [
       for what, mpis in (("alone", ("ompi5", *MPICH)), ("within", ("ompi5", *MPICH)), ("around", ("ompi5", "mpich4", "mpich5")), ("threads", MPICH),
                          ("reopened", ("mpich5",)))],
     Case("programs", "killed", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60"], during=kill_one_rank, fails=True, may_say=[KILLED]),
-    *[Case("programs", f"killed in {program}", BOTH, 4, ["{bin}/" + program, "--seconds", "60"], during=kill_one_rank, fails=True, may_say=[KILLED])
+    *[Case("programs", f"killed in {program}", BOTH, 4, ["{bin}/" + program, "--seconds", "60"], during=kill_one_rank, fails=True, may_say=[KILLED], again=True)
       for program in ("reductions", "exchanges")],
 
     # A rank's process ends, and the launcher goes on: one line; with ULFM an error of the collective.
-    *[dies(collective, "recovery", "ompi4", during=until_it_says("has ended")) for collective in ("barrier", "bcast", "reduce", "allreduce", "alltoall")],
+    *[dies(collective, "recovery", "ompi4", during=until_it_says("has ended"), again=collective != "bcast") for collective in ("barrier", "bcast", "reduce", "allreduce", "alltoall")],
     dies("allreduce", "abort", "ompi4", env={"HUDDLE_ON_DEATH": "abort"}, tail=r"; aborting \(HUDDLE_ON_DEATH=abort\)"),
     # (Open MPI 5 itself does not always come back from MPI_Finalize after such a recovery, without huddle either)
     *[Case("death", f"{collective}, ULFM", ("ompi5",), 4, ["{bin}/death", collective, "--recover"], launch=GO_ON, fails=None,
            during=until_it_says(r"(?s)(recovered: 3 survivors.*){3}"), says=[DIED.format(call=collective)],
-           prints=[f"rank {r} recovered: 3 survivors" for r in (0, 2, 3)]) for collective in ("barrier", "bcast", "reduce", "allreduce", "alltoall")],
+           prints=[f"rank {r} recovered: 3 survivors" for r in (0, 2, 3)], again=collective != "alltoall") for collective in ("barrier", "bcast", "reduce", "allreduce", "alltoall")],
 
     # huddle who, asked from outside while a rank is late.
     Case("who", "a rank that sleeps, and one that is stopped", BOTH, 4, ["{bin}/late"], env={"HUDDLE_ALLREDUCE": "slices", "HUDDLE_BARRIER": "groups"},
@@ -270,62 +283,66 @@ CASES = [
 
     # Counts that do not match.
     *mismatch("alltoall", 20, 10, MPICH, says=[UNEQUAL]),
-    *mismatch("alltoall", 5, 10, ("mpich4",), says=[UNEQUAL]),
+    *mismatch("alltoall", 5, 10, ("mpich4",), says=[UNEQUAL], again=True),
     # (Open MPI itself refuses these on the rank that is wrong; where errors are returned the others wait for it, as without huddle)
     mismatch("alltoall", 20, 10, OPEN, may_say=[DIED.format(call="alltoall")])[0],
     *mismatch("alltoall", 20000, 20000, BOTH, says=[DIFFERENT]),
-    *[case for call in ("bcast", "allreduce", "reduce") for case in mismatch(call, 100000, 0, BOTH, says=[DIFFERENT])],
+    *[case for call in ("bcast", "allreduce", "reduce") for case in mismatch(call, 100000, 0, BOTH, says=[DIFFERENT], again=call == "allreduce")],
     # (a rank that needs fewer pieces than the others is through, and waits in the next call)
-    *[case for call in ("allreduce", "reduce") for case in mismatch(call, 150000, 0, BOTH, others=300000, says=[DIFFERENT])],
+    *[case for call in ("allreduce", "reduce") for case in mismatch(call, 150000, 0, BOTH, others=300000, says=[DIFFERENT], again=call == "reduce")],
     # (sizes of which huddle serves one, and the MPI the other; a rank inside the MPI stays there where errors are returned)
     *[mismatch(call, 100000, 100000, ("mpich4", "ompi4"), says=[DIFFERENT], prepare=large_for_the_mpi, env={"HUDDLE_TUNING": "{folder}/tuning.toml"})[0]
       for call in ("bcast", "alltoall")],
-    *[case for call in ("bcast", "allreduce", "reduce") for count in (5, 20) for case in mismatch(call, count, 0, BOTH, may_say=[DIFFERENT])],
+    *[case for call in ("bcast", "allreduce", "reduce") for count in (5, 20) for case in mismatch(call, count, 0, BOTH, may_say=[DIFFERENT], again=count == 5 or call == "reduce")],
 
     # Communicators that come and go, and as many as there can be (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
-    Case("communicators", "10,000 cycles", ALL, 2, ["{bin}/dups", "--cycles", "10000"], bind=True, handled=True),
+    *[Case("communicators", f"{n:,} cycles", ALL, 2, ["{bin}/dups", "--cycles", str(n)], bind=True, handled=True, again=n > 1000) for n in (1000, 10000)],
     Case("communicators", "100,000 cycles", BOTH, 2, ["{bin}/dups", "--cycles", "100000"], bind=True, handled=True, seconds=1500, full=True),
-    *[Case("communicators", f"{n} cycles, 4 ranks", ("ompi4",), 4, ["{bin}/dups", "--cycles", str(n)], handled=True, seconds=400, full=n > 200) for n in (200, 2000)],
-    Case("communicators", "10,000 alive", OPEN, 2, ["{bin}/dups", "--live", "10000"], handled=True, passed="no lease", bind=True),
+    *[Case("communicators", f"{n} cycles, 4 ranks", ("ompi4",), 4, ["{bin}/dups", "--cycles", str(n)], handled=True, seconds=400, full=n > 200, again=n > 40)
+      for n in (40, 200, 2000)],
+    Case("communicators", "10,000 alive", OPEN, 2, ["{bin}/dups", "--live", "10000"], handled=True, passed="no lease", bind=True, again=True),
+    Case("communicators", "500 alive, room for fewer", OPEN, 2, ["{bin}/dups", "--live", "500"], env={"HUDDLE_MEMORY": "1M"}, handled=True,
+         passed="no lease", bind=True),
     Case("communicators", "as many alive as there can be", ("mpich4", "mpich5"), 2, ["{bin}/dups", "--live", "3000"], handled=True, bind=True,
          also_passed=("no lease",)),
     Case("communicators", "1,000 alive", ("intel",), 2, ["{bin}/dups", "--live", "1000"], handled=True, bind=True, also_passed=("no lease",)),
 
     # Settings: one line that names variable, value and what is accepted; the program goes on.
-    bad_setting("HUDDLE_MEMORY", "lots", "bytes"),
-    bad_setting("HUDDLE_MEMORY", "-5", "bytes"),
-    bad_setting("HUDDLE_MEMORY", "99999999999999999999", "bytes"),
-    bad_setting("HUDDLE_BARRIER", "fastest", "groups"),
+    bad_setting("HUDDLE_MEMORY", "lots", "bytes", again=True),
+    bad_setting("HUDDLE_MEMORY", "-5", "bytes", again=True),
+    bad_setting("HUDDLE_MEMORY", "99999999999999999999", "bytes", again=True),
+    bad_setting("HUDDLE_BARRIER", "fastest", "groups", again=True),
     bad_setting("HUDDLE_BCAST", "", "auto"),
-    bad_setting("HUDDLE_LEVELS_OFF", "l3,l9", "numa"),
+    bad_setting("HUDDLE_LEVELS_OFF", "l3,l9", "numa", again=True),
     bad_setting("HUDDLE_BARIER", "auto", "HUDDLE_BARRIER"),
-    bad_setting("HUDDLE_LOG", "loud", "quiet"),
-    differing("HUDDLE_MEMORY", "123456", "settings differ"),
+    bad_setting("HUDDLE_LOG", "loud", "quiet", again=True),
+    differing("HUDDLE_MEMORY", "123456", "settings differ", again=True),
     differing("HUDDLE_BCAST", "mpi", "settings differ"),
-    differing("HUDDLE_FIRST", "3", "settings differ"),
-    differing("HUDDLE_LEVELS_OFF", "l3", "settings differ"),
-    differing("HUDDLE_PLACEMENT", "off", "settings differ"),
+    differing("HUDDLE_FIRST", "3", "settings differ", again=True),
+    differing("HUDDLE_LEVELS_OFF", "l3", "settings differ", again=True),
+    differing("HUDDLE_PLACEMENT", "off", "settings differ", again=True),
     differing("HUDDLE_BARRIER", "wrong", "bad setting"),
     Case("settings", "a bad value, one rank", BOTH, 1, ["{bin}/differential", "--brief"], env={"HUDDLE_BCAST": "x"},
          says=[r"HUDDLE_BCAST=x is not understood .*own collectives"]),
-    Case("settings", "all wrong alike, quiet", BOTH, 2, env={"HUDDLE_BCAST": "x", "HUDDLE_LOG": "quiet"}, handled=False, passed="bad setting"),
+    Case("settings", "all wrong alike, quiet", BOTH, 2, env={"HUDDLE_BCAST": "x", "HUDDLE_LOG": "quiet"}, handled=False, passed="bad setting",
+         again=True),
     Case("settings", "HUDDLE=off", BOTH, 2, ["{bin}/differential", "--brief"], env={"HUDDLE": "off"}),
     Case("settings", "barriers fall back", BOTH, 2, env={"HUDDLE_BARRIER": "mpi"}, handled=False, passed="native collective forced", collectives=("barrier",)),
-    Case("settings", "inline only", BOTH, 2, env={"HUDDLE_BCAST": "inline"}, handled=True, passed="no algorithm", collectives=("bcast",)),
-    Case("settings", "queue only", BOTH, 4, env={"HUDDLE_BCAST": "queue"}, handled=True),
+    Case("settings", "inline only", BOTH, 2, env={"HUDDLE_BCAST": "inline"}, handled=True, passed="no algorithm", collectives=("bcast",), again=True),
+    Case("settings", "queue only", BOTH, 4, env={"HUDDLE_BCAST": "queue"}, handled=True, again=True),
     Case("settings", "placement off", BOTH, 4, env={"HUDDLE_PLACEMENT": "off"}, handled=True),
-    Case("settings", "levels off", BOTH, 4, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}, handled=True),
+    Case("settings", "levels off", BOTH, 4, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}, handled=True, again=True),
     Case("settings", "communicators that begin late", BOTH, 3, env={"HUDDLE_FIRST": "3"}, handled=True, passed="before HUDDLE_FIRST", also_passed=("one rank",)),
-    *[Case("settings", f"waits that {way}", BOTH, 4, env={"HUDDLE_WAIT": way}, handled=True) for way in ("yield", "sleep")],
+    *[Case("settings", f"waits that {way}", BOTH, 4, env={"HUDDLE_WAIT": way}, handled=True, again=way == "yield") for way in ("yield", "sleep")],
     Case("settings", "statistics that cannot be written", BOTH, 2, env={"HUDDLE_STATS": "json:/nonexistent/file"}, says=["HUDDLE_STATS.*/nonexistent/file"]),
 
     # HUDDLE_CHECK: ranks that make other calls than the rest.
     unlike("kind", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast\(root 0, 4 bytes\)$"),
-    unlike("root", r"ranks 0-2 call MPI_Bcast\(root 0, 20 bytes\); rank 3 calls MPI_Bcast\(root 1, 20 bytes\)$"),
-    unlike("bytes", r"ranks 0-2 call MPI_Bcast\(root 0, 20 bytes\); rank 3 calls MPI_Bcast\(root 0, 16 bytes\)$", BOTH),
-    unlike("operation", r"ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); rank 3 calls MPI_Allreduce\(4 bytes, MPI_MAX\)$", BOTH),
-    unlike("counts", r"ranks 0-2 call MPI_Allreduce\(20 bytes, MPI_SUM\); rank 3 calls MPI_Allreduce\(16 bytes, MPI_SUM\)$", BOTH),
-    unlike("reduced", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Allreduce\(8 bytes, MPI_SUM\)$", BOTH),
+    unlike("root", r"ranks 0-2 call MPI_Bcast\(root 0, 20 bytes\); rank 3 calls MPI_Bcast\(root 1, 20 bytes\)$", again=True),
+    unlike("bytes", r"ranks 0-2 call MPI_Bcast\(root 0, 20 bytes\); rank 3 calls MPI_Bcast\(root 0, 16 bytes\)$", BOTH, again=True),
+    unlike("operation", r"ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); rank 3 calls MPI_Allreduce\(4 bytes, MPI_MAX\)$", BOTH, again=True),
+    unlike("counts", r"ranks 0-2 call MPI_Allreduce\(20 bytes, MPI_SUM\); rank 3 calls MPI_Allreduce\(16 bytes, MPI_SUM\)$", BOTH, again=True),
+    unlike("reduced", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Allreduce\(8 bytes, MPI_SUM\)$", BOTH, again=True),
     unlike("names", r"ranks 0-2 call MPI_Reduce_scatter_block\(16 bytes, MPI_SUM\); rank 3 calls MPI_Alltoallw$"),
     unlike("blocks", r"ranks 0-2 call MPI_Alltoall\(8 bytes\); rank 3 calls MPI_Alltoall\(4 bytes sent, 8 received\)$", launch={"openmpi": ["--mca", "mpi_param_check", "0"]}),
     unlike("first", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast\(root 0, 4 bytes\)$", BOTH, call="1 of MPI_COMM_WORLD"),
@@ -333,26 +350,27 @@ CASES = [
     Case("check", "a rank that does not come", ALL, 4, ["{bin}/unlike", "silent"], env=CHECK, handled=True, says_each=True,
          says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); "
                r"missing: rank 3 \(came back from call 138, MPI_Bcast\(root 0, 4 bytes\), \d\.\d s ago\)$"]),
-    Case("check", "a rank that does not come back", BOTH, 4, ["{bin}/unlike", "slow"], env=CHECK, handled=True, says_each=True,
+    Case("check", "a rank that does not come back", BOTH, 4, ["{bin}/unlike", "slow"], env=CHECK, handled=True, says_each=True, again=True,
          says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks? .* MPI_Allreduce\(4 bytes, an operation of the user's\)$"]),
     Case("check", "a rank that does not begin", BOTH, 4, ["{bin}/unlike", "late"], env=CHECK, handled=True, says_each=True,
          says=[r"check: \d s of waiting in the first call of MPI_COMM_WORLD \(4 ranks\): rank [0-2] is there, others are not$"]),
-    Case("check", "all agree", ALL, 4, ["{bin}/unlike", "others"], env=CHECK, handled=True),
+    Case("check", "all agree", ALL, 4, ["{bin}/unlike", "others"], env=CHECK, handled=True, again=True),
     Case("check", "all agree, differential", ALL, 3, env=CHECK, handled=True),
-    Case("check", "all agree, threads", BOTH, 2, ["{bin}/threads"], env=CHECK, handled=True),
+    Case("check", "all agree, threads", BOTH, 2, ["{bin}/threads"], env=CHECK, handled=True, again=True),
     Case("check", "all agree, intercommunicators", BOTH, 4, ["{bin}/inter"], env=CHECK, handled=True),
-    Case("check", "all fall back", BOTH, 4, ["{bin}/unlike", "kind"], env={**DIFFERENCES, "HUDDLE_BARRIER": "mpi", "HUDDLE_BCAST": "mpi"}, fails=None,
+    Case("check", "all fall back", BOTH, 4, ["{bin}/unlike", "kind"], env={**DIFFERENCES, "HUDDLE_BARRIER": "mpi", "HUDDLE_BCAST": "mpi"}, fails=None, again=True,
          says=["check: call 139 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
     # (what ranks do not share must not decide whether a first call, one that huddle does not take, sets the team up)
-    *[Case("check", f"{setting} on one rank", NOT_MPICH_4, 3, ["{bin}/unlike", "others"], env=CHECK, each=on_ranks("-eq 1", "env", setting), passed=why, says=[line])
+    *[Case("check", f"{setting} on one rank", NOT_MPICH_4, 3, ["{bin}/unlike", "others"], env=CHECK, each=on_ranks("-eq 1", "env", setting), passed=why, says=[line],
+           again=setting != "HUDDLE=off")
       for setting, why, line in (
           ("HUDDLE_BCAST=bogus", "bad setting", "HUDDLE_BCAST=bogus.*accepted.*own collectives"),
           ("HUDDLE_TUNING=/nonexistent", "bad setting", "/nonexistent.*own collectives"),
           ("HUDDLE_BCAST=mpi", "settings differ", "HUDDLE_BCAST=.*accepted.*own collectives"),
           ("HUDDLE=off", "ranks without huddle here", "rank 1 runs without huddle, or"))],
     Case("check", "switched off by a parameter on one rank", OPEN, 3, ["{bin}/unlike", "others"], env=CHECK,
-         each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_on=off"), passed="switched off"),
-    Case("check", "by a parameter, on one rank", OPEN, 3, ["{bin}/unlike", "others"], each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_check=1"),
+         each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_on=off"), passed="switched off", again=True),
+    Case("check", "by a parameter, on one rank", OPEN, 3, ["{bin}/unlike", "others"], again=True, each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_check=1"),
          passed="ranks without huddle here", says=["rank 1 runs without huddle;", "rank 0 runs without huddle, or without HUDDLE_CHECK;"]),
     Case("check", "by a parameter", OPEN, 4, ["{bin}/unlike", "first"], launch={"openmpi": ["--mca", "coll_huddle_check", "1"]}, fails=None,
          says=["check: call 1 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
@@ -367,34 +385,37 @@ CASES = [
     # Memory that is not there.
     Case("memory", "budget of one page", BOTH, 2, env={"HUDDLE_MEMORY": "4K"}, handled=False, passed="no shared memory",
          says=["shared memory.*own collectives"]),
-    Case("memory", "budget of a few pages", BOTH, 2, env={"HUDDLE_MEMORY": "48K"}, also_passed=("one rank", "no lease")),
+    Case("memory", "budget of a few pages", BOTH, 2, env={"HUDDLE_MEMORY": "48K"}, also_passed=("one rank", "no lease"), again=True),
     Case("memory", "budget for some communicators", BOTH, 4, env={"HUDDLE_MEMORY": "400K"}, handled=True, also_passed=("one rank", "no lease", "no algorithm")),
     Case("memory", "too little address space", BOTH, 3, env={"HUDDLE_MEMORY": "300M"}, each=every("prlimit", "--as=1250000000"), handled=False, passed="no shared memory",
          says=["too little address space.*own collectives"]),
-    *[Case("memory", f"{amount} {what} left on {who}", NOT_MPICH_4 if (what, amount) == ("space", "0") else BOTH, 4, ["{bin}/scarce", what, amount, rank], says=[r"(cannot reach the shared memory|is out of private memory).*own collectives"] if line else [])
+    *[Case("memory", f"{amount} {what} left on {who}", NOT_MPICH_4 if (what, amount) == ("space", "0") else BOTH, 4, ["{bin}/scarce", what, amount, rank], says=[r"(cannot reach the shared memory|is out of private memory).*own collectives"] if line else [],
+           again=(what, amount, rank) not in ONCE)
       for what, amount, line in (("descriptors", "0", True), ("descriptors", "1", False), ("space", "0", True), ("space", "1000000", True), ("space", "20000000", True))
       for who, rank in (("all ranks", "-1"), ("one rank", "1"))],
     *[Case("memory", f"few descriptors on {who}", ("mpich5", "ompi4"), 4, ["{bin}/differential", "--brief", "--most", "100"], each=each, passed="no shared memory",
-           also_passed=("one rank",), says=[r"has no shared memory: fewer than 64 descriptors are allowed \(ulimit -n\); using .* own collectives"])
+           also_passed=("one rank",), says=[r"has no shared memory: fewer than 64 descriptors are allowed \(ulimit -n\); using .* own collectives"], again=who == "all ranks")
       for who, each in (("all ranks", every("prlimit", "--nofile=48")), ("one rank", on_ranks("-eq 1", "prlimit", "--nofile=48")))],
     *[Case("memory", f"{amount} descriptors left on {who}, sent over sockets", ("mpich5",), 4, ["{bin}/scarce", "descriptors", amount, rank], env=NO_CMA,
-           each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "ulimit -n 200"), says=["cannot reach the shared memory.*own collectives"] if amount == "0" else [])
+           each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "ulimit -n 200"), says=["cannot reach the shared memory.*own collectives"] if amount == "0" else [],
+           again=(amount == "0") == (rank == "1"))
       for amount in ("0", "1") for who, rank in (("all ranks", "-1"), ("one rank", "1"))],
-    *[Case("memory", f"a limit of {limit}", BOTH, 3, each=every("prlimit", "--" + limit), handled=True) for limit in ("memlock=0", "nproc=1", "stack=262144")],
+    *[Case("memory", f"a limit of {limit}", BOTH, 3, each=every("prlimit", "--" + limit), handled=True, again=limit != "memlock=0") for limit in ("memlock=0", "nproc=1", "stack=262144")],
     Case("memory", "/dev/shm full", ("ompi4",), 2, outside=fits_in("64k"), launch=TCP, handled=True),
     Case("memory", "cgroup all but full", ALL, 3, env={"HUDDLE_MEMORY": "10M", "HUDDLE_LEASE": "1M"},
          **in_cgroup(300 << 20, ["{bin}/tight", "4000000", "{folder}/limit", "{folder}/usage"])),
     *[Case("memory", f"cgroup with {left} bytes left{where}", NOT_MPICH_4, 3, env={"HUDDLE_MEMORY": "10M", "HUDDLE_LEASE": "1M"},
-           **in_cgroup(300 << 20, ["{bin}/tight", left, "{folder}/limit", "{folder}/usage", "1"], test, namespace))
+           **in_cgroup(300 << 20, ["{bin}/tight", left, "{folder}/limit", "{folder}/usage", "1"], test, namespace), again=(left == "700000") == namespace)
       for left in ("700000", "2000000")
       for where, test, namespace in ((" for one rank", "-eq 1", False), (" in a namespace", "-ge 0", True))],
     # (Open MPI alone needs 14 MB; MPICH 5 more than all huddle may take)
-    *[Case("memory", f"cgroup of {limit} MB{where}", ("ompi4",), 4, **in_cgroup(limit << 20, [*DIFFERENTIAL, "--most", "5000"], test, namespace))
+    *[Case("memory", f"cgroup of {limit} MB{where}", ("ompi4",), 4, **in_cgroup(limit << 20, [*DIFFERENTIAL, "--most", "5000"], test, namespace),
+           again=limit != 12)
       for limit, where, test, namespace in ((22, "", "-ge 0", False), (32, "", "-ge 0", False), (22, ", in a namespace", "-ge 0", True), (12, " for one rank", "-eq 1", False))],
     Case("memory", "cgroup that fits", BOTH, 2, handled=True, **in_cgroup(400 << 20, DIFFERENTIAL)),
 
     # What a container or an administrator forbids, on all ranks or on one.
-    Case("forbidden", "memfd", BOTH, 3, each=every("{tools}/forbid", "memfd_create"), handled=False, passed="no shared memory",
+    Case("forbidden", "memfd", BOTH, 3, each=every("{tools}/forbid", "memfd_create"), handled=False, passed="no shared memory", again=True,
          says=["memfd_create.*own collectives"]),
     Case("forbidden", "memfd on one rank", BOTH, 3, each=on_ranks("-eq 2", "{tools}/forbid", "memfd_create"), passed="no shared memory",
          says=["rank 2.*memfd_create.*own collectives"]),
@@ -416,7 +437,8 @@ CASES = [
     Case("namespaces", "user on one rank", NOT_MPICH_4, 3, each=one_namespace("-eq 1", ["--user", "--map-root-user"]), handled=True, env=NO_CMA),
     Case("namespaces", "user on every rank", NOT_MPICH_4, 3, each=namespaces(["--user", "--map-root-user"], "true"), handled=True, env=NO_CMA),
     Case("namespaces", "network on one rank", ("mpich4", "mpich5"), 3, each=one_namespace("-eq 1", ["--net"], "ip link set lo up"), handled=True),
-    *[Case("namespaces", f"root directory on {who}", BOTH, 4, each=wrapper(["--mount"], AT_ANOTHER_ROOT), handled=True, env=NO_CMA)
+    *[Case("namespaces", f"root directory on {who}", BOTH, 4, each=wrapper(["--mount"], AT_ANOTHER_ROOT), handled=True, env=NO_CMA,
+           again=who == "every rank")
       for who, wrapper in (("every rank", namespaces), ("one rank", lambda *rest: one_namespace("-eq 1", *rest)))],
     Case("namespaces", "host name on one rank", BOTH, 3, each=one_namespace("-eq 1", ["--uts"], "hostname elsewhere"), passed="spans nodes"),
 

@@ -50,18 +50,25 @@ def refused(collective, name):
         return on_ranks("-eq 1", "{tools}/forbid", calls)
 
     # (communicators without that rank may use it)
+    full = collective not in ("bcast", "allreduce")  # two programs stand for all three
     yield case(
         "refused to one rank",
+        again=collective != "bcast",
         each=forbid("process_vm_readv,process_vm_writev"),
         passed="no algorithm",
     )
-    full = collective not in ("bcast", "allreduce")  # two programs stand for all three
     yield case(
-        "off", env={**env, "HUDDLE_CMA": "off"}, handled=False, passed="no algorithm", full=full
+        "off",
+        env={**env, "HUDDLE_CMA": "off"},
+        handled=False,
+        passed="no algorithm",
+        full=full,
+        again=collective != "allreduce",
     )
     yield case(
         "refused for writing",
         full=full,
+        again=collective != "bcast",
         each=forbid("process_vm_writev"),
         handled=True,
         also_passed=("one rank", *LEFT),
@@ -75,7 +82,13 @@ def refused(collective, name):
             handled=True,
         )
         yield case("and truncation, 2 ranks", ranks=2, command=["{bin}/truncate"], handled=True)
-        yield case("refused by and by, 2 ranks", ranks=2, command=["{bin}/denied"], handled=True)
+        yield case(
+            "refused by and by, 2 ranks",
+            ranks=2,
+            command=["{bin}/denied"],
+            handled=True,
+            again=True,
+        )
         yield case("refused by and by, 5 ranks", ranks=5, command=["{bin}/denied"], handled=True)
 
 
@@ -137,9 +150,8 @@ def forced(algorithms, single_copy):
 
     here = [algorithm for algorithm in algorithms if single_copy or not algorithm["direct"]]
     for program, collectives in COLLECTIVES.items():
-        for choice in in_turn(
-            [algorithm for algorithm in here if algorithm["collective"] in collectives]
-        ):
+        turns = in_turn([algorithm for algorithm in here if algorithm["collective"] in collectives])
+        for turn, choice in enumerate(turns):
             env = {setting_of(collective): name for collective, name in choice.items()}
             more, whole = dict(handled=True, seconds=300), dict(command=PROGRAMS[program])
             if len(choice) < len(collectives):
@@ -150,6 +162,7 @@ def forced(algorithms, single_copy):
                 env,
                 mpis=("mpich4",),
                 ranks=3,
+                again=turn > 0,  # the unit test of all collectives has every algorithm
                 **more,
                 **whole,
             )
@@ -176,16 +189,18 @@ def forced(algorithms, single_copy):
             yield case(
                 program, f"{words(choice)}, 13 ranks", env, mpis=BOTH, ranks=13, full=True, **more
             )
-    for choice in in_turn(
-        [algorithm for algorithm in here if algorithm["collective"] in COLLECTIVES["reductions"]]
-    ):
-        yield fixed(f"fixed, {words(choice)}", ("ompi4",), 5, **preferred(choice))
+    reductions = COLLECTIVES["reductions"]
+    turns = in_turn([algorithm for algorithm in here if algorithm["collective"] in reductions])
+    for turn, choice in enumerate(turns):
+        again = turn > 0
+        yield fixed(f"fixed, {words(choice)}", ("ompi4",), 5, again=again, **preferred(choice))
         yield Case(
             "order",
             f"as it comes, {words(choice)}",
             ("ompi4",),
             4,
             ["{bin}/order", "--brief"],
+            again=again,
             **preferred(choice),
         )
     for algorithm in here:

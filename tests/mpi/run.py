@@ -25,9 +25,10 @@ import tempfile
 import time
 import uuid
 import zlib
+from dataclasses import replace
 
 import peers
-from cases import CASES, Case, NotHere
+from cases import CASES, DIFFERENTIAL, Case, NotHere
 from forced import forced
 
 MARK = "MPI_TEST_CASE"  # in the environment of every process of a case
@@ -276,6 +277,16 @@ def chosen(setting, case):
     return [mpis[zlib.crc32(f"{case.group}: {case.name}".encode()) % len(mpis)]]
 
 
+def brief(case):
+    """
+    The same with smaller messages, where what surrounds the program is what is tried.
+    """
+    whole = case.command[0] != DIFFERENTIAL[0] or {"--most", "--seconds"} & {*case.command}
+    if whole or case.group in ("differential", "algorithms"):
+        return case
+    return replace(case, command=[*case.command, "--most", "20000"])
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -289,7 +300,11 @@ def main():
     parser.add_argument(
         "--full", action="store_true", help="the long cases instead of the normal ones"
     )
-    parser.add_argument("--brief", action="store_true", help="each case under one MPI only")
+    parser.add_argument(
+        "--brief",
+        action="store_true",
+        help="each case under one MPI only, in small; what is shown twice, once",
+    )
     parser.add_argument(
         "--mpis",
         type=lambda text: text.split(","),
@@ -308,6 +323,8 @@ def main():
 
     good = failed = skipped = 0
     for case in all_cases(setting):
+        if setting.brief and case.again:
+            continue
         for mpi in chosen(setting, case):
             name = f"{case.group}: {case.name} {mpi}"
             if (
@@ -327,7 +344,7 @@ def main():
                 bad = (
                     ["the MPI is here, but huddle was built without its front end"]
                     if no_front
-                    else run_case(setting, case, mpi)
+                    else run_case(setting, brief(case) if setting.brief else case, mpi)
                 )
             except NotHere as why:
                 print(f"{name:55} skipped: {why}", flush=True)

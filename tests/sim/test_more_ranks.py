@@ -20,7 +20,8 @@ sys.path.insert(0, SOURCE)
 from cli.common import machines, repetitions  # noqa: E402
 
 MACHINE = machines.read(os.path.join(SOURCE, "machines", "kunpeng-920.toml"))
-RANKS, LEVELS = (2, 4, 8, 16, 32, 64), "l2,l3,die,group,numa,socket"
+FULL = bool(os.environ.get("HUD_TEST_FULL"))  # ./test --full
+RANKS, LEVELS = (2, 4, 8, 16, 32, *((64,) if FULL else ())), "l2,l3,die,group,numa,socket"
 SLOT = 320 << 10  # bytes of a rank
 
 # collective, algorithm, bytes, parameters

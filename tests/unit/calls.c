@@ -35,14 +35,16 @@ int crew_release(unsigned char *at, size_t bytes)
     return kept;
 }
 
-/* Byte i of what a rank contributes. */
-static unsigned char byte_of(int rank, int call, size_t i)
+/* Bytes of what a rank contributes, from byte `at` on. */
+static void contribution(int rank, int call, size_t at, size_t bytes, unsigned char *to)
 {
-    uint32_t w = word(rank, call, i / 4);
-    unsigned char bytes[4];
+    uint32_t w;
 
-    memcpy(bytes, &w, 4);
-    return bytes[i % 4];
+    for (size_t skip = at % 4, n; bytes > 0; skip = 0, at += n, to += n, bytes -= n) {
+        w = word(rank, call, at / 4);
+        n = bytes < 4 - skip ? bytes : 4 - skip;
+        memcpy(to, (unsigned char *)&w + skip, n);
+    }
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -145,8 +147,7 @@ static void fill(const struct made *c, int me, unsigned char *in)
 {
     size_t at = lies_within(c) ? piece_of(c, me, me).out_at : 0;
 
-    for (size_t i = 0; i < hud_coll_in_bytes(c->kind, &c->args, me); i++)
-        in[at + i] = byte_of(me, c->call, i);
+    contribution(me, c->call, 0, hud_coll_in_bytes(c->kind, &c->args, me), in + at);
 }
 
 static bool right(const struct made *c, const struct hud_op *op, int me, const unsigned char *out)
@@ -158,8 +159,10 @@ static bool right(const struct made *c, const struct hud_op *op, int me, const u
         return reduced(c->args.ranks, op, c->call, out, own.in_at, own.bytes);
     for (int from = 0; from < c->args.ranks; from++) {
         struct coll_piece piece = piece_of(c, from, me);
-        for (size_t i = 0; i < piece.bytes; i++)
-            fine = fine && out[piece.out_at + i] == byte_of(from, c->call, piece.in_at + i);
+        unsigned char *want = crew_buffer(piece.bytes);
+        contribution(from, c->call, piece.in_at, piece.bytes, want);
+        fine = fine && memcmp(out + piece.out_at, want, piece.bytes) == 0;
+        crew_release(want, piece.bytes);
     }
     return fine;
 }

@@ -19,7 +19,7 @@ enum {
  * what is only checked) nobody asks. */
 struct below {
 #define PLAIN(Name, name, ...)                                                                     \
-    mca_coll_base_module_##name##_fn_t name;                                                       \
+    __typeof__(((mca_coll_base_module_t *)NULL)->coll_##name) name;                                \
     mca_coll_base_module_t *name##_module;
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Makes and builds a copy of the tree in which an algorithm and a collective are added.
+
+usage: copied.py SOURCE SCRATCH
+
+The algorithm is what CONTRIBUTING.md adds: its file and its row are taken from the text.  The
+collective is a made-up one: its files are in neighbor_alltoall/, its rows are below.  Both are in
+one copy, which is built once; worked_example.py and made_up.py try it.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lint"))
+import tree  # noqa: E402
+
+ALGORITHM = "src/alg/bcast/ring.c"
+NAME = "neighbor_alltoall"
+# What adding the collective touches: files, then rows of tables, each before the first line that
+# begins so.
+SOURCES = {"meaning.c": f"src/coll/{NAME}.c", "whole.c": f"src/alg/{NAME}/whole.c"}
+ROWS = {
+    "src/coll/coll.def": (
+        "COLL(ALLGATHER,",
+        f'COLL({NAME.upper()}, {NAME}, "MPI_Neighbor_alltoall", NULL, COLL_BLOCKS,'
+        ' "exchanges with neighbors")\n',
+    ),
+    "src/alg/alg.def": ("ALG(bcast,", f"ALG({NAME}, whole)\n"),
+    "src/host/signatures.def": (
+        "HANDLED_BLOCKS(Alltoall,",
+        f"HANDLED_BLOCKS(Neighbor_alltoall, {NAME}, {NAME.upper()},"
+        " in, ins, in_type, out, outs, out_type, comm)\n",
+    ),
+}
+TARGETS = ("sim_check", "example_team", "simulate", "probe", "huddle_loader")
+WHERE_AN_MPI_IS = re.compile(r"^(bench_openmpi|openmpi-[\d.]+|huddle_mpich)$", re.MULTILINE)
+
+
+def run(copy, command):
+    print("$", command, flush=True)
+    words = ["bash", "-c", command]
+    done = subprocess.run(words, cwd=copy, stdout=subprocess.PIPE, text=True, check=False)
+    print(done.stdout, flush=True)
+    assert done.returncode == 0, f"status {done.returncode}: {command}"
+    return done.stdout
+
+
+def make(source, scratch):
+    copy = os.path.join(scratch, "tree")
+    shutil.rmtree(scratch, ignore_errors=True)
+    for path in tree.files(source):
+        os.makedirs(os.path.dirname(os.path.join(copy, path)), exist_ok=True)
+        shutil.copy2(os.path.join(source, path), os.path.join(copy, path))
+    return copy
+
+
+def write(copy, path, text):
+    os.makedirs(os.path.dirname(os.path.join(copy, path)), exist_ok=True)
+    with open(os.path.join(copy, path), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def insert(copy, path, before, row):
+    text = tree.read(copy, path)
+    assert "\n" + before in text, f"no line of {path} begins with {before}"
+    write(copy, path, text.replace("\n" + before, "\n" + row + before, 1))
+
+
+def blocks(text):
+    """The C blocks: the file, and the row."""
+    found = re.findall(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert (
+        len(found) == 2 and found[0].count("\n") > 20
+    ), "CONTRIBUTING.md should have two C blocks: the file, then its row"
+    return found
+
+
+def main(source, scratch):
+    copy = make(source, scratch)
+    algorithm, row = blocks(tree.read(source, "CONTRIBUTING.md"))
+    write(copy, ALGORITHM, algorithm)
+    insert(copy, "src/alg/alg.def", "ALG(bcast,", row)
+    for name, path in SOURCES.items():
+        assert not os.path.exists(os.path.join(copy, path)), path
+        write(copy, path, tree.read(HERE, os.path.join(NAME, name)))
+    for path, (before, row) in ROWS.items():
+        insert(copy, path, before, row)
+    flags = "-DCMAKE_C_FLAGS_RELEASE='-O1 -DNDEBUG' -DCMAKE_CXX_FLAGS_RELEASE=-O0"  # is built fast
+    options = f"-DHUD_WERROR=ON -DHUD_TEST_ONLY=sim -DHUD_KERNELS=-O0 {flags}"
+    run(copy, f"cmake -S . -B build -G Ninja {options} >/dev/null")
+    known = run(copy, "cmake --build build --target help | cut -d: -f1")
+    targets = (*TARGETS, *WHERE_AN_MPI_IS.findall(known))
+    run(copy, f"cmake --build build --target {' '.join(targets)} >/dev/null")
+
+
+if __name__ == "__main__":
+    main(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))

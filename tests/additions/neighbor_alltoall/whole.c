@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * neighbor_alltoall/whole.c - a rank's blocks for all ranks, its own too, are behind one flag.
+ *
+ * Source    for tests of an addition only; alltoall/inline is the same with care
+ * Shape     p ranks, blocks of n bytes.  Each rank writes p n bytes, posts once, reads p n bytes.
+ * Accepts   p n + 8 bytes in half of the slot.
+ *
+ * Two sets in turn: a rank that writes the set of operation k has seen all flags of k - 1, whose
+ * owners had finished operation k - 2.
+ *
+ * Line                  written by   read by       value k means
+ *   slot[r].set[k % 2]  r            all others    r's blocks for operation k are behind this flag
+ *
+ * Edges     R1 -> A1   a rank's copy in           happens before  the others' copies out
+ */
+#include "alg/alg.h"
+
+enum { SET_BYTES = 16 * HUD_LINE, HEAD = offsetof(mem_flag, payload) };
+
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
+{
+    (void)param, (void)ranks;
+    return max_bytes < 2 * SET_BYTES ? 0 : 2 * SET_BYTES;
+}
+
+static bool accepts(const struct coll *c, int ranks)
+{
+    return c->bytes <= (SET_BYTES - HEAD) / (size_t)ranks;
+}
+
+static mem_flag *set_of(struct mem *m, const struct coll *c, int rank)
+{
+    return (mem_flag *)((char *)mem_slot(m, rank) + c->op % 2 * SET_BYTES);
+}
+
+static void neighbor_alltoall_whole(struct mem *m, const struct coll *c)
+{
+    int me = mem_rank(m), ranks = mem_size(m);
+    mem_flag *mine = set_of(m, c, me);
+
+    mem_in_all(m, (char *)mine + HEAD, c->in, 0, (size_t)ranks * c->bytes);
+    mem_post(m, mine, c->op); /* R1 */
+    for (int k = 0; k < ranks; k++) {
+        int from = (me + k) % ranks;
+        char *set = (char *)set_of(m, c, from) + HEAD;
+        if (from != me)
+            mem_await(m, set_of(m, c, from), c->op); /* A1 */
+        mem_out(m, c->out, set + (size_t)me * c->bytes, (size_t)from * c->bytes, c->bytes);
+    }
+}
+
+ALG_DEFINE(neighbor_alltoall, whole) = {
+    .coll = "neighbor_alltoall",
+    .name = "whole",
+    .doc = "a rank's blocks for all are behind one flag",
+    .source = "for tests of an addition",
+    .accepts = accepts,
+    .slot_bytes = slot_bytes,
+    .run = neighbor_alltoall_whole,
+};
