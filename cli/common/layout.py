@@ -27,6 +27,7 @@ class Layout:
         self.plugins = os.path.join(prefix, plugins)
         self.tools = os.path.join(prefix, tools)
         self.machines = os.path.join(prefix, share, "machines")
+        self.evidence = os.path.join(prefix, share, "evidence")
         self.sysconf = sysconf
 
     @property

@@ -366,6 +366,15 @@ struct hud_question {
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 
 /*
+ * JSON of all choices of a collective, for teams of question->ranks to max_ranks ranks and messages
+ * of any size (question->bytes does not matter): "processors", "direct", and "bands": ranges of
+ * ranks, each with "min_ranks", "max_ranks", "oversubscribed", and "pieces" and "ordered" as
+ * hud_explain_json has them.  Neighbours that choose the same are one band.
+ * HUD_ERR_ARGUMENT: not understood; *json is NULL.
+ */
+HUD_API int hud_choices_json(const struct hud_question *question, int max_ranks, char **json);
+
+/*
  * JSON of a team after its first collective: members, facts for rules (oversubscribed, within),
  * direct (the ranks can access each other's memory), levels, groups, lease (bytes, offset), the
  * algorithm for each size and why, and for this rank's slice the NUMA node of every page, the

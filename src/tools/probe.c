@@ -4,6 +4,7 @@
  *
  *   probe info TOPIC                            hud_info_json(TOPIC)
  *   probe explain COLL BYTES RANKS MAP [TOPOLOGY]   hud_explain_json of that
+ *   probe choices COLL RANKS MAX MAP [TOPOLOGY]     hud_choices_json of that, up to MAX ranks
  *   probe team --ranks N [--bind core|none]     N forked processes form a team through the public
  *                                               header, run barriers and broadcasts whose bytes are
  *                                               verified, and print hud_team_json of each of them
@@ -146,6 +147,21 @@ static int probe_explain(char **words)
     return 0;
 }
 
+/* words: collective, ranks, most ranks, map, and perhaps a topology */
+static int probe_choices(char **words)
+{
+    struct hud_question q = { words[0], 0, atoi(words[1]), words[3], words[4] };
+    char *json;
+
+    if (hud_choices_json(&q, atoi(words[2]), &json) != HUD_OK)
+        return fprintf(stderr, "huddle: probe: not understood: choices %s %s %s %s %s\n",
+                       q.collective, words[1], words[2], q.map, q.topology ? q.topology : ""),
+               2;
+    puts(json);
+    free(json);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     bool bind = true;
@@ -157,6 +173,8 @@ int main(int argc, char **argv)
         return probe_info(argv[2]);
     if ((argc == 6 || argc == 7) && !strcmp(argv[1], "explain"))
         return probe_explain(argv + 2);
+    if ((argc == 6 || argc == 7) && !strcmp(argv[1], "choices"))
+        return probe_choices(argv + 2);
     for (int i = 2; argc > 1 && !strcmp(argv[1], "team") && i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "--ranks"))
             ranks = atoi(argv[i + 1]);
@@ -167,7 +185,7 @@ int main(int argc, char **argv)
         return probe_team(ranks, bind);
     fprintf(stderr,
             "huddle: probe: usage: probe version | info TOPIC | explain COLL BYTES RANKS MAP "
-            "[TOPOLOGY] | team --ranks 1..%d [--bind "
+            "[TOPOLOGY] | choices COLL RANKS MAX MAP [TOPOLOGY] | team --ranks 1..%d [--bind "
             "core|none]\n",
             MEMBERS_MAX);
     return 2;

@@ -88,12 +88,14 @@ class Here(unittest.TestCase):
         self.assertIsNone(facts("allreduce", "--ranks", "4", HUDDLE_ALLREDUCE="slices")["ordered"])
 
     def test_a_setting_and_a_tuning_file_are_named(self):
-        self.assertIn("because  setting", explain("barrier", HUDDLE_BARRIER="groups").stdout)
+        self.assertIn(
+            "because  setting", explain("barrier", "--ranks", "2", HUDDLE_BARRIER="groups").stdout
+        )
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t.toml")
             with open(path, "w", encoding="utf-8") as file:
                 file.write("\n[[barrier]]\nalgorithm = \"mpi\"\n")
-            answer = explain("barrier", HUDDLE_TUNING=path).stdout
+            answer = explain("barrier", "--ranks", "2", HUDDLE_TUNING=path).stdout
             self.assertIn("serves   the MPI's own", answer)
             self.assertIn(f"because  tuning file, line 2 of {path}", answer)
             self.assertIn(
@@ -117,6 +119,10 @@ class Here(unittest.TestCase):
             (("barrier", "--bytes", "8"), "--bytes 8"),
             (("alltoallw", "--bytes", "8"), "huddle explain alltoallv, without it"),
             (("bcast", "--ranks", "0"), "--ranks 0"),
+            (("bcast", "--ranks", "4:2"), "--ranks 4:2"),
+            (("bcast", "--ranks", "2:99999"), "--ranks 2:99999"),
+            (("bcast", "--ranks", "2:4", "--bytes", "8,64"), "--bytes 8,64"),
+            (("bcast", "--ranks", "2:4", "--bytes", "9:3"), "--bytes 9:3"),
             (("bcast", "--machine", "abacus"), "abacus"),
         ):
             answer = explain(*words)
@@ -171,6 +177,100 @@ class Described(unittest.TestCase):
         self.assertEqual(
             {"core": "group", "numa": "socket", "socket": "machine", "none": "machine"}, within
         )
+
+
+def rows_of(text):
+    """(ranks, regime, (sizes), algorithm, ...) of the first table, with what is not repeated."""
+    rows, last = [], None
+    for line in text.split("\n\n")[0].splitlines()[3:]:
+        if line.startswith("  (") or line.startswith("  *"):
+            continue
+        words = line.split()
+        if not line.startswith("   "):
+            last = words[:2]
+            words = words[2:]
+        rows.append([*last, *words])
+    return rows
+
+
+class Choices(unittest.TestCase):
+    """The whole choice of a collective; tests/unit/test_choices.c compares every piece of it."""
+
+    def rows(self, *words, **environment):
+        answer = explain(*words, **environment)
+        self.assertEqual((0, ""), (answer.returncode, answer.stderr))
+        return rows_of(answer.stdout)
+
+    def check_corners(self, machine, collective, **environment):
+        """Single questions have the answers of the table's cells, at the corners of each."""
+        rows = self.rows(collective, "--machine", machine, **environment)
+        for ranks, regime, sizes, algorithm, *_ in some(rows):
+            least, _, most = sizes.partition("-")
+            first, _, last = ranks.partition("-")
+            for team, size in {(first, least), (last or first, most or least)}:
+                asked = (collective, "--machine", machine, "--ranks", team, "--bytes", size)
+                with self.subTest(asked=asked, environment=environment):
+                    said = explain(*asked, **environment).stdout
+                    self.assertIn(f"  serves   {algorithm}", said)
+                    self.assertEqual(
+                        regime == "oversubscribed", "oversubscribed" in said.split("\n")[0]
+                    )
+        return rows
+
+    def test_cells_agree_with_single_questions(self):
+        self.assertGreater(len(self.check_corners("xeon-8358", "reduce")), 12)
+
+    def test_settings_and_tuning_files_decide_here_too(self):
+        rows = self.check_corners("xeon-e5620", "bcast", HUDDLE_BCAST="levels")
+        self.assertEqual({("levels", "setting")}, {(row[3], row[-1]) for row in rows})
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.toml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write('[[bcast]]\nranks = "3-5"\nbytes = "1K-64K"\nalgorithm = "slots"\n')
+            rows = self.check_corners("xeon-e5620", "bcast", HUDDLE_TUNING=path)
+            self.assertIn(["3-5", "bound", "1K-64K", "slots", "tuning", "file,", "line", "1"], rows)
+            self.assertIn(
+                f"tuning file: {path}",
+                explain("bcast", "--machine", "xeon-e5620", HUDDLE_TUNING=path).stdout,
+            )
+
+    def test_ranges_of_ranks_and_sizes(self):
+        rows = self.rows("bcast", "--machine", "xeon-8358", "--ranks", "2:100", "--bytes", "8:64K")
+        self.assertEqual(["2", "3-64", "65-100"], list(dict.fromkeys(row[0] for row in rows)))
+        self.assertEqual(["bound", "oversubscribed"], sorted({row[1] for row in rows}))
+        self.assertTrue(all(row[2].startswith("8-") for row in rows[::3]), rows)
+        self.assertTrue(all(row[2].endswith("-64K") for row in rows[2::3]), rows)
+        rows = self.rows("bcast", "--machine", "xeon-8358", "--ranks", "2:3", "--bytes", "1K")
+        self.assertEqual(["1K", "1K"], [row[2] for row in rows])
+
+    def test_no_collective_on_no_machine_needs_more_than_100_columns(self):
+        for machine in MACHINES[::3]:
+            for collective in ("allreduce", "reduce", "alltoall", "barrier", "alltoallv"):
+                text = explain(collective, "--machine", machine).stdout
+                with self.subTest(machine=machine, collective=collective):
+                    self.assertGreater(len(text.splitlines()), 4)
+                    lines = (line for line in text.splitlines() if not line.startswith("Evidence"))
+                    self.assertLessEqual(max(map(len, lines)), 100)
+
+    def test_what_rows_rest_on(self):
+        answer = facts("allreduce", "--machine", "xeon-8358")
+        named = {
+            number
+            for band in answer["bands"]
+            for piece in [*band["pieces"], *(band["ordered"] or ())]
+            for number in piece["why"]["evidence"].split()
+        }
+        self.assertEqual(named, set(answer["evidence"]))
+        for number, series in answer["evidence"].items():
+            with self.subTest(number=number):
+                self.assertIn(series["kind"], ("measured", "simulated"))
+                self.assertTrue(os.path.getsize(series["data"]) > 0)
+                self.assertTrue(series["plot"].endswith(f"{number}.svg"))
+                self.assertTrue(os.path.getsize(series["plot"]) > 0)
+        text = explain("allreduce", "--machine", "xeon-8358").stdout
+        self.assertRegex(text, r"tree +fragment=4K tree=nested +E7 simulated\n")
+        self.assertRegex(text, r"E7 +simulated +allreduce of .* +E7\.svg\n")
+        self.assertIn("nothing", text)
 
 
 if __name__ == "__main__":

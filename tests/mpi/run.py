@@ -264,7 +264,7 @@ def all_cases(setting):
     )
     return [
         *CASES,
-        *forced(json.loads(facts.stdout)["algorithms"], json.loads(team.stdout)["facts"]["direct"]),
+        *forced(json.loads(facts.stdout)["algorithms"], json.loads(team.stdout)["direct"]),
     ]
 
 

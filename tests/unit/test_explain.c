@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_explain.c - which algorithm would run, and why: on a machine of 2 sockets, 4 NUMA nodes and
  * 128 cores, and on this one. */
-#define _GNU_SOURCE /* sched_setaffinity */
+#define _GNU_SOURCE /* sched_setaffinity, memfd_create */
 #include "huddle/huddle.h"
 #include "topo/topo.h"
 
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -209,18 +210,38 @@ static void a_team_that_takes_nothing_says_why(void **state)
     }
 }
 
+/* A tuning file without a name: no failure leaves it behind. */
+static FILE *tuning;
+
+static void write_tuning(const char *text)
+{
+    char path[64];
+
+    if (!tuning)
+        tuning = fdopen(memfd_create("tuning", MFD_CLOEXEC), "we");
+    assert_non_null(tuning);
+    fputs(text, tuning);
+    fflush(tuning);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(tuning));
+    setenv("HUDDLE_TUNING", path, 1);
+}
+
+static int forget_tuning(void **state)
+{
+    (void)state;
+    unsetenv("HUDDLE_TUNING");
+    if (tuning)
+        fclose(tuning);
+    tuning = NULL;
+    return 0;
+}
+
 static void a_line_of_the_tuning_file_is_named(void **state)
 {
-    char path[] = "explain.XXXXXX";
-    FILE *f = fdopen(mkstemp(path), "we");
-
     (void)state;
-    assert_non_null(f);
-    fputs("[[bcast]]\nranks = 3\nalgorithm = \"mpi\"\n\n[[bcast]]\nbytes = \"1M\"\nalgorithm = "
-          "\"queue\"\ntree = \"chain\"\n",
-          f);
-    fclose(f);
-    setenv("HUDDLE_TUNING", path, 1);
+    write_tuning(
+        "[[bcast]]\nranks = 3\nalgorithm = \"mpi\"\n\n[[bcast]]\nbytes = \"1M\"\nalgorithm = "
+        "\"queue\"\ntree = \"chain\"\n");
     ask("bcast", 1 << 20, 4, "core");
     assert_string_equal(text_at("why.by"), "tuning file");
     assert_int_equal(json_integer_value(at("why.line")), 5);
@@ -232,30 +253,20 @@ static void a_line_of_the_tuning_file_is_named(void **state)
     ask("bcast", 8, 3, "core");
     assert_true(json_is_null(at("serves")));
     assert_int_equal(json_integer_value(at("why.line")), 1);
-    unsetenv("HUDDLE_TUNING");
-    unlink(path);
 }
 
 /* Every rule of an ignored file reports it. */
 static void a_file_of_too_many_rules_says_so(void **state)
 {
-    char path[] = "explain.XXXXXX";
-    FILE *f = fdopen(mkstemp(path), "we");
-
     (void)state;
-    assert_non_null(f);
     for (int i = 0; i < 250; i++)
-        fputs("[[bcast]]\nbytes = \"1\"\nalgorithm = \"queue\"\n", f);
-    fputs("[[allreduce]]\nalgorithm = \"exchange\"\n", f);
-    fclose(f);
-    setenv("HUDDLE_TUNING", path, 1);
+        write_tuning("[[bcast]]\nbytes = \"1\"\nalgorithm = \"queue\"\n");
+    write_tuning("[[allreduce]]\nalgorithm = \"exchange\"\n");
     ask("allreduce", 1 << 20, 4, "core");
     assert_string_equal(text_at("why.by"), "built-in table");
     assert_string_equal(
         json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
         "the file has more choices than a plan holds");
-    unsetenv("HUDDLE_TUNING");
-    unlink(path);
 }
 
 /* On this machine a processor counts if the ranks may use it, as it would in a team of theirs. */
@@ -306,8 +317,8 @@ int main(void)
         cmocka_unit_test(ranks_lie_where_the_map_puts_them),
         cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
         cmocka_unit_test(a_setting_comes_first),
-        cmocka_unit_test(a_line_of_the_tuning_file_is_named),
-        cmocka_unit_test(a_file_of_too_many_rules_says_so),
+        cmocka_unit_test_teardown(a_line_of_the_tuning_file_is_named, forget_tuning),
+        cmocka_unit_test_teardown(a_file_of_too_many_rules_says_so, forget_tuning),
         cmocka_unit_test(a_team_that_takes_nothing_says_why),
         cmocka_unit_test(only_processors_that_ranks_may_use_count),
         cmocka_unit_test(what_is_not_understood_is_refused),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_partition.c - the rows of the built-in table divide all calls, without overlaps and gaps,
- * and what they name as evidence exists. */
+ * and what they name as evidence exists, data and plot. */
 #include "core/choose/plan.h"
 
 #include <setjmp.h>
@@ -112,6 +112,15 @@ static void what_the_model_decides_has_both_rows(void **state)
     }
 }
 
+static void check_file(const struct rule *rule, const char *number, const char *kind)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s.%s", HUD_EVIDENCE_FOLDER, number, kind);
+    if (access(path, R_OK) != 0)
+        fail_msg("line %d: there is no %s", rule->line, path);
+}
+
 static void evidence_exists(void **state)
 {
     const struct rules *t = hud_rules_builtin();
@@ -122,10 +131,8 @@ static void evidence_exists(void **state)
         char list[RULE_EVIDENCE], *rest = NULL;
         snprintf(list, sizeof list, "%s", t->rule[i].evidence);
         for (char *e = strtok_r(list, " ", &rest); e; e = strtok_r(NULL, " ", &rest), named++) {
-            char path[4096];
-            snprintf(path, sizeof path, "%s/%s.csv", HUD_EVIDENCE_FOLDER, e);
-            if (access(path, R_OK) != 0)
-                fail_msg("line %d: there is no %s", t->rule[i].line, path);
+            check_file(&t->rule[i], e, "csv");
+            check_file(&t->rule[i], e, "svg");
         }
     }
     assert_true(named > 0);

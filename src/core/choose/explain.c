@@ -1,78 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* explain.c - the plan of a hypothetical team: ranks as a launcher would bind them, on this machine
- * or on a described one. */
+/* explain.c - a plan in words, and the verdict on each rule. */
 #include "core/choose/explain.h"
-#include "core/arena/budget.h"
-#include "core/arena/direct.h"
+#include "core/choose/asked.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* All that an answer is made of. */
-struct answer {
-    const struct hud_question *q;
-    int kind;
-    struct topo *machine;
-    struct topo_cpus cpus; /* of it, that ranks may use */
-    int processors;        /* that they may use at once */
-    struct config config;
-    struct rules tuning;
-    struct shape_groups groups;
-    struct place_table *table;
-    struct plan_facts facts;
-    struct plan plan;
-    const struct plan_entry *entry;
-};
-
-/* ---- where the ranks would be ---- */
-
-/* As a team's ranks would count: here those that this process may use, and no more than its cgroups
- * allow; elsewhere all. */
-static void find_processors(struct answer *a)
-{
-    struct topo_cpus allowed;
-    int quota = a->q->topology ? INT_MAX : hud_topo_cpu_quota();
-
-    hud_topo_all(a->machine, &a->cpus);
-    hud_topo_allowed(&allowed);
-    for (int w = 0; w < TOPO_CPUS / 64 && !a->q->topology; w++)
-        a->cpus.word[w] &= allowed.word[w];
-    a->processors = hud_topo_cpus_count(&a->cpus);
-    a->processors = quota < a->processors ? quota : a->processors;
-}
-
-/* As the set-up of a team does it. */
-static bool find_place(struct answer *a)
-{
-    size_t ranks = (size_t)a->q->ranks;
-    struct topo_cpus *cpus = malloc(ranks * sizeof *cpus);
-    struct shape_place place = { .unit = NULL };
-    const char *off = a->config.text[SET_LEVELS_OFF];
-
-    a->table = calloc(1, sizeof *a->table + SHAPE_LEVELS * ranks * sizeof(int16_t));
-    bool good = cpus && a->table;
-    if (good) {
-        find_processors(a);
-        hud_topo_bind(a->machine, &a->cpus, a->q->map, a->q->ranks, cpus);
-        good = hud_topo_place(a->machine, cpus, a->q->ranks, off, &place) == 0 &&
-               hud_shape_groups_build(&place, &a->groups) == 0;
-    }
-    if (good) {
-        a->table->levels = hud_topo_kept(a->machine, off, a->table->name);
-        for (size_t i = 0; i < (size_t)a->table->levels * ranks; i++)
-            a->table->unit[i] = (int16_t)place.unit[i];
-        a->facts.ranks = a->q->ranks;
-        a->facts.oversubscribed = a->q->ranks > a->processors;
-        a->facts.direct = a->config.number[SET_CMA] == SWITCH_ON && hud_direct_likely();
-        hud_plan_within(a->table, a->q->ranks, a->facts.within);
-    }
-    free((void *)(uintptr_t)place.unit);
-    free(cpus);
-    return good;
-}
-
-/* ---- in words ---- */
 
 static json_t *params_json(const struct alg *alg, const long *param)
 {
@@ -111,20 +42,10 @@ static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
                : json_null();
 }
 
-/* Why such a team takes no call at all; NULL: it takes some. */
-static const char *refusal(const struct plan *plan, const struct config *config)
-{
-    return config->error[0] != '\0'               ? hud_reason_text[REASON_SETTING]
-           : config->number[SET_ON] == SWITCH_OFF ? hud_reason_text[REASON_OFF]
-           : plan->facts.ranks == 1               ? hud_reason_text[REASON_ONE_RANK]
-           : plan->total_bytes == 0               ? hud_reason_text[REASON_LEASE]
-                                                  : NULL;
-}
-
 static json_t *why_json(const struct plan *plan, const struct config *config, int kind,
                         const struct plan_entry *e)
 {
-    const char *refused = refusal(plan, config);
+    const char *refused = hud_asked_refusal(plan, config);
 
     if (refused)
         return json_pack("{s:s}", "by", refused);
@@ -173,7 +94,7 @@ json_t *hud_ordered_json(const struct plan *plan, const struct config *config, i
 }
 
 /* The rule's algorithm would take the call, had it all the memory that it wants. */
-static bool lacks_room(const struct answer *a, const struct rule *r)
+static bool lacks_room(const struct asked *a, const struct rule *r)
 {
     const struct alg *alg =
         r->row >= 0 && !plan_lacks_direct(r->row, &a->facts) ? hud_shm_algs[r->row] : NULL;
@@ -189,8 +110,9 @@ static bool lacks_room(const struct answer *a, const struct rule *r)
 }
 
 /* *served: a rule before these does. */
-static void add_rules(const struct answer *a, const struct rules *rules, bool *served, json_t *list)
+static void add_rules(const struct asked *a, const struct rules *rules, bool *served, json_t *list)
 {
+    const struct plan_entry *entry = plan_find(&a->plan, a->kind, a->q->bytes);
     bool forced = hud_config_forced(&a->config, a->kind) != -1,
          left_aside = a->plan.too_rich && rules == &a->tuning;
 
@@ -199,14 +121,14 @@ static void add_rules(const struct answer *a, const struct rules *rules, bool *s
         const char *misfit = hud_rule_misfit(r, &a->facts, a->q->bytes);
         if (r->kind != a->kind)
             continue;
-        const char *verdict = r == a->entry->rule ? "serves"
-                              : forced            ? "a setting comes first"
-                              : left_aside        ? "the file has more choices than a plan holds"
-                              : misfit            ? misfit
-                              : *served           ? "one before it serves"
-                              : lacks_room(a, r)  ? "memory has no room for its algorithm"
-                                                  : "its algorithm does not take the call";
-        *served = *served || r == a->entry->rule;
+        const char *verdict = r == entry->rule   ? "serves"
+                              : forced           ? "a setting comes first"
+                              : left_aside       ? "the file has more choices than a plan holds"
+                              : misfit           ? misfit
+                              : *served          ? "one before it serves"
+                              : lacks_room(a, r) ? "memory has no room for its algorithm"
+                                                 : "its algorithm does not take the call";
+        *served = *served || r == entry->rule;
         json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s}", "file", rules->file, "line",
                                               r->line, "algorithm",
                                               r->row >= 0 ? hud_shm_algs[r->row]->name : "mpi",
@@ -214,7 +136,7 @@ static void add_rules(const struct answer *a, const struct rules *rules, bool *s
     }
 }
 
-static json_t *groups_json(const struct answer *a)
+static json_t *groups_json(const struct asked *a)
 {
     json_t *levels = json_array();
 
@@ -243,8 +165,9 @@ static json_t *slots_json(const struct plan *plan)
     return list;
 }
 
-static json_t *answer_json(const struct answer *a)
+static json_t *answer_json(const struct asked *a)
 {
+    const struct plan_entry *entry = plan_find(&a->plan, a->kind, a->q->bytes);
     json_t *rules = json_array();
     bool served = false;
 
@@ -253,8 +176,8 @@ static json_t *answer_json(const struct answer *a)
     return json_pack("{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, "
                      "s:{s:I, s:o}, s:o}",
                      "collective", a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks",
-                     a->q->ranks, "map", a->q->map, "serves", taker_json(&a->plan, a->entry), "why",
-                     why_json(&a->plan, &a->config, a->kind, a->entry), "facts", "oversubscribed",
+                     a->q->ranks, "map", a->q->map, "serves", taker_json(&a->plan, entry), "why",
+                     why_json(&a->plan, &a->config, a->kind, entry), "facts", "oversubscribed",
                      a->facts.oversubscribed, "direct", a->facts.direct, "processors",
                      a->processors, "within", a->facts.within, "groups", groups_json(a), "rules",
                      rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind), "ordered",
@@ -263,74 +186,19 @@ static json_t *answer_json(const struct answer *a)
                      a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
 }
 
-static bool understood(const struct hud_question *q)
-{
-    static const char *const maps[] = { "core", "numa", "socket", "none" };
-    bool map = false;
-
-    for (size_t i = 0; q && q->map && i < sizeof maps / sizeof *maps; i++)
-        map = map || strcmp(q->map, maps[i]) == 0;
-    return map && q->collective && hud_coll_kind(q->collective) >= 0 && q->ranks >= 1 &&
-           q->ranks <= INT16_MAX;
-}
-
-/* Of a rank's arena: here, or on the machine that is described. */
-static size_t arena_bytes(const struct answer *a)
-{
-    long set = a->config.number[SET_MEMORY];
-
-    return set >= 0         ? (size_t)set
-           : a->q->topology ? hud_budget_of(hud_topo_memory(a->machine), a->processors, a->q->ranks)
-                            : hud_budget_default(a->q->ranks);
-}
-
-static json_t *explain(struct answer *a)
-{
-    size_t arena, offer;
-
-    hud_config_read(NULL, &a->config);
-    const char *tuning = a->config.text[SET_TUNING];
-    if (a->q->topology && tuning[0] == '\0')
-        tuning =
-            "off"; /* what was measured here says nothing of another machine, unless it is named */
-    if (a->config.error[0] == '\0')
-        hud_rules_find(&a->tuning, tuning, a->config.error, sizeof a->config.error);
-    if (!find_place(a))
-        return NULL;
-    arena = arena_bytes(a);
-    offer = hud_plan_offer(&a->config, &a->tuning, a->q->ranks, arena, arena);
-    hud_plan_make(&a->config, &a->tuning, &a->facts, offer, true, &a->plan);
-    for (int e = 0; refusal(&a->plan, &a->config) && e < a->plan.first[PLAN_AXES]; e++) {
-        a->plan.entry[e].slot = -1;
-        a->plan.entry[e].rule = NULL;
-    }
-    a->entry = plan_find(&a->plan, a->kind, a->q->bytes);
-    return answer_json(a);
-}
-
 int hud_explain_json(const struct hud_question *q, char **json)
 {
-    struct answer *a;
+    struct asked *a = NULL;
 
     if (!json)
         return HUD_ERR_ARGUMENT;
     *json = NULL;
-    if (!understood(q) || !hud_rules_builtin() || !(a = calloc(1, sizeof *a)))
-        return understood(q) ? HUD_ERR_MEMORY : HUD_ERR_ARGUMENT;
-    a->q = q;
-    a->kind = hud_coll_kind(q->collective);
-    a->machine = q->topology ? hud_topo_load_described(q->topology) : hud_topo_load();
-    json_t *answer = a->machine ? explain(a) : NULL;
-    int status = !a->machine ? HUD_ERR_ARGUMENT : answer ? HUD_OK : HUD_ERR_MEMORY;
-    if (answer) {
-        *json = json_dumps(answer, JSON_INDENT(2));
-        status = *json ? HUD_OK : HUD_ERR_MEMORY;
+    int status = hud_asked_open(q, &a);
+    if (status == HUD_OK && hud_asked_plan(a, q->ranks)) {
+        json_t *answer = answer_json(a);
+        *json = answer ? json_dumps(answer, JSON_INDENT(2)) : NULL;
         json_decref(answer);
     }
-    hud_topo_free(a->machine);
-    hud_rules_free(&a->tuning);
-    hud_shape_groups_free(&a->groups);
-    free(a->table);
-    free(a);
-    return status;
+    hud_asked_close(a);
+    return status == HUD_OK && !*json ? HUD_ERR_MEMORY : status;
 }

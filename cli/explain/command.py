@@ -1,18 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle explain: which algorithm would serve a call, and why; on this machine or on one that is
-described.
+The questions of huddle explain: which algorithm would serve a call, and why; on this machine or on
+one that is described.
 """
 
 import argparse
 import json
 
-from .common import machines
-from .common.collectives import HELP, find
-from .common.layout import Trouble
-from .common.options import MAPS
-from .common.sizes import number, written
-from .common.text import bytes_text, heading, parameters_text, table
+from ..common import machines
+from ..common.collectives import HELP, find
+from ..common.layout import Trouble
+from ..common.options import MAPS
+from ..common.sizes import number, written
+from ..common.text import bytes_text, heading, parameters_text, table
+from . import choices
+
+
+def ranks_of(text):
+    """'8' -> (8, 8); '2:64' -> (2, 64)"""
+    low, colon, high = text.partition(":")
+    try:
+        return int(low), int(high if colon else low)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not understood (accepted: 8, 2:64)"
+        ) from error
 
 
 def add_arguments(parser):
@@ -27,9 +39,12 @@ def add_arguments(parser):
     )
     parser.add_argument(
         "--ranks",
-        type=int,
+        type=ranks_of,
         metavar="N",
-        help="ranks of the team, all on one node (default: one per processor)",
+        help=(
+            "ranks of the team, all on one node; a range (2:64) gives the table of all choices"
+            " (default: with --bytes one per processor, else that table)"
+        ),
     )
     parser.add_argument(
         "--map", choices=MAPS, default="core", help="how the ranks are bound (default: core)"
@@ -40,7 +55,7 @@ def add_arguments(parser):
         metavar="NAME",
         help="a machine that is described; list: which there are (default: this one)",
     )
-    parser.add_argument("--json", action="store_true", help="the library's answer as JSON")
+    parser.add_argument("--json", action="store_true", help="the answer as JSON")
 
 
 class Asked:
@@ -63,9 +78,9 @@ class Asked:
             machines.check(layout, options.machine, machine)
         self.ranks = 1
         self.processors = self.answer(0)["facts"]["processors"]
-        self.ranks = self.processors if options.ranks is None else options.ranks
-        if not 1 <= self.ranks <= 32767:
-            raise Trouble(f"--ranks {options.ranks}: a team has 1 to 32767 ranks", 2)
+        self.ranks = self.processors if options.ranks is None else options.ranks[0]
+        if not 1 <= self.ranks <= choices.MAX_RANKS:
+            raise Trouble(f"--ranks {self.ranks}: a team has 1 to {choices.MAX_RANKS} ranks", 2)
 
     def answer(self, size):
         return self.layout.ask(
@@ -204,6 +219,25 @@ def size(text):
         ) from error
 
 
+def asks_for_all(options):
+    """All choices of a collective, not those of one team."""
+    if options.ranks is None:
+        return options.bytes is None
+    return options.ranks[0] != options.ranks[1]
+
+
+def show_choices(options, asked):
+    text = "0:" if options.bytes is None else options.bytes
+    low, colon, high = text.partition(":")
+    if "," in text:
+        raise Trouble(f"--bytes {text}: of many teams (accepted: a size, or LOW:HIGH)", 2)
+    first = size(low)
+    last = size(high) if high else None if colon else first
+    if last is not None and last < first:
+        raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH)", 2)
+    choices.explain(asked, options.ranks, (first, last), options.json)
+
+
 def show(options, asked):
     text = options.bytes
     low, colon, high = (text or "").partition(":")
@@ -227,7 +261,9 @@ def main(options, _command, layout):
         machines.show(layout)
         return 0
     asked = Asked(options, layout)
-    if options.json:
+    if asks_for_all(options):
+        show_choices(options, asked)
+    elif options.json:
         print(
             json.dumps(
                 asked.answer(

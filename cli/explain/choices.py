@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+The whole choice of a collective as one table: a row for each range of ranks and of sizes that are
+served alike, with what the row rests on.  The library makes the plans of all these teams.
+"""
+
+import json
+
+from ..common.layout import Trouble
+from ..common.options import MAPS
+from ..common.sizes import written
+from ..common.text import heading, table
+from . import evidence
+
+MODEL = "*"  # behind what a row rests on
+LEAST_RANKS = 64  # that the table goes up to, where nothing else is asked
+MAX_RANKS = 32767
+
+
+class Row:
+    """
+    Sizes of a band that are served alike: where they begin and end at the band's first and at its
+    last number of ranks.
+    """
+
+    def __init__(self, least, most, words, why):
+        self.least, self.most, self.words, self.whys = [least] * 2, [most] * 2, words, [why]
+
+    def follows(self, other):
+        """
+        The same words; and the same sizes, or by the same rules sizes that move on in one way with
+        the number of ranks.
+        """
+        ends = [
+            (*mine, others[1])
+            for mine, others in ((self.least, other.least), (self.most, other.most))
+        ]
+        moves = self.whys == other.whys and all(
+            a == b == c or None not in (a, b, c) and (a >= b >= c or a <= b <= c)
+            for a, b, c in ends
+        )
+        return self.words == other.words and (moves or all(a == b == c for a, b, c in ends))
+
+    def extend(self, other):
+        self.least[1], self.most[1] = other.least[1], other.most[1]
+        self.whys = other.whys
+
+    def sizes_text(self):
+        one = self.least == self.most
+        return end_text(self.least) + ("" if one else f"-{end_text(self.most)}")
+
+
+class Band:
+    """Numbers of ranks that choose the same, perhaps with sizes that depend on that number."""
+
+    def __init__(self, band, rows):
+        self.min_ranks, self.max_ranks = band["min_ranks"], band["max_ranks"]
+        self.oversubscribed, self.rows = band["oversubscribed"], rows
+
+    def takes(self, other):
+        """Whether the other band, which follows, is shown as part of this one; then it is."""
+        good = (
+            self.max_ranks + 1 == other.min_ranks
+            and self.oversubscribed == other.oversubscribed
+            and len(self.rows) == len(other.rows)
+            and all(a.follows(b) for a, b in zip(self.rows, other.rows))
+        )
+        if good:
+            self.max_ranks = other.max_ranks
+            for mine, others in zip(self.rows, other.rows):
+                mine.extend(others)
+        return good
+
+
+def rows_of(pieces, words, low, high):
+    """Of sizes from low to high; high None: no end.  words(piece): what its row holds."""
+    rows = []
+    for piece in pieces:
+        most = piece["max_bytes"]
+        most = high if most is None else most if high is None else min(most, high)
+        least = max(piece["min_bytes"], low)
+        if most is not None and least > most:
+            continue
+        row = Row(least, most, words(piece), piece["why"])
+        if rows and rows[-1].words == row.words:
+            rows[-1].most = row.most
+            rows[-1].whys += row.whys
+        else:
+            rows.append(row)
+    return rows
+
+
+def bands_of(answer, axis, words, low, high):
+    bands = []
+    for band in answer["bands"]:
+        if band[axis] is None:
+            continue
+        new = Band(band, rows_of(band[axis], words, low, high))
+        if not bands or not bands[-1].takes(new):
+            bands.append(new)
+    return bands
+
+
+def range_text(first, last):
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def end_text(ends):
+    first, last = (written(end) if end is not None else "" for end in ends)
+    return first if first == last else f"({first}..{last})"
+
+
+def changed_text(serves, defaults):
+    """The parameters that differ from the algorithm's own."""
+    pairs = serves["parameters"].items() if serves else ()
+    return " ".join(
+        f"{name}={written(value) if isinstance(value, int) else value}"
+        for name, value in pairs
+        if value != defaults[serves["algorithm"], name]
+    )
+
+
+def rests_text(why, series):
+    if why["by"] == "tuning file":
+        return f"tuning file, line {why['line']}"
+    if why["by"] != "built-in table":
+        return why["by"]
+    parts = [
+        f"{number} {series[number]['kind'] or ''}".strip() for number in why["evidence"].split()
+    ]
+    return (", ".join(parts) or "nothing") + (MODEL if why["model"] else "")
+
+
+def defaults_of(layout, collective):
+    """(algorithm, parameter) -> the value that it has where nothing says another."""
+    return {
+        (row["name"], parameter["name"]): (
+            parameter["words"][parameter["default"] - parameter["min"]]
+            if parameter["words"]
+            else parameter["default"]
+        )
+        for row in layout.ask("info", "algorithms")
+        if row["collective"] == collective
+        for parameter in row["parameters"]
+    }
+
+
+def show_bands(bands, asked):
+    lines, free = [], "unbound" if asked.map == "none" else "bound"
+    for band in bands:
+        regime = "oversubscribed" if band.oversubscribed else free
+        first = [range_text(band.min_ranks, band.max_ranks), regime]
+        for row in band.rows:
+            sizes = [] if asked.unsized else [row.sizes_text()]
+            lines.append([*first, *sizes, *row.words])
+            first = ["", ""]
+    sized = [] if asked.unsized else ["bytes"]
+    table(["ranks", "regime", *sized, "algorithm", "parameters", "rests on"], lines)
+    if any("(" in line[2] for line in lines):
+        print("  (A..B): A is for the first number of ranks, B for the last")
+    if any(line[-1].endswith(MODEL) for line in lines):
+        print(f"  {MODEL} where the time model says that it takes less than the next algorithm")
+
+
+def show_evidence(series, folder):
+    heading(f"Evidence, with plots in {folder}")
+    table(
+        ["number", "kind", "what it shows", "plot"],
+        [
+            [n, s["kind"] or "", s["title"] or "", f"{n}{evidence.PLOT}" if s["plot"] else "none"]
+            for n, s in series.items()
+        ],
+    )
+
+
+def last_ranks(processors):
+    return min(MAX_RANKS, max(LEAST_RANKS, 2 * processors))
+
+
+def show(asked, answer, series, low, high):
+    first, last = answer["bands"][0]["min_ranks"], answer["bands"][-1]["max_ranks"]
+    defaults = defaults_of(asked.layout, asked.collective)
+
+    shown = {}
+
+    def words(piece):
+        serves = piece["serves"]
+        shown.update((n, series[n]) for n in piece["why"].get("evidence", "").split())
+        return [
+            serves["algorithm"] if serves else "the MPI's own",
+            changed_text(serves, defaults),
+            rests_text(piece["why"], series),
+        ]
+
+    print(f"{asked.collective}, {range_text(first, last)} ranks {MAPS[asked.map]}")
+    direct = "single copy" if answer["direct"] else "no single copy"
+    print(f"  on {asked.machine}: {answer['processors']} processors, {direct} between ranks")
+    show_bands(bands_of(answer, "pieces", words, low, high), asked)
+    ordered = bands_of(answer, "ordered", words, low, high)
+    if ordered:
+        heading("Operations that do not commute, where they are served in another way")
+        show_bands(ordered, asked)
+    if shown:
+        show_evidence(dict(sorted(shown.items(), key=evidence.order)), asked.layout.evidence)
+    whys = [piece["why"] for band in answer["bands"] for piece in band["pieces"]]
+    for file in sorted({why["file"] for why in whys if why["by"] == "tuning file"}):
+        print(f"  tuning file: {file}")
+
+
+def explain(asked, ranks, sizes, as_json):
+    """ranks: (first, last), None: all; sizes: (low, high), high None: no end."""
+    first, last = ranks or (2, last_ranks(asked.processors))
+    if not 1 <= first <= last <= MAX_RANKS:
+        raise Trouble(f"--ranks {first}:{last}: a team has 1 to {MAX_RANKS} ranks", 2)
+    answer = asked.layout.ask(
+        "choices", asked.collective, str(first), str(last), asked.map, *asked.topology
+    )
+    pieces = [p for b in answer["bands"] for p in [*b["pieces"], *(b["ordered"] or ())]]
+    series = evidence.of_pieces(asked.layout, pieces)
+    if as_json:
+        print(json.dumps({**answer, "evidence": series}, indent=2))
+    elif answer["error"]:
+        print(f"{answer['error']}: huddle handles no calls")
+    else:
+        show(asked, answer, series, *sizes)

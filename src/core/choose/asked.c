@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* asked.c - see asked.h. */
+#include "core/choose/asked.h"
+#include "core/arena/budget.h"
+#include "core/arena/direct.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As a team's ranks would count: here those that this process may use, and no more than its cgroups
+ * allow; elsewhere all. */
+static void find_processors(struct asked *a)
+{
+    struct topo_cpus allowed;
+    int quota = a->q->topology ? INT_MAX : hud_topo_cpu_quota();
+
+    hud_topo_all(a->machine, &a->cpus);
+    hud_topo_allowed(&allowed);
+    for (int w = 0; w < TOPO_CPUS / 64 && !a->q->topology; w++)
+        a->cpus.word[w] &= allowed.word[w];
+    a->processors = hud_topo_cpus_count(&a->cpus);
+    a->processors = quota < a->processors ? quota : a->processors;
+}
+
+/* As the set-up of a team does it. */
+static bool find_place(struct asked *a)
+{
+    size_t ranks = (size_t)a->ranks;
+    struct topo_cpus *cpus = malloc(ranks * sizeof *cpus);
+    struct shape_place place = { .unit = NULL };
+    const char *off = a->config.text[SET_LEVELS_OFF];
+
+    a->table = calloc(1, sizeof *a->table + SHAPE_LEVELS * ranks * sizeof(int16_t));
+    bool good = cpus && a->table;
+    if (good) {
+        find_processors(a);
+        hud_topo_bind(a->machine, &a->cpus, a->q->map, a->ranks, cpus);
+        good = hud_topo_place(a->machine, cpus, a->ranks, off, &place) == 0 &&
+               hud_shape_groups_build(&place, &a->groups) == 0;
+    }
+    if (good) {
+        a->table->levels = hud_topo_kept(a->machine, off, a->table->name);
+        for (size_t i = 0; i < (size_t)a->table->levels * ranks; i++)
+            a->table->unit[i] = (int16_t)place.unit[i];
+        a->facts.ranks = a->ranks;
+        a->facts.oversubscribed = a->ranks > a->processors;
+        a->facts.direct = a->config.number[SET_CMA] == SWITCH_ON && hud_direct_likely();
+        hud_plan_within(a->table, a->ranks, a->facts.within);
+    }
+    free((void *)(uintptr_t)place.unit);
+    free(cpus);
+    return good;
+}
+
+/* What the last plan was made for. */
+static void forget_place(struct asked *a)
+{
+    hud_shape_groups_free(&a->groups);
+    free(a->table);
+    a->groups = (struct shape_groups){ .levels = 0 };
+    a->table = NULL;
+}
+
+/* Of a rank's arena: here, or on the machine that is described. */
+static size_t arena_bytes(const struct asked *a)
+{
+    long set = a->config.number[SET_MEMORY];
+
+    return set >= 0         ? (size_t)set
+           : a->q->topology ? hud_budget_of(hud_topo_memory(a->machine), a->processors, a->ranks)
+                            : hud_budget_default(a->ranks);
+}
+
+const char *hud_asked_refusal(const struct plan *plan, const struct config *config)
+{
+    return config->error[0] != '\0'               ? hud_reason_text[REASON_SETTING]
+           : config->number[SET_ON] == SWITCH_OFF ? hud_reason_text[REASON_OFF]
+           : plan->facts.ranks == 1               ? hud_reason_text[REASON_ONE_RANK]
+           : plan->total_bytes == 0               ? hud_reason_text[REASON_LEASE]
+                                                  : NULL;
+}
+
+static bool understood(const struct hud_question *q)
+{
+    static const char *const maps[] = { "core", "numa", "socket", "none" };
+    bool map = false;
+
+    for (size_t i = 0; q && q->map && i < sizeof maps / sizeof *maps; i++)
+        map = map || strcmp(q->map, maps[i]) == 0;
+    return map && q->collective && hud_coll_kind(q->collective) >= 0 && q->ranks >= 1 &&
+           q->ranks <= INT16_MAX;
+}
+
+static void read_settings(struct asked *a)
+{
+    hud_config_read(NULL, &a->config);
+    const char *tuning = a->config.text[SET_TUNING];
+    if (a->q->topology && tuning[0] == '\0')
+        tuning =
+            "off"; /* what was measured here says nothing of another machine, unless it is named */
+    if (a->config.error[0] == '\0')
+        hud_rules_find(&a->tuning, tuning, a->config.error, sizeof a->config.error);
+}
+
+int hud_asked_open(const struct hud_question *q, struct asked **asked)
+{
+    struct asked *a;
+
+    *asked = NULL;
+    if (!understood(q) || !hud_rules_builtin() || !(a = calloc(1, sizeof *a)))
+        return understood(q) ? HUD_ERR_MEMORY : HUD_ERR_ARGUMENT;
+    a->q = q;
+    a->kind = hud_coll_kind(q->collective);
+    a->machine = q->topology ? hud_topo_load_described(q->topology) : hud_topo_load();
+    if (!a->machine)
+        return free(a), HUD_ERR_ARGUMENT;
+    read_settings(a);
+    *asked = a;
+    return HUD_OK;
+}
+
+bool hud_asked_plan(struct asked *a, int ranks)
+{
+    size_t arena, offer;
+
+    forget_place(a);
+    a->ranks = ranks;
+    if (!find_place(a))
+        return false;
+    arena = arena_bytes(a);
+    offer = hud_plan_offer(&a->config, &a->tuning, ranks, arena, arena);
+    hud_plan_make(&a->config, &a->tuning, &a->facts, offer, true, &a->plan);
+    for (int e = 0; hud_asked_refusal(&a->plan, &a->config) && e < a->plan.first[PLAN_AXES]; e++) {
+        a->plan.entry[e].slot = -1;
+        a->plan.entry[e].rule = NULL;
+    }
+    return true;
+}
+
+void hud_asked_close(struct asked *a)
+{
+    if (!a)
+        return;
+    forget_place(a);
+    hud_topo_free(a->machine);
+    hud_rules_free(&a->tuning);
+    free(a);
+}

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+The series of docs/evidence: their commands make what the files hold, and files, plots, heads and
+the index agree.  test_evidence.py SOURCE BUILD.
+"""
+
+import importlib.util
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import unittest
+import xml.dom.minidom
+
+SOURCE, BUILD = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
+FOLDER = SOURCE / "docs" / "evidence"
+TOOL = FOLDER / "series.py"
+VENV = BUILD / "venv" / "bin" / "python"
+NEAR = 1.25  # times what the data has, at most, that its command gives
+PYTHON = str(VENV) if VENV.exists() else sys.executable
+
+
+def loaded():
+    spec = importlib.util.spec_from_file_location("series", TOOL)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+series = loaded()
+ALL = series.load()
+
+
+def can_draw():
+    asked = [PYTHON, "-c", "import matplotlib"]
+    return subprocess.run(asked, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+class Made(unittest.TestCase):
+    """A command of a series, at a reduced size."""
+
+    def make(self, number):
+        words = ["--reduced", "--huddle", str(BUILD / "bin" / "huddle")]
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [PYTHON, "-B", str(TOOL), number, *words, "--folder", folder],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=300,
+                check=False,
+            )
+            self.assertEqual((0, f"{number}.csv\n"), (done.returncode, done.stdout), done.stderr)
+            head, rows = series.read(number, pathlib.Path(folder))
+            plot = (pathlib.Path(folder) / f"{number}.svg").read_text(encoding="utf-8")
+        self.assertIn(number, head[0])
+        self.assertEqual("svg", xml.dom.minidom.parseString(plot).documentElement.tagName)
+        self.assertEqual([series.COLUMNS] * len(rows), [list(row) for row in rows])
+        return rows
+
+    @staticmethod
+    def key(row):
+        return tuple(value for name, value in row.items() if name != "us")
+
+    @unittest.skipUnless(can_draw(), "no matplotlib here: plots cannot be drawn")
+    @unittest.skipUnless(
+        (BUILD / "libexec" / "huddle" / "simulate").exists(), "built without the simulator"
+    )
+    def test_simulated(self):
+        rows = self.make("E14")
+        self.assertEqual(
+            [("gather", "simulated"), ("slices", "simulated")] * 2,
+            [(row["algorithm"], row["kind"]) for row in rows],
+        )
+        there = {self.key(row): float(row["us"]) for row in series.read("E14")[1]}
+        for (
+            row
+        ) in rows:  # the same on every machine; a change of an algorithm changes them a little
+            ratio = float(row["us"]) / there[self.key(row)]
+            self.assertTrue(
+                1 / NEAR < ratio < NEAR, f"{row}: {ratio:.2f} of the data's; make it again"
+            )
+
+    @unittest.skipUnless(can_draw(), "no matplotlib here: plots cannot be drawn")
+    @unittest.skipUnless(
+        shutil.which("mpirun.openmpi") and (BUILD / "libexec/huddle/bench-openmpi").exists(),
+        "no Open MPI here: huddle bench cannot measure",
+    )
+    def test_measured(self):
+        rows = self.make("E3")
+        self.assertEqual(["queue budget=64K", "queue"], [row["algorithm"] for row in rows])
+        for row in rows:
+            self.assertEqual(
+                ("bcast", "2", "1K"), tuple(map(row.get, ("collective", "ranks", "bytes")))
+            )
+            self.assertGreater(float(row["us"]), 0)
+
+
+class There(unittest.TestCase):
+    """What the tree holds."""
+
+    def test_every_series_has_data_and_a_plot(self):
+        files = {path.stem for path in FOLDER.glob("E[0-9]*.csv")}
+        self.assertEqual(set(ALL), files)
+        for number, about in ALL.items():
+            with self.subTest(number=number):
+                head, rows = series.read(number)
+                self.assertEqual(series.head_of(number, about, head), "\n".join(head) + "\n")
+                self.assertTrue(rows)
+                self.assertEqual({about["kind"]}, {row["kind"] for row in rows})
+                for row in rows:
+                    self.assertEqual(series.COLUMNS, list(row))
+                    series.number_of(row["bytes"])
+                    series.span(row["us"])
+                plot = FOLDER / f"{number}.svg"
+                xml.dom.minidom.parse(str(plot))
+                self.assertLess(plot.stat().st_size, 100000)
+
+    def test_every_number_of_the_table_is_a_series_of_its_collective(self):
+        with open(SOURCE / "src/core/choose/builtin.toml", "rb") as file:
+            table = tomllib.load(file)
+        named = 0
+        for collective, rows in table.items():
+            for number in (n for row in rows for n in row.get("evidence", "").split()):
+                with self.subTest(collective=collective, number=number):
+                    data = series.read(number)[1]
+                    self.assertIn(collective, {row["collective"] for row in data})
+                named += 1
+        self.assertGreater(named, 50)
+
+    def test_simulated_series_were_made_by_their_commands(self):
+        for number, about in ALL.items():
+            if about["kind"] == "simulated":
+                self.assertIn(f"Simulated by: {series.PYTHON} {number}", series.read(number)[0][1])
+
+    def test_the_index_is_current(self):
+        page = (FOLDER / "README.md").read_text(encoding="utf-8")
+        self.assertTrue(page.endswith(series.index_text(ALL)), f"{TOOL} --heads writes it")
+
+    def test_no_command_leaves_anything_open(self):
+        for number, about in ALL.items():
+            for command in series.commands_of(about):
+                with self.subTest(number=number):
+                    self.assertRegex(
+                        command, r"^(taskset -c [0-9,]+ )?huddle (simulate|bench) \w+ "
+                    )
+                    self.assertNotRegex(command, r"[{}:]|NAME|SIZES")
+
+
+if __name__ == "__main__":
+    unittest.main()
