@@ -8,8 +8,8 @@ import os
 from cases import ALL, BOTH, COLLECTIVES, LEFT, NO_CMA, NOT_MPICH_4, PROGRAMS
 from cases import Case, every, fixed, on_ranks
 
-# Intel MPI's own MPI_Allgather_c crashes in this program, without huddle too (2021.19); large blocks
-# are left to it where only `inline` may serve.
+# Intel MPI's own MPI_Allgather_c crashes in this program, without huddle too (2021.19).  Large
+# blocks are left to it where only `inline` may serve.
 NOT_INTEL = tuple(mpi for mpi in ALL if mpi != "intel")
 
 PROGRAM_OF = {
