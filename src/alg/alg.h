@@ -14,8 +14,8 @@ enum { ALG_PARAMS = 8 }; /* parameters of one algorithm, at most */
 
 /* Where an algorithm's memory is in each slice, in bytes, lines of HUD_LINE. */
 struct alg_place {
-    size_t slot_offset;   /* where begins what is its own, kept from call to call */
-    size_t window_offset; /* and what it needs for data in the course of a call */
+    size_t slot_offset;   /* where its own memory begins, kept from call to call */
+    size_t window_offset; /* where its window begins, for data in the course of a call */
     size_t slot_bytes;    /* 0: there is no room */
     size_t window_bytes;  /* 0: it needs none */
     int user; /* its number among those that use the team's window in turn, from 1 on; 0: the window
@@ -37,7 +37,7 @@ struct coll {
     const struct shape_groups *groups; /* who shares which level of the memory hierarchy */
     const long *param;                 /* values, in the order of the algorithm's own table */
     const struct alg_place *place;     /* where the algorithm's memory is in each slice */
-    const struct alg *alg;             /* set where place->user is */
+    const struct alg *alg;             /* what runs */
     size_t cache_bytes; /* of the largest cache that ranks share, what each has of it; the same on
                            every rank; 0: not known */
 };
@@ -80,8 +80,9 @@ struct alg {
     size_t (*slot_bytes)(const long *param, int ranks, size_t max_bytes);
     /*
      * Or its data have a window (mem_window), in which others may have worked since its last call:
-     * bytes of that, at most max_bytes, 0: cannot work in that; and the rest of the slot with such
-     * a window, NULL: fixed_bytes.  A team that gets control lines only does without either.
+     * bytes of that, whole lines, at most max_bytes, 0: cannot work in that; and the rest of the
+     * slot with such a window, NULL: fixed_bytes.  A team that gets control lines only does without
+     * either.
      */
     size_t (*window_bytes)(const long *param, int ranks, size_t max_bytes);
     size_t (*lines_bytes)(const long *param, int ranks, size_t window_bytes);
@@ -146,6 +147,14 @@ extern const struct alg *const HUD_BACKEND(algs)[]; /* alg.def, ended by NULL */
 
 /* Runs c->alg, whose window is the team's (window.c). */
 void HUD_BACKEND(window_run)(struct mem *m, const struct coll *c);
+
+/* What carries out a call: the algorithm, or its turn in the team's window. */
+typedef void alg_run(struct mem *m, const struct coll *c);
+
+static inline alg_run *alg_run_of(const struct alg *a, const struct alg_place *place)
+{
+    return place->user != 0 ? HUD_BACKEND(window_run) : a->run;
+}
 
 /* What the algorithms of a family have in common, once in each: what they differ in is constant. */
 #define ALG_INLINE static inline __attribute__((always_inline))

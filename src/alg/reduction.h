@@ -5,9 +5,8 @@
  *   sources        a reduction of any number of sources, in order, as many at once as mem_reduce
  *                  takes: the result so far is the first source of the next
  *   contribution   a rank's contribution in a flag's line, or in its view
- *   cut            how a reduction is cut into pieces (shape/pieces.h), as its elements and the
- *   window
- *                  of its slot allow.  Slices that no call gives, and pieces, are whole elements,
+ *   cut            how a reduction is cut into pieces (shape/pieces.h), as its elements and its
+ *                  window allow.  Slices that no call gives, and pieces, are whole elements,
  *                  and whole lines where elements fit lines.  A set of a window has room for one
  *                  element of the maximum size, at least.
  */

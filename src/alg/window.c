@@ -4,11 +4,13 @@
  * use in turn, so that each has as much of the lease as if it were alone.
  *
  * Source    this project.
- * Shape     Each rank counts its calls that use the window, when it has left them.  An algorithm
- *           that follows another one first waits until all ranks have left the calls before.
- *           Calls of one algorithm in a row do not look: its own flow control orders them.
- * Cost      a call: one store to an own line.  A change of algorithm: p - 1 lines, overlapped, and
- *           no rank goes on before the last one has left the call before.
+ * Shape     Each rank counts the calls that use the window, and posts the count when it leaves
+ *           one.  An algorithm that follows another one first waits until all ranks have left the
+ *           calls before.  Calls of one algorithm in a row do not look: its own flow control orders
+ *           them.
+ * Cost      a call: some loads and stores in one own line, which has the count twice, so that its
+ *           owner need not peek.  A change of algorithm: p - 1 lines, overlapped,
+ *           and no rank goes on before the last one has left the call before.
  *
  * Line                   written by  read by     value k means
  *   before window[r]     r           all others  r has left k calls that use the window

@@ -33,7 +33,7 @@ enum coll_flags {
     COLL_COUNTS = 1 << 5,      /* blocks of any sizes, which all ranks know */
     COLL_VIEWS = 1 << 6,       /* a buffer for each rank, of any size, in both directions */
     COLL_ONE_BUFFER = 1 << 7   /* the root's is sent, the others' are filled.  They may be shorter:
-                                  the   root announces the size */
+                                  the root announces the size */
 };
 
 /* The flags again, as constants: COLL_FLAGS_BCAST. */

@@ -60,7 +60,7 @@ MEM_FN void *mem_window(struct mem *m, int rank);
 MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v); /* release store */
 MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f);         /* acquire load */
 MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f,
-                          uint64_t min); /* returns *f once that is >= least (mod 2^64); acquire */
+                          uint64_t min); /* returns *f once that is >= min (mod 2^64); acquire */
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f,
                         uint64_t v); /* atomic; returns the sum; acquire and release */
 
@@ -68,8 +68,8 @@ MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f,
 MEM_FN uint64_t mem_get(struct mem *m, const uint64_t *word);
 MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v);
 
-/* Copy in: the view's bytes [offset, offset + most) to shared memory.  Returns the bytes taken: may
- * be less than most, never 0 unless most is. */
+/* Copy in: the view's bytes [offset, offset + max) to shared memory.  Returns the bytes taken: may
+ * be less than max, never 0 unless max is. */
 MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                      size_t max_bytes);
 /* Copy in all of them. */
@@ -111,7 +111,7 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
  * A hint without order or effect: this rank will soon write these bytes of its own slot.  Lines
  * that others have read are taken back now, between two operations, and not when the next one waits
  * for them.  Where somebody still reads them, as a slow root may the half or the set that comes
- * next, the claim is in vain and the reader fetches them once more: that costs time, and nothing
+ * next, the prefetch is wasted and the reader fetches them once more: that costs time, and nothing
  * else.
  */
 MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes);

@@ -116,10 +116,7 @@ int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c)
     }
     hud_sim_own(m, "owns its buffer before it enters");
     note_entry(m);
-    if (c->place->user != 0)
-        hud_sim_window_run(m, &call);
-    else
-        a->run(m, &call);
+    alg_run_of(a, c->place)(m, &call);
     if (m->s->clock)
         hud_clock_end(m->self);
     check_contract(m, c);

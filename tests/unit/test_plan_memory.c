@@ -23,16 +23,26 @@ static void rules_share_a_slot_unless_it_has_another_shape(void **state)
 
 static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
 {
-    static const char *const within[] = { "l2", "l3", "numa", "machine" };
+    static const char *const within[] = { "l2",   "l3",     "die",  "group",
+                                          "numa", "socket", "unit", "machine" };
 
     (void)state;
     plans_tune("[[bcast]]\nwithin = \"l3\"\nalgorithm = \"inline\"\n[[bcast]]\noversubscribed = "
-               "true\nalgorithm = \"mpi\"\n");
-    for (size_t max = 0; max < 300 * KB; max += 777)
+               "true\nalgorithm = \"mpi\"\n"
+               "[[bcast]]\nwithin = \"l2\"\nalgorithm = \"mpi\"\n"
+               "[[bcast]]\nwithin = \"die\"\nalgorithm = \"mpi\"\n"
+               "[[bcast]]\nwithin = \"group\"\nalgorithm = \"mpi\"\n"
+               "[[bcast]]\nwithin = \"numa\"\nalgorithm = \"mpi\"\n"
+               "[[bcast]]\nwithin = \"socket\"\nalgorithm = \"mpi\"\n"
+               "[[allreduce]]\nwithin = \"unit\"\nalgorithm = \"mpi\"\n"
+               "[[bcast]]\nwithin = \"unit\"\nalgorithm = \"mpi\"\n"
+               "[[alltoall]]\nwithin = \"unit\"\nalgorithm = \"mpi\"\n"
+               "[[reduce]]\nwithin = \"unit\"\nalgorithm = \"mpi\"\n");
+    for (size_t max = 0; max < 300 * KB; max += 1777)
         for (int windows = 0; windows < 2; windows++) {
             size_t reserved =
                 hud_plan_bytes(&plans.config, &plans.tuning, 8, max, windows, &plans.direct);
-            for (int w = 0; w < 4; w++)
+            for (int w = 0; w < 8; w++)
                 for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
                     plans.direct = (w + oversubscribed) % 2;
                     plans_make(8, oversubscribed, within[w], max, windows);

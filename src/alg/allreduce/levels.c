@@ -11,13 +11,14 @@
  * Cost      G units of g ranks: T = 4 F l + 2 (1 - 1/g) n t + n r + G n/p r + (1/g - 1/p) n t  ns;
  *           F fragments, l one line transfer, t ns per byte copied, r ns per byte that a reduction
  *           reads; across a link (1 - 1/G) n to each unit and as much from it (slices: g times
- *           that) traffic: beyond n in and n out a rank writes (1 + 1/g) n, and reads 2 (1 - 1/g)
- *           n from its unit, 2 (1/g - 1/p) n from others and n/g of its own: (3 + 2/g - 2/p) n;
- *           one unit: as slices
+ *           that)
+ *           traffic: beyond n in and n out a rank writes (1 + 1/g) n, and reads 2 (1 - 1/g) n from
+ *           its unit, 2 (1/g - 1/p) n from others and n/g of its own: (3 + 2/g - 2/p) n; one unit:
+ *           as slices
  * Accepts   any n, if the lease has a window.
  *
  * depth: levels, from the top down, that partial results are made for; the ranks below are one
- * unit. How slices are cut: shape/pieces.h.  A contribution is the partial result of a unit of one
+ * unit.  How slices are cut: shape/pieces.h.  A contribution is the partial result of a unit of one
  * rank, and those of the lowest level's ranks are reduced in one step.  A rank's cell of a piece
  * holds its contribution; or, if it is a delegate, the partial result of the highest such unit; at
  * last, at the owner, the result.  Positions count fragments over all operations.

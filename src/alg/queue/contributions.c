@@ -2,8 +2,8 @@
 /*
  * contributions.c - the family `contributions`: ranks publish their contributions, fragment by
  * fragment, in their own queues; a rank that wants a sum reads them in all queues, from rank 0's
- * on. allreduce/exchange, reduce_scatter/exchange and reduce/gather differ in a `struct
- * wanted_sum`. The queue and its acknowledgements: queue.h.
+ * on.  allreduce/exchange, reduce_scatter/exchange and reduce/gather differ in a `struct
+ * wanted_sum`.  The queue and its acknowledgements: queue.h.
  *
  * Source    this project, after papers 01 (queues of buffers) and 05 (no barriers on the path).
  * Shape     p ranks, n bytes, by fragments of f, which need not end where blocks do; one line

@@ -11,8 +11,8 @@
  * Cost      d the depth of the tree, c its degree, l ns one line transfer, g one more overlapped
  *           line, t ns per byte read and reduced, or copied:
  *             reduce     T = d (l + (c - 1) g + f (c + 1) t) + (n - f) (c + 1) t
- *             allreduce  T = d (l + (c - 1) g + f (c + 1) t) + l + (p - 2) g + f t + (n - f) (c +
- *             2) t
+ *             allreduce  T = d (l + (c - 1) g + f (c + 1) t) + l + (p - 2) g + f t
+ *                            + (n - f) (c + 2) t
  *           traffic: c n read, n written; allreduce: n more read
  * Accepts   any n, any root, if the lease has a window.
  *

@@ -266,8 +266,8 @@ ALG_DEFINE(alltoallv, single) = {
 
 /* ---- allgather/single: a rank's block for every other is the same ---- */
 
-/* The call's root is the rank itself: whose block `in` has.  In place nothing needs the box: what a
- * rank sends it does not receive into. */
+/* The call's root is the rank itself: whose block `in` has.  An in-place call needs no bounce
+ * buffer: what a rank sends it does not receive into. */
 static struct single_part allgather_sent(const struct coll *c, int rank)
 {
     size_t at = coll_in_place(c) ? (size_t)c->root * c->bytes : 0;

@@ -6,7 +6,7 @@
  *
  * Shape     Each rank publishes where its buffers are; then they copy by the kernel; each then
  *           reports the bytes that did not come; these go through the bounce buffer of their
- *           sender. That has two halves, used in turn, and serves one receiver after the other.
+ *           sender.  That has two halves, used in turn, and serves one receiver after the other.
  *           It takes packed views, and copies that the kernel refuses or cuts short.
  *
  * Line                               written by  read by  value k means

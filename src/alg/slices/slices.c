@@ -6,13 +6,14 @@
  *
  * Source    this project, after paper 05: queues worked by active waiting, no barrier on the path.
  * Shape     p ranks, n bytes, by fragments, each with a piece of every owner's slice.  Owners are
- *           ranks first, first + 1, ... around; how slices are cut: shape/pieces.h.  A rank's
- * window holds two sets of cells: the cells of other owners hold what the rank contributes to their
- * pieces, its own cell the result of its own piece.  For a fragment a rank copies its contributions
- * in, but for its own piece | awaits all others' | reduces its piece, in rank order, and announces
- * it | copies the others' results out Cost      F fragments, l ns one line transfer, t ns per byte
- * copied, r ns per byte that a reduction reads; traffic in bytes beyond what is read from `in` and
- * written to `out`: allreduce       T = 2 F l + (1 - 1/p) n t + n r + (1 - 1/p) n t     (3 - 2/p) n
+ *           ranks first, first + 1, ... around; how slices are cut: shape/pieces.h.  The window of
+ *           a rank has two sets of cells.  The cells of other owners hold what the rank contributes
+ *           to their pieces, its own cell the result of its own piece.  For a fragment a rank
+ *             copies its contributions in, but for its own piece | awaits all others' |
+ *             reduces its piece, in rank order, and announces it | copies the others' results out
+ * Cost      F fragments, l ns one line transfer, t ns per byte copied, r ns per byte that a
+ *           reduction reads; traffic in bytes beyond what is read from `in` and written to `out`:
+ *             allreduce       T = 2 F l + (1 - 1/p) n t + n r + (1 - 1/p) n t     (3 - 2/p) n
  *             reduce          T = 2 F l + 2 n t                                   2 n
  *             reduce_scatter  T = F l + (1 - 1/p) n t + n r                       2 (1 - 1/p) n
  * Accepts   any n, if the lease has a window.

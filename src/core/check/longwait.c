@@ -355,6 +355,8 @@ static void look(struct hud_team *team, struct mem_wait *wait, bool over, bool i
     }
     describe(team, wait, inside, &mine);
     publish(wait, head_of(team, team->rank), &mine);
+    if (mem_wait_is_over(wait))
+        return; /* nothing to tell */
     int status = find_end(team, wait, inside, &mine);
     if (status == 0 || mem_wait_is_over(wait)) /* what ends later calls does not end this one */
         return;

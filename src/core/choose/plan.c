@@ -62,7 +62,7 @@ static bool takes(const struct candidate *c, size_t bytes, const struct alg_plac
     return alg_accepts(hud_shm_algs[c->row], &call, ranks);
 }
 
-/* The largest message up to max_bytes that it takes, by halving; false: not even the least. */
+/* The largest message up to max_bytes that it takes, by halving; false: not even the minimum. */
 static bool limit(struct candidate *c, const struct alg_place *place, int ranks)
 {
     size_t good = c->min_bytes, bad = c->max_bytes;
@@ -298,21 +298,31 @@ static bool lacks(const struct making *k)
     return lacking;
 }
 
-/* Where a slot has no room: a lean plan gives up a window that reductions can do without. */
+/* Reductions can do without that slot, and now do. */
+static bool give_up(struct making *k, const struct plan_slot *slot)
+{
+    bool before[PLAN_RULES];
+
+    for (int i = 0; i < k->count; i++)
+        before[i] = k->candidate[i].barred;
+    bar(k, slot);
+    cut(k);
+    if (!lacks(k))
+        return true;
+    for (int i = 0; i < k->count; i++)
+        k->candidate[i].barred = before[i];
+    return false;
+}
+
+/* Where a slot has no room: a lean plan gives up what reductions can do without, data first. */
 static void make_room(struct making *k, int without)
 {
     struct plan *plan = k->plan;
-    bool before[PLAN_RULES];
 
-    for (int s = 0; k->lean && s < plan->slots; s++) {
-        for (int i = 0; i < k->count; i++)
-            before[i] = k->candidate[i].barred;
-        bar(k, &plan->slot[s]);
-        cut(k);
-        if (!lacks(k))
+    for (int i = 0; k->lean && i < 2 * plan->slots; i++) {
+        const struct plan_slot *slot = &plan->slot[i % plan->slots];
+        if (alg_holds_data(hud_shm_algs[slot->row]) == (i < plan->slots) && give_up(k, slot))
             return;
-        for (int i = 0; i < k->count; i++)
-            k->candidate[i].barred = before[i];
     }
     bar(k, &plan->slot[without]);
 }

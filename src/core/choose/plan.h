@@ -109,7 +109,7 @@ const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *fa
 void hud_plan_params(const struct config *config, const struct rule *rule, int row,
                      long param[ALG_PARAMS]);
 
-/* The least size that a rule is for: its own, or from where the time model has its algorithm take
+/* The minimum size that a rule is for: its own, or from where the time model has its algorithm take
  * less than the one that it names; SIZE_MAX: none. */
 size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *facts);
 

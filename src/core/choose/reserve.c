@@ -7,6 +7,9 @@
 /* Of a window in which any reduction can go in the ranks' order (alg/slices/). */
 enum { ORDERED_BYTES = 12 << 10 };
 
+/* That a rule may be `within`, and none. */
+enum { NAMES = 9 };
+
 /* Adds the levels that rules name. */
 static int list_levels(const struct rules *rules, char names[][TOPO_NAME], int count)
 {
@@ -14,7 +17,7 @@ static int list_levels(const struct rules *rules, char names[][TOPO_NAME], int c
         int n = 0;
         while (n < count && strcmp(names[n], rules->rule[i].within) != 0)
             n++;
-        if (n == count && count < SHAPE_LEVELS)
+        if (n == count && count < NAMES)
             memcpy(names[count++], rules->rule[i].within, TOPO_NAME);
     }
     return count;
@@ -32,7 +35,7 @@ static bool uses_direct(const struct plan *plan)
 size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks,
                       size_t max_bytes, bool windows, bool *direct)
 {
-    char names[SHAPE_LEVELS + 1][TOPO_NAME] = { "" };
+    char names[NAMES][TOPO_NAME] = { "" };
     int count = list_levels(hud_rules_builtin(), names, list_levels(tuning, names, 1));
     size_t bytes = 0;
     struct plan plan;

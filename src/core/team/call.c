@@ -149,7 +149,7 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     mem.window_offset = slot->place.window_offset;
     const struct alg *alg = hud_shm_algs[entry->row];
     call->alg = alg;
-    int status = hud_guard_run(slot->place.user != 0 ? hud_shm_window_run : alg->run, &mem, call);
+    int status = hud_guard_run(alg_run_of(alg, &slot->place), &mem, call);
     if (team->context->timed)
         mem_count(&context_stats(team->context)->coll[kind].ns, clock_ns() - start,
                   team->context->host.threads != 0);
