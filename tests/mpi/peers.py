@@ -43,7 +43,7 @@ def setup(folder):
             continue
         if abi(mpi) == "mpich":
             os.makedirs(home + "/compat")
-            os.symlink(home + "/lib/libmpi.so.12", f"{home}/compat/{MPICH_ABI_NAME}")
+            os.symlink("../lib/libmpi.so.12", f"{home}/compat/{MPICH_ABI_NAME}")
         open(os.path.join(home, "ready"), "w").close()
 
 
