@@ -246,8 +246,8 @@ static double read_lines(struct pair *p, int lines, uint64_t want)
     return pinned_ns() - begin;
 }
 
-/* All of them one time, half of them the next: what is left of the difference is nobody's overhead.
- * */
+/* All of them one time, half of them the next: what is left of the difference is nobody's
+ * overhead. */
 static void body_scan(void *arg, int thread)
 {
     struct pair *p = arg;

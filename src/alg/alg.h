@@ -53,8 +53,8 @@ static inline bool coll_in_place(const struct coll *c)
     return c->in->base == c->out->base;
 }
 
-/* A parameter that users, tuning files and tests may set: HUDDLE_<COLLECTIVE>_<ALGORITHM>_<NAME>.
- * */
+/* A parameter that users, tuning files and tests may set:
+ * HUDDLE_<COLLECTIVE>_<ALGORITHM>_<NAME>. */
 struct alg_param {
     const char *name, *unit, *doc; /* lower case; unit "B", "1", or "" with words */
     long min, max, preset;

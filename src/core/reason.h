@@ -3,8 +3,8 @@
 #ifndef HUD_REASON_H
 #define HUD_REASON_H
 
-/* Why a call was passed on.  A reason of a team (all but the last five) holds for the team's life.
- * */
+/* Why a call was passed on.  A reason of a team (all but the last five) holds for the team's
+ * life. */
 #define REASONS(R)                                                                                 \
     R(NONE, "handled")                                                                             \
     R(OFF, "switched off")                                                                         \

@@ -348,8 +348,8 @@ static inline bool mem_wait_is_over(const struct mem_wait *wait)
     return (int64_t)(mem_peek(wait->m, wait->flag) - wait->min) >= 0;
 }
 
-/* A wait knows its place in the source; the two constants are loaded only once it has become slow.
- * */
+/* A wait knows its place in the source; the two constants are loaded only once it has become
+ * slow. */
 #define mem_await(m, f, min) mem_await_at(m, f, min, __FILE__, __LINE__)
 
 #ifdef HUD_EDGE_TRAPS

@@ -60,8 +60,8 @@ void hud_shape_groups_build_in(const struct shape_place *place, int *block,
                                struct shape_groups *groups);
 void hud_shape_groups_free(struct shape_groups *groups);
 
-/* The members of rank's group at a level at which it takes part, its leader first; *count of them.
- * */
+/* The members of rank's group at a level at which it takes part, its leader first; *count of
+ * them. */
 static inline const int *shape_members(const struct shape_groups *g, int level, int rank,
                                        int *count)
 {

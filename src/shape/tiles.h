@@ -39,8 +39,8 @@ static inline size_t tiles_window(size_t window_bytes, size_t cache_bytes)
     return cache > TILES_MIN ? cache : window_bytes < TILES_MIN ? window_bytes : TILES_MIN;
 }
 
-/* Bytes of a tile, in whole lines: as wanted, or, 0, a part of the window; no more than the window.
- * */
+/* Bytes of a tile, in whole lines: as wanted, or, 0, a part of the window; no more than the
+ * window. */
 static inline size_t tiles_bytes(size_t wanted, size_t window_bytes)
 {
     size_t tile = wanted != 0 ? wanted : (window_bytes - TILES_LINE) / TILES_WINDOW + 1;

@@ -72,8 +72,8 @@ void hud_clock_entry(struct mem *m);
 void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
 struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
 void hud_clock_added(struct mem *m, const struct sim_spot *spot, struct sim_fetch *f);
-/* Posts that nobody will see any more go: at this rank's time, which it is, a newer one is visible.
- * */
+/* Posts that nobody will see any more go: at this rank's time, which it is, a newer one is
+ * visible. */
 void hud_clock_forget(struct sim_rank *r, struct sim_flag *flag);
 /* Those who wait for the flag hear of its newest post. */
 void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot);

@@ -70,8 +70,8 @@ struct sim_line {
     int shares, room;
 };
 
-/* What a use counts on: that it is there by then; and how late it was already, when that was known.
- * */
+/* What a use counts on: that it is there by then; and how late it was already, when that was
+ * known. */
 struct sim_need {
     double ns, late_ns;
 };

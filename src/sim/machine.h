@@ -49,8 +49,8 @@ struct machine_links {
                            socket */
 };
 
-/* What one core copies, by where the source lies.  The destination lies in its own private cache.
- * */
+/* What one core copies, by where the source lies.  The destination lies in its own private
+ * cache. */
 struct machine_copy {
     double cached_gbps[MACHINE_CLASSES]; /* in a private cache of a core of this class; MACHINE_OWN:
                                             its own */

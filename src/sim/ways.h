@@ -36,8 +36,8 @@ struct sim_caches *hud_ways_caches(const struct sim_ways *w);
 
 /* How far the core is from a place: a class, and no nearer than cores that the place belongs to. */
 int hud_ways_class(const struct sim_ways *w, int core, const struct caches_place *place);
-/* ns a byte of a copy that has one end there; and what that is more than in its own private cache.
- * */
+/* ns a byte of a copy that has one end there; and what that is more than in its own private
+ * cache. */
 double hud_ways_byte_ns(const struct sim_ways *w, int core, const struct caches_place *place);
 double hud_ways_extra_ns(const struct sim_ways *w, int core, const struct caches_place *place);
 /* Bytes that go from the place to the core, or outwards from it, cross all that lies between, each

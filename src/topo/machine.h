@@ -52,8 +52,8 @@ struct topo {
 /* Finds the largest shared caches of a loaded topology. */
 void hud_topo_find_caches(hwloc_topology_t machine, struct topo *t);
 
-/* Finds the active levels of a loaded topology; t->cpus is set.  Returns 0, or -1: out of memory.
- * */
+/* Finds the active levels of a loaded topology; t->cpus is set.  Returns 0, or -1: out of
+ * memory. */
 int hud_topo_find_levels(hwloc_topology_t machine, struct topo *t);
 
 static inline bool topo_has(const struct topo_cpus *cpus, int cpu)

@@ -74,8 +74,8 @@ uint64_t hud_topo_cache_share(const struct topo *t, const struct topo_cpus *cpus
 /* The names of the levels that hud_topo_place keeps, in its order; `names` holds SHAPE_LEVELS.
  * Returns how many. */
 int hud_topo_kept(const struct topo *t, const char *off, char names[][TOPO_NAME]);
-/* True when every name in the list is one that a level may have: l2, l3, die, group, numa, socket.
- * */
+/* True when every name in the list is one that a level may have: l2, l3, die, group, numa,
+ * socket. */
 int hud_topo_names_valid(const char *list);
 
 /* Sockets, cores, NUMA nodes (OS number, bytes, processors), levels and units, as a JSON object in

@@ -112,8 +112,8 @@ static void kill_all(void)
         ;
 }
 
-/* False: it took too long.  Survivors that are to wait are looked at for some time after the line.
- * */
+/* False: it took too long.  Survivors that are to wait are looked at for some time after the
+ * line. */
 static bool attend(int fd)
 {
     long long begin = now_ns(), said = 0;

@@ -58,8 +58,8 @@ int member_run(const struct options *options, struct page *page, int rank);
 int calls_make(const struct member *m, hud_team *team, const char *collective, int size, int root,
                bool *right);
 
-/* Somebody has written into the buffers of a call that had failed.  To be asked once, at the end.
- * */
+/* Somebody has written into the buffers of a call that had failed.  To be asked once, at the
+ * end. */
 bool calls_touched(void);
 
 #endif

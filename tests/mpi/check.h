@@ -41,8 +41,8 @@ __attribute__((format(printf, 2, 3))) static UNUSED bool check(bool good, const 
     return false;
 }
 
-/* The sum over all ranks.  Through point to point only, so that it does not lean on what is tested.
- * */
+/* The sum over all ranks.  Through point to point only, so that it does not lean on what is
+ * tested. */
 static UNUSED int sum_of_all(int mine)
 {
     int sum = mine, other;

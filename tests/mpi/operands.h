@@ -141,8 +141,8 @@ static bool really_quad(const struct basic *b)
            MPI_Reduce_local(in, out, 1, b->type, MPI_SUM) == MPI_SUCCESS && out[0] == 7;
 }
 
-/* False: this MPI knows no such type, or not in that size, or does not apply the operation to it.
- * */
+/* False: this MPI knows no such type, or not in that size, or does not apply the operation to
+ * it. */
 static bool operand_of(const struct basic *b, int op, struct operand *o)
 {
     unsigned char in[64] = { 0 }, out[64] = { 0 };
@@ -251,8 +251,8 @@ static struct area contribution(const struct operand *o, int count, uint64_t id,
     return a;
 }
 
-/* Numbers are compared as such (a long double has bytes without meaning, a zero may have a sign).
- * */
+/* Numbers are compared as such (a long double has bytes without meaning, a zero may have a
+ * sign). */
 static bool same_value(char form, const unsigned char *a, const unsigned char *b, size_t bytes)
 {
     quad q[2];

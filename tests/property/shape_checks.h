@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-/* A random number in least..most.  The seed is HUDDLE_TEST_SEED, else the time; it is printed once.
- * */
+/* A random number in least..most.  The seed is HUDDLE_TEST_SEED, else the time; it is printed
+ * once. */
 int random_between(int min, int max);
 
 /* A nested machine with 0..max_levels levels and ranks at random places in it; about one rank in

@@ -43,8 +43,8 @@ static struct meetings_rank *list(const struct meetings *o)
     return all;
 }
 
-/* What happens to a group in a step: its ranks that meet others', and those that meet one group's.
- * */
+/* What happens to a group in a step: its ranks that meet others', and those that meet one
+ * group's. */
 struct traffic {
     int out, *to;
 };

@@ -26,8 +26,8 @@ struct sequence_sums {
     unsigned long runs, calls, truncated, events, mutated;
 };
 
-/* True: clean, or nothing to run (no algorithm works in the lease).  Else the report went to `to`.
- * */
+/* True: clean, or nothing to run (no algorithm works in the lease).  Else the report went to
+ * `to`. */
 bool sequence_run(const struct sequence_options *options, struct sequence_sums *sums, FILE *to);
 
 #endif

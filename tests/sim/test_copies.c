@@ -241,8 +241,8 @@ static void directions(void **state)
     assert_near(carried(w, shared + 2), 1000);
 }
 
-/* Three cores would bring 2.5 each over a link of 6, from three others; back there is another link.
- * */
+/* Three cores would bring 2.5 each over a link of 6, from three others; back there is another
+ * link. */
 static void they_share_the_link_between_sockets(void **state)
 {
     struct world *w = *state;

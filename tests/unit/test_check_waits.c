@@ -143,8 +143,8 @@ static size_t pack_slowly(const struct hud_view *view, void *dst, size_t offset_
     return max_bytes;
 }
 
-/* Ranks 1 and 2 wait in the second roll call while rank 0 waits for rank 3 in the call before it.
- * */
+/* Ranks 1 and 2 wait in the second roll call while rank 0 waits for rank 3 in the call before
+ * it. */
 static void contribute_late(struct rank *r)
 {
     uint32_t one = 1, sum = 0;

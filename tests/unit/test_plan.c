@@ -154,8 +154,8 @@ static void a_file_that_is_too_rich_is_ignored(void **state)
     }
 }
 
-/* Partial results by levels only where ranks are many; never where the ranks' order must be kept.
- * */
+/* Partial results by levels only where ranks are many; never where the ranks' order must be
+ * kept. */
 static void many_ranks_reduce_by_levels(void **state)
 {
     (void)state;

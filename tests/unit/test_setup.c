@@ -287,8 +287,8 @@ static void a_wrong_file_is_refused(void **state)
     hud_arena_destroy(&other);
 }
 
-/* An address on a card is never used: an arena of this process is known by its nonce, and its size.
- * */
+/* An address on a card is never used: an arena of this process is known by its nonce, and its
+ * size. */
 static void cards_that_claim_this_process(void **state)
 {
     struct arena own, other;

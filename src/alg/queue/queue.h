@@ -63,8 +63,8 @@ static inline char *queue_data(struct mem *m, int rank, const struct ring_place 
     return (char *)mem_window(m, rank) + at->unit * RING_UNIT;
 }
 
-/* Copies the next fragment, of at most f units, into the caller's own queue.  Returns its header.
- * */
+/* Copies the next fragment, of at most f units, into the caller's own queue.  Returns its
+ * header. */
 static inline uint64_t queue_copy_in(struct mem *m, const struct coll *c,
                                      const struct ring_place *at, uint64_t f, size_t sent)
 {

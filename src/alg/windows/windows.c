@@ -94,8 +94,8 @@ static bool windows_release_oldest(struct windows *w, bool wait)
     return true;
 }
 
-/* So many bytes, in one run, are free at the window's position; false: not yet, and nobody waited.
- * */
+/* So many bytes, in one run, are free at the window's position; false: not yet, and nobody
+ * waited. */
 static bool windows_make_room(struct windows *w, size_t bytes, bool wait)
 {
     w->at = tiles_run(w->at, bytes, w->window_bytes);

@@ -240,8 +240,8 @@ static bool same_process(const struct peer_card *one, const struct peer_card *ot
            one->user_namespace == other->user_namespace;
 }
 
-/* The arena of another context of this process, held; NULL: there is none of that nonce and size.
- * */
+/* The arena of another context of this process, held; NULL: there is none of that nonce and
+ * size. */
 static struct arena_head *borrow(const struct peer_card *card)
 {
     struct arena_head *head = NULL;

@@ -97,8 +97,8 @@ static void add_ranks(struct line *line, const struct check *check, int first)
         add(line, count == 1 ? " calls " : " call ");
 }
 
-/* "ranks 0-6 call MPI_Bcast(root 0, 8 bytes); rank 7 calls MPI_Barrier", of those that are there.
- * */
+/* "ranks 0-6 call MPI_Bcast(root 0, 8 bytes); rank 7 calls MPI_Barrier", of those that are
+ * there. */
 static void add_calls(struct line *line, const struct check *check)
 {
     int calls = 0;

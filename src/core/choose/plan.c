@@ -192,8 +192,7 @@ static void write_entry(struct making *k, int at, int winner, size_t max_bytes)
 }
 
 /* Cuts the axis of sizes.  False: into more pieces than a plan holds; the rest falls back to the
- * MPI.
- * */
+ * MPI. */
 static bool cut(struct making *k)
 {
     struct plan *plan = k->plan;

@@ -32,8 +32,8 @@ HUD_API void hud_presence_announce(bool checked);
 
 /* hud_presence_announce was called, so that absence means something. */
 bool hud_presence_known(void);
-/* This process is announced as one with HUDDLE_CHECK, and so is every rank that it sees as present.
- * */
+/* This process is announced as one with HUDDLE_CHECK, and so is every rank that it sees as
+ * present. */
 bool hud_presence_checked(void);
 /* Why no rank can be present here, and what helps: the same on all ranks that run the same; NULL:
  * they can. */

@@ -28,8 +28,8 @@
 /* MPICH's, Intel's: the number of a descriptor.  A job inside another one may find both. */
 static const char *const socket_names[] = { "HYDI_CONTROL_FD", "HYDRA_BSTRAP_UPSTREAM_FD" };
 
-/* Bytes of the inode: job (so that jobs which share a socket by nesting do not meet), check, rank.
- * */
+/* Bytes of the inode: job (so that jobs which share a socket by nesting do not meet), check,
+ * rank. */
 enum { RANK_BITS = 20, JOB_BITS = 40 };
 _Static_assert(PRESENCE_RANKS == 1 << RANK_BITS, "a byte per rank");
 
@@ -109,8 +109,8 @@ static bool announce(int rank, bool checked)
     return true;
 }
 
-/* Halves the range until it is empty or one rank.  F_GETLK does not report this process's own lock.
- * */
+/* Halves the range until it is empty or one rank.  F_GETLK does not report this process's own
+ * lock. */
 static void search(int first, int end, void (*found)(int rank))
 {
     if (first >= end || held(base + first, end - first) != 1)

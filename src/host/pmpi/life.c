@@ -76,8 +76,8 @@ static int never_cancel(void *extra, int complete)
     return MPI_SUCCESS;
 }
 
-/* MPI forbids two threads to test one request at a time; one at a time moves the messages of all.
- * */
+/* MPI forbids two threads to test one request at a time; one at a time moves the messages of
+ * all. */
 static void progress(void *arg)
 {
     MPI_Request request = never;

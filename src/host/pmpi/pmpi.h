@@ -180,8 +180,8 @@ struct message {
  */
 int hud_message_open(const void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm,
                      struct message *message);
-/* A message that is read and written in place: what is staged holds the user's bytes from now on.
- * */
+/* A message that is read and written in place: what is staged holds the user's bytes from now
+ * on. */
 void hud_message_fill(struct message *message);
 /* Moves what is staged into the user's buffer. */
 void hud_message_close(struct message *message);
