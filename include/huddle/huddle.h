@@ -297,7 +297,7 @@ HUD_API int hud_context_checks(const hud_context *context);
 #define HUD_ANY_BYTES ((size_t)-1)
 
 /* The call that a member is about to make.  All of it must be the same on every member. */
-struct hud_call {
+struct hud_announced {
     const char *name; /* of the collective, in lower case: "allreduce" */
     int root;         /* -1: it has none */
     size_t bytes; /* of the type signature; 0: no data, so not checked; HUD_ANY_BYTES: members may
@@ -316,7 +316,7 @@ struct hud_call {
  * the statistics count the call.  HUD_OK, HUD_ERR_ARGUMENT; HUD_ERR_FAILED: a member cannot enter
  * any more, and the caller's own collective would not end either.
  */
-HUD_API int hud_team_enter(hud_team *team, const struct hud_call *call);
+HUD_API int hud_team_enter(hud_team *team, const struct hud_announced *call);
 
 /* Announces that the caller's own collective has returned: after hud_team_enter, and after a
  * collective that returned HUD_PASS. */

@@ -113,7 +113,9 @@ const char *roll_said(void (*body)(struct rank *r))
 
 void roll_enter(struct rank *r, const char *what, int root, size_t bytes, const char *detail)
 {
-    const struct hud_call call = { .name = what, .root = root, .bytes = bytes, .detail = detail };
+    const struct hud_announced call = {
+        .name = what, .root = root, .bytes = bytes, .detail = detail
+    };
 
     if (hud_team_enter(r->team, &call) != HUD_OK)
         abort();

@@ -24,7 +24,7 @@ static void put_text(const char *from, char *to, size_t bytes)
         to[i] = from[i];
 }
 
-static struct roll_record record_of(const char *name, const struct hud_call *call)
+static struct roll_record record_of(const char *name, const struct hud_announced *call)
 {
     struct roll_record r;
 
@@ -154,7 +154,7 @@ static int roll_call(struct hud_team *team, const struct roll_record *mine)
     return status != 0 ? status : hearing.same ? HUD_OK : HUD_PASS;
 }
 
-int hud_check_enter(struct hud_team *team, const struct hud_call *call)
+int hud_check_enter(struct hud_team *team, const struct hud_announced *call)
 {
     struct check *check = team->check;
     const struct roll_record mine = record_of(call->name, call);

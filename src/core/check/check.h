@@ -73,7 +73,7 @@ void hud_check_free(struct hud_team *team);
  * call.  HUD_PASS: the caller leaves it to the MPI.  Within another call: as that one.  Another
  * status: a member cannot come any more, and the call fails.
  */
-int hud_check_enter(struct hud_team *team, const struct hud_call *call);
+int hud_check_enter(struct hud_team *team, const struct hud_announced *call);
 /* On return from that call. */
 void hud_check_exit(struct hud_team *team);
 

@@ -33,11 +33,11 @@ static enum reason unhandled(const struct hud_team *team, enum coll_kind kind,
  * status with which the call fails. */
 static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *call)
 {
-    const struct hud_call what = { .name = coll_name((int)kind),
-                                   .root = coll_has((int)kind, COLL_ROOTED) ? call->root : -1,
-                                   .bytes = coll_has((int)kind, COLL_UNSIZED) ? HUD_ANY_BYTES
-                                                                              : call->bytes,
-                                   .detail = call->reduction ? call->reduction->name : NULL };
+    const struct hud_announced what = { .name = coll_name((int)kind),
+                                        .root = coll_has((int)kind, COLL_ROOTED) ? call->root : -1,
+                                        .bytes = coll_has((int)kind, COLL_UNSIZED) ? HUD_ANY_BYTES
+                                                                                   : call->bytes,
+                                        .detail = call->reduction ? call->reduction->name : NULL };
 
     return hud_check_enter(team, &what);
 }
@@ -188,7 +188,7 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
         hud_team_setup(team);
     if (team->check) {
         snprintf(detail, sizeof detail, "%zu bytes sent, %zu received", sent, received);
-        const struct hud_call what = {
+        const struct hud_announced what = {
             .name = coll_name((int)kind), .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail
         };
         int status = team->state == TEAM_READY ? hud_check_enter(team, &what) : HUD_PASS;
@@ -346,7 +346,7 @@ static bool begins_with_any_call(const struct hud_team *team)
                                      : team->context->config.number[SET_CHECK] == SWITCH_ON;
 }
 
-int hud_team_enter(hud_team *team, const struct hud_call *call)
+int hud_team_enter(hud_team *team, const struct hud_announced *call)
 {
     if (!team || !call || !call->name)
         return HUD_ERR_ARGUMENT;

@@ -105,11 +105,11 @@ static int unasked(hud_module *m, int status, const char *name, const char *kind
     if (status == HUD_ERR_MEMORY)
         return hud_team_fail(m->team);
     if (status == HUD_PASS && !m->setting_up)
-        hud_team_enter(m->team, &(struct hud_call){ .name = name,
-                                                    .root = root,
-                                                    .bytes = bytes,
-                                                    .detail = hud_reduction_name(op),
-                                                    .unasked = kind });
+        hud_team_enter(m->team, &(struct hud_announced){ .name = name,
+                                                         .root = root,
+                                                         .bytes = bytes,
+                                                         .detail = hud_reduction_name(op),
+                                                         .unasked = kind });
     return status;
 }
 

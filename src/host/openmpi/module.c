@@ -66,7 +66,7 @@ static int exchange_world_rank(void *arg, int rank)
 void hud_module_enter(hud_module *m, const char *name, int root, size_t bytes, const char *detail)
 {
     if (!m->setting_up)
-        hud_team_enter(m->team, &(struct hud_call){
+        hud_team_enter(m->team, &(struct hud_announced){
                                     .name = name, .root = root, .bytes = bytes, .detail = detail });
 }
 

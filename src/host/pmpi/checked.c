@@ -32,8 +32,8 @@ static MPI_Count sum_int(const int counts[], MPI_Comm handle)
 
 static void enter(hud_team *team, const char *name, int root, size_t bytes, const char *detail)
 {
-    hud_team_enter(
-        team, &(struct hud_call){ .name = name, .root = root, .bytes = bytes, .detail = detail });
+    hud_team_enter(team, &(struct hud_announced){
+                             .name = name, .root = root, .bytes = bytes, .detail = detail });
 }
 
 void hud_checked_enter(const struct comm *comm, const char *name, size_t bytes, const char *detail)

@@ -32,7 +32,7 @@ static int open_both(const struct comm *c, const void *in, void *out, MPI_Count 
 static int decline(const struct comm *c, int status, const char *name, const char *kind, int root,
                    MPI_Count count, MPI_Datatype handle, MPI_Op op)
 {
-    struct hud_call call = {
+    struct hud_announced call = {
         .name = name, .root = root, .detail = hud_op_name(op), .unasked = kind
     };
     struct type type;
