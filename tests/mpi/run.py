@@ -108,6 +108,8 @@ class Job:
             **os.environ,
             **env,
             MARK: self.mark,
+            # (Open MPI's own waits, on machines where several cases share the processors)
+            **({} if case.bind else {"OMPI_MCA_mpi_yield_when_idle": "1"}),
             "HUDDLE_STATS": "json:" + self.stats,
             **{name: value.replace("{folder}", folder) for name, value in case.env.items()},
         }
