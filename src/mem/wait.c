@@ -5,18 +5,17 @@
  *
  * poll, yield and sleep do only what they are named after.  adaptive is for all that is in between:
  *
- *   - Awake it looks and yields by turns, or only yields where ranks outnumber processors: yielding
- *   wins while everybody is in the collective.  - How long it stays awake is learned from the
- *   team's past waits, the short ones aside, which cost nothing: twice what they last while that is
- *   less
- *     than LONG_NS; as long as a sleep and its wake cost (SHORT_NS) where they last longer, since
- *     then a wake is but a small part of the wait.
- *   - A yield that takes TURN_NS means that somebody who does not wait (another program, a rank
- *   that computes) had the processor meanwhile: to yield
- *     is then to lose a time slice at every wait, while a sleeper gets the processor back as soon
- *     as it wakes.  So for as long as was lost, and four times as long at every further loss in a
- *     row, it does not yield, and sleeps after SHORT_NS, or at once where ranks outnumber
- *     processors.
+ *   - Awake, it looks and yields by turns, or only yields where ranks outnumber processors.  To
+ *     yield is best while all ranks are in the collective.
+ *   - How long it stays awake is learned from the team's past waits.  Short ones, which cost
+ *     nothing, are left out.  It is twice what they last while that is less than LONG_NS.  Where
+ *     they last longer, it is as long as a sleep and its wake cost (SHORT_NS): a wake is then a
+ *     small part of the wait.
+ *   - A yield that takes TURN_NS means that another process used the processor, one that does not
+ *     wait: another program, or a rank that computes.  Each further yield would lose a time slice,
+ *     while a sleeper gets the processor back as soon as it wakes.  So the rank does not yield for
+ *     as long as was lost, and four times as long at each further loss in a row.  It sleeps after
+ *     SHORT_NS, or at once where ranks outnumber processors.
  *
  * A sleep is bounded (policy->sleep_ns, 1 ms at most) and followed by progress calls: so a post
  * needs no fence before its look at `sleepers`, and MPI's progress rule holds for a rank that

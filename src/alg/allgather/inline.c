@@ -7,8 +7,8 @@
  * Shape     p ranks, blocks of n bytes.  Each rank writes n bytes, posts once, and reads n bytes of
  *           each other rank, in rotation: r + 1, r + 2, ...
  * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
- *           copy of n bytes in the nearest cache traffic: p n bytes beyond in and out; its own
- *           block goes from in to out
+ *           copy of n bytes in the nearest cache
+ *           traffic: p n bytes beyond in and out; its own block goes from in to out
  * Accepts   n + 8 bytes in half of the slot.
  *
  * One slot serves this and alltoall/inline (a family), whose calls follow each other in any order:

@@ -9,8 +9,9 @@
  *           most `exchange` take part in a level, they read each other's lines.
  * Cost      T = sum over levels of (l + (c - 2) g + c o) + l + (p - 2) g    ns; l one line
  *           transfer, c group size, g one more overlapped line, o a reduction of n bytes in the
- *           nearest cache traffic: one line written a level, at a leader one read for each member;
- *           one line read for the result
+ *           nearest cache
+ *           traffic: one line written a level, at a leader one read for each member; one line read
+ *           for the result
  * Accepts   n <= 112.
  *
  * Line                     written by  read by                       value k means

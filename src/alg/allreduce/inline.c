@@ -6,8 +6,8 @@
  * Shape     p ranks, n <= 112 bytes.  Each rank writes its line and reads those of all others,
  *           from rank 0 on.
  * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
- *           copy or reduction of n bytes in the nearest cache traffic: p lines read or written by
- *           a rank
+ *           copy or reduction of n bytes in the nearest cache
+ *           traffic: p lines read or written by a rank
  * Accepts   n <= 112.
  *
  * Two lines in turn: a rank that writes the line of operation k has seen all lines of k - 1, whose

@@ -8,8 +8,8 @@
  * Shape     p ranks, blocks of n bytes.  Each rank writes (p - 1) n bytes, posts once, and reads n
  *           bytes of each other rank, in rotation: r + 1, r + 2, ...
  * Cost      T = l + (p - 2) g + 2 (p - 1) o     ns; l one line transfer, g one more overlapped
- *           line, o a copy of n bytes in the nearest cache traffic: 2 (p - 1) n bytes beyond in
- *           and out; its own block goes from in to out
+ *           line, o a copy of n bytes in the nearest cache
+ *           traffic: 2 (p - 1) n bytes beyond in and out; its own block goes from in to out
  * Accepts   (p - 1) n + 8 bytes in half of the slot.
  *
  * Two sets in turn: a rank that writes the set of operation k has seen all flags of k - 1, whose

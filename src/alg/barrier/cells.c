@@ -18,8 +18,8 @@
  *
  * Line             written by   read by                  value means
  *   slot[r].cell   r            2 k - 1: r's leader      r, and the chip that it leads, have
- *                                                        free_until operation k
- *                               2 k: those that r leads  all have free_until operation k
+ *                                                        entered operation k
+ *                               2 k: those that r leads  all have entered operation k
  *
  * Edges     R1 -> A1   a child's entry  happens before  its chip leader's arrival
  *           R2 -> A2   the entries of a chip  happen before  the node leader's departure

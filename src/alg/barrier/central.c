@@ -14,7 +14,7 @@
  *
  * Line             written by        read by      value k means
  *   slot[0].count  all, by addition  its adders   k additions: p of them an operation
- *   slot[0].sense  the last to come  the others   all have free_until operation k
+ *   slot[0].sense  the last to come  the others   all have entered operation k
  *
  * Edges     R1 -> A1   an entry  happens before  the last arrival, which reads p k
  *           R2 -> A2   all entries, as the last has seen them  happen before  the exits; and a post

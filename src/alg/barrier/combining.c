@@ -21,7 +21,7 @@
  * Line            written by                         read by     value v means
  *   slot[r].count the last of each run, by addition  its adders  v additions: one for each run an
  *                                                                operation
- *   slot[r].sense the last of them                   the others  all have free_until operation v
+ *   slot[r].sense the last of them                   the others  all have entered operation v
  *
  * Edges     R1 -> A1   the entries below a rank that counts  happen before  the last arrival at the
  *                      node, which goes up

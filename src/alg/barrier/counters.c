@@ -11,8 +11,8 @@
  * Accepts   any number of ranks.
  *
  * Line              written by   read by   value k means
- *   slot[r].state   r > 0        rank 0    r has free_until operation k
- *   slot[0].state   rank 0       others    all have free_until operation k
+ *   slot[r].state   r > 0        rank 0    r has entered operation k
+ *   slot[0].state   rank 0       others    all have entered operation k
  *
  * Edges     R1 -> A1   an entry  happens before  the end of rank 0's scan
  *           R2 -> A2   all entries, as rank 0 has seen them  happen before  the exits

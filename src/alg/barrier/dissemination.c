@@ -13,7 +13,7 @@
  *
  * Line               written by   read by             value k means
  *   slot[r].round[i] r            rank r + 2^i mod p  r, and the 2^i - 1 ranks before it, have
- *                                                     free_until operation k
+ *                                                     entered operation k
  *
  * Edges     R1 -> A1   the entries of 2^i ranks  happen before  the round i + 1 of the rank 2^i
  *                      after

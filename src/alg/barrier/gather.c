@@ -14,8 +14,8 @@
  * Accepts   any number of ranks.
  *
  * Line                written by   read by   value k means
- *   slot[r].arrived   r            rank 0    r has free_until operation k
- *   slot[r].leave     rank 0       r         all have free_until operation k
+ *   slot[r].arrived   r            rank 0    r has entered operation k
+ *   slot[r].leave     rank 0       r         all have entered operation k
  *
  * Edges     R1 -> A1   an entry  happens before  the end of rank 0's scan
  *           R2 -> A2   all entries, as rank 0 has seen them  happen before  the exits

@@ -12,8 +12,9 @@
  * Shape     p ranks in L levels of groups; a leader scans its group, then arrives one level up.  A
  *           group of more than `flat` members gathers in two steps.
  * Cost      T = sum over levels of (l + (c - 2) g) + l + (p - 2) g    ns; l one line transfer, c
- *           group size, g one more overlapped line two ranks that exchange: l; a group in two
- *           steps: 2 (l + sqrt(c) g) instead of l + (c - 2) g
+ *           group size, g one more overlapped line
+ *           two ranks that exchange: l; a group in two steps: 2 (l + sqrt(c) g) instead of
+ *           l + (c - 2) g
  * Accepts   any number of ranks and groups.
  *
  * Line                    written by  read by                       value k means

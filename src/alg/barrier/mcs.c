@@ -15,8 +15,8 @@
  *
  * Line                    written by            read by   value k means
  *   slot[r].arrived[i]    4 r + 1 + i           r         4 r + 1 + i, and all below it, have
- *                                                         free_until operation k
- *   slot[r].wake          (r - 1) / 2           r         all have free_until operation k
+ *                                                         entered operation k
+ *   slot[r].wake          (r - 1) / 2           r         all have entered operation k
  *
  * Edges     R1 -> A1   the entries below and of a rank  happen before  its parent's own arrival
  *           R2 -> A2   all entries, as rank 0 has seen them  happen before  the exits, parent

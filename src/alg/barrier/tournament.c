@@ -15,8 +15,8 @@
  *
  * Line             written by           read by              value k means
  *   slot[r].lost   r                    the rank r loses to  r, and all it has beaten, have
- * free_until operation k slot[r].wake   the rank r loses to  r                    all have
- * free_until operation k
+ *                                                            entered operation k
+ *   slot[r].wake   the rank r loses to  r                    all have entered operation k
  *
  * Edges     R1 -> A1   the entries of the loser and of whom it has beaten  happen before  the
  *                      winner's next round

@@ -7,8 +7,8 @@
  * Shape     p ranks, n <= 112 bytes.  All but the root write a line and are done; the root reads p
  *           - 1 lines, from rank 0 on.
  * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
- *           copy or reduction of n bytes in the nearest cache traffic: one line written; at the
- *           root p - 1 read
+ *           copy or reduction of n bytes in the nearest cache
+ *           traffic: one line written; at the root p - 1 read
  * Accepts   n <= 112.
  *
  * A rank that is not the root hears of nobody.  So it has a ring of RING lines, used by operation
