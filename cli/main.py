@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: one row per command."""
+"""The command line: one row per command.  Only `run --explain` comes here of `run` (src/launch)."""
 
 import argparse
 import os

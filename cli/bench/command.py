@@ -63,7 +63,7 @@ def about_of(layout, variants, missing, campaign, command):
 
 def main(options, _command, layout):
     options = arguments.settle(options, known_collectives(layout))
-    launching.check_loader(layout)
+    launching.check_launcher(layout)
     report.check_files(options, warn)
     variants, missing = choose(options, layout, warn)
     for variant in variants:

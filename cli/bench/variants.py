@@ -176,7 +176,7 @@ def command_of(layout, variant, ranks, bind, words):
     extra = [word for name, value in variant.parameters.items() for word in ("--mca", name, value)]
     command, env = peers.launch(variant.mpi, ranks, bind, extra)
     if variant.kind == "huddle":
-        env = {**env, **launching.preloaded(variant.settings, layout)}
+        command = launching.with_huddle(variant.settings, command, layout)
     return [*command, program(layout, variant), *words], env
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How huddle gets into a job: settings by name, and the loader in LD_PRELOAD."""
+"""How huddle gets into a job: settings by name, and `huddle run`."""
 
 import difflib
-import os
-import secrets
+import subprocess
 
 from .layout import Trouble
 
@@ -31,21 +30,19 @@ def settings_of(pairs, layout):
     return variables
 
 
-def preloaded(variables, layout):
-    """The given variables, and those that load huddle into a job."""
-    before = os.environ.get("LD_PRELOAD")
-    return {
-        **variables,
-        "LD_PRELOAD": f"{layout.loader}:{before}" if before else layout.loader,
-        "HUDDLE_JOB": secrets.token_hex(16),
-    }
+def with_huddle(settings, command, layout):
+    """The command that runs a command with huddle and these settings."""
+    words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    return [layout.launcher, "run", *words, "--", *command]
 
 
-def check_loader(layout):
-    if not os.path.isfile(layout.loader):
-        raise Trouble(f"the loader is missing: {layout.loader}")
-    if any(c in layout.loader for c in " :\t\n"):  # the separators of LD_PRELOAD
-        raise Trouble(
-            f"a path with a space or a colon cannot be preloaded: {layout.loader}; install huddle"
-            " elsewhere"
+def check_launcher(layout):
+    """Complains as every launch would."""
+    try:
+        answer = subprocess.run(
+            with_huddle({}, ["true"], layout), stderr=subprocess.PIPE, text=True, check=False
         )
+    except OSError as error:
+        raise Trouble(f"cannot run {layout.launcher}: {error.strerror}") from error
+    if answer.returncode != 0:
+        raise Trouble(answer.stderr.strip().removeprefix("huddle: "))

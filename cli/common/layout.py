@@ -21,8 +21,9 @@ class Trouble(Exception):
 class Layout:
     """Directories, relative to the prefix as in CMake (absolute ones are not changed)."""
 
-    def __init__(self, prefix, libs, plugins, tools, share, sysconf):
+    def __init__(self, prefix, programs, libs, plugins, tools, share, sysconf):
         self.prefix = prefix
+        self.bin = os.path.join(prefix, programs)
         self.libs = os.path.join(prefix, libs)
         self.plugins = os.path.join(prefix, plugins)
         self.tools = os.path.join(prefix, tools)
@@ -31,8 +32,8 @@ class Layout:
         self.sysconf = sysconf
 
     @property
-    def loader(self):
-        return os.path.join(self.plugins, "libhuddle-loader.so")
+    def launcher(self):
+        return os.path.join(self.bin, "huddle")
 
     def front_ends(self):
         """{"openmpi-4.1": path, ..., "mpich": path}: the front ends that are installed here."""

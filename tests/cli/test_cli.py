@@ -14,6 +14,7 @@ from said import some
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
+CLI = os.path.join(BUILD, "libexec", "huddle", "cli")
 
 # What launchers answer to --version, and what huddle makes of it.
 LAUNCHERS = {
@@ -92,12 +93,34 @@ class Run(unittest.TestCase):
             (("run", "--", "no-such-command"), 127, "no-such-command"),
             (("run", "--set", "HUDDLE_MEMRY=1", "--", "true"), 2, "HUDDLE_MEMRY"),
             (("run", "--set", "HUDDLE_MEMORY", "--", "true"), 2, "HUDDLE_MEMORY=VALUE"),
+            (("run", "--set", "--", "true"), 2, "--set"),
+            (("run", "--explain=1", "--", "true"), 2, "--explain"),
+            (("run", "--stats=", "--", "true"), 2, "FILE"),
+            (("run", "--no-such", "--", "true"), 2, "--no-such"),
+            (("run", "true"), 2, "-- is missing"),
+            (("run", "--", "/"), 126, "cannot run /"),
+            (("run", "--", "/no/such"), 127, "/no/such"),
         ):
             answer = huddle(*words)
             with self.subTest(words=words):
                 self.assertEqual(status, answer.returncode)
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
                 self.assertIn(said, answer.stderr)
+
+    def test_starts_no_python(self):
+        """It would be found on PATH; every other command needs it."""
+        with tempfile.TemporaryDirectory() as empty:
+            for words in ((), ("--stats", "--set", "HUDDLE_MEMORY=1M")):
+                answer = huddle("run", *words, "--", "/bin/sh", "-c", "echo here", PATH=empty)
+                self.assertEqual((0, "here\n"), (answer.returncode, answer.stdout), answer.stderr)
+            self.assertNotEqual(0, huddle("settings", PATH=empty).returncode)
+
+    def test_options_as_they_may_be_written(self):
+        seen = seen_by_command("--set=HUDDLE_MEMORY=1M", "--set", "HUDDLE_MEMORY=2", "--stats", "f")
+        self.assertEqual("2", seen["HUDDLE_MEMORY"])
+        self.assertEqual("json:" + os.path.abspath("f"), seen["HUDDLE_STATS"])
+        self.assertEqual("json:/f", seen_by_command("--stats=/f")["HUDDLE_STATS"])
+        self.assertIn("--stats", huddle("run", "--help").stdout)
 
     def test_explain_runs_nothing(self):
         with tempfile.TemporaryDirectory() as scratch:
@@ -111,8 +134,8 @@ class Run(unittest.TestCase):
 class Launcher(unittest.TestCase):
     def test_packages_of_the_build_tree_are_found_there_only(self):
         """
-        The environment that ./quickstart makes; a launcher like ours, whose command says whether it
-        sees what lies there.
+        The environment that ./quickstart makes; a CLI like ours, whose command says whether it sees
+        what lies there.
         """
         with tempfile.TemporaryDirectory() as tree:
             files = {
@@ -129,8 +152,7 @@ class Launcher(unittest.TestCase):
                 os.makedirs(os.path.dirname(os.path.join(tree, name)), exist_ok=True)
                 with open(os.path.join(tree, name), "w", encoding="utf-8") as file:
                     file.write(text)
-            os.mkdir(os.path.join(tree, "bin"))
-            launcher = shutil.copy(HUDDLE, os.path.join(tree, "bin"))
+            launcher = shutil.copy(CLI, os.path.join(tree, "libexec", "huddle"))
             self.assertEqual(
                 6,
                 subprocess.run([sys.executable, "-B", launcher], check=False).returncode,

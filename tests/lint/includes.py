@@ -28,6 +28,7 @@ PROGRAMS = {
     "bench": {"coll", "cost", "sim", "members"},
     "tools": {"coll", "cost", "sim", "members"},
     "members": set(),
+    "launch": set(),
 }
 # Files of programs that may include one more room, and why.
 EXCEPTIONS = {
@@ -35,6 +36,7 @@ EXCEPTIONS = {
     ("bench/fit.c", "shape"): "measures broadcasts along the trees that algorithms use",
     ("bench/collectives.c", "host"): "calls each collective of the MPI by its signature",
     ("bench/messages.c", "shape"): "the same, by send and receive",
+    ("src/launch/run.c", "core"): "the names of settings, from the library when one is given",
     (
         "src/tools/notes.c",
         "core",

@@ -323,26 +323,33 @@ static int distance(const char *a, const char *b)
     return row[nb];
 }
 
-static void complain_unknown(struct config *config, const char *assignment)
+const struct setting *hud_setting_nearest(const char *name)
 {
-    char name[SET_TEXT];
-    int nearest = 0, min = SET_TEXT;
+    int nearest = 0, min = SET_TEXT, count;
+    const struct setting *rows_shown = hud_settings(&count);
 
-    if (config->error[0] != '\0')
-        return;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
-    for (int i = 0; i < row_count; i++) {
-        int d = distance(name, rows[i].shown.name);
+    for (int i = 0; i < count; i++) {
+        int d = distance(name, rows_shown[i].name);
         if (d < min) {
             min = d;
             nearest = i;
         }
     }
-    bool near =
-        min <= 3 && 2 * min + 7 <= (int)strlen(name); /* at most half of what follows HUDDLE_ */
+    /* at most half of what follows HUDDLE_ */
+    return min <= 3 && 2 * min + 7 <= (int)strlen(name) ? &rows_shown[nearest] : NULL;
+}
+
+static void complain_unknown(struct config *config, const char *assignment)
+{
+    char name[SET_TEXT];
+
+    if (config->error[0] != '\0')
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
+    const struct setting *near = hud_setting_nearest(name);
     snprintf(config->error, sizeof config->error,
              "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
-             near ? "nearest: " : "", near ? rows[nearest].shown.name : "", near ? "; " : "");
+             near ? "nearest: " : "", near ? near->name : "", near ? "; " : "");
 }
 
 static void take_assignment(struct config *config, const char *assignment, const char *origin)

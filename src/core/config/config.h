@@ -50,6 +50,9 @@ enum config_choice {
     CHOICE_FIRST
 }; /* then the collective's algorithms in the order of alg.def */
 
+/* The row whose name is most like this one; NULL: none is like it. */
+HUD_API const struct setting *hud_setting_nearest(const char *name);
+
 /* Effective values of one context. */
 struct config {
     long number[SET_MAX];             /* WORD: index; BYTES: bytes, -1 for auto */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main.c - huddle COMMAND...: `run` is done here, everything else by the Python CLI. */
+#include "launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int hud_launch_fail(int status, const char *format, ...)
+{
+    va_list args;
+
+    fputs("huddle: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return status;
+}
+
+/* The folder above bin/, wherever it has been moved to. */
+static const char *prefix(void)
+{
+    static char path[PATH_MAX];
+
+    if (path[0] == '\0') {
+        ssize_t bytes = readlink("/proc/self/exe", path, sizeof path - 1);
+        if (bytes <= 0)
+            exit(hud_launch_fail(1, "/proc/self/exe cannot be read: %s", strerror(errno)));
+        for (int up = 0; up < 2; up++) {
+            char *slash = strrchr(path, '/');
+            if (slash)
+                *slash = '\0';
+        }
+    }
+    return path;
+}
+
+const char *hud_launch_path(const char *folder, const char *file)
+{
+    char *path = NULL;
+    int bytes = folder[0] == '/' ? asprintf(&path, "%s/%s", folder, file)
+                                 : asprintf(&path, "%s/%s/%s", prefix(), folder, file);
+
+    if (bytes < 0)
+        exit(hud_launch_fail(1, "out of memory"));
+    return path;
+}
+
+int hud_launch_cli(char **words)
+{
+    const char *cli = hud_launch_path(HUD_TOOL_DIR, "cli");
+    size_t count = 0;
+
+    while (words[count])
+        count++;
+    char **all = calloc(count + 2, sizeof *all);
+    if (!all)
+        return hud_launch_fail(1, "out of memory");
+    all[0] = (char *)(uintptr_t)cli;
+    memcpy(all + 1, words, count * sizeof *all);
+    execv(cli, all);
+    int why = errno;
+    free(all);
+    return hud_launch_fail(1, "cannot run %s: %s", cli, strerror(why));
+}
+
+int main(int count, char **words)
+{
+    if (count > 1 && strcmp(words[1], "run") == 0)
+        return hud_launch_run(words + 2);
+    return hud_launch_cli(words + (count > 0));
+}
