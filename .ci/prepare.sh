@@ -2,7 +2,7 @@
 # prepare.sh - what ./quickstart and ./test share: packages, the private Python environment, the
 # build. Source it at the root of the repository. It is quick when there is nothing to do.
 
-HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libnuma-dev libjansson-dev libtomlplusplus-dev libcmocka-dev libboost-context-dev
+HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libjansson-dev libtomlplusplus-dev libcmocka-dev libboost-context-dev
     openmpi-bin libopenmpi-dev mpich libmpich-dev hpcc lammps python3 python3-venv"
 HUD_TEST_PACKAGES="git clang clang-format libclang-rt-dev gfortran numactl strace libsimgrid-dev"
 HUD_WHEELS="mpi4py mpich numpy rich matplotlib black==26.10.1"

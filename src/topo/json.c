@@ -25,17 +25,10 @@ static json_t *append(json_t *list, json_t *item)
 
 static json_t *list_cpus(const struct topo_cpus *cpus)
 {
-    hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    char *text = NULL;
-    json_t *list = NULL;
+    char *text = hud_topo_list_write(cpus);
+    json_t *list = text ? json_string(text) : NULL;
 
-    for (int c = 0; set && c < TOPO_CPUS; c++)
-        if (topo_has(cpus, c))
-            hwloc_bitmap_set(set, (unsigned)c);
-    if (set && hwloc_bitmap_list_asprintf(&text, set) >= 0)
-        list = json_string(text);
     free(text);
-    hwloc_bitmap_free(set);
     return list;
 }
 
@@ -60,7 +53,7 @@ static json_t *list_names(unsigned kinds)
 
     for (int kind = 0; kind < TOPO_KINDS; kind++)
         if (kinds >> kind & 1)
-            list = append(list, json_string(hud_topo_kinds[kind].name));
+            list = append(list, json_string(hud_topo_kinds[kind]));
     return list;
 }
 

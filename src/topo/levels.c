@@ -10,15 +10,15 @@
  *         with the same units as an accepted one only adds its name.  So accepted levels always
  *         nest: NUMA nodes below or above sockets, groups below an L3, dies of some sockets.
  */
-#include "topo/machine.h"
+#include "topo/discover.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const struct topo_kind_row hud_topo_kinds[TOPO_KINDS] = {
-    [TOPO_NUMA] = { "numa", HWLOC_OBJ_NUMANODE }, [TOPO_SOCKET] = { "socket", HWLOC_OBJ_PACKAGE },
-    [TOPO_L3] = { "l3", HWLOC_OBJ_L3CACHE },      [TOPO_DIE] = { "die", HWLOC_OBJ_DIE },
-    [TOPO_L2] = { "l2", HWLOC_OBJ_L2CACHE },      [TOPO_GROUP] = { "group", HWLOC_OBJ_GROUP },
+const hwloc_obj_type_t hud_topo_types[TOPO_KINDS] = {
+    [TOPO_NUMA] = HWLOC_OBJ_NUMANODE, [TOPO_SOCKET] = HWLOC_OBJ_PACKAGE,
+    [TOPO_L3] = HWLOC_OBJ_L3CACHE,    [TOPO_DIE] = HWLOC_OBJ_DIE,
+    [TOPO_L2] = HWLOC_OBJ_L2CACHE,    [TOPO_GROUP] = HWLOC_OBJ_GROUP,
 };
 
 /*
@@ -165,7 +165,7 @@ int hud_topo_find_levels(hwloc_topology_t machine, struct topo *t)
         for (int kind = 0; kind < TOPO_KINDS; kind++)
             for (int d = lowest; d >= HWLOC_TYPE_DEPTH_NUMANODE;
                  d--) { /* NUMA nodes have a depth of their own, below 0 */
-                if (hwloc_get_depth_type(machine, d) != hud_topo_kinds[kind].type)
+                if (hwloc_get_depth_type(machine, d) != hud_topo_types[kind])
                     continue;
                 read_units(machine, d, units);
                 if (is_useful(units, cores, &t->cpus))

@@ -6,7 +6,7 @@
 
 #include "topo/topo.h"
 
-#include <hwloc.h>
+#include <stdbool.h>
 
 enum {
     TOPO_MOST_LEVELS = SHAPE_LEVELS - 1
@@ -16,10 +16,7 @@ enum {
  * is a NUMA node) bears the first name. */
 enum topo_kind { TOPO_NUMA, TOPO_SOCKET, TOPO_L3, TOPO_DIE, TOPO_L2, TOPO_GROUP, TOPO_KINDS };
 
-extern const struct topo_kind_row {
-    char name[TOPO_NAME];
-    hwloc_obj_type_t type;
-} hud_topo_kinds[TOPO_KINDS];
+extern const char hud_topo_kinds[TOPO_KINDS][TOPO_NAME];
 
 /* Disjoint sets of processors. */
 struct topo_units {
@@ -49,12 +46,17 @@ struct topo {
     uint64_t cache_bytes;     /* of the smallest of them, 0: not known */
 };
 
-/* Finds the largest shared caches of a loaded topology. */
-void hud_topo_find_caches(hwloc_topology_t machine, struct topo *t);
+/*
+ * Asks hwloc; description as in hud_topo_load_described, NULL: this machine.  In libhuddle hwloc and
+ * this function are in a library that it loads at the first call (src/late): of a job's ranks only a
+ * few need them.
+ */
+struct topo *hud_topo_discover(const char *description);
 
-/* Finds the active levels of a loaded topology; t->cpus is set.  Returns 0, or -1: out of
- * memory. */
-int hud_topo_find_levels(hwloc_topology_t machine, struct topo *t);
+/* list.c: "0-3,8".  Numbers from TOPO_CPUS on are left out.  False: not a list. */
+bool hud_topo_list_read(const char *text, struct topo_cpus *set);
+/* For free(); NULL: out of memory. */
+char *hud_topo_list_write(const struct topo_cpus *set);
 
 static inline bool topo_has(const struct topo_cpus *cpus, int cpu)
 {

@@ -9,8 +9,8 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "topo/sys.h"
 #include "topo/cgroup.h"
+#include "topo/machine.h"
 
-#include <hwloc/bitmap.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -47,82 +47,64 @@ int hud_topo_cpus_count(const struct topo_cpus *cpus)
 
 /* ---- NUMA nodes ------------------------------------------------------------------------------ */
 
-/* A list as the kernel writes it ("0-3,8").  NULL: no such file, or something else is in it. */
-static hwloc_bitmap_t read_list(const char *path)
+/* A list as the kernel writes it ("0-3,8").  False: no such file, or something else is in it. */
+static bool read_list(const char *path, struct topo_cpus *list)
 {
     char text[LIST_BYTES];
     FILE *f = fopen(path, "re");
-    hwloc_bitmap_t list = NULL;
+    bool read = f && fgets(text, sizeof text, f);
 
-    if (!f)
-        return NULL;
-    if (fgets(text, sizeof text, f)) {
+    if (read)
         text[strcspn(text, "\n")] = '\0';
-        list = hwloc_bitmap_alloc();
-        if (list && text[strspn(text, "0123456789,-")] == '\0' &&
-            hwloc_bitmap_list_sscanf(list, text) >= 0) {
-            fclose(f);
-            return list;
-        }
-    }
-    hwloc_bitmap_free(list);
-    fclose(f);
-    return NULL;
+    if (f)
+        fclose(f);
+    return read && hud_topo_list_read(text, list);
 }
 
-/* NULL only without memory: node 0 where the kernel does not say. */
-static hwloc_bitmap_t read_nodes(const char *root)
+/* Node 0 where the kernel does not say. */
+static void read_nodes(const char *root, struct topo_cpus *nodes)
 {
     char path[PATH_BYTES];
-    hwloc_bitmap_t nodes;
 
     snprintf(path, sizeof path, "%s/sys/devices/system/node/online", root);
-    nodes = read_list(path);
-    if (nodes && hwloc_bitmap_weight(nodes) >= 1)
-        return nodes;
-    hwloc_bitmap_free(nodes);
-    nodes = hwloc_bitmap_alloc();
-    if (nodes)
-        hwloc_bitmap_set(nodes, 0);
-    return nodes;
+    if (read_list(path, nodes) && hud_topo_cpus_count(nodes) >= 1)
+        return;
+    memset(nodes, 0, sizeof *nodes);
+    topo_add(nodes, 0);
 }
 
 int hud_sys_numa_nodes(const char *root)
 {
-    hwloc_bitmap_t nodes = read_nodes(root);
-    int count = nodes ? hwloc_bitmap_weight(nodes) : 1;
+    struct topo_cpus nodes;
 
-    hwloc_bitmap_free(nodes);
-    return count;
+    read_nodes(root, &nodes);
+    return hud_topo_cpus_count(&nodes);
 }
 
 static bool node_holds(const char *root, int node, const struct topo_cpus *cpus)
 {
     char path[PATH_BYTES];
-    hwloc_bitmap_t near;
+    struct topo_cpus near;
     bool holds;
 
     snprintf(path, sizeof path, "%s/sys/devices/system/node/node%d/cpulist", root, node);
-    near = read_list(path);
-    holds = near != NULL;
-    for (int c = 0; c < TOPO_CPUS && holds; c++)
-        if (cpus->word[c / 64] >> (c % 64) & 1)
-            holds = hwloc_bitmap_isset(near, (unsigned)c);
-    hwloc_bitmap_free(near);
+    holds = read_list(path, &near);
+    for (int word = 0; word < TOPO_CPUS / 64 && holds; word++)
+        holds = (cpus->word[word] & ~near.word[word]) == 0;
     return holds;
 }
 
 int hud_sys_home_node(const char *root, const struct topo_cpus *cpus)
 {
-    hwloc_bitmap_t nodes = read_nodes(root);
+    struct topo_cpus nodes;
+    bool one, bound = hud_topo_cpus_count(cpus) > 0;
     int home = -1;
 
-    if (!nodes || hwloc_bitmap_weight(nodes) == 1)
-        home = nodes ? hwloc_bitmap_first(nodes) : 0;
-    else if (hud_topo_cpus_count(cpus) > 0)
-        for (int n = hwloc_bitmap_first(nodes); n >= 0 && home < 0; n = hwloc_bitmap_next(nodes, n))
-            home = node_holds(root, n, cpus) ? n : -1;
-    hwloc_bitmap_free(nodes);
+    read_nodes(root, &nodes);
+    one = hud_topo_cpus_count(&nodes) == 1;
+    for (int n = 0; n < TOPO_CPUS && home < 0; n++)
+        if (topo_has(&nodes, n) && (one || (bound && node_holds(root, n, cpus))))
+            home = n;
     return home;
 }
 

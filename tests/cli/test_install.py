@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -61,6 +62,18 @@ class Install(unittest.TestCase):
             glob.glob(f"{self.prefix}/lib*/**/libhuddle.so", recursive=True)[0]
         )
         self.assertEqual(names(build_libs), names(installed_libs))
+
+    def test_programs_load_no_library_that_few_ranks_need(self):
+        def needed(path):
+            return set(re.findall(r"NEEDED.*\[(.*?)\.so", run("readelf", "-d", path)))
+
+        late = {"libhwloc", "libjansson", "libnuma", "libudev", "libstdc++"}
+        found = glob.glob(f"{self.prefix}/lib*/**/*huddle*.so", recursive=True)
+        topology = [path for path in found if path.endswith("/libhuddle-topology.so")]
+        self.assertIn("libhwloc", needed(topology[0]))
+        self.assertGreaterEqual(len(set(found) - set(topology)), 2)
+        for path in set(found) - set(topology):
+            self.assertFalse(needed(path) & late, path)
 
     def test_a_program_of_its_own(self):
         pkgconfig = os.path.dirname(glob.glob(f"{self.prefix}/**/huddle.pc", recursive=True)[0])

@@ -10,9 +10,6 @@
 
 #include <errno.h>
 #include <hwloc.h>
-#include <jansson.h>
-#include <numaif.h>
-#include <stdarg.h>
 #include <stdint.h>
 
 #define CALLER __builtin_return_address(0)
@@ -31,7 +28,7 @@
                                                         : REAL(library, name) arguments;           \
     }
 
-/* ---- hwloc, libnuma, jansson ----------------------------------------------------------------- */
+/* ---- hwloc ----------------------------------------------------------------------------------- */
 
 #define HWLOC(...) CALL("libhwloc.so.15", __VA_ARGS__)
 HWLOC(int, hwloc_topology_init, -1, (hwloc_topology_t * machine), (machine))
@@ -43,39 +40,6 @@ HWLOC(int, hwloc_topology_set_all_types_filter, -1,
 HWLOC(int, hwloc_topology_set_type_filter, -1,
       (hwloc_topology_t machine, hwloc_obj_type_t type, enum hwloc_type_filter_e filter),
       (machine, type, filter))
-HWLOC(hwloc_bitmap_t, hwloc_bitmap_alloc, NULL, (void), ())
-HWLOC(int, hwloc_bitmap_list_sscanf, -1, (hwloc_bitmap_t set, const char *restrict text),
-      (set, text))
-HWLOC(int, hwloc_bitmap_set, -1, (hwloc_bitmap_t set, unsigned index), (set, index))
-
-CALL("libnuma.so.1", long, mbind, -1,
-     (void *at, unsigned long bytes, int mode, const unsigned long *nodes, unsigned long count,
-      unsigned flags),
-     (at, bytes, mode, nodes, count, flags))
-CALL("libnuma.so.1", long, move_pages, -1,
-     (int pid, unsigned long count, void **pages, const int *nodes, int *status, int flags),
-     (pid, count, pages, nodes, status, flags))
-
-#define JANSSON(...) CALL("libjansson.so.4", __VA_ARGS__)
-JANSSON(json_t *, json_object, NULL, (void), ())
-JANSSON(json_t *, json_integer, NULL, (json_int_t value), (value))
-JANSSON(int, json_dump_file, -1, (const json_t *json, const char *path, size_t flags),
-        (json, path, flags))
-/* Without an object it releases the value and fails. */
-JANSSON(int, json_object_set_new, REAL("libjansson.so.4", json_object_set_new)(NULL, key, value),
-        (json_t * object, const char *key, json_t *value), (object, key, value))
-
-PUBLIC json_t *json_pack(const char *format, ...)
-{
-    va_list args;
-
-    if (faults_meet("json_pack", CALLER) != FAULT_NONE)
-        return NULL;
-    va_start(args, format);
-    json_t *packed = REAL("libjansson.so.4", json_vpack_ex)(NULL, 0, format, args);
-    va_end(args);
-    return packed;
-}
 
 /* ---- huddle's own: a number for each team, in the order in which a rank makes them ----------- */
 

@@ -22,6 +22,7 @@ BELOW = {
     "ops": set(),
     "cost": {"coll"},
     "coll": {"shape"},
+    "late": {"core"},
 }
 # programs -> rooms that they may include, not transitive
 PROGRAMS = {

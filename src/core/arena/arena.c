@@ -8,11 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <numaif.h>
+#include <linux/mempolicy.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -85,7 +86,8 @@ static int commit(struct arena *a, size_t from, size_t to)
             mask[a->aim / WORD] |= 1UL << (a->aim % WORD);
             /* refused in some containers: then the pages go where the owner runs, and
              * hud_arena_pages tells */
-            (void)mbind((char *)a->head + from, to - from, MPOL_PREFERRED, mask, NODES, 0);
+            (void)syscall(SYS_mbind, (char *)a->head + from, to - from, MPOL_PREFERRED, mask,
+                          (unsigned long)NODES, 0U);
         }
     }
     while (from < to) {
@@ -393,7 +395,7 @@ int hud_arena_pages(const struct arena *a, size_t offset, size_t bytes, int *nod
     for (size_t i = 0; where && i < pages; i++)
         where[i] = (char *)a->head + offset + i * a->page_bytes;
     if (where)
-        rc = move_pages(0, pages, where, NULL, nodes, 0) == 0 ? 0 : -1;
+        rc = syscall(SYS_move_pages, 0, pages, where, NULL, nodes, 0) == 0 ? 0 : -1;
     free(where);
     return rc;
 }

@@ -197,7 +197,7 @@ int read(std::string_view text, const toml_visitor &v)
 
 } // namespace
 
-int hud_toml_read(const char *text, size_t bytes, const struct toml_visitor *visitor)
+int hud_toml_parse(const char *text, size_t bytes, const struct toml_visitor *visitor)
 {
     std::string_view view(text, bytes);
     int deep = line_too_deep(view);

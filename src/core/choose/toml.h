@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * toml.h - reads a TOML file with tables of plain values, with line numbers.  toml++ is the parser.
+ * toml.h - reads a TOML file with tables of plain values, with line numbers.
  */
 #ifndef HUD_TOML_H
 #define HUD_TOML_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -25,6 +26,10 @@ struct toml_visitor {
 /* Returns 0, or what a call of the visitor answered.  No pair of the top level is reported as one:
  * it is strange. */
 int hud_toml_read(const char *text, size_t bytes, const struct toml_visitor *visitor);
+
+/* The same by toml++, which hud_toml_read asks for texts that are not plain. */
+int hud_toml_parse(const char *text, size_t bytes, const struct toml_visitor *visitor);
+bool hud_toml_is_plain(const char *text, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * late/jansson.c - jansson for libhuddle: the library is loaded by the first call.  It makes the
+ * JSON of statistics and of what the CLI asks, so most ranks never need it.
+ *
+ * Where it cannot be loaded, each function answers as if memory had run out.  Functions are looked
+ * up in that library only: other libraries in a program (json-c) have some of the same names.
+ */
+#include "core/local.h"
+
+#include <dlfcn.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#define SONAME "libjansson.so.4"
+
+static void *look_up(const char *name, _Atomic(void *) *kept)
+{
+    void *found = local_get(kept);
+    void *library = found ? NULL : dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
+
+    if (library) {
+        found = dlsym(library, name);
+        local_set(kept, found);
+    }
+    return found;
+}
+
+#define REAL(name)                                                                                 \
+    ({                                                                                             \
+        static _Atomic(void *) kept;                                                               \
+        (__typeof__(&name))look_up(#name, &kept);                                                  \
+    })
+
+/* A function, and what it answers without the library. */
+#define LATE(type, name, parameters, arguments, failed)                                            \
+    type name parameters                                                                           \
+    {                                                                                              \
+        __typeof__(&name) real = REAL(name);                                                       \
+        return real ? real arguments : (failed);                                                   \
+    }
+
+LATE(json_t *, json_object, (void), (), NULL)
+LATE(json_t *, json_array, (void), (), NULL)
+LATE(json_t *, json_string, (const char *value), (value), NULL)
+LATE(json_t *, json_integer, (json_int_t value), (value), NULL)
+LATE(json_t *, json_true, (void), (), NULL)
+LATE(json_t *, json_false, (void), (), NULL)
+LATE(json_t *, json_null, (void), (), NULL)
+LATE(json_t *, json_object_get, (const json_t *object, const char *key), (object, key), NULL)
+LATE(int, json_object_set_new, (json_t * object, const char *key, json_t *value),
+     (object, key, value), -1)
+LATE(int, json_object_del, (json_t * object, const char *key), (object, key), -1)
+LATE(size_t, json_array_size, (const json_t *array), (array), 0)
+LATE(json_t *, json_array_get, (const json_t *array, size_t index), (array, index), NULL)
+LATE(int, json_array_append_new, (json_t * array, json_t *value), (array, value), -1)
+LATE(int, json_equal, (const json_t *value, const json_t *other), (value, other), 0)
+LATE(json_t *, json_copy, (json_t * value), (value), NULL)
+LATE(json_t *, json_loads, (const char *text, size_t flags, json_error_t *error),
+     (text, flags, error), NULL)
+LATE(char *, json_dumps, (const json_t *json, size_t flags), (json, flags), NULL)
+LATE(int, json_dump_file, (const json_t *json, const char *path, size_t flags), (json, path, flags),
+     -1)
+
+void json_delete(json_t *json)
+{
+    __typeof__(&json_delete) real = REAL(json_delete);
+
+    if (real)
+        real(json);
+}
+
+json_t *json_pack(const char *format, ...)
+{
+    __typeof__(&json_vpack_ex) real = REAL(json_vpack_ex);
+    va_list args;
+
+    va_start(args, format);
+    json_t *packed = real ? real(NULL, 0, format, args) : NULL;
+    va_end(args);
+    return packed;
+}
