@@ -233,10 +233,18 @@ size_t hud_arena_free_bytes(struct arena *a)
     return max;
 }
 
-/* Counts where new pages lie. */
+/* Counts where new pages lie.  The kernel tells it only once they are mapped here.  A machine of one
+ * node needs no answer: its pages are mapped when they are used, which most of them never are. */
 static void verify(struct arena *a, size_t offset, size_t bytes)
 {
     size_t pages = bytes / a->page_bytes;
+
+    if (hud_topo_numa_nodes() == 1) {
+        mem_count(&a->head->stats.pages_home, pages, true);
+        return;
+    }
+    if (madvise((char *)a->head + offset, bytes, MADV_POPULATE_WRITE) != 0)
+        memset((char *)a->head + offset, 0, bytes);
     int *nodes = malloc(pages * sizeof *nodes);
 
     if (nodes && a->node >= 0 && hud_arena_pages(a, offset, bytes, nodes) == 0)
@@ -304,9 +312,6 @@ static int grow(struct arena *a, size_t start, size_t end, int committers)
         commit(a, from, end) != 0)
         return -1;
     a->committed_bytes = end > had ? end : had;
-    /* new pages are zero, but the kernel tells where a page lies only once it is mapped here */
-    if (madvise((char *)a->head + from, end - from, MADV_POPULATE_WRITE) != 0)
-        memset((char *)a->head + from, 0, end - from);
     verify(a, from, end - from);
     return 0;
 }
