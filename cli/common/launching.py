@@ -40,7 +40,11 @@ def check_launcher(layout):
     """Complains as every launch would."""
     try:
         answer = subprocess.run(
-            with_huddle({}, ["true"], layout), stderr=subprocess.PIPE, text=True, check=False
+            with_huddle({}, [layout.launcher, "run", "--help"], layout),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     except OSError as error:
         raise Trouble(f"cannot run {layout.launcher}: {error.strerror}") from error

@@ -21,7 +21,7 @@ class Trouble(Exception):
 class Layout:
     """Directories, relative to the prefix as in CMake (absolute ones are not changed)."""
 
-    def __init__(self, prefix, programs, libs, plugins, tools, share, sysconf):
+    def __init__(self, prefix, libs, plugins, tools, share, sysconf, programs="bin"):
         self.prefix = prefix
         self.bin = os.path.join(prefix, programs)
         self.libs = os.path.join(prefix, libs)
