@@ -202,6 +202,11 @@ static size_t messages_slot_bytes(const long *param, int ranks, size_t max_bytes
     return messages_bytes(&form, ranks, max_bytes);
 }
 
+static const struct alg_family messages_family = {
+    .params = messages_params,
+    .slot_bytes = messages_slot_bytes,
+};
+
 ALG_INLINE struct messages messages_of(struct mem *m, const struct coll *c, int root)
 {
     const struct messages_form form = messages_form_of(c->param);
@@ -331,13 +336,17 @@ static void barrier_messages(struct mem *m, const struct coll *c)
         send_empty(&x, hud_shape_child(&x.tree, me, i));
 }
 
+static const struct alg_family family = {
+    .slot_bytes = barrier_slot_bytes,
+};
+
 ALG_DEFINE(barrier, messages) = {
     .coll = "barrier",
     .name = "messages",
     .doc = "baseline: empty messages up a binomial tree and down again",
     .source = "Open MPI, coll/base",
     .baseline = true,
-    .slot_bytes = barrier_slot_bytes,
+    .family = &family,
     .run = barrier_messages,
 };
 
@@ -356,9 +365,7 @@ ALG_DEFINE(bcast, messages) = {
     .doc = "baseline: messages down a tree, through a queue of each pair of ranks",
     .source = "Open MPI, coll/base",
     .baseline = true,
-    .family = "messages",
-    .params = messages_params,
-    .slot_bytes = messages_slot_bytes,
+    .family = &messages_family,
     .run = bcast_messages,
 };
 
@@ -377,9 +384,7 @@ ALG_DEFINE(reduce, messages) = {
     .doc = "baseline: messages up a tree, through a queue of each pair of ranks",
     .source = "Open MPI, coll/base",
     .baseline = true,
-    .family = "messages",
-    .params = messages_params,
-    .slot_bytes = messages_slot_bytes,
+    .family = &messages_family,
     .run = reduce_messages,
 };
 
@@ -400,8 +405,6 @@ ALG_DEFINE(allreduce, messages) = {
            "ranks",
     .source = "Open MPI, coll/base",
     .baseline = true,
-    .family = "messages",
-    .params = messages_params,
-    .slot_bytes = messages_slot_bytes,
+    .family = &messages_family,
     .run = allreduce_messages,
 };

@@ -9,8 +9,8 @@ static json_t *params_json(const struct alg *alg, const long *param)
 {
     json_t *params = json_object();
 
-    for (int p = 0; alg->params && alg->params[p].name; p++) {
-        const struct alg_param *row = &alg->params[p];
+    for (int p = 0; alg_param_at(alg, p); p++) {
+        const struct alg_param *row = alg_param_at(alg, p);
         json_object_set_new(params, row->name,
                             row->words ? json_string(row->words[param[p] - row->min])
                                        : json_integer(param[p]));

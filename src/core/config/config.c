@@ -134,7 +134,7 @@ static void collect_choices(void)
 static void add_param(int alg, int param)
 {
     const struct alg *a = hud_shm_algs[alg];
-    const struct alg_param *p = &a->params[param];
+    const struct alg_param *p = alg_param_at(a, param);
     struct row *row = &rows[row_count];
     char name[SET_TEXT], preset[32];
 
@@ -181,7 +181,7 @@ static void build(void)
     collect_choices();
     row_count = SET_FIXED;
     for (int a = 0; hud_shm_algs[a]; a++)
-        for (int p = 0; hud_shm_algs[a]->params && hud_shm_algs[a]->params[p].name; p++)
+        for (int p = 0; alg_param_at(hud_shm_algs[a], p); p++)
             add_param(a, p);
     for (int i = 0; i < row_count; i++) {
         describe(&rows[i]);

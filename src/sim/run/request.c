@@ -101,7 +101,7 @@ static bool read_param(struct reader *r, const struct alg_param *p, const json_t
 static bool read_params(struct reader *r, struct request *q)
 {
     const json_t *table = json_object_get(r->json, "parameters");
-    const struct alg_param *params = q->alg->params;
+    const struct alg_param *params = q->alg->family->params;
     bool good = true;
     size_t known = 0;
 

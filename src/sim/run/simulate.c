@@ -32,8 +32,8 @@ static json_t *list_params(const struct request *q)
 {
     json_t *params = json_object();
 
-    for (int p = 0; q->alg->params && q->alg->params[p].name; p++) {
-        const struct alg_param *row = &q->alg->params[p];
+    for (int p = 0; alg_param_at(q->alg, p); p++) {
+        const struct alg_param *row = alg_param_at(q->alg, p);
         json_object_set_new(params, row->name,
                             row->words ? json_string(row->words[q->param[p] - row->min])
                                        : json_integer(q->param[p]));
