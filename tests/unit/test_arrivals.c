@@ -267,8 +267,13 @@ static void a_full_table_is_of_one_set_up(void **state)
     ends_set_up_well();
 }
 
+static void count_turn(void *arg)
+{
+    ++*(int *)arg;
+}
+
 /* Where the members' sockets are in network namespaces of their own, a name may be a stranger's:
- * nothing is sent. */
+ * nothing is sent, and nobody waits. */
 static void nothing_is_sent_to_another_network(void **state)
 {
     struct handover seen;
@@ -277,11 +282,27 @@ static void nothing_is_sent_to_another_network(void **state)
 
     (void)state;
     two[1].net_namespace = two[0].net_namespace + 1;
-    struct handover garbled = ends_says(&cards[1]);
-    garbled.bytes++; /* ends the wait */
-    assert_int_equal(ends_send(stranger, &cards[0], &garbled, sizeof garbled, 0, 0), 0);
-    assert_int_equal(hud_peers_map(&a.peers, &a.arena, two, 2, 0, NULL, NULL, base), 2);
+    int turns = 0;
+    assert_int_equal(hud_peers_map(&a.peers, &a.arena, two, 2, 0, count_turn, &turns, base), 2);
+    assert_int_equal(turns, 1);
     assert_int_equal(hud_handover_look(&b.peers.sock, &seen), HANDOVER_NONE);
+}
+
+/* Nothing can come from a rank without a socket, nor reach it: nobody waits, and other teams are not
+ * refused for that. */
+static void nobody_waits_for_a_rank_without_a_socket(void **state)
+{
+    struct peer_card two[2] = { cards[0], cards[1] };
+    char *base[2];
+
+    (void)state;
+    memset(two[1].socket, 0, sizeof two[1].socket);
+    int turns = 0;
+    assert_int_equal(hud_peers_map(&a.peers, &a.arena, two, 2, 0, count_turn, &turns, base), 2);
+    assert_int_equal(hud_peers_map(&b.peers, &b.arena, two, 2, 1, count_turn, &turns, base), 1);
+    assert_int_equal(turns, 2);
+    assert_false(hud_peers_lost(&a.peers));
+    ends_set_up_well();
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, ends_start, ends_finish)
@@ -302,6 +323,7 @@ int main(void)
         CASE(early_ones_of_others_do_not_enter),
         CASE(a_full_table_is_of_one_set_up),
         CASE(nothing_is_sent_to_another_network),
+        CASE(nobody_waits_for_a_rank_without_a_socket),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,17 @@
 
 #include <cmocka.h>
 
+static bool out_of_memory;
+
+/* Instead of the C library's: huddle's, too. */
+int fstat(int fd, struct stat *st)
+{
+    if (!out_of_memory)
+        return fstatat(fd, "", st, AT_EMPTY_PATH);
+    errno = ENOMEM;
+    return -1;
+}
+
 enum { RANKS = 5, UNKNOWN = 1 << 16, TROUBLE = 1 << 17 };
 
 /* A rank of a job. */
@@ -261,6 +272,32 @@ static void a_rank_that_cannot_is_absent_to_all(void **state)
     }
 }
 
+static void run_out(void)
+{
+    out_of_memory = true;
+}
+
+/* The kernel is out of memory when a rank announces itself: it is absent to all.  Or when it looks:
+ * it is there for all.  In neither case it finds what the others do not. */
+static void a_rank_out_of_memory_is_the_same_to_all(void **state)
+{
+    (void)state;
+    for (int by_proxy = 0; by_proxy < 2; by_proxy++) {
+        struct member m[] = {
+            { .rank = "0", .job = "a secret", .proxy = by_proxy, .before = run_out },
+            { .rank = "1", .job = "a secret", .proxy = by_proxy, .after = run_out },
+            { .rank = "2", .job = "a secret", .proxy = by_proxy },
+        };
+        for (int i = 0; i < 3; i++)
+            start(&m[i]);
+        assert_int_equal(asked(&m[0]), 0);
+        assert_int_equal(asked(&m[1]), 1 << 1 | 1 << 2);
+        assert_int_equal(asked(&m[2]), 1 << 1 | 1 << 2);
+        for (int i = 0; i < 3; i++)
+            end(&m[i]);
+    }
+}
+
 static void without_a_secret_none_is_present(void **state)
 {
     struct member m[] = { { .rank = "0" }, { .rank = "1", .job = "" }, { .job = "a secret" } };
@@ -405,6 +442,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_lost_descriptor_is_lost_for_all, new_proxy, drop_proxy),
         cmocka_unit_test_setup_teardown(a_rank_that_is_there_twice, new_proxy, drop_proxy),
         cmocka_unit_test_setup_teardown(a_rank_that_cannot_is_absent_to_all, new_proxy, drop_proxy),
+        cmocka_unit_test_setup_teardown(a_rank_out_of_memory_is_the_same_to_all, new_proxy,
+                                        drop_proxy),
         cmocka_unit_test(without_a_secret_none_is_present),
         cmocka_unit_test(names_tell_nothing),
         cmocka_unit_test(a_taken_name_means_one_thing_to_all),

@@ -140,22 +140,23 @@ static void await_no_more(struct peers *p, const struct peer_card *card)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* Whether the two send to each other.  A rank without a socket can do neither.  A name means another
+ * socket in another network namespace, perhaps a stranger's: that one gets nothing. */
+static bool is_near(const struct peer_card *own, const struct peer_card *card)
+{
+    return own->socket[0] != '\0' && card->socket[0] != '\0' &&
+           (own->net_namespace == card->net_namespace || own->net_namespace == 0 ||
+            card->net_namespace == 0);
+}
+
 /* Nothing more will come for that peer: it is mapped, or cannot be. */
-static bool is_settled(struct peers *p, const struct peer_card *card)
+static bool is_settled(struct peers *p, const struct peer_card *own, const struct peer_card *card)
 {
     pthread_mutex_lock(&p->lock);
     struct peer *peer = hud_peers_find(p, card->nonce);
-    bool settled = !peer || peer->head || peer->failed;
+    bool settled = !peer || peer->head || peer->failed || !is_near(own, card);
     pthread_mutex_unlock(&p->lock);
     return settled;
-}
-
-/* A name means another socket in another network namespace, perhaps a stranger's: that one gets
- * nothing. */
-static bool is_near(const struct peer_card *own, const struct peer_card *card)
-{
-    return card->socket[0] != '\0' && (own->net_namespace == card->net_namespace ||
-                                       own->net_namespace == 0 || card->net_namespace == 0);
 }
 
 /* One try, unless that peer has it: false, its queue was full. */
@@ -188,7 +189,7 @@ static bool all_settled(struct peers *p, const struct peer_card *cards, int rank
     bool all = true;
 
     for (int r = 0; all && r < ranks; r++)
-        all = r == me || is_settled(p, &cards[r]);
+        all = r == me || is_settled(p, &cards[me], &cards[r]);
     return all;
 }
 

@@ -4,6 +4,7 @@
 #ifndef HUD_DESCRIPTOR_H
 #define HUD_DESCRIPTOR_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +34,17 @@ static inline bool descriptor_is_ours(const struct descriptor *d)
     struct stat st;
 
     return d->fd >= 0 && fstat(d->fd, &st) == 0 && st.st_dev == d->device && st.st_ino == d->inode;
+}
+
+/* For answers that all ranks must share: it is known to be closed, or another file's.  An fstat that
+ * fails because there is no memory tells neither. */
+static inline bool descriptor_is_lost(const struct descriptor *d)
+{
+    struct stat st;
+
+    if (d->fd < 0 || fstat(d->fd, &st) != 0)
+        return d->fd < 0 || errno == EBADF;
+    return st.st_dev != d->device || st.st_ino != d->inode;
 }
 
 static inline void descriptor_close(struct descriptor *d)

@@ -38,27 +38,37 @@ static off_t base;
 static int own_rank;
 static bool locked;
 
-static bool is_socket(const char *variable, struct stat *st)
+enum answer { NO, YES, NOT_KNOWN };
+
+static enum answer is_socket(const char *variable, struct stat *st)
 {
     const char *text = secure_getenv(variable);
     char *end = NULL;
     long fd = text ? strtol(text, &end, 10) : -1;
 
-    return text && end != text && fd >= 0 && fd <= INT32_MAX && fstat((int)fd, st) == 0 &&
-           S_ISSOCK(st->st_mode);
+    if (!text || end == text || fd < 0 || fd > INT32_MAX)
+        return NO;
+    if (fstat((int)fd, st) != 0)
+        return errno == EBADF ? NO : NOT_KNOWN;
+    return S_ISSOCK(st->st_mode) ? YES : NO;
 }
 
-/* False: there is none.  control: the first, as a descriptor of our own, if one could be had; *job:
- * of all, and of what tells a spawned job from its parents. */
+/*
+ * False: there is none.  control: the first, as a descriptor of our own, if one could be had; *job:
+ * of all, and of what tells a spawned job from its parents.  If the kernel has no memory to
+ * answer, the other ranks have found one all the same: true, and control is closed.
+ */
 static bool find_socket(uint64_t *job)
 {
     const char *spawned = secure_getenv("PMI_SPAWNED");
-    bool there = false;
+    bool there = false, known = true;
     struct stat st;
 
     *job = hash_text(HASH_START, spawned ? spawned : "");
     for (size_t i = 0; i < sizeof socket_names / sizeof socket_names[0]; i++) {
-        if (!is_socket(socket_names[i], &st))
+        enum answer socket = is_socket(socket_names[i], &st);
+        known = known && socket != NOT_KNOWN;
+        if (socket != YES)
             continue;
         *job = hash_number(*job, (uint64_t)st.st_ino);
         if (!there)
@@ -66,7 +76,9 @@ static bool find_socket(uint64_t *job)
                 descriptor_of(fcntl(atoi(secure_getenv(socket_names[i])), F_DUPFD_CLOEXEC, 3));
         there = true;
     }
-    return there;
+    if (!known)
+        descriptor_close(&control);
+    return there || !known;
 }
 
 /* -1: not known; 0: nobody else has a lock there; 1: somebody has. */
@@ -126,7 +138,7 @@ static void search(int first, int end, void (*found)(int rank))
 
 static void look(int first, int end, void (*found)(int rank))
 {
-    if (!descriptor_is_ours(&control))
+    if (descriptor_is_lost(&control))
         return;
     search(first, end, found);
     if (locked && own_rank >= first && own_rank < end)

@@ -124,7 +124,7 @@ static bool is_bound(int rank)
 
 static void look(int first, int end, void (*found)(int rank))
 {
-    for (int r = first; descriptor_is_ours(&probe) && r < end; r++)
+    for (int r = first; !descriptor_is_lost(&probe) && r < end; r++)
         if (is_bound(r))
             found(r);
 }
