@@ -201,12 +201,21 @@ static void run_fragment(struct whole *w, size_t ring_bytes)
     w->at++;
 }
 
+/* Of the window: no more than the rank has of a shared cache, so that contributions are still there
+ * when they are read. */
+static size_t whole_usable(const struct coll *c, size_t ranks)
+{
+    size_t window = c->place->window_bytes, min = ranks * HUD_ELEMENT_MAX,
+           cache = c->cache_bytes > min ? c->cache_bytes : min;
+
+    return c->cache_bytes == 0 || cache > window ? window : cache;
+}
+
 static void allreduce_whole(struct mem *m, const struct coll *c)
 {
     size_t ranks = (size_t)mem_size(m), element = c->reduction->element_bytes,
-           unit = HUD_LINE % element == 0 ? HUD_LINE : element,
-           cell = c->place->window_bytes / ranks / HUD_LINE * HUD_LINE,
-           max = cell / unit * unit * ranks;
+           unit = HUD_LINE % element == 0 ? HUD_LINE : element, window = whole_usable(c, ranks),
+           cell = window / ranks / HUD_LINE * HUD_LINE, max = cell / unit * unit * ranks;
     struct whole_slot *mine = mem_slot(m, mem_rank(m));
     struct whole w = { .m = m,
                        .c = c,
@@ -221,7 +230,7 @@ static void allreduce_whole(struct mem *m, const struct coll *c)
         w.bytes = pieces_min(c->bytes - w.start_bytes, max);
         w.slice_bytes = cut_round_up((w.bytes + ranks - 1) / ranks, unit);
         size_t ring = (size_t)c->param[WHOLE_RING];
-        run_fragment(&w, ring == 0 ? c->place->window_bytes : ring);
+        run_fragment(&w, ring == 0 ? window : ring);
     }
     mem_put(m, &mine->at, w.at);
     mem_put(m, &mine->in_place, w.in_place);
