@@ -17,8 +17,8 @@
  *           small blocks of n bytes: l + (p - 2) g + 2 (p - 1) n u, g one more overlapped line
  *           traffic: none beyond the bytes read and written; small blocks, and those that cannot
  *           be reached, are copied once more, which stays in the caches
- * Accepts   any sizes, if the ranks can reach each other's memory (alg.direct) and the lease has
- *           room for a bounce buffer.
+ * Accepts   any sizes, if the ranks can reach each other's memory (alg_family.direct) and the lease
+ *           has room for a bounce buffer.
  *
  * Exchanges are counted by themselves: in the family's other operations not all meet all.
  *
@@ -228,10 +228,7 @@ ALG_DEFINE(alltoall, single) = {
     .name = "single",
     .doc = "single copy: every rank reads its blocks out of the others' memory",
     .source = "this project",
-    .direct = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = alltoall_single,
 };
 
@@ -257,10 +254,7 @@ ALG_DEFINE(alltoallv, single) = {
     .name = "single",
     .doc = "single copy: every rank reads its blocks out of the others' memory",
     .source = "this project, after alltoall/single",
-    .direct = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = alltoallv_single,
 };
 
@@ -289,9 +283,6 @@ ALG_DEFINE(allgather, single) = {
     .name = "single",
     .doc = "single copy: every rank reads the others' blocks out of their memory",
     .source = "this project, after alltoall/single",
-    .direct = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = allgather_single,
 };
