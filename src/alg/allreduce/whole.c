@@ -237,14 +237,18 @@ static void allreduce_whole(struct mem *m, const struct coll *c)
     mem_put(m, &mine->result_place, w.result_place);
 }
 
+static const struct alg_family whole_family = {
+    .params = whole_params,
+    .fixed_bytes = sizeof(struct whole_slot),
+    .window_bytes = whole_window_bytes,
+};
+
 ALG_DEFINE(allreduce, whole) = {
     .coll = "allreduce",
     .name = "whole",
     .doc = "every rank reduces its slice of the whole message at once, all copy out the results",
     .source = "this project",
-    .params = whole_params,
     .ordered = true,
-    .fixed_bytes = sizeof(struct whole_slot),
-    .window_bytes = whole_window_bytes,
+    .family = &whole_family,
     .run = allreduce_whole,
 };
