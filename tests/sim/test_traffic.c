@@ -43,6 +43,7 @@ static const struct traffic {
     { "reduce_scatter", "single", { 1, 1 }, { 1.5, 1.5, 1.5, 1.5 } }, /* 2 (1 - 1/p) n */
     { "alltoall", "windows", { 2, 2 }, { 6, 6, 6, 6 } },              /* 2 (p - 1) n */
     { "alltoall", "single", { 0, 0 }, { 0, 0, 0, 0 } },
+    { "alltoall", "push", { 0, 0 }, { 0, 0, 0, 0 } },
 };
 
 struct job {
