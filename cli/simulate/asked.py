@@ -13,6 +13,7 @@ from ..common.launching import settings_of
 from ..common.layout import Trouble
 from ..common.options import MAPS, real, sizes_of, whole
 from ..common.progress import Progress
+from .alternate import Alternate, apart
 
 SIZES, PAIR_SIZES = (
     "8:1M:8",
@@ -65,6 +66,14 @@ def add_arguments(parser):
         default=[],
         metavar="NAME=VALUE",
         help="a parameter of the algorithm, if there is only one",
+    )
+    parser.add_argument(
+        "--alternate",
+        metavar="COLLECTIVE[/ALGORITHM]",
+        help=(
+            "before each call, one of this collective with as many bytes, which does not count:"
+            " shows what it costs to take the team's window over from another algorithm"
+        ),
     )
     parser.add_argument(
         "--set",
@@ -184,6 +193,8 @@ def check_meaning(options, collective, rooted):
             " --measure)",
             2,
         )
+    if options.measure and options.alternate:
+        raise Trouble("--alternate: is not measured (accepted: without --measure)", 2)
     if options.measure and options.json:
         raise Trouble(
             "--measure: JSON has the simulator's answer only (accepted: without --json)", 2
@@ -197,9 +208,9 @@ class Asked:
         self.options, self.layout = options, layout
         self.about = find(layout, options.collective, "simulate")
         self.collective = self.about.name
-        algorithms = [
-            row for row in layout.ask("info", "algorithms") if row["collective"] == self.collective
-        ]
+        rows = layout.ask("info", "algorithms")
+        algorithms = [row for row in rows if row["collective"] == self.collective]
+        self.alternate = options.alternate and Alternate(options.alternate, rows, layout)
         self.names = self.choose([row["name"] for row in algorithms])
         self.params, self.settings = parameters(options.param), settings_of(options.set, layout)
         self.check_params(
@@ -211,15 +222,15 @@ class Asked:
             if not self.about.moves
             else options.bytes or sizes_of(PAIR_SIZES if self.about.blocks else SIZES)
         )
-        single = len(self.names) == len(self.sizes) == 1
-        if options.timeline and (not single or options.method == "loop"):
+        self.single = len(self.names) == len(self.sizes) == 1
+        if options.timeline and (not self.single or options.method == "loop"):
             raise Trouble(
                 "--timeline: needs a single call (accepted: one algorithm and one size, --method"
                 " single)",
                 2,
             )
         self.traced = (
-            single
+            self.single
             and options.method == "single"
             and bool(options.timeline or options.png or options.json)
         )
@@ -282,7 +293,12 @@ class Asked:
             if name
             else {}
         )
-        return {**self.settings, **forced}
+        return {**self.settings, **self.alternate_forced(), **forced}
+
+    def alternate_forced(self):
+        """One plan has both algorithms, unless they are of one collective."""
+        other = self.alternate and self.alternate.about.name != self.collective
+        return self.alternate.forced() if other else {}
 
     def as_said(self, name, error):
         """Rewrites an error about a setting to name the --param that the user gave."""
@@ -297,7 +313,10 @@ class Asked:
         The library's choice there: {"algorithm", "parameters", "slot_bytes"}; None: the call falls
         back to the MPI.
         """
-        asked = size if self.about.sized else 0
+        return self.serves(self.about, size, self.environment(name), name)
+
+    def serves(self, about, size, environment, name=None):
+        """The same, of any collective."""
         elsewhere = (
             {}
             if self.options.machine == machines.THIS or "HUDDLE_TUNING" in self.settings
@@ -305,13 +324,13 @@ class Asked:
         )  # a tuning file is only for this machine
         answer = self.layout.ask(
             "explain",
-            self.collective,
-            str(asked),
+            about.name,
+            str(size if about.sized else 0),
             str(self.ranks),
             self.options.map,
             self.machine["topology"],
             **elsewhere,
-            **self.environment(name),
+            **environment,
         )
         if answer["error"]:
             raise Trouble(self.as_said(name, answer["error"]), 2)
@@ -327,6 +346,7 @@ class Asked:
             request,
             {
                 "machine": f"--machine {self.options.machine}",
+                "alternate": f"--alternate {self.options.alternate}",
                 **{key: f"--{key}" for key in OPTIONS},
             },
         )
@@ -360,14 +380,32 @@ class Asked:
             "levels_off": self.setting("HUDDLE_LEVELS_OFF"),
             "placement": "off" if self.setting("HUDDLE_PLACEMENT") in ("off", "0") else "on",
         }
+        if self.alternate:
+            request["shared"] = serves["shared"]
+            request["alternate"] = self.between(name, size)
+        answer = self.simulated(request)
+        if self.alternate and self.single and answer["alternate"]["handover"]:
+            answer["without_handover_ns"] = self.simulated(apart(request))["times"]["time_ns"]
+        answer["skew_ns"] = o.skew or 0
+        answer["times"] = {what: ns - self.start_ns for what, ns in answer["times"].items()}
+        return answer
+
+    def between(self, name, size):
+        """The request's part about the calls of --alternate."""
+        other = self.alternate
+        shares = other.about.name != self.collective
+        environment = self.environment(name) if shares else {**self.settings, **other.forced()}
+        serves = self.serves(other.about, size, environment, name)
+        return other.request(serves, self.why, size)
+
+    def simulated(self, request):
+        """The simulator's answer, in which the checker has found no fault."""
         answer = self.run_program(request)["call"]
         if not answer["checker"]["clean"]:
             raise Trouble(
-                f"the checker found something in {self.collective}/{serves['algorithm']}:"
+                f"the checker found something in {self.collective}/{request['algorithm']}:"
                 f" {answer['checker']['report'].strip()}"
             )
-        answer["skew_ns"] = o.skew or 0
-        answer["times"] = {what: ns - self.start_ns for what, ns in answer["times"].items()}
         return answer
 
     def calls(self):
@@ -385,4 +423,5 @@ class Asked:
         return (
             f"{self.ranks} ranks {MAPS[self.options.map]}, on"
             f" {self.machine['name']}{machines.doubt_text(self.machine.get('doubt'))}"
+            f"{f', each after one of {self.alternate.said}' if self.alternate else ''}"
         )

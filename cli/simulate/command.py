@@ -9,7 +9,7 @@ import json
 from ..common import machines, places
 from ..common.layout import Trouble
 from ..common.text import bytes_text, heading, table
-from . import chart, measure, tables
+from . import alternate, chart, measure, tables
 from .asked import Asked, add_arguments  # noqa: F401  (used by main.py)
 
 
@@ -82,6 +82,8 @@ def main(options, _command, layout):
         tables.show_call(asked, next(iter(calls.values())), options.timeline)
     else:
         show_table(asked, calls)
+        if alternate.note(calls.values()):
+            print(f"  {alternate.note(calls.values())}")
     if options.png:
         places.write(options.png, chart.draw(asked, calls))
     return 0

@@ -5,6 +5,7 @@ path.
 """
 
 from ..common.text import bytes_text, heading, parameters_text, table
+from . import alternate
 
 METHODS = {
     "single": "median time of the slowest rank, single calls from a common start",
@@ -64,6 +65,8 @@ def show_call(asked, call, timeline):
             f"  simulated time {time_text(times['time_ns'])}{spread_text(times)}:"
             f" {METHODS[call['method']]} of {call['repetitions']}{entered}"
         )
+    if times and alternate.text(call, time_text):
+        print(f"  {alternate.text(call, time_text)}")
     print(
         f"  simulated run  {checker['posts']} posts, the longest chain has {checker['hops']};"
         f" the race checker found no fault in {checker['events']} steps"

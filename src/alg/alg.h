@@ -64,28 +64,35 @@ struct alg_param {
     const char *tune; /* values that `huddle tune` tries besides the preset: "8K,32K"; NULL: none */
 };
 
-struct alg {
-    const char *coll, *name, *doc, *source;
+/*
+ * What the algorithms of one family have in common: parameters and memory.  One slot serves them
+ * all, and their calls may follow each other in it in any order.  Many an algorithm is the only one
+ * of its family.  Two families are the same if their addresses are, in one backend.
+ */
+struct alg_family {
     const struct alg_param *params; /* ALG_PARAMS at most, ended by a NULL name; NULL: none */
-    bool
-        baseline; /* here to be compared with: never the choice of `huddle tune` unless asked for */
-    bool direct;  /* only for ranks that can reach each other's memory (mem_expose) */
-    bool ordered; /* reductions: each element from rank 0 on, one rank after the other, whatever the
-                     groups and the sizes */
-    const char *family; /* algorithms of one family have the same parameters and slot, and one slot
-                           serves them all; NULL: none */
-    size_t fixed_bytes; /* of its slot; 0: one of these says */
+    bool direct;        /* only for ranks that can reach each other's memory (mem_expose) */
+    size_t fixed_bytes; /* of the slot; 0: one of these says */
     /* Bytes of a slot that holds data among its lines, at most max_bytes; 0: cannot work in that.
      */
     size_t (*slot_bytes)(const long *param, int ranks, size_t max_bytes);
     /*
-     * Or its data have a window (mem_window), in which others may have worked since its last call:
+     * Or the data have a window (mem_window), in which others may have worked since the last call:
      * bytes of that, whole lines, at most max_bytes, 0: cannot work in that; and the rest of the
      * slot with such a window, NULL: fixed_bytes.  A team that gets control lines only does without
      * either.
      */
     size_t (*window_bytes)(const long *param, int ranks, size_t max_bytes);
     size_t (*lines_bytes)(const long *param, int ranks, size_t window_bytes);
+};
+
+struct alg {
+    const char *coll, *name, *doc, *source;
+    bool
+        baseline; /* here to be compared with: never the choice of `huddle tune` unless asked for */
+    bool ordered; /* reductions: each element from rank 0 on, one rank after the other, whatever the
+                     groups and the sizes */
+    const struct alg_family *family;
     /*
      * Pure; asked once, when a team is set up, not at a call: sees bytes, param and place, and
      * nothing else of c.  What takes n bytes takes every smaller message.  NULL: takes every call.
@@ -94,34 +101,43 @@ struct alg {
     void (*run)(struct mem *m, const struct coll *c); /* cannot fail once accepted */
 };
 
+/* Its parameter number p, from 0 on; NULL: it has no more. */
+static inline const struct alg_param *alg_param_at(const struct alg *a, int p)
+{
+    const struct alg_param *params = a->family->params;
+
+    return params && params[p].name ? &params[p] : NULL;
+}
+
 static inline bool alg_holds_data(const struct alg *a)
 {
-    return a->slot_bytes || a->window_bytes;
+    return a->family->slot_bytes || a->family->window_bytes;
 }
 
 /* Bytes of the slot without its window of window_bytes. */
-static inline size_t alg_lines_bytes(const struct alg *a, const long *param, int ranks,
+static inline size_t alg_lines_bytes(const struct alg_family *f, const long *param, int ranks,
                                      size_t window_bytes)
 {
-    return mem_lines(a->lines_bytes ? a->lines_bytes(param, ranks, window_bytes) : a->fixed_bytes);
+    return mem_lines(f->lines_bytes ? f->lines_bytes(param, ranks, window_bytes) : f->fixed_bytes);
 }
 
 /* Its memory from the slice's byte `offset` on, at most max_bytes, with a window of its own. */
 static inline struct alg_place alg_place_alone(const struct alg *a, const long *param, int ranks,
                                                size_t offset, size_t max_bytes)
 {
+    const struct alg_family *f = a->family;
     const struct alg_place none = { .slot_bytes = 0 };
     struct alg_place p = { .slot_offset = offset };
 
-    if (!a->window_bytes) {
+    if (!f->window_bytes) {
         p.slot_bytes =
-            mem_lines(a->slot_bytes ? a->slot_bytes(param, ranks, max_bytes) : a->fixed_bytes);
+            mem_lines(f->slot_bytes ? f->slot_bytes(param, ranks, max_bytes) : f->fixed_bytes);
         return p.slot_bytes <= max_bytes ? p : none;
     }
     for (size_t good = 0, bad = max_bytes + 1, max = max_bytes; bad - good > 1;
          max = good + (bad - good) / 2) { /* the largest window that leaves room for the slot */
-        size_t window = a->window_bytes(param, ranks, max),
-               lines = alg_lines_bytes(a, param, ranks, window);
+        size_t window = f->window_bytes(param, ranks, max),
+               lines = alg_lines_bytes(f, param, ranks, window);
         bool fits = lines + mem_lines(window) <= max_bytes;
         if (fits && window != 0)
             p = (struct alg_place){ offset, offset + lines, lines, window, 0 };

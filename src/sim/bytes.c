@@ -137,6 +137,17 @@ const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_
     return NULL;
 }
 
+const struct sim_event *hud_bytes_stale(const struct sim_bytes *b, size_t first, size_t end,
+                                        unsigned call, size_t *at)
+{
+    for (int i = find(b, first); i < b->count && b->ranges[i].first < end; i++)
+        if (b->ranges[i].write.rank < 0 || b->ranges[i].write.call != call) {
+            *at = b->ranges[i].first > first ? b->ranges[i].first : first;
+            return &b->ranges[i].write;
+        }
+    return NULL;
+}
+
 bool hud_bytes_touched(const struct sim_bytes *b, size_t first, size_t end)
 {
     int i = find(b, first);

@@ -30,6 +30,10 @@ const struct sim_event *hud_bytes_read(struct sim_bytes *b, size_t first, size_t
 const struct sim_event *hud_bytes_write(struct sim_bytes *b, size_t first, size_t end,
                                         const struct sim_event *by, const struct sim_order *clock,
                                         size_t *at);
+/* Of bytes that have all been read: the last write of the first one that was not written in that
+ * call (rank -1: never written), and *at; NULL: all were. */
+const struct sim_event *hud_bytes_stale(const struct sim_bytes *b, size_t first, size_t end,
+                                        unsigned call, size_t *at);
 /* Somebody wrote or read a byte of [first, end). */
 bool hud_bytes_touched(const struct sim_bytes *b, size_t first, size_t end);
 /* Forget them. */

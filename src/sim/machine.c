@@ -4,6 +4,7 @@
 #include "sim/machine.h"
 
 #include "sim/grow.h"
+#include "sim/machine_cores.h"
 #include "sim/machine_rules.h"
 #include "sim/plain.h"
 
@@ -231,7 +232,7 @@ static void read_row(struct reader *r, const struct row *row, const json_t *valu
                  shown(value, text, sizeof text));
 }
 
-/* ---- where the cores are ---- */
+/* ---- texts ---- */
 
 static const char *read_text(struct reader *r, const json_t *description, const char *key)
 {
@@ -255,73 +256,6 @@ static void read_name(struct sim_machine *m, const char *name)
            ((unsigned char)name[bytes] & 0xc0) == 0x80) /* the next byte goes on with a character */
         bytes--;
     snprintf(m->name, sizeof m->name, "%.*s", (int)bytes, name);
-}
-
-static int *units_of(struct reader *r, int level, int *of)
-{
-    struct sim_machine *m = r->m;
-
-    for (int c = 0; c < m->cores; c++) {
-        struct topo_cpus one = { { 0 } };
-        one.word[m->cpu[c] / 64] = (uint64_t)1 << (m->cpu[c] % 64);
-        of[c] = level < 0 ? 0 : hud_topo_unit(m->topo, level, &one);
-        if (of[c] < 0)
-            complain(
-                r,
-                "topology: processor %d lies in no %s (accepted: levels that hold every processor)",
-                m->cpu[c], hud_topo_level_name(m->topo, level));
-    }
-    return of;
-}
-
-static int count_units(const struct sim_machine *m, int level)
-{
-    return level < 0 ? 1 : hud_topo_level_units(m->topo, level);
-}
-
-static void read_cores(struct reader *r)
-{
-    struct sim_machine *m = r->m;
-    struct topo_cpus all;
-
-    hud_topo_all(m->topo, &all);
-    m->cpu = hud_must(calloc((size_t)hud_topo_cpus_count(&all) + 1, sizeof *m->cpu));
-    for (int cpu = 0; cpu < TOPO_CPUS; cpu++)
-        if (all.word[cpu / 64] >> (cpu % 64) & 1)
-            m->cpu[m->cores++] = cpu;
-    if (m->cores != hud_topo_cores(m->topo))
-        complain(r, "topology: %d threads on %d cores (accepted: one thread per core)", m->cores,
-                 hud_topo_cores(m->topo));
-}
-
-static void read_place(struct reader *r, const char *topology)
-{
-    struct sim_machine *m = r->m;
-
-    m->topo = r->failed ? NULL : hud_topo_load_described(topology);
-    if (!m->topo) {
-        complain(r,
-                 "topology: \"%s\" is not understood (accepted: hwloc's \"pack:2 l3:1 core:8 "
-                 "pu:1\", or the path of an .xml; at most %d "
-                 "processors)",
-                 topology, TOPO_CPUS);
-        return;
-    }
-    read_cores(r);
-    size_t cores = (size_t)m->cores;
-    int numa = hud_topo_level_of(m->topo, "numa"), socket = hud_topo_level_of(m->topo, "socket");
-    m->levels = hud_topo_levels(m->topo);
-    m->classes = m->levels + 2;
-    m->nodes = count_units(m, numa);
-    m->sockets = count_units(m, socket);
-    m->unit = hud_must(calloc((size_t)m->levels * cores + 1, sizeof *m->unit));
-    for (int l = 0; l < m->levels; l++)
-        units_of(r, l, m->unit + (size_t)l * cores);
-    m->node = units_of(r, numa, hud_must(calloc(cores + 1, sizeof *m->node)));
-    m->socket = units_of(r, socket, hud_must(calloc(cores + 1, sizeof *m->socket)));
-    m->first = hud_must(calloc((size_t)m->nodes + 1, sizeof *m->first));
-    for (int c = m->cores - 1; c >= 0 && !r->failed; c--)
-        m->first[m->node[c]] = c;
 }
 
 /* ---- the whole ---- */
@@ -374,6 +308,7 @@ struct sim_machine *hud_machine_read(const json_t *description, char *error, siz
 {
     struct sim_machine *m = hud_must(calloc(1, sizeof *m));
     struct reader r = { .m = m, .error = error, .error_bytes = error_bytes };
+    const char *topology;
 
     hud_machine_blank(m);
     if (!json_is_object(description))
@@ -381,25 +316,14 @@ struct sim_machine *hud_machine_read(const json_t *description, char *error, siz
     else
         find_strange(&r, NULL, description);
     read_name(m, read_text(&r, description, "name"));
+    topology = read_text(&r, description, "topology");
     if (!r.failed)
-        read_place(&r, read_text(&r, description, "topology"));
+        r.failed = !hud_machine_read_cores(m, topology, error, error_bytes);
     if (!r.failed)
         read_tables(&r, description);
     if (!r.failed)
         hud_machine_assume(m);
     if (!r.failed && hud_machine_check(m, error, error_bytes))
-        return m;
-    hud_machine_free(m);
-    return NULL;
-}
-
-struct sim_machine *hud_machine_place(const char *topology, char *error, size_t error_bytes)
-{
-    struct sim_machine *m = hud_must(calloc(1, sizeof *m));
-    struct reader r = { .m = m, .error = error, .error_bytes = error_bytes };
-
-    read_place(&r, topology);
-    if (!r.failed)
         return m;
     hud_machine_free(m);
     return NULL;

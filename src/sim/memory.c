@@ -27,7 +27,26 @@ void hud_sim_event(struct mem *m, const char *what)
     hud_sched_event(m, what, here.file, here.line);
 }
 
+const char *hud_sim_file_end(const char *path, size_t bytes)
+{
+    size_t whole = strlen(path);
+
+    return whole > bytes ? path + whole - bytes : path;
+}
+
 /* ---- bytes ---- */
+
+/* The line before the team's window is the handover's. */
+static void check_handover(struct mem *m)
+{
+    static const char handover[] = "alg/window.c";
+    const struct sim_event *now = &m->self->now;
+
+    if (strcmp(hud_sim_file_end(now->file, strlen(handover)), handover) != 0)
+        hud_sim_fail(m->s,
+                     "the line of the window's handover: rank %d %s at %s:%d, and only %s may\n",
+                     now->rank, now->what, now->file, now->line, handover);
+}
 
 struct sim_spot hud_sim_spot(struct mem *m, const void *p, size_t bytes)
 {
@@ -46,13 +65,17 @@ struct sim_spot hud_sim_spot(struct mem *m, const void *p, size_t bytes)
     bool in_slot = within >= first && within + bytes <= first + own->slot_bytes,
          in_window =
              within + line >= window && within + bytes <= window + mem_lines(own->window_bytes);
-    if (!in_slot && !(in_window && own->window_bytes != 0))
+    in_window = in_window && own->window_bytes != 0;
+    if (!in_slot && !in_window)
         hud_sim_fail(
             s,
             "outside its region of %zu bytes: rank %d %s at %s:%d, bytes %td..%td of rank %zu's\n",
             own->slot_bytes + own->window_bytes, now->rank, now->what, now->file, now->line,
             (ptrdiff_t)(within - first), (ptrdiff_t)(within - first + bytes) - 1, arena);
-    return (struct sim_spot){ &s->ranks[arena], within, s->twin + at };
+    if (in_window && within < window)
+        check_handover(m);
+    return (struct sim_spot){ &s->ranks[arena], within, s->twin + at,
+                              in_window && within >= window };
 }
 
 void hud_sim_access(struct mem *m, const struct sim_spot *spot, size_t bytes, sim_access *access)
@@ -62,6 +85,29 @@ void hud_sim_access(struct mem *m, const struct sim_spot *spot, size_t bytes, si
         access(&spot->owner->bytes, spot->at, spot->at + bytes, &m->self->now, m->self->clock, &at);
 
     hud_sim_race(m->s, &m->self->now, other, "the arena", spot->owner->number, at);
+}
+
+/* An algorithm does not find bytes of its window again at its next call: others work there, too. */
+static void check_stale(struct mem *m, const struct sim_spot *spot, size_t bytes)
+{
+    const struct sim_event *now = &m->self->now;
+    size_t at = 0;
+    const struct sim_event *left =
+        hud_bytes_stale(&spot->owner->bytes, spot->at, spot->at + bytes, now->call, &at);
+
+    if (left && left->rank < 0)
+        hud_sim_fail(m->s,
+                     "nobody has written it: rank %d %s at %s:%d, byte %zu of rank %d's arena, in "
+                     "its window\n",
+                     now->rank, now->what, now->file, now->line, at, spot->owner->number);
+    else if (left)
+        hud_sim_fail(m->s,
+                     "left by an earlier call: rank %d %s at %s:%d, in call %u, byte %zu of rank "
+                     "%d's arena, in its window\n"
+                     "  rank %d %s at %s:%d, in call %u\n",
+                     now->rank, now->what, now->file, now->line, now->call - 1, at,
+                     spot->owner->number, left->rank, left->what, left->file, left->line,
+                     left->call - 1);
 }
 
 /* Plain bytes must not be a flag's. */
@@ -80,6 +126,8 @@ static void touch_plain(struct mem *m, const struct sim_spot *spot, size_t bytes
                          now->rank, now->what, now->file, now->line, line * HUD_LINE,
                          spot->owner->number);
     hud_sim_access(m, spot, bytes, access);
+    if (spot->window && access == hud_bytes_read)
+        check_stale(m, spot, bytes);
 }
 
 /* ---- data ---- */

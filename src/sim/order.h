@@ -25,6 +25,7 @@ struct sim_event {
     const char *what; /* "reads", "posts", ... */
     const char *file;
     int line;
+    unsigned call; /* the collective that it is part of, counted from 1 on; 0: none */
 };
 
 struct order_leaf {

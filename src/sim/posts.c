@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-static const char *file_end(const char *path, size_t length)
-{
-    size_t whole = strlen(path);
-
-    return whole > length ? path + whole - length : path;
-}
-
 /* What the mutation drops of the current call. */
 static int dropped(struct mem *m)
 {
@@ -19,7 +12,7 @@ static int dropped(struct mem *m)
     const struct sim_event *now = &m->self->now;
 
     if (!o->mutate_file || now->line != o->mutate_line ||
-        strcmp(file_end(now->file, strlen(o->mutate_file)), o->mutate_file) != 0)
+        strcmp(hud_sim_file_end(now->file, strlen(o->mutate_file)), o->mutate_file) != 0)
         return 0;
     m->s->mutated++;
     return o->mutate;

@@ -105,6 +105,7 @@ void hud_sched_event(struct mem *m, const char *what, const char *file, int line
     struct sim *s = r->s;
 
     r->now = sim_event_of(r, what, file, line);
+    r->now.call = m->alg ? (unsigned)m->calls + 1 : 0;
     r->in = m;
     s->events++;
     count_anew(r);

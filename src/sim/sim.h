@@ -8,7 +8,10 @@
  *     posts and awaits; this includes bytes in a flag's line,
  *   - two writes to a flag are not ordered, or its value does not grow, or a flag's bytes are
  *     accessed as plain bytes,
- *   - shared memory is accessed without mem.h, or outside the running algorithm's regions,
+ *   - shared memory is accessed without mem.h, or outside the running algorithm's regions, or
+ *     the line of the team's window (alg/window.c) by anything but its handover,
+ *   - a byte of an algorithm's window is read that was not written in the same call: others may
+ *     have left it there,
  *   - a rank returns before its collective allows it (barrier: every rank has entered, bcast: the
  *     root has),
  *   - a use of a user's buffer is not ordered with its owner's return, which counts as a read and

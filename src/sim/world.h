@@ -87,6 +87,7 @@ struct sim_spot {
     struct sim_rank *owner;
     size_t at; /* in its arena */
     char *twin;
+    bool window; /* in the running algorithm's window */
 };
 
 struct sim_team {
@@ -133,6 +134,9 @@ void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_ev
                   const char *what, int owner, size_t at);
 
 /* ---- memory.c ---- */
+
+/* The end of a path, of so many bytes; all of a shorter one. */
+const char *hud_sim_file_end(const char *path, size_t bytes);
 
 /* hud_sched_event of a call of mem.h, at the place that hud_sim_at has told. */
 void hud_sim_event(struct mem *m, const char *what);

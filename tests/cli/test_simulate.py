@@ -480,8 +480,9 @@ class Begun(unittest.TestCase):
             asked.traced,
             asked.start_ns,
             asked.small_calls,
+            asked.alternate,
             requests,
-        ) = ("bcast", 2, {}, {}, False, 14, 256, [])
+        ) = ("bcast", 2, {}, {}, False, 14, 256, None, [])
         asked.resolve = lambda name, size: {
             "algorithm": "inline",
             "parameters": {},

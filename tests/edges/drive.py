@@ -33,6 +33,8 @@ from edges import files, read  # noqa: E402
 SHAPES = ((3, ()), (4, ("--groups",)), (8, ("--groups",)))
 SINGLE = ("single", "push")  # algorithms by kernel copies
 SINGLE_COPY = "single_copy/single_copy.h"  # where all of that family enter
+WINDOW = "alg/window.c"
+TRIES = 5  # of a kill: while others wait in the handover, or, rarely, before they come to it
 LIMIT = 90  # seconds of one job; it ends itself before
 HOST = {
     ("host", 1): "before the host's allgather",
@@ -40,6 +42,14 @@ HOST = {
     ("host", 3): "after it",
     ("host", 4): "while descriptors are handed over",
 }
+
+
+# Two collectives in turn in the team's shared window, an algorithm each, in each shape
+TURNS = (
+    (("bcast", "queue"), ("allreduce", "slices")),
+    (("alltoall", "windows"), ("bcast", "queue")),
+    (("reduce", "slices"), ("allgather", "windows")),
+)
 
 
 class Configuration(NamedTuple):
@@ -120,6 +130,15 @@ def configurations():
                 ((f"HUDDLE_{kind.upper()}", "inline"),),
                 rf"alg/{kind}/",
             )
+        (one, _), (other, _) = TURNS[shape]
+        yield Configuration(
+            f"window/{ranks}",
+            one,
+            ranks,
+            options + ("--alternate", other),
+            tuple((f"HUDDLE_{c.upper()}", name) for c, name in TURNS[shape]),
+            r"alg/(?!barrier/)",
+        )
         yield Configuration(
             f"handover/{ranks}", collective, ranks, options + ("--handover",), (), r"host$"
         )
@@ -159,6 +178,7 @@ def run(job, configuration, kill=None, more=(), record=None):
             "lines": 0,
             "line_ms": -1,
             "failed": 0,
+            "waited": [],
         }
 
 
@@ -234,11 +254,49 @@ def late_root(job):
     )
 
 
+def window_places():
+    """The places of the shared window's handover: (of R1, of A1)."""
+    sites = read(SRC / WINDOW)[1]
+    return tuple(
+        next((WINDOW, site.line) for site in sites if label in site.labels)
+        for label in ("R1", "A1")
+    )
+
+
+def waits_there(answer):
+    """A call has failed in the handover's wait."""
+    return "{}:{}".format(*window_places()[1]) in answer["waited"]
+
+
+def in_handover(job, kill):
+    """
+    A rank dies when it has done all of a call but the post by which it leaves the window.  So the
+    others leave that call, and wait for it in the next handover.
+    """
+    for _ in range(TRIES):
+        answer = run(job, kill.configuration, kill)
+        if answer["fault"] or waits_there(answer):
+            return answer
+    return {**answer, "fault": f"others do not wait in the handover, but at {answer['waited']}"}
+
+
+def handovers(job, chosen):
+    """Of each configuration that has them: a kill at either edge, in the middle of the calls."""
+    for configuration in (c for c in chosen if c.name.startswith("window/")):
+        left, wait = (
+            Kill(configuration, place, configuration.ranks, configuration.ranks - 1)
+            for place in window_places()
+        )
+        yield left, "handover", functools.partial(in_handover, job, left)
+        yield wait, "handover", functools.partial(run, job, configuration, wait)
+
+
 class Results:
     def __init__(self):
         self.kills = collections.Counter()
         self.places, self.times, self.faults = set(), [], []
         self.missed = 0
+        self.handovers = 0  # in which ranks waited for one that had died
 
     def add(self, kill, way, answer):
         if not answer["struck"] and not answer["fault"]:
@@ -246,6 +304,7 @@ class Results:
             return
         self.kills[way] += 1
         self.places.add(kill.place)
+        self.handovers += waits_there(answer)
         if answer["lines"] and way != "late":
             self.times.append(answer["line_ms"])
         if answer["fault"]:
@@ -273,6 +332,8 @@ def report(results, reached):
         + ", ".join(f"{n} kills ({way})" for way, n in sorted(results.kills.items()))
         + (f"; {results.missed} were not come to" if results.missed else "")
     )
+    if results.handovers:
+        print(f"{results.handovers} kills ended waits in the handover of the shared window")
     if results.times:
         print(
             f"from the kill until the line: median {statistics.median(results.times):.0f} ms,"
@@ -302,13 +363,14 @@ def make_plan(job, chosen, chance, workers):
     }
 
 
-def tasks(job, kills, full):
+def tasks(job, chosen, kills, full):
     """
     (kill, way, what to call): all kills, and now and then one of the other ways with the next
     place.
     """
     others = ("wait", "abort", "late", "second")
     yield late_root(job)
+    yield from handovers(job, chosen)
     for i, kill in enumerate(kills):
         yield kill, "kill", functools.partial(run, job, kill.configuration, kill)
         if i % 4 == 0 and kill.place[0].startswith("alg/"):
@@ -357,9 +419,14 @@ def main():
             if args.full or time.monotonic() < end:
                 results.add(*task[:2], task[2]())
 
-        for _ in pool.map(one, tasks(args.job, kills, args.full)):
+        for _ in pool.map(one, tasks(args.job, chosen, kills, args.full)):
             pass
     report(results, reached)
+    if any(c.name.startswith("window/") for c in chosen):
+        results.faults += [
+            f"no rank was killed at {name}:{line}"
+            for name, line in sorted(set(window_places()) - results.places)
+        ]
     print(f"{len(results.faults)} faults")
     sys.exit(1 if results.faults or not results.kills else 0)
 

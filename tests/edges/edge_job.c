@@ -13,6 +13,7 @@
  *     --packed              buffers are not contiguous: so nobody reaches into another rank's
  *                           memory
  *     --rounds N            calls on the first team
+ *     --alternate OTHER     every second call is of that collective, and all are large
  *     --late R CALL         rank R sleeps before that call
  *     --second R            rank R dies in its first wait after the victim
  *
@@ -174,19 +175,22 @@ static const char *find_fault(bool ended)
 static void print_result(const char *fault)
 {
     int ok = 0, failed = 0;
-    char plain[400];
+    char plain[400], waited[JOB_RANKS * (JOB_PLACE + 4)] = "";
 
     for (int r = 0; r < options.ranks; r++) {
         ok += atomic_load(&page->ok[r]);
         failed += atomic_load(&page->failed[r]);
+        if (page->waited[r][0] != '\0')
+            snprintf(waited + strlen(waited), sizeof waited - strlen(waited), "%s\"%s\"",
+                     waited[0] != '\0' ? ", " : "", page->waited[r]);
     }
     snprintf(plain, sizeof plain, "%s", fault ? fault : "");
     for (char *c = plain; *c; c++)
         *c = *c == '"' || *c == '\\' || *c < ' ' ? '\'' : *c;
     printf("{\"struck\": %s, \"call\": %d, \"lines\": %d, \"line_ms\": %.1f, \"ok\": %d, "
-           "\"failed\": %d, \"fault\": \"%s\"}\n",
+           "\"failed\": %d, \"waited\": [%s], \"fault\": \"%s\"}\n",
            atomic_load(&page->struck) ? "true" : "false", atomic_load(&page->struck) - 1, lines,
-           line_ms, ok, failed, plain);
+           line_ms, ok, failed, waited, plain);
 }
 
 static int run(void)
@@ -223,6 +227,8 @@ static int take_options(int argc, char **argv)
         aborts = aborts || strcmp(argv[i], "--abort") == 0;
         if (strcmp(argv[i], "--second") == 0 && i + 1 < argc)
             options.second = atoi(argv[++i]);
+        if (strcmp(argv[i], "--alternate") == 0 && i + 1 < argc)
+            options.other = argv[++i];
         if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc)
             options.rounds = atoi(argv[++i]);
         if (strcmp(argv[i], "--late") == 0 && i + 2 < argc) {
@@ -240,7 +246,7 @@ int main(int argc, char **argv)
 
     if (i + 2 != argc || atoi(argv[i + 1]) < 2 || atoi(argv[i + 1]) > JOB_RANKS) {
         fprintf(stderr, "usage: edge_job [--groups] [--handover] [--wait] [--abort] [--packed] "
-                        "[--rounds N] [--late R CALL] [--second R] "
+                        "[--rounds N] [--alternate OTHER] [--late R CALL] [--second R] "
                         "COLLECTIVE RANKS\n");
         return 2;
     }

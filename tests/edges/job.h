@@ -10,7 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { JOB_RANKS = 8, JOB_CELL = 2048, JOB_MEETINGS = 64, JOB_SIZES = 6, JOB_PHASES = 3 };
+enum {
+    JOB_RANKS = 8,
+    JOB_CELL = 2048,
+    JOB_MEETINGS = 64,
+    JOB_SIZES = 6,
+    JOB_LARGE = 2, /* of these, the largest */
+    JOB_PHASES = 3,
+    JOB_PLACE = 64
+};
 
 /* One allgather, or the agreement on which ranks are alive.  All members get the same outcome, no
  * matter which rank dies, and when. */
@@ -28,11 +36,13 @@ struct page {
     atomic_int handled[JOB_PHASES][JOB_SIZES]; /* 1: huddle serves calls of that size, 2: it does
                                                   not; one answer on all ranks */
     atomic_int ok[JOB_RANKS], failed[JOB_RANKS], passed[JOB_RANKS];
+    char waited[JOB_RANKS][JOB_PLACE]; /* in which a call failed; empty: none did */
     struct meeting meeting[JOB_MEETINGS];
 };
 
 struct options {
     const char *collective, *kill, *record;
+    const char *other; /* collective of every second call, all of the largest sizes; NULL: none */
     int ranks, victim, second; /* second: dies as soon as the victim has; -1: nobody */
     int late_rank, late_call;  /* sleeps before that call; -1: nobody */
     int rounds;                /* of the first team */

@@ -195,11 +195,21 @@ static bool judge(int phase, int size_index, int status, bool right, bool broken
         agree(phase, size_index, 2);
     } else if (status == HUD_ERR_FAILED && struck && phase < JOB_PHASES - 1) {
         atomic_fetch_add(&self.page->failed[self.rank], 1);
+        trap_latest(self.page->waited[self.rank], JOB_PLACE);
         return true;
     } else {
         fault("status %d", status);
     }
     return broken;
+}
+
+/* The i-th call of a team, and its size. */
+static const char *choose(int i, int *size_index)
+{
+    const struct options *o = self.options;
+
+    *size_index = o->other ? JOB_SIZES - JOB_LARGE + i % JOB_LARGE : i % JOB_SIZES;
+    return o->other && i % 2 != 0 ? o->other : o->collective;
 }
 
 static void rounds(int phase)
@@ -214,9 +224,11 @@ static void rounds(int phase)
     for (int i = 0; i < (phase == 0 ? self.options->rounds : JOB_SIZES); i++) {
         if (self.rank == self.options->late_rank && self.calls == self.options->late_call)
             sleep_ms(LATE_MS);
-        int status = calls_make(&self, team, self.options->collective, i % JOB_SIZES,
-                                (i + phase) % self.size, &right);
-        broken = judge(phase, i % JOB_SIZES, status, right, broken);
+        int size_index;
+        const char *collective = choose(i, &size_index);
+        int status =
+            calls_make(&self, team, collective, size_index, (i + phase) % self.size, &right);
+        broken = judge(phase, size_index, status, right, broken);
         refused = (i == 0 || refused) && status == HUD_PASS &&
                   atomic_load(&self.page->struck) != 0; /* who dies in a set-up cannot be reached */
     }

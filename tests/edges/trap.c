@@ -18,6 +18,7 @@ static struct place {
     long times;
 } places[PLACES];
 static int count;
+static const struct place *latest;          /* of an algorithm: a wait looks from src/mem on */
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* a thread of HUDDLE_CHECK looks as well */
 
 static struct {
@@ -53,13 +54,20 @@ void hud_mem_edge(const char *file, int line)
 {
     while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
         ;
-    long times = ++find(file, line)->times;
+    struct place *here = find(file, line);
+    long times = ++here->times;
+    latest = strncmp(file, "alg/", strlen("alg/")) == 0 ? here : latest;
     atomic_flag_clear_explicit(&busy, memory_order_release);
     if (trap.nth != times || trap.line != line || strcmp(trap.file, file) != 0)
         return;
     if (trap.before)
         trap.before();
     kill(getpid(), SIGKILL);
+}
+
+void trap_latest(char *text, size_t bytes)
+{
+    snprintf(text, bytes, "%s:%d", latest ? latest->file : "", latest ? latest->line : 0);
 }
 
 void trap_record(const char *path, int rank)

@@ -40,7 +40,7 @@ static void print_all(const struct forms *forms)
     for (int kind = 0; kind < COLL_KINDS; kind++)
         print(forms->coll, coll_name(kind));
     for (int a = 0; hud_shm_algs[a]; a++) {
-        const struct alg_param *p = hud_shm_algs[a]->params;
+        const struct alg_param *p = hud_shm_algs[a]->family->params;
         print(forms->alg, hud_shm_algs[a]->name);
         for (; p && p->name; p++) {
             print(forms->param, p->name);

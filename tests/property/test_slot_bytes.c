@@ -16,8 +16,8 @@ enum { LEAST = 0, PRESET = 1, MOST = 2, CORNERS = 3 };
 /* The i-th combination of corners of the algorithm's parameters; false: there is none. */
 static bool corners(const struct alg *a, int i, long *param)
 {
-    for (int p = 0; a->params && a->params[p].name; p++, i /= CORNERS) {
-        const struct alg_param *of = &a->params[p];
+    for (int p = 0; alg_param_at(a, p); p++, i /= CORNERS) {
+        const struct alg_param *of = alg_param_at(a, p);
         param[p] = i % CORNERS == LEAST ? of->min : i % CORNERS == PRESET ? of->preset : of->max;
     }
     return i == 0;
@@ -49,7 +49,7 @@ static void slots_are_what_was_asked_for(void **state)
         for (int i = 0; corners(hud_shm_algs[a], i, param); i++)
             for (int ranks = 1; ranks <= 64; ranks *= 4)
                 holds_for(hud_shm_algs[a], param, ranks);
-        windows += hud_shm_algs[a]->window_bytes != NULL;
+        windows += hud_shm_algs[a]->family->window_bytes != NULL;
     }
     assert_true(windows > 0);
 }

@@ -46,8 +46,8 @@ static void make_layout(struct leases *l)
     for (; hud_sim_algs[l->algs]; l->algs++) {
         const struct alg *alg = hud_sim_algs[l->algs];
         long *param = l->param[l->algs];
-        for (int p = 0; alg->params && alg->params[p].name; p++)
-            param[p] = alg->params[p].preset;
+        for (int p = 0; alg_param_at(alg, p); p++)
+            param[p] = alg_param_at(alg, p)->preset;
         l->place[l->algs] = alg_place_alone(alg, param, l->ranks, at, LEASE_BYTES - at);
         at += alg_place_bytes(&l->place[l->algs]);
     }

@@ -60,8 +60,8 @@ static bool run(const struct alg *alg, const struct sim_machine *machine, int ra
     };
     clock_t began = clock();
 
-    for (int p = 0; alg->params && alg->params[p].name; p++)
-        param[p] = alg->params[p].preset;
+    for (int p = 0; alg_param_at(alg, p); p++)
+        param[p] = alg_param_at(alg, p)->preset;
     place = alg_place_alone(alg, param, ranks, 0, ARENA);
     if (place.slot_bytes == 0) { /* a queue of each pair of ranks, for one */
         printf("%-14s %d ranks: more than a slot of %d bytes\n", alg->name, ranks, ARENA);

@@ -120,9 +120,9 @@ static long corner(struct sequence *q, const struct alg_param *p)
 /* All, when the slot is made; then those that may change from call to call. */
 static void draw_params(struct sequence *q, const struct alg *alg, bool all, long *param)
 {
-    for (int p = 0; alg->params && alg->params[p].name; p++)
-        if (all || alg->params[p].per_call)
-            param[p] = corner(q, &alg->params[p]);
+    for (int p = 0; alg_param_at(alg, p); p++)
+        if (all || alg_param_at(alg, p)->per_call)
+            param[p] = corner(q, alg_param_at(alg, p));
 }
 
 static void add_slot(struct sequence *q, const struct alg *alg)
@@ -223,7 +223,7 @@ static size_t any_size(struct sequence *q, const struct step *s)
                                     112, 120, 128, 256, 1000, 4096, 8192, 65536 };
     size_t corners[2 * ALG_PARAMS + 6], count = 0, memory = alg_place_bytes(&s->slot->place);
 
-    for (int p = 0; s->call.alg->params && s->call.alg->params[p].name; p++)
+    for (int p = 0; alg_param_at(s->call.alg, p); p++)
         if (s->param[p] > 0) {
             corners[count++] = (size_t)s->param[p];
             corners[count++] = 2 * (size_t)s->param[p];
@@ -253,10 +253,10 @@ static const struct alg *any_of_family(struct sequence *q, const struct alg *alg
     const struct alg *of[SLOTS];
     uint64_t count = 0;
 
-    for (int a = 0; alg->family && !q->options->only && hud_sim_algs[a]; a++)
-        if (hud_sim_algs[a]->family && strcmp(hud_sim_algs[a]->family, alg->family) == 0)
+    for (int a = 0; !q->options->only && hud_sim_algs[a]; a++)
+        if (hud_sim_algs[a]->family == alg->family)
             of[count++] = hud_sim_algs[a];
-    return count == 0 ? alg : of[below(q, count)];
+    return count <= 1 ? alg : of[below(q, count)];
 }
 
 static void draw_reduction(struct sequence *q, struct call *call)
@@ -377,12 +377,12 @@ static void report(const struct sequence *q, const struct sim *sim, FILE *to)
             o->ranks, (unsigned long long)o->seed);
     for (int i = 0; i < q->slots; i++) {
         const struct alg *alg = q->slot[i].alg;
-        for (int p = 0; alg->params && alg->params[p].name; p++)
-            if (alg->params[p].per_call)
+        for (int p = 0; alg_param_at(alg, p); p++)
+            if (alg_param_at(alg, p)->per_call)
                 fprintf(to, "  %s/%s %s changes from call to call\n", alg->coll, alg->name,
-                        alg->params[p].name);
+                        alg_param_at(alg, p)->name);
             else
-                fprintf(to, "  %s/%s %s = %ld\n", alg->coll, alg->name, alg->params[p].name,
+                fprintf(to, "  %s/%s %s = %ld\n", alg->coll, alg->name, alg_param_at(alg, p)->name,
                         q->slot[i].param[p]);
     }
 }

@@ -77,8 +77,8 @@ static bool run(struct job *job)
         members[r] = r;
         unit[r] = r / DIE;
     }
-    for (int p = 0; job->alg->params && job->alg->params[p].name; p++)
-        param[p] = job->alg->params[p].preset;
+    for (int p = 0; alg_param_at(job->alg, p); p++)
+        param[p] = alg_param_at(job->alg, p)->preset;
     assert_int_equal(hud_shape_groups_build(&place, &job->groups), 0);
     job->call.groups = &job->groups;
     job->call.param = param;

@@ -93,9 +93,10 @@ static void check(const struct alg *alg, uint64_t seed)
                                          .strategy = (enum sim_strategy)(seed % SIM_STRATEGIES) };
 
     job = (struct job){ .alg = alg };
-    for (int p = 0; alg->params && alg->params[p].name; p++)
-        job.param[p] =
-            strcmp(alg->params[p].name, "tile") == 0 && seed % 3 == 0 ? 256 : alg->params[p].preset;
+    for (int p = 0; alg_param_at(alg, p); p++)
+        job.param[p] = strcmp(alg_param_at(alg, p)->name, "tile") == 0 && seed % 3 == 0
+                           ? 256
+                           : alg_param_at(alg, p)->preset;
     assert_int_equal(hud_shape_groups_build(&place, &job.groups), 0);
     job.place = alg_place_alone(alg, job.param, RANKS, 0, seed % 2 == 0 ? ARENA : ARENA / 4);
     assert_int_not_equal(job.place.slot_bytes, 0);

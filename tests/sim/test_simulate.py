@@ -103,6 +103,31 @@ def answer(**request):
     return json.loads(said.stdout)
 
 
+def place(unit, label):
+    """FILE:LINE of the only line of src/alg with that label."""
+    with open(os.path.join(SOURCE, "src/alg", unit), encoding="utf-8") as file:
+        (number,) = (n for n, line in enumerate(file, 1) if f"/* {label} */" in line)
+    return f"src/alg/{unit}:{number}"
+
+
+def alternating(shared, **more):
+    """A request for broadcasts, each after an allreduce, in one window or in two."""
+    return {
+        "machine": machine("kunpeng-920"),
+        "collective": "bcast",
+        "algorithm": "queue",
+        "shared": shared,
+        "alternate": {
+            "collective": "allreduce",
+            "algorithm": "slices",
+            "bytes": more["bytes"],
+            "shared": shared,
+        },
+        "trace": True,
+        **more,
+    }
+
+
 @unittest.skipIf(tomllib is None, "no tomllib here")
 class Machines(unittest.TestCase):
     def test_all_seven_load(self):
@@ -255,6 +280,41 @@ class Calls(unittest.TestCase):
             self.assertEqual(1, said.returncode, (name, label, said.stdout))
             self.assertIn("race", json.loads(said.stdout)["call"]["checker"]["report"])
 
+    def test_an_algorithm_takes_the_window_over_as_window_c_says(self):
+        """A rank loads a line of each other rank, overlapped; nothing else is different."""
+        ranks, lines = 8, machine("kunpeng-920")["lines"]
+        where = place("window.c", "A1")
+        near = ("group", "numa")  # the classes of these ranks
+        for size in (8192, 262144):
+            for method in ("single", "loop"):
+                taken, apart = (
+                    answer(**alternating(shared, bytes=size, ranks=ranks, method=method))["call"]
+                    for shared in (True, False)
+                )
+                self.assertEqual(
+                    [True, False], [call["alternate"]["handover"] for call in (taken, apart)]
+                )
+                gap = min(lines["gap_ns"][c] for c in near)
+                self.assertGreater(
+                    taken["times"]["time_ns"] - apart["times"]["time_ns"], gap * (ranks - 2)
+                )
+                for rank in range(ranks if method == "single" else 0):
+                    loads = [s for s in taken["spans"] if (s["rank"], s["at"]) == (rank, where)]
+                    self.assertEqual(ranks - 1, len(loads), loads)
+                    ns = sum(s["end_ns"] - s["begin_ns"] for s in loads)
+                    self.assertGreater(ns, gap * (ranks - 2))
+                    self.assertLess(ns, (ranks - 1) * max(lines["transfer_ns"][c] for c in near))
+                    self.assertNotIn(where, [s["at"] for s in apart["spans"]])
+
+    def test_a_handover_is_checked(self):
+        line = place("window.c", "A1").rpartition(":")[2]
+        said = simulate(
+            **alternating(True, bytes=65536, ranks=4, method="loop"),
+            drop={"file": "alg/window.c", "line": int(line)},
+        )
+        self.assertEqual(1, said.returncode, said)
+        self.assertIn("race", json.loads(said.stdout)["call"]["checker"]["report"])
+
     def test_ranks_lie_where_the_map_says(self):
         def cores(by):
             return answer(
@@ -379,6 +439,22 @@ class Calls(unittest.TestCase):
             (
                 {"slot_bytes": 128},
                 "slot_bytes: 128 is too little for bcast/slots with these parameters on 8 ranks",
+            ),
+            (
+                {"alternate": {"collective": "reduce", "algorithm": "x"}},
+                "alternate: algorithm: huddle has no reduce/x",
+            ),
+            (
+                {"alternate": {"collective": "reduce", "algorithm": "slices", "bytes": 0}},
+                "alternate: bytes: 0 (accepted: 1 to 1073741824)",
+            ),
+            (
+                {"alternate": {"collective": "reduce", "algorithm": "slices", "slot_bytes": 128}},
+                "alternate: slot_bytes: 128 is too little for reduce/slices",
+            ),
+            (
+                {"alternate": {"collective": "bcast", "algorithm": "slots"}},
+                "alternate: bcast/slots shares the slot of bcast/slots, so nothing is handed over",
             ),
             ({"drop": {"file": "bcast/slots.c"}}, "drop: accepted is the end of a path and a line"),
             ({"skew_ns": -1}, "skew_ns: accepted is a number of 0 or more"),

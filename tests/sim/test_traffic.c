@@ -137,8 +137,8 @@ static void check(const struct traffic *row, int ranks, const double *units)
         job.in[r] = calloc(sends(&job), 1);
         job.out[r] = calloc(sends(&job), 1);
     }
-    for (int p = 0; job.alg->params && job.alg->params[p].name; p++)
-        job.param[p] = job.alg->params[p].preset;
+    for (int p = 0; alg_param_at(job.alg, p); p++)
+        job.param[p] = alg_param_at(job.alg, p)->preset;
     assert_int_equal(hud_shape_groups_build(&place, &job.groups), 0);
     job.place = alg_place_alone(job.alg, job.param, ranks, 0, ARENA);
     const struct sim_options options = {

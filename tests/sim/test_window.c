@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_window.c - what the team's window costs (alg/window.c): an algorithm that follows itself
- * pays for its own line only, one that follows another for a line of each other rank.
+ * pays for its own line only, one that follows another for a line of each other rank.  And what
+ * the checker asks of an algorithm with a window.
  *
  * Two made-up algorithms write to the same bytes with no order of their own: one to the rank's own
- * window, one to its neighbour's.  Only the handover keeps them apart.
+ * window, one to its neighbour's.  Only the handover keeps them apart.  Others read bytes that
+ * they have not written, or use the line of the handover.
  */
 #include "alg/alg.h"
 #include "sim/sim.h"
@@ -13,12 +15,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 /* Events of a call: its entry and its write; and those of its turn, without a change. */
-enum { RANKS = 5, ARENA = 4096, SEEDS = 30, OWN_EVENTS = 2, TURN_EVENTS = 4 };
+enum { RANKS = 5, ARENA = 4096, SEEDS = 30, OWN_EVENTS = 2, TURN_EVENTS = 4, REPORT = 512 };
 
 static void write_own(struct mem *m, const struct coll *c)
 {
@@ -30,17 +33,62 @@ static void write_next(struct mem *m, const struct coll *c)
     mem_put(m, mem_window(m, (mem_rank(m) + 1) % mem_size(m)), c->op);
 }
 
+static void read_own(struct mem *m, const struct coll *c)
+{
+    (void)c;
+    mem_get(m, mem_window(m, mem_rank(m)));
+}
+
+static void write_and_read_own(struct mem *m, const struct coll *c)
+{
+    write_own(m, c);
+    read_own(m, c);
+}
+
+static void copy_more_than_written(struct mem *m, const struct coll *c)
+{
+    char *window = mem_window(m, mem_rank(m));
+
+    write_own(m, c);
+    mem_copy(m, window + HUD_LINE / 2, window, 2 * sizeof c->op);
+}
+
+static mem_flag *handover_line(struct mem *m, int rank)
+{
+    return (mem_flag *)mem_window(m, rank) - 1;
+}
+
+static void peek_handover(struct mem *m, const struct coll *c)
+{
+    (void)c;
+    mem_peek(m, handover_line(m, (mem_rank(m) + 1) % mem_size(m)));
+}
+
+static void write_handover(struct mem *m, const struct coll *c)
+{
+    mem_put(m, &handover_line(m, mem_rank(m))->payload[0], c->op);
+}
+
+/* By the letter of their calls; a reduce_scatter that promises nothing. */
+static const struct alg algs[] = {
+    ['a'] = { .coll = "reduce_scatter", .name = "own", .run = write_own },
+    ['b'] = { .coll = "reduce_scatter", .name = "next", .run = write_next },
+    ['c'] = { .coll = "reduce_scatter", .name = "read", .run = read_own },
+    ['d'] = { .coll = "reduce_scatter", .name = "both", .run = write_and_read_own },
+    ['e'] = { .coll = "reduce_scatter", .name = "more", .run = copy_more_than_written },
+    ['f'] = { .coll = "reduce_scatter", .name = "peek", .run = peek_handover },
+    ['g'] = { .coll = "reduce_scatter", .name = "line", .run = write_handover },
+};
+
 struct job {
-    const char *calls; /* of the one algorithm, "a", and the other, "b" */
+    const char *calls; /* letters */
     bool shared;
     struct sim_team *team;
 };
 
 static void body(struct sim *s, int rank, void *arg)
 {
-    static const size_t no_blocks[RANKS]; /* a reduce_scatter that promises nothing */
-    static const struct alg a = { .coll = "reduce_scatter", .name = "own", .run = write_own },
-                            b = { .coll = "reduce_scatter", .name = "next", .run = write_next };
+    static const size_t no_blocks[RANKS];
     const struct job *job = arg;
     struct alg_place place = { .slot_bytes = HUD_LINE,
                                .window_offset = (size_t)2 * HUD_LINE,
@@ -48,15 +96,15 @@ static void body(struct sim *s, int rank, void *arg)
 
     (void)s;
     for (int i = 0; job->calls[i]; i++) {
-        const struct alg *alg = job->calls[i] == 'a' ? &a : &b;
-        place.user = !job->shared ? 0 : alg == &a ? 1 : 2;
+        const struct alg *alg = &algs[(unsigned char)job->calls[i]];
+        place.user = !job->shared ? 0 : 1 + job->calls[i] - 'a';
         const struct coll c = { .op = (uint64_t)i + 1, .place = &place, .block_bytes = no_blocks };
         hud_sim_call(hud_sim_team_mem(job->team, rank), alg, &c);
     }
 }
 
-/* Calls of mem.h; 0: the checker has found a race. */
-static unsigned long events(const char *calls, bool shared, uint64_t seed)
+/* Calls of mem.h; 0: the checker has reported something, whose beginning is *report. */
+static unsigned long run(const char *calls, bool shared, uint64_t seed, char report[REPORT])
 {
     static const int members[RANKS] = { 0, 1, 2, 3, 4 };
     const struct sim_options options = { .ranks = RANKS,
@@ -68,8 +116,16 @@ static unsigned long events(const char *calls, bool shared, uint64_t seed)
     bool clean = hud_sim_run(s, body, &job);
     unsigned long count = hud_sim_events(s);
 
+    snprintf(report, REPORT, "%s", hud_sim_report(s));
     hud_sim_free(s);
     return clean ? count : 0;
+}
+
+static unsigned long events(const char *calls, bool shared, uint64_t seed)
+{
+    char report[REPORT];
+
+    return run(calls, shared, seed, report);
 }
 
 static void a_handover_costs_a_line_of_each_rank(void **state)
@@ -95,10 +151,47 @@ static void without_it_they_race(void **state)
         assert_int_equal(events("ab", false, seed), 0);
 }
 
+static void the_line_is_the_handover_s(void **state)
+{
+    static const char *const calls[] = { "f", "g", "aaf", "bag" };
+    char report[REPORT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            assert_int_equal(run(calls[i], true, seed, report), 0);
+            assert_memory_equal(report, "the line of the window's handover: ", 35);
+            assert_non_null(strstr(report, "test_window.c"));
+        }
+}
+
+/* Left by another algorithm, by an earlier call of its own, or by nobody; in the team's window, or
+ * in one that no other algorithm has. */
+static void a_call_reads_only_what_it_has_written(void **state)
+{
+    static const struct {
+        const char *calls, *report;
+    } cases[] = { { "ac", "left by an earlier call: " }, { "dddbc", "left by an earlier call: " },
+                  { "dc", "left by an earlier call: " }, { "c", "nobody has written it: " },
+                  { "e", "nobody has written it: " },    { "dddd", "" } };
+    char report[REPORT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint64_t seed = 0; seed < SEEDS; seed++)
+            for (int shared = strchr(cases[i].calls, 'b') != NULL; shared < 2; shared++) {
+                bool clean = run(cases[i].calls, shared, seed, report) != 0;
+                assert_int_equal(clean, cases[i].report[0] == '\0');
+                assert_memory_equal(report, cases[i].report, strlen(cases[i].report));
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_handover_costs_a_line_of_each_rank),
-                                        cmocka_unit_test(without_it_they_race) };
+                                        cmocka_unit_test(without_it_they_race),
+                                        cmocka_unit_test(the_line_is_the_handover_s),
+                                        cmocka_unit_test(a_call_reads_only_what_it_has_written) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

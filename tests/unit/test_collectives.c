@@ -77,7 +77,7 @@ static void every_algorithm_in_turn(void **state)
             *c = (char)toupper((unsigned char)*c);
         forced_kind = hud_coll_kind(alg->coll);
         for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
-            if (crew_run(ranks, settings, forced) == 0 && !alg->direct)
+            if (crew_run(ranks, settings, forced) == 0 && !alg->family->direct)
                 fail_msg("%s, %d ranks: no call was taken", setting, ranks);
     }
 }

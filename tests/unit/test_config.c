@@ -190,7 +190,7 @@ static void no_algorithm_has_more_parameters_than_there_is_room_for(void **state
 {
     (void)state;
     for (int a = 0; hud_shm_algs[a]; a++)
-        for (int p = 0; hud_shm_algs[a]->params && hud_shm_algs[a]->params[p].name; p++)
+        for (int p = 0; alg_param_at(hud_shm_algs[a], p); p++)
             if (p >= ALG_PARAMS)
                 fail_msg("%s/%s has more than %d parameters", hud_shm_algs[a]->coll,
                          hud_shm_algs[a]->name, ALG_PARAMS);

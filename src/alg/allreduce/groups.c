@@ -140,13 +140,17 @@ static void allreduce_groups(struct mem *m, const struct coll *c)
     contribution_prefetch(m, c, &mine->meet[(c->op + 1) % 2]);
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(allreduce, groups) = {
     .coll = "allreduce",
     .name = "groups",
     .doc = "contributions go up the groups in flag lines, the result comes down in one",
     .source = "papers 03 and 05",
-    .params = params,
     .accepts = contribution_fits,
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = allreduce_groups,
 };

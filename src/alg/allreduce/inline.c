@@ -56,6 +56,10 @@ static void allreduce_inline(struct mem *m, const struct coll *c)
     contribution_prefetch(m, c, line_of(m, c->op + 1, mem_rank(m)));
 }
 
+static const struct alg_family family = {
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(allreduce, inline) = {
     .coll = "allreduce",
     .name = "inline",
@@ -63,6 +67,6 @@ ALG_DEFINE(allreduce, inline) = {
     .source = "this project, after papers 02 and 05",
     .ordered = true,
     .accepts = contribution_fits,
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = allreduce_inline,
 };

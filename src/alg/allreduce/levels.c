@@ -230,14 +230,18 @@ static void allreduce_levels(struct mem *m, const struct coll *c)
     mem_put(m, &mine->at, now.at);
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .fixed_bytes = sizeof(struct slot),
+    .window_bytes = window_bytes,
+};
+
 ALG_DEFINE(allreduce, levels) = {
     .coll = "allreduce",
     .name = "levels",
     .doc = "slices, of which each NUMA node or socket makes a partial result, and only that "
            "crosses to the others",
     .source = "this project, after papers 05 (slices) and 03 (groups)",
-    .params = params,
-    .fixed_bytes = sizeof(struct slot),
-    .window_bytes = window_bytes,
+    .family = &family,
     .run = allreduce_levels,
 };

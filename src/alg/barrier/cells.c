@@ -74,11 +74,15 @@ static void barrier_cells(struct mem *m, const struct coll *c)
     mem_post(m, mine, 2 * c->op); /* R3 */
 }
 
+static const struct alg_family family = {
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(barrier, cells) = {
     .coll = "barrier",
     .name = "cells",
     .doc = "one queue, a line for each rank, for both phases: child, chip leader, node leader",
     .source = "paper 02, Three-level barrier",
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = barrier_cells,
 };

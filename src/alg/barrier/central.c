@@ -37,11 +37,15 @@ static void barrier_central(struct mem *m, const struct coll *c)
         mem_await(m, &home->sense, c->op); /* A2 */
 }
 
+static const struct alg_family family = {
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(barrier, central) = {
     .coll = "barrier",
     .name = "central",
     .doc = "all count in one counter, the last lets all go",
     .source = "Mellor-Crummey, Scott 1991, Algorithm 7",
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = barrier_central,
 };

@@ -72,12 +72,16 @@ static void barrier_combining(struct mem *m, const struct coll *c)
     }
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(barrier, combining) = {
     .coll = "barrier",
     .name = "combining",
     .doc = "the last of each small group to count goes on to the group above",
     .source = "Yew, Tzeng, Lawrie 1987; paper 03, combining tree",
-    .params = params,
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = barrier_combining,
 };

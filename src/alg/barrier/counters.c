@@ -39,11 +39,15 @@ static void barrier_counters(struct mem *m, const struct coll *c)
     mem_post(m, &master->state, c->op); /* R2 */
 }
 
+static const struct alg_family family = {
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(barrier, counters) = {
     .coll = "barrier",
     .name = "counters",
     .doc = "each counts in a line of its own, rank 0 looks at all and lets all go by one line",
     .source = "paper 03, sense-reversing-counter",
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = barrier_counters,
 };

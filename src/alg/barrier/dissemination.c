@@ -45,12 +45,16 @@ static void barrier_dissemination(struct mem *m, const struct coll *c)
     }
 }
 
+static const struct alg_family family = {
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(barrier, dissemination) = {
     .coll = "barrier",
     .name = "dissemination",
     .doc = "everybody hears of twice as many ranks in each round",
     .source = "Hensgen, Finkel, Manber 1988",
-    .fixed_bytes = sizeof(struct slot),
     .accepts = accepts,
+    .family = &family,
     .run = barrier_dissemination,
 };

@@ -45,11 +45,15 @@ static void barrier_gather(struct mem *m, const struct coll *c)
     }
 }
 
+static const struct alg_family family = {
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(barrier, gather) = {
     .coll = "barrier",
     .name = "gather",
     .doc = "rank 0 hears from each by one line and lets each go by another",
     .source = "paper 03, sense-reversing-gr",
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = barrier_gather,
 };

@@ -104,12 +104,16 @@ static void barrier_groups(struct mem *m, const struct coll *c)
         mem_post(m, &mine->leave, c->op); /* R3 */
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(barrier, groups) = {
     .coll = "barrier",
     .name = "groups",
     .doc = "arrive up the groups of the memory hierarchy, leave by one flag",
     .source = "paper 03, Barrier",
-    .params = params,
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = barrier_groups,
 };

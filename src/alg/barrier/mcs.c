@@ -56,11 +56,15 @@ static void barrier_mcs(struct mem *m, const struct coll *c)
     }
 }
 
+static const struct alg_family family = {
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(barrier, mcs) = {
     .coll = "barrier",
     .name = "mcs",
     .doc = "arrive up a tree of four, leave down a tree of two, waiting on one's own lines",
     .source = "Mellor-Crummey, Scott 1991, Algorithm 11",
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = barrier_mcs,
 };

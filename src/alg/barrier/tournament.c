@@ -52,11 +52,15 @@ static void barrier_tournament(struct mem *m, const struct coll *c)
     }
 }
 
+static const struct alg_family family = {
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(barrier, tournament) = {
     .coll = "barrier",
     .name = "tournament",
     .doc = "half of the ranks lose in each round, and are woken by those they lost to",
     .source = "Hensgen, Finkel, Manber 1988; Mellor-Crummey, Scott 1991, Algorithm 10",
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = barrier_tournament,
 };

@@ -143,13 +143,17 @@ static void bcast_banks(struct mem *m, const struct coll *c)
     mem_put(m, &mine->at, ring_round_up(&ring, at));
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .slot_bytes = slot_bytes,
+};
+
 ALG_DEFINE(bcast, banks) = {
     .coll = "bcast",
     .name = "banks",
     .doc = "baseline: coll/sm's two banks of buffers, announced down a complete tree",
     .source = "paper 01, Problem: Open MPI coll/sm (Graham, Shipman 2008)",
     .baseline = true,
-    .params = params,
-    .slot_bytes = slot_bytes,
+    .family = &family,
     .run = bcast_banks,
 };

@@ -115,13 +115,17 @@ static void bcast_inline(struct mem *m, const struct coll *c)
     finish(m, c->op);
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(bcast, inline) = {
     .coll = "bcast",
     .name = "inline",
     .doc = "the payload travels in the flag's line, down a tree",
     .source = "this project, after papers 01 (sets) and 03 (groups)",
-    .params = params,
     .accepts = accepts,
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = bcast_inline,
 };

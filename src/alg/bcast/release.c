@@ -137,13 +137,17 @@ static void bcast_release(struct mem *m, const struct coll *c)
     mem_put(m, &mine->at, at);
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .slot_bytes = slot_bytes,
+};
+
 ALG_DEFINE(bcast, release) = {
     .coll = "bcast",
     .name = "release",
     .doc = "baseline: one ring of cells for all, released and gathered along a tree",
     .source = "paper 01, Problem: Jain et al., SC'18",
     .baseline = true,
-    .params = params,
-    .slot_bytes = slot_bytes,
+    .family = &family,
     .run = bcast_release,
 };

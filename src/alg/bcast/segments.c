@@ -146,13 +146,17 @@ static void bcast_segments(struct mem *m, const struct coll *c)
     mem_put(m, &mine->rounds, round);
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .fixed_bytes = sizeof(struct slot),
+    .window_bytes = window_bytes,
+};
+
 ALG_DEFINE(bcast, segments) = {
     .coll = "bcast",
     .name = "segments",
     .doc = "the buffer is cut over the NUMA nodes, groups read the segments in rotation",
     .source = "paper 02, Broadcast",
-    .params = params,
-    .fixed_bytes = sizeof(struct slot),
-    .window_bytes = window_bytes,
+    .family = &family,
     .run = bcast_segments,
 };

@@ -122,13 +122,17 @@ static void bcast_slots(struct mem *m, const struct coll *c)
     mem_put(m, &mine->at, at);
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .slot_bytes = slot_bytes,
+};
+
 ALG_DEFINE(bcast, slots) = {
     .coll = "bcast",
     .name = "slots",
     .doc = "baseline: MVAPICH's ring of slots with sequence numbers, a barrier when it is used up",
     .source = "paper 01, Problem: MVAPICH",
     .baseline = true,
-    .params = params,
-    .slot_bytes = slot_bytes,
+    .family = &family,
     .run = bcast_slots,
 };

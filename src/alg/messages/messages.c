@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * messages.c - the family `messages`, baselines: collectives as trees of messages, with send and
- * receive as an MPI implements them inside a node.
+ * receive as an MPI implements them inside a node.  Slot, lines and edges: messages.h.
  *
  * Source    Open MPI, coll/base, over send and receive through shared queues: the barrier "tree";
  *           the trees that coll/tuned chooses from (binomial, binary, chain); the allreduce
@@ -20,161 +20,12 @@
  *           Nothing here is what an MPI spends besides: matching, requests, progress.
  * Accepts   any n, any root, if the lease has room for a cell between each two ranks.
  *
- * Messages of a pair are counted over all operations of the slot.
- *
- * Line                                  written by  read by  value k means
- *   slot[r].pair[d].cell[i].full        r           d        r's message k to d is in this cell,
- *                                                            with its length
- *   slot[d].pair[r].acknowledged        d           r        d has consumed r's first k messages
- *   slot[r].pair[d].sent, taken, known  r           r        (plain) messages to d and from d so
- *                                                            far; those that d is known to have
- *                                                            acknowledged
- *   slot[r].came, .sum                  r           r        (plain) reductions: what has come, and
- *                                                            the sum so far
- *
- * Edges     R1 -> A1   a copy into a cell      happens before  the copies out of it; what came
- *                      before a message, before what comes after it
- *           R2 -> A2   the copies out of cell  happen before   the next copy into it
- *
  * Deadlock freedom
  *   1. A receiver consumes all that is sent to it in an operation before it returns from it: a
  *      sender that waits for a free cell waits for no rank in a later operation.
  *   2. Within an operation all messages go one way along a tree, or up it first and then down.
- * Safety
- *   1. A cell is written again only once the message that it held is acknowledged (R2 -> A2).
  */
-#include "alg/fragment.h"
-
-enum {
-    MESSAGES_BEFORE = HUD_LINE - MEM_PAYLOAD + 8
-}; /* bytes of a cell before the message's: counter and length */
-
-/* Of a slot: bytes of a message that go at once, cells of a pair's queue. */
-struct messages_form {
-    size_t max_bytes, cells;
-};
-
-struct messages_pair {
-    mem_flag acknowledged;
-    _Alignas(HUD_LINE) uint64_t sent, consumed, known;
-    _Alignas(HUD_LINE) unsigned char cells[];
-};
-
-/* A rank in its tree. */
-struct messages {
-    struct mem *m;
-    struct shape_tree tree;
-    size_t max_bytes, cell_bytes, pair_bytes; /* of a message, of its cell, of a pair's queue */
-    uint64_t cells;
-};
-
-static size_t messages_cell_bytes(const struct messages_form *form)
-{
-    return mem_lines(MESSAGES_BEFORE + form->max_bytes);
-}
-
-/* Cells of each pair's queue in such a slot, whose head is two cells; 0: no room. */
-static size_t messages_cells(const struct messages_form *form, int ranks, size_t slot_bytes)
-{
-    size_t cell = messages_cell_bytes(form),
-           room = slot_bytes > 2 * cell ? (slot_bytes - 2 * cell) / (size_t)ranks : 0;
-    size_t fit =
-        room > sizeof(struct messages_pair) ? (room - sizeof(struct messages_pair)) / cell : 0;
-
-    return fit < form->cells ? fit : form->cells;
-}
-
-static size_t messages_bytes(const struct messages_form *form, int ranks, size_t max_bytes)
-{
-    size_t cell = messages_cell_bytes(form), cells = messages_cells(form, ranks, max_bytes);
-
-    return cells == 0 ? 0
-                      : 2 * cell + (size_t)ranks * (sizeof(struct messages_pair) + cells * cell);
-}
-
-ALG_INLINE struct messages messages_begin(struct mem *m, const struct coll *c,
-                                          const struct messages_form *form,
-                                          const struct shape_tree *tree)
-{
-    struct messages x = {
-        .m = m, .tree = *tree, .max_bytes = form->max_bytes, .cell_bytes = messages_cell_bytes(form)
-    };
-
-    x.cells = messages_cells(form, mem_size(m), c->place->slot_bytes);
-    x.pair_bytes = sizeof(struct messages_pair) + x.cells * x.cell_bytes;
-    return x;
-}
-
-static int messages_children(const struct messages *x)
-{
-    int count = 0;
-
-    while (hud_shape_child(&x->tree, mem_rank(x->m), count) >= 0)
-        count++;
-    return count;
-}
-
-static struct messages_pair *messages_pair(const struct messages *x, int of, int with)
-{
-    char *slot = mem_slot(x->m, of);
-
-    return (struct messages_pair *)(slot + 2 * x->cell_bytes + (size_t)with * x->pair_bytes);
-}
-
-static mem_flag *messages_cell(const struct messages *x, struct messages_pair *p, uint64_t at)
-{
-    return (mem_flag *)(p->cells + at % x->cells * x->cell_bytes);
-}
-
-/* Its length, or its header (fragment.h), and the message itself. */
-static char *messages_data(mem_flag *cell)
-{
-    return (char *)cell + MESSAGES_BEFORE;
-}
-
-/* The cell of the next message to a rank, once nobody reads there any more. */
-ALG_INLINE mem_flag *messages_free_cell(const struct messages *x, int to)
-{
-    struct messages_pair *mine = messages_pair(x, mem_rank(x->m), to),
-                         *theirs = messages_pair(x, to, mem_rank(x->m));
-    uint64_t sent = mem_get(x->m, &mine->sent), known = mem_get(x->m, &mine->known);
-
-    if (sent - known == x->cells)
-        mem_put(x->m, &mine->known, mem_await(x->m, &theirs->acknowledged, known + 1)); /* A2 */
-    return messages_cell(x, mine, sent);
-}
-
-/* The message is in that cell. */
-ALG_INLINE void messages_send(const struct messages *x, int to, mem_flag *cell, uint64_t header)
-{
-    struct messages_pair *mine = messages_pair(x, mem_rank(x->m), to);
-    uint64_t sent = mem_get(x->m, &mine->sent) + 1;
-
-    mem_put(x->m, cell->payload, header);
-    mem_post(x->m, cell, sent); /* R1 */
-    mem_put(x->m, &mine->sent, sent);
-}
-
-/* Waits for the next message from a rank.  Returns its cell. */
-ALG_INLINE mem_flag *messages_await(const struct messages *x, int from)
-{
-    struct messages_pair *mine = messages_pair(x, mem_rank(x->m), from);
-    uint64_t consumed = mem_get(x->m, &mine->consumed);
-    mem_flag *cell = messages_cell(x, messages_pair(x, from, mem_rank(x->m)), consumed);
-
-    mem_await(x->m, cell, consumed + 1); /* A1 */
-    return cell;
-}
-
-/* That message has been consumed. */
-ALG_INLINE void messages_acknowledge(const struct messages *x, int from)
-{
-    struct messages_pair *mine = messages_pair(x, mem_rank(x->m), from);
-    uint64_t consumed = mem_get(x->m, &mine->consumed) + 1;
-
-    mem_post(x->m, &mine->acknowledged, consumed); /* R2 */
-    mem_put(x->m, &mine->consumed, consumed);
-}
+#include "alg/messages/messages.h"
 
 enum messages_param { MESSAGES_FRAGMENT, MESSAGES_CELLS, MESSAGES_TREE, MESSAGES_DEGREE };
 
@@ -202,6 +53,11 @@ static size_t messages_slot_bytes(const long *param, int ranks, size_t max_bytes
     return messages_bytes(&form, ranks, max_bytes);
 }
 
+static const struct alg_family family = {
+    .params = messages_params,
+    .slot_bytes = messages_slot_bytes,
+};
+
 ALG_INLINE struct messages messages_of(struct mem *m, const struct coll *c, int root)
 {
     const struct messages_form form = messages_form_of(c->param);
@@ -209,6 +65,15 @@ ALG_INLINE struct messages messages_of(struct mem *m, const struct coll *c, int 
                                      (int)c->param[MESSAGES_DEGREE], mem_size(m), root, c->groups };
 
     return messages_begin(m, c, &form, &tree);
+}
+
+static int messages_children(const struct messages *x)
+{
+    int count = 0;
+
+    while (hud_shape_child(&x->tree, mem_rank(x->m), count) >= 0)
+        count++;
+    return count;
 }
 
 /* The root sends what is in its c->out from there on to each child, the same bytes.  Returns the
@@ -331,13 +196,17 @@ static void barrier_messages(struct mem *m, const struct coll *c)
         send_empty(&x, hud_shape_child(&x.tree, me, i));
 }
 
+static const struct alg_family barrier_family = {
+    .slot_bytes = barrier_slot_bytes,
+};
+
 ALG_DEFINE(barrier, messages) = {
     .coll = "barrier",
     .name = "messages",
     .doc = "baseline: empty messages up a binomial tree and down again",
     .source = "Open MPI, coll/base",
     .baseline = true,
-    .slot_bytes = barrier_slot_bytes,
+    .family = &barrier_family,
     .run = barrier_messages,
 };
 
@@ -356,9 +225,7 @@ ALG_DEFINE(bcast, messages) = {
     .doc = "baseline: messages down a tree, through a queue of each pair of ranks",
     .source = "Open MPI, coll/base",
     .baseline = true,
-    .family = "messages",
-    .params = messages_params,
-    .slot_bytes = messages_slot_bytes,
+    .family = &family,
     .run = bcast_messages,
 };
 
@@ -377,9 +244,7 @@ ALG_DEFINE(reduce, messages) = {
     .doc = "baseline: messages up a tree, through a queue of each pair of ranks",
     .source = "Open MPI, coll/base",
     .baseline = true,
-    .family = "messages",
-    .params = messages_params,
-    .slot_bytes = messages_slot_bytes,
+    .family = &family,
     .run = reduce_messages,
 };
 
@@ -400,8 +265,6 @@ ALG_DEFINE(allreduce, messages) = {
            "ranks",
     .source = "Open MPI, coll/base",
     .baseline = true,
-    .family = "messages",
-    .params = messages_params,
-    .slot_bytes = messages_slot_bytes,
+    .family = &family,
     .run = allreduce_messages,
 };

@@ -136,13 +136,17 @@ static void bcast_queue(struct mem *m, const struct coll *c)
         prefetch_next(m, c, &at);
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .window_bytes = window_bytes,
+    .lines_bytes = queue_lines_bytes,
+};
+
 ALG_DEFINE(bcast, queue) = {
     .coll = "bcast",
     .name = "queue",
     .doc = "pipelined copy-in/copy-out through a queue on the root's NUMA node",
     .source = "paper 01, Algorithm",
-    .params = params,
-    .window_bytes = window_bytes,
-    .lines_bytes = queue_lines_bytes,
+    .family = &family,
     .run = bcast_queue,
 };

@@ -63,6 +63,12 @@ static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
     return queue_budget_bytes(param[BUDGET], param[SETS], max_bytes);
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .window_bytes = window_bytes,
+    .lines_bytes = queue_lines_bytes,
+};
+
 /* Bytes of the message. */
 struct byte_range {
     size_t begin, end;
@@ -207,10 +213,7 @@ ALG_DEFINE(allreduce, exchange) = {
     .doc = "every rank shows its contribution in its own queue and reduces all of them",
     .source = "this project, after papers 01 and 05",
     .ordered = true,
-    .family = "contributions",
-    .params = params,
-    .window_bytes = window_bytes,
-    .lines_bytes = queue_lines_bytes,
+    .family = &family,
     .run = allreduce_exchange,
 };
 
@@ -234,10 +237,7 @@ ALG_DEFINE(reduce_scatter, exchange) = {
            "them",
     .source = "this project, after papers 01 and 05",
     .ordered = true,
-    .family = "contributions",
-    .params = params,
-    .window_bytes = window_bytes,
-    .lines_bytes = queue_lines_bytes,
+    .family = &family,
     .run = reduce_scatter_exchange,
 };
 
@@ -275,9 +275,6 @@ ALG_DEFINE(reduce, gather) = {
     .doc = "ranks show their contributions in their own queues, the root reduces all of them",
     .source = "this project, after papers 01 and 05",
     .ordered = true,
-    .family = "contributions",
-    .params = params,
-    .window_bytes = window_bytes,
-    .lines_bytes = queue_lines_bytes,
+    .family = &family,
     .run = reduce_gather,
 };

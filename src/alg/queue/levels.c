@@ -141,14 +141,18 @@ static void bcast_levels(struct mem *m, const struct coll *c)
     mem_put(m, &mine->free_until, free_until);
 }
 
+static const struct alg_family family = {
+    .params = params,
+    .window_bytes = window_bytes,
+    .lines_bytes = queue_lines_bytes,
+};
+
 ALG_DEFINE(bcast, levels) = {
     .coll = "bcast",
     .name = "levels",
     .doc =
         "leaders copy each fragment once for their NUMA node or socket and publish it again there",
     .source = "this project, after papers 01 (queue) and 03 (groups)",
-    .params = params,
-    .window_bytes = window_bytes,
-    .lines_bytes = queue_lines_bytes,
+    .family = &family,
     .run = bcast_levels,
 };

@@ -6,6 +6,10 @@
  * contributions.c (allreduce/exchange, reduce_scatter/exchange, reduce/gather), tree.c
  * (allreduce/tree, reduce/tree).
  *
+ * The slot has lines only.  The buffers are in the window (mem_window).  A small one, or the only
+ * large one of a team, is the slot's own.  Otherwise it is the team's window, which the algorithms
+ * for large messages use in turn: window.c orders their calls.
+ *
  * Positions (shape/ring.h) count over all operations of a slot.  A reduction cuts the message at
  * whole elements; a fragment has the same position in every rank's queue.
  *

@@ -63,6 +63,12 @@ static size_t tree_window_bytes(const long *param, int ranks, size_t max_bytes)
     return queue_budget_bytes(param[TREE_BUDGET], param[TREE_SETS], max_bytes);
 }
 
+static const struct alg_family family = {
+    .params = tree_params,
+    .window_bytes = tree_window_bytes,
+    .lines_bytes = queue_lines_bytes,
+};
+
 /* A rank's pass over the fragments, up the tree. */
 struct tree_pass {
     struct mem *m;
@@ -145,10 +151,7 @@ ALG_DEFINE(reduce, tree) = {
     .name = "tree",
     .doc = "fragments are reduced up a tree, by the groups",
     .source = "this project, after papers 04 and 05",
-    .family = "trees",
-    .params = tree_params,
-    .window_bytes = tree_window_bytes,
-    .lines_bytes = queue_lines_bytes,
+    .family = &family,
     .run = reduce_tree,
 };
 
@@ -206,9 +209,6 @@ ALG_DEFINE(allreduce, tree) = {
     .doc = "fragments are reduced up a tree, by the groups, and copied out of rank 0's queue at "
            "the same time",
     .source = "this project, after papers 04 and 05",
-    .family = "trees",
-    .params = tree_params,
-    .window_bytes = tree_window_bytes,
-    .lines_bytes = queue_lines_bytes,
+    .family = &family,
     .run = allreduce_tree,
 };

@@ -86,6 +86,10 @@ static void reduce_inline(struct mem *m, const struct coll *c)
         contribution_prefetch(m, c, &mine->ring[(c->op + 1) % RING]);
 }
 
+static const struct alg_family family = {
+    .fixed_bytes = sizeof(struct slot),
+};
+
 ALG_DEFINE(reduce, inline) = {
     .coll = "reduce",
     .name = "inline",
@@ -93,6 +97,6 @@ ALG_DEFINE(reduce, inline) = {
     .source = "this project, after papers 01 (sets) and 05",
     .ordered = true,
     .accepts = contribution_fits,
-    .fixed_bytes = sizeof(struct slot),
+    .family = &family,
     .run = reduce_inline,
 };

@@ -11,8 +11,8 @@
  *           copies, and maps to do so
  *           traffic: none beyond the bytes read and written; bytes that cannot be reached are
  *           copied twice, through the root's bounce buffer, to one receiver after the other
- * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has room
- *           for a bounce buffer.
+ * Accepts   any n, if the ranks can reach each other's memory (alg_family.direct) and the lease has
+ *           room for a bounce buffer.
  *
  * Safety    A view that holds less than the message gets no push, and pulls what it holds.
  */
@@ -83,14 +83,17 @@ static void bcast_single(struct mem *m, const struct coll *c)
         receive(m, c, &mine);
 }
 
+const struct alg_family HUD_BACKEND(single_family) = {
+    .direct = true,
+    .window_bytes = single_window_bytes,
+    .lines_bytes = single_lines_bytes,
+};
+
 ALG_DEFINE(bcast, single) = {
     .coll = "bcast",
     .name = "single",
     .doc = "single copy: receivers read the root's memory while it writes into theirs",
     .source = "this project",
-    .direct = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = bcast_single,
 };

@@ -15,8 +15,8 @@
  *           that the kernel copies, and maps to do so
  *           traffic: 3 (1 - 1/p) n bytes beyond in and out, in cache: the result is read again for
  *           each push
- * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has room
- *           for a bounce buffer.
+ * Accepts   any n, if the ranks can reach each other's memory (alg_family.direct) and the lease
+ *           has room for a bounce buffer.
  *
  * Deadlock freedom
  *   1. Nobody pushes before the other's entry, which needs no wait.
@@ -167,10 +167,7 @@ ALG_DEFINE(allreduce, push) = {
     .doc = "every rank reduces its slice of all contributions and writes the result into the "
            "others' memory",
     .source = "this project",
-    .direct = true,
     .ordered = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = allreduce_push,
 };

@@ -19,8 +19,8 @@
  *           small blocks of n bytes: l + (p - 2) g + 2 (p - 1) n u, g one more overlapped line
  *           traffic: none beyond the bytes read and written; small blocks, and those that cannot
  *           be reached, are copied once more, which stays in the caches
- * Accepts   any sizes, if the ranks can reach each other's memory (alg.direct) and the lease has
- *           room for a bounce buffer.
+ * Accepts   any sizes, if the ranks can reach each other's memory (alg_family.direct) and the lease
+ *           has room for a bounce buffer.
  *
  * Exchanges are counted by themselves: in the family's other operations not all meet all.
  *
@@ -296,10 +296,7 @@ ALG_DEFINE(alltoall, single) = {
     .name = "single",
     .doc = "single copy: every rank reads its blocks out of the others' memory",
     .source = "this project",
-    .direct = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = alltoall_single,
 };
 
@@ -308,10 +305,7 @@ ALG_DEFINE(alltoall, push) = {
     .name = "push",
     .doc = "single copy: every rank writes its blocks into the others' memory",
     .source = "this project",
-    .direct = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = alltoall_push,
 };
 
@@ -342,10 +336,7 @@ ALG_DEFINE(alltoallv, single) = {
     .name = "single",
     .doc = "single copy: every rank reads its blocks out of the others' memory",
     .source = "this project, after alltoall/single",
-    .direct = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = alltoallv_single,
 };
 
@@ -354,10 +345,7 @@ ALG_DEFINE(alltoallv, push) = {
     .name = "push",
     .doc = "single copy: every rank writes its blocks into the others' memory",
     .source = "this project, after alltoall/single",
-    .direct = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = alltoallv_push,
 };
 
@@ -394,10 +382,7 @@ ALG_DEFINE(allgather, single) = {
     .name = "single",
     .doc = "single copy: every rank reads the others' blocks out of their memory",
     .source = "this project, after alltoall/single",
-    .direct = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = allgather_single,
 };
 
@@ -406,9 +391,6 @@ ALG_DEFINE(allgather, push) = {
     .name = "push",
     .doc = "single copy: every rank writes its block into the others' memory",
     .source = "this project, after alltoall/single",
-    .direct = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = allgather_push,
 };

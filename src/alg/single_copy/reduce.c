@@ -18,8 +18,8 @@
  *             reduce_scatter  T = 2 l + k ((p - 1) t + p r), k the largest block
  *           traffic: what a rank pulls it writes to its bounce buffer and reads there; it reads
  *           its result again for each push; all in caches of its own
- * Accepts   any n, if the ranks can reach each other's memory (alg.direct) and the lease has room
- *           for a bounce buffer.
+ * Accepts   any n, if the ranks can reach each other's memory (alg_family.direct) and the lease has
+ *           room for a bounce buffer.
  *
  * Deadlock freedom
  *   1. Nobody pulls or pushes before the other's entry, which needs no wait; all report before any
@@ -283,11 +283,8 @@ ALG_DEFINE(allreduce, single) = {
     .doc =
         "single copy: every rank reduces a slice of the others' memory and writes the result there",
     .source = "this project",
-    .direct = true,
     .ordered = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = allreduce_single,
 };
 
@@ -325,11 +322,8 @@ ALG_DEFINE(reduce, single) = {
     .doc = "single copy: every rank reduces a slice of the others' memory and writes the result "
            "into the root's",
     .source = "this project",
-    .direct = true,
     .ordered = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = reduce_single,
 };
 
@@ -365,10 +359,7 @@ ALG_DEFINE(reduce_scatter, single) = {
     .name = "single",
     .doc = "single copy: every rank reduces its block of the others' memory",
     .source = "this project",
-    .direct = true,
     .ordered = true,
-    .family = "single",
-    .window_bytes = single_window_bytes,
-    .lines_bytes = single_lines_bytes,
+    .family = &HUD_BACKEND(single_family),
     .run = reduce_scatter_single,
 };

@@ -79,6 +79,9 @@ static inline size_t single_lines_bytes(const long *param, int ranks, size_t win
     return (size_t)ranks * sizeof(struct single_pair) + 2 * single_set(window_bytes);
 }
 
+/* In bcast.c. */
+extern const struct alg_family HUD_BACKEND(single_family);
+
 static inline struct single_pair *single_pair(struct mem *m, int owner, int other)
 {
     return (struct single_pair *)mem_slot(m, owner) + other;

@@ -180,6 +180,12 @@ static size_t slices_window_bytes(const long *param, int ranks, size_t max_bytes
     return cut_window_bytes(SLICES_SETS, param[SLICES_BUDGET], max_bytes);
 }
 
+static const struct alg_family family = {
+    .params = slices_params,
+    .fixed_bytes = sizeof(struct slices_slot),
+    .window_bytes = slices_window_bytes,
+};
+
 ALG_INLINE void slices_run(struct mem *m, const struct coll *c, const struct slices_plan *plan)
 {
     const size_t *blocks = plan->blocks ? c->block_bytes : NULL;
@@ -212,11 +218,8 @@ ALG_DEFINE(allreduce, slices) = {
     .name = "slices",
     .doc = "every rank reduces its slice of all contributions, all copy out the results",
     .source = "this project, after paper 05",
-    .params = slices_params,
     .ordered = true,
-    .family = "slices",
-    .fixed_bytes = sizeof(struct slices_slot),
-    .window_bytes = slices_window_bytes,
+    .family = &family,
     .run = allreduce_slices,
 };
 
@@ -246,11 +249,8 @@ ALG_DEFINE(reduce, slices) = {
     .name = "slices",
     .doc = "the ranks other than the root reduce a slice each, the root copies out the results",
     .source = "this project, after paper 05",
-    .params = slices_params,
     .ordered = true,
-    .family = "slices",
-    .fixed_bytes = sizeof(struct slices_slot),
-    .window_bytes = slices_window_bytes,
+    .family = &family,
     .run = reduce_slices,
 };
 
@@ -269,10 +269,7 @@ ALG_DEFINE(reduce_scatter, slices) = {
     .name = "slices",
     .doc = "every rank reduces its block of all contributions",
     .source = "this project, after paper 05",
-    .params = slices_params,
     .ordered = true,
-    .family = "slices",
-    .fixed_bytes = sizeof(struct slices_slot),
-    .window_bytes = slices_window_bytes,
+    .family = &family,
     .run = reduce_scatter_slices,
 };

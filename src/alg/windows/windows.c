@@ -276,15 +276,18 @@ static void allgather_windows(struct mem *m, const struct coll *c)
     windows_exchange(m, c, true, false);
 }
 
+static const struct alg_family family = {
+    .params = windows_params,
+    .window_bytes = windows_window_bytes,
+    .lines_bytes = windows_lines_bytes,
+};
+
 ALG_DEFINE(alltoall, windows) = {
     .coll = "alltoall",
     .name = "windows",
     .doc = "blocks are exchanged by tiles, through a window of each rank",
     .source = "paper 02, Alltoall",
-    .params = windows_params,
-    .family = "windows",
-    .window_bytes = windows_window_bytes,
-    .lines_bytes = windows_lines_bytes,
+    .family = &family,
     .run = alltoall_windows,
 };
 
@@ -293,10 +296,7 @@ ALG_DEFINE(alltoallv, windows) = {
     .name = "windows",
     .doc = "blocks of any sizes are exchanged by tiles, through a window of each rank",
     .source = "paper 02, Alltoall",
-    .params = windows_params,
-    .family = "windows",
-    .window_bytes = windows_window_bytes,
-    .lines_bytes = windows_lines_bytes,
+    .family = &family,
     .run = alltoallv_windows,
 };
 
@@ -305,9 +305,6 @@ ALG_DEFINE(allgather, windows) = {
     .name = "windows",
     .doc = "blocks are exchanged by tiles, through a window of each rank",
     .source = "this project, after alltoall/windows",
-    .params = windows_params,
-    .family = "windows",
-    .window_bytes = windows_window_bytes,
-    .lines_bytes = windows_lines_bytes,
+    .family = &family,
     .run = allgather_windows,
 };

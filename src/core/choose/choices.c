@@ -8,7 +8,8 @@
 
 #include <limits.h>
 
-/* The bytes of a slot differ from one number of ranks to the next, and are no choice. */
+/* The bytes of a slot, and where its window is, differ from one number of ranks to the next,
+ * and are no choice. */
 static json_t *choices_of(json_t *pieces)
 {
     size_t i;
@@ -18,6 +19,7 @@ static json_t *choices_of(json_t *pieces)
     {
         json_t *serves = json_object_get(piece, "serves");
         json_object_del(serves, "slot_bytes");
+        json_object_del(serves, "shared");
         json_object_del(serves, "doc");
     }
     return pieces;

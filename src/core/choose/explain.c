@@ -9,8 +9,8 @@ static json_t *params_json(const struct alg *alg, const long *param)
 {
     json_t *params = json_object();
 
-    for (int p = 0; alg->params && alg->params[p].name; p++) {
-        const struct alg_param *row = &alg->params[p];
+    for (int p = 0; alg_param_at(alg, p); p++) {
+        const struct alg_param *row = alg_param_at(alg, p);
         json_object_set_new(params, row->name,
                             row->words ? json_string(row->words[param[p] - row->min])
                                        : json_integer(param[p]));
@@ -36,9 +36,10 @@ static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
 {
     const struct alg *alg = e->slot >= 0 ? hud_shm_algs[e->row] : NULL;
 
-    return alg ? json_pack("{s:s, s:s, s:o, s:I}", "algorithm", alg->name, "doc", alg->doc,
+    return alg ? json_pack("{s:s, s:s, s:o, s:I, s:b}", "algorithm", alg->name, "doc", alg->doc,
                            "parameters", params_json(alg, e->param), "slot_bytes",
-                           (json_int_t)alg_place_bytes(&plan->slot[e->slot].place))
+                           (json_int_t)alg_place_bytes(&plan->slot[e->slot].place), "shared",
+                           plan->slot[e->slot].place.user != 0)
                : json_null();
 }
 

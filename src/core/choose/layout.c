@@ -75,9 +75,10 @@ static int lay_out_shared(struct plan *plan, const int *turn, int count, size_t 
         for (int i = 0; i < count; i++) {
             struct plan_slot *slot = &plan->slot[turn[i]];
             const struct alg *alg = hud_shm_algs[slot->row];
-            size_t bytes = alg->window_bytes(slot->param, plan->facts.ranks, max);
+            size_t bytes = alg->family->window_bytes(slot->param, plan->facts.ranks, max);
             slot->place = (struct alg_place){ .window_bytes = bytes, .user = i + 1 };
-            slot->place.slot_bytes = alg_lines_bytes(alg, slot->param, plan->facts.ranks, bytes);
+            slot->place.slot_bytes =
+                alg_lines_bytes(alg->family, slot->param, plan->facts.ranks, bytes);
             if (bytes == 0)
                 return turn[i];
             widest =

@@ -49,8 +49,8 @@ void hud_plan_params(const struct config *config, const struct rule *rule, int r
 
 static bool same_shape(const struct alg *alg, const long *a, const long *b)
 {
-    for (int p = 0; alg->params && alg->params[p].name; p++)
-        if (!alg->params[p].per_call && a[p] != b[p])
+    for (int p = 0; alg_param_at(alg, p); p++)
+        if (!alg_param_at(alg, p)->per_call && a[p] != b[p])
             return false;
     return true;
 }
@@ -224,13 +224,12 @@ static bool cut(struct making *k)
     return whole;
 }
 
-/* One slot serves both: the same algorithm or family, and nothing that shapes it differs. */
+/* One slot serves both: the same family, and nothing that shapes it differs. */
 static bool share(const struct plan_slot *slot, const struct candidate *c)
 {
     const struct alg *a = hud_shm_algs[slot->row], *b = hud_shm_algs[c->row];
 
-    return (a == b || (a->family && b->family && strcmp(a->family, b->family) == 0)) &&
-           same_shape(b, slot->param, c->param);
+    return a->family == b->family && same_shape(b, slot->param, c->param);
 }
 
 /* The slot of a candidate, a new one if none has its shape; -1: a plan holds no more. */

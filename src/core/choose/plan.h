@@ -60,7 +60,7 @@ struct plan_facts {
 /* The row of an algorithm that reaches into other ranks' memory, and such a team cannot. */
 static inline bool plan_lacks_direct(int row, const struct plan_facts *facts)
 {
-    return row >= 0 && hud_shm_algs[row]->direct && !facts->direct;
+    return row >= 0 && hud_shm_algs[row]->family->direct && !facts->direct;
 }
 
 /* The largest window, bytes, that is its algorithm's own where memory allows: small calls of

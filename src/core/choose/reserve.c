@@ -28,7 +28,7 @@ static bool uses_direct(const struct plan *plan)
     bool uses = false;
 
     for (int i = 0; i < plan->slots; i++)
-        uses = uses || hud_shm_algs[plan->slot[i].row]->direct;
+        uses = uses || hud_shm_algs[plan->slot[i].row]->family->direct;
     return uses;
 }
 

@@ -225,7 +225,8 @@ static const struct line {
 static int take_param(struct reader *r, const char *key, const char *value, int line)
 {
     struct rule *rule = last(r);
-    const struct alg_param *params = rule->row >= 0 ? hud_shm_algs[rule->row]->params : NULL;
+    const struct alg_param *params =
+        rule->row >= 0 ? hud_shm_algs[rule->row]->family->params : NULL;
     const char *accepted;
 
     for (int p = 0; params && params[p].name; p++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * config.c - the table of settings, and how it is read.
+ * config.c - reads the settings of a context.
  *
  * A value is checked completely before it is used.  The first bad one becomes config->error: a line
  * with the variable, its value and the accepted values.  The core then passes on every collective.
@@ -9,194 +9,17 @@
  */
 #include "core/config/config.h"
 #include "coll/coll.h"
+#include "core/config/settings.h"
 #include "core/config/text.h"
 #include "core/elevated.h"
 #include "core/hash.h"
-#include "topo/topo.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 extern char **environ;
-
-enum kind { WORD, BYTES, TEXT, NUMBER };
-
-struct row {
-    struct setting shown;
-    enum kind kind;
-    bool agree;
-    const char *const *words;
-    const char *(*check)(const char *value); /* TEXT: NULL if fine, else what is accepted */
-    long min, max;
-    int alg, param; /* -1: not an algorithm's */
-};
-
-static const char *const words_switch[] = { "off", "on", NULL };
-static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",
-                                          NULL }; /* as enum mem_way */
-static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
-static const char *const words_death[] = { "wait", "abort", NULL }; /* as enum config_death */
-static const char *const words_order[] = { "any", "fixed", NULL };
-static const char *words_of[COLL_KINDS][SET_ALGS + 3]; /* choices of a collective */
-
-static const char *check_any(const char *value)
-{
-    return value ? NULL : "any text in UTF-8 of at most 255 bytes";
-}
-
-static const char *check_levels(const char *value)
-{
-    return hud_topo_names_valid(value)
-               ? NULL
-               : "a comma-separated list of l2, l3, die, group, numa, socket";
-}
-
-static const char *check_stats(const char *value)
-{
-    bool plain = strcmp(value, "off") == 0 || strcmp(value, "0") == 0 || strcmp(value, "1") == 0 ||
-                 strcmp(value, "on") == 0;
-    bool file = strncmp(value, "json:", 5) == 0 && value[5] != '\0';
-
-    return plain || file ? NULL : "off, 1 or json:FILE";
-}
-
-#define SETTING(id, name_, kind_, preset_, unit_, agree_, words_, check_, doc_)                    \
-    [SET_##id] = { .shown = { .name = name_, .preset = preset_, .unit = unit_, .doc = doc_ },      \
-                   .kind = kind_,                                                                  \
-                   .agree = agree_,                                                                \
-                   .words = words_,                                                                \
-                   .check = check_,                                                                \
-                   .min = kind_ == NUMBER,                                                         \
-                   .max = 1L << 30,                                                                \
-                   .alg = -1 },
-static struct row rows[SET_MAX] = {
-#include "core/config/config.def"
-};
-#undef SETTING
-static struct setting shown[SET_MAX];
-static int row_count;
-
-/* A copy for the life of the process, in memory that is there: the table of settings cannot fail.
- * What does not fit is cut off; a test looks. */
-static char *keep(const char *text)
-{
-    static char kept[SET_KEPT];
-    static size_t used;
-    size_t bytes = strlen(text) + 1, room = sizeof kept - used;
-    char *copy = kept + used;
-
-    snprintf(copy, room, "%s", text);
-    used += bytes < room ? bytes : room - 1; /* the last byte stays an empty text */
-    return copy;
-}
-
-/* "a, b or c" */
-static char *join(const char *const *words)
-{
-    char text[SET_TEXT] = "";
-
-    for (int i = 0; words[i]; i++) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s",
-                 i == 0         ? ""
-                 : words[i + 1] ? ", "
-                                : " or ",
-                 words[i]);
-    }
-    return keep(text);
-}
-
-/* "bcast_queue_fragment" from HUDDLE_BCAST_QUEUE_FRAGMENT; "on" from HUDDLE itself */
-static char *lower(const char *name)
-{
-    char *out = keep(name[6] == '_' ? name + 7 : "on");
-
-    for (char *c = out; *c; c++)
-        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
-    return out;
-}
-
-static void collect_choices(void)
-{
-    for (int kind = 0; kind < COLL_KINDS; kind++) {
-        int n = 0;
-        words_of[kind][n++] = "auto";
-        words_of[kind][n++] = "mpi";
-        for (int a = 0; hud_shm_algs[a]; a++)
-            if (hud_coll_kind(hud_shm_algs[a]->coll) == kind)
-                words_of[kind][n++] = hud_shm_algs[a]->name;
-    }
-}
-
-static void add_param(int alg, int param)
-{
-    const struct alg *a = hud_shm_algs[alg];
-    const struct alg_param *p = &a->params[param];
-    struct row *row = &rows[row_count];
-    char name[SET_TEXT], preset[32];
-
-    snprintf(name, sizeof name, "HUDDLE_%s_%s_%s", a->coll, a->name, p->name);
-    for (char *c = name; *c; c++)
-        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
-    snprintf(preset, sizeof preset, "%ld", p->preset);
-    *row = (struct row){ .shown = { .name = keep(name), .unit = p->unit, .doc = p->doc },
-                         .kind = p->words                    ? WORD
-                                 : strcmp(p->unit, "B") == 0 ? BYTES
-                                                             : NUMBER,
-                         .agree = true,
-                         .words = p->words,
-                         .min = p->min,
-                         .max = p->max,
-                         .alg = alg,
-                         .param = param };
-    row->shown.preset = keep(p->words ? p->words[p->preset - p->min] : preset);
-    row_count++;
-}
-
-static void describe(struct row *row)
-{
-    char text[SET_TEXT];
-
-    row->shown.mca = lower(row->shown.name);
-    if (row->kind == WORD)
-        row->shown.accepted = join(row->words);
-    else if (row->kind == TEXT)
-        row->shown.accepted = row->check == check_any     ? check_any(NULL)
-                              : row->check == check_stats ? check_stats("?")
-                                                          : check_levels("?");
-    else {
-        const char *bytes = row->alg < 0 ? "auto, or a number of bytes (K, M and G allowed)"
-                                         : "bytes (K, M and G allowed)";
-        snprintf(text, sizeof text, "%s from %ld to %ld", row->kind == BYTES ? bytes : "a number",
-                 row->min, row->max);
-        row->shown.accepted = keep(text);
-    }
-}
-
-static void build(void)
-{
-    collect_choices();
-    row_count = SET_FIXED;
-    for (int a = 0; hud_shm_algs[a]; a++)
-        for (int p = 0; hud_shm_algs[a]->params && hud_shm_algs[a]->params[p].name; p++)
-            add_param(a, p);
-    for (int i = 0; i < row_count; i++) {
-        describe(&rows[i]);
-        shown[i] = rows[i].shown;
-    }
-}
-
-const struct setting *hud_settings(int *count)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, build);
-    *count = row_count;
-    return shown;
-}
 
 bool hud_config_number(const char *text, bool bytes, long min, long max, long *number)
 {
@@ -220,7 +43,7 @@ bool hud_config_number(const char *text, bool bytes, long min, long max, long *n
     return true;
 }
 
-static bool parse_number(const struct row *row, const char *value, long *number)
+static bool parse_number(const struct setting_row *row, const char *value, long *number)
 {
     if (row->alg < 0 && row->kind == BYTES && strcmp(value, "auto") == 0) {
         *number = -1;
@@ -229,14 +52,14 @@ static bool parse_number(const struct row *row, const char *value, long *number)
     return hud_config_number(value, row->kind == BYTES, row->min, row->max, number);
 }
 
-static bool parse_word(const struct row *row, const char *value, long *number)
+static bool parse_word(const struct setting_row *row, const char *value, long *number)
 {
     for (int i = 0; row->words[i]; i++)
         if (strcmp(row->words[i], value) == 0) {
             *number = row->min + i;
             return true;
         }
-    if (row->words == words_switch && (strcmp(value, "0") == 0 || strcmp(value, "1") == 0)) {
+    if (row->is_switch && (strcmp(value, "0") == 0 || strcmp(value, "1") == 0)) {
         *number = value[0] - '0';
         return true;
     }
@@ -253,7 +76,8 @@ static void complain(struct config *config, const char *name, const char *value,
 
 static void take(struct config *config, int i, const char *value, const char *origin)
 {
-    const struct row *row = &rows[i];
+    int count;
+    const struct setting_row *row = &hud_settings_rows(&count)[i];
     long number = 0;
     bool fine;
 
@@ -284,8 +108,8 @@ static void take(struct config *config, int i, const char *value, const char *or
 bool hud_config_param(int alg, int param, const char *text, long *number, const char **accepted)
 {
     int count, i = SET_FIXED;
+    const struct setting_row *rows = hud_settings_rows(&count);
 
-    hud_settings(&count);
     while (rows[i].alg != alg || rows[i].param != param)
         i++;
     *accepted = rows[i].shown.accepted;
@@ -295,7 +119,10 @@ bool hud_config_param(int alg, int param, const char *text, long *number, const 
 
 static int find(const char *name, size_t length)
 {
-    for (int i = 0; i < row_count; i++)
+    int count;
+    const struct setting_row *rows = hud_settings_rows(&count);
+
+    for (int i = 0; i < count; i++)
         if (strlen(rows[i].shown.name) == length && strncmp(rows[i].shown.name, name, length) == 0)
             return i;
     return -1;
@@ -326,12 +153,13 @@ static int distance(const char *a, const char *b)
 static void complain_unknown(struct config *config, const char *assignment)
 {
     char name[SET_TEXT];
-    int nearest = 0, min = SET_TEXT;
+    int count, nearest = 0, min = SET_TEXT;
+    const struct setting_row *rows = hud_settings_rows(&count);
 
     if (config->error[0] != '\0')
         return;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
-    for (int i = 0; i < row_count; i++) {
+    for (int i = 0; i < count; i++) {
         int d = distance(name, rows[i].shown.name);
         if (d < min) {
             min = d;
@@ -361,9 +189,9 @@ static void take_assignment(struct config *config, const char *assignment, const
 void hud_config_read(const char *const *host, struct config *config)
 {
     int count;
+    const struct setting_row *rows = hud_settings_rows(&count);
 
     memset(config, 0, sizeof *config);
-    hud_settings(&count);
     for (int i = 0; i < count; i++)
         take(config, i, rows[i].shown.preset, "default");
     for (char **e = environ; e && *e && !process_is_elevated(); e++)

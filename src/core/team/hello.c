@@ -19,7 +19,7 @@ static uint64_t version(void)
     h = hash_number(hash_number(h, sizeof(mem_flag)), sizeof(struct place_table));
     for (int a = 0; hud_shm_algs[a]; a++) {
         const struct alg *alg = hud_shm_algs[a];
-        h = hash_number(hash_text(hash_text(h, alg->coll), alg->name), alg->fixed_bytes);
+        h = hash_number(hash_text(hash_text(h, alg->coll), alg->name), alg->family->fixed_bytes);
     }
     return h;
 }

@@ -35,7 +35,7 @@ static json_t *algorithms_json(void)
     for (int a = 0; hud_shm_algs[a]; a++) {
         const struct alg *alg = hud_shm_algs[a];
         json_t *params = json_array();
-        for (const struct alg_param *p = alg->params; p && p->name; p++) {
+        for (const struct alg_param *p = alg->family->params; p && p->name; p++) {
             json_t *words = json_array();
             for (int w = 0; p->words && p->words[w]; w++)
                 json_array_append_new(words, json_string(p->words[w]));
@@ -48,7 +48,7 @@ static json_t *algorithms_json(void)
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o}", "collective",
                                               alg->coll, "name", alg->name, "doc", alg->doc,
                                               "source", alg->source, "baseline", alg->baseline,
-                                              "direct", alg->direct, "parameters", params));
+                                              "direct", alg->family->direct, "parameters", params));
     }
     return list;
 }

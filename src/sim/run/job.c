@@ -34,17 +34,65 @@ static void place_ranks(struct job *job)
     if (hud_topo_place(q->machine->topo, cpus, q->ranks, q->levels_off, &place) != 0 ||
         hud_shape_groups_build(&place, &job->groups) != 0)
         hud_must(NULL);
-    job->call.cache_bytes = hud_topo_cache_share(q->machine->topo, cpus, q->ranks);
+    for (int i = 0; i < job->parts; i++) {
+        job->part[i].call.cache_bytes = hud_topo_cache_share(q->machine->topo, cpus, q->ranks);
+        job->part[i].call.groups = &job->groups;
+    }
     free((void *)(uintptr_t)place.unit);
     free(cpus);
+}
+
+/* Lines, then the line of the handover, then the window: as in a plan (core/choose/layout.c). */
+static void share_window(struct job *job)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < job->parts; i++) {
+        job->part[i].place.slot_offset = at;
+        at += job->part[i].place.slot_bytes;
+    }
+    for (int i = 0; i < job->parts; i++) {
+        job->part[i].place.window_offset = at + HUD_LINE;
+        job->part[i].place.user = i + 1;
+    }
+}
+
+/* Both have their windows in one region, or each its own memory. */
+static void lay_out(struct job *job)
+{
+    size_t at = 0;
+    bool shared = job->parts > 1;
+
+    for (int i = 0; i < job->parts; i++) {
+        struct job_part *part = &job->part[i];
+        part->place =
+            alg_place_alone(part->q->alg, part->q->param, job->q->ranks, at, part->q->slot_bytes);
+        part->call.place = &part->place;
+        at += alg_place_bytes(&part->place);
+        shared = shared && part->q->shared && part->place.window_bytes != 0;
+    }
+    if (shared)
+        share_window(job);
+}
+
+static size_t end_of(const struct job *job)
+{
+    size_t end = 0;
+
+    for (int i = 0; i < job->parts; i++) {
+        const struct alg_place *p = &job->part[i].place;
+        size_t at = p->window_bytes != 0 ? p->window_offset + mem_lines(p->window_bytes)
+                                         : p->slot_offset + p->slot_bytes;
+        end = at > end ? at : end;
+    }
+    return end;
 }
 
 static void create_team(struct job *job)
 {
     const struct request *q = job->q;
     const struct sim_options options = { .ranks = q->ranks,
-                                         .arena_bytes = (alg_place_bytes(&job->place) + PAGE - 1) /
-                                                        PAGE * PAGE,
+                                         .arena_bytes = (end_of(job) + PAGE - 1) / PAGE * PAGE,
                                          .seed = q->seed,
                                          .mutate_file = q->drop_file,
                                          .mutate_line = q->drop_line,
@@ -55,43 +103,64 @@ static void create_team(struct job *job)
     int *members = hud_must(calloc((size_t)q->ranks, sizeof *members));
 
     job->sim = hud_sim_create(&options);
-    job->data = hud_must(calloc((size_t)q->ranks, sizeof *job->data));
+    for (int i = 0; i < job->parts; i++)
+        job->part[i].data = hud_must(calloc((size_t)q->ranks, sizeof(struct data)));
     job->start = hud_must(calloc((size_t)job->rounds, sizeof *job->start));
     job->span = hud_must(calloc((size_t)job->rounds * (size_t)q->ranks, sizeof *job->span));
     for (int r = 0; r < q->ranks; r++) {
         members[r] = r;
-        data_create(q, r, &job->data[r]);
+        for (int i = 0; i < job->parts; i++)
+            data_create(job->part[i].q, r, &job->part[i].data[r]);
     }
     job->team = hud_sim_team_create(job->sim, q->ranks, members, 0, options.arena_bytes);
     free(members);
 }
 
-bool job_create(const struct request *q, struct job *job, char *error, size_t error_bytes)
+static void add_part(struct job *job, const struct request *q)
 {
-    const struct alg *a = q->alg;
-    int kind = hud_coll_kind(a->coll);
+    struct job_part *part = &job->part[job->parts++];
 
-    *job = (struct job){ .q = q, .rounds = q->warmup + q->repetitions };
-    job->call = (struct coll){ .root = q->root, .param = q->param };
-    job->call.bytes = coll_has(kind, COLL_UNSIZED) ? 0 : q->bytes;
-    job->place = alg_place_alone(a, q->param, q->ranks, 0, q->slot_bytes);
-    job->call.place = &job->place;
+    part->q = q;
+    part->call = (struct coll){ .root = q->root, .param = q->param };
+    part->call.bytes = coll_has(hud_coll_kind(q->alg->coll), COLL_UNSIZED) ? 0 : q->bytes;
+}
+
+/* False: why not. */
+static bool check_part(const struct job_part *part, char *error, size_t error_bytes)
+{
+    const struct request *q = part->q;
+    const struct alg *a = q->alg;
+
     error[0] = '\0';
-    if (job->place.slot_bytes == 0)
+    if (part->place.slot_bytes == 0)
         snprintf(error, error_bytes,
                  "slot_bytes: %zu is too little for %s/%s with these parameters on %d ranks",
                  q->slot_bytes, a->coll, a->name, q->ranks);
-    else if (!alg_accepts(a, &job->call, q->ranks))
+    else if (!alg_accepts(a, &part->call, q->ranks))
         snprintf(error, error_bytes,
                  "bytes: %s/%s does not take %zu bytes on %d ranks with these parameters", a->coll,
                  a->name, q->bytes, q->ranks);
     else if (data_bytes(q) * q->ranks > MAX_DATA)
         snprintf(error, error_bytes, "bytes: %zu on %d ranks are more than %.0f GB of buffers",
                  q->bytes, q->ranks, MAX_DATA / 1e9);
-    if (error[0] != '\0')
-        return false;
+    return error[0] == '\0';
+}
+
+bool job_create(const struct request *q, struct job *job, char *error, size_t error_bytes)
+{
+    static const char *const prefix[JOB_PARTS] = { "", "alternate: " };
+
+    *job = (struct job){ .q = q, .rounds = q->warmup + q->repetitions };
+    add_part(job, q);
+    if (q->other)
+        add_part(job, q->other);
+    lay_out(job);
+    for (int i = 0; i < job->parts; i++) {
+        size_t used = (size_t)snprintf(error, error_bytes, "%s", prefix[i]);
+        if (!check_part(&job->part[i], error + used, error_bytes - used))
+            return false;
+    }
     place_ranks(job);
-    job->call.groups = &job->groups;
     create_team(job);
     return true;
 }
@@ -99,9 +168,11 @@ bool job_create(const struct request *q, struct job *job, char *error, size_t er
 void job_free(struct job *job)
 {
     hud_sim_free(job->sim);
-    for (int r = 0; job->data && r < job->q->ranks; r++)
-        data_free(&job->data[r]);
-    free(job->data);
+    for (int i = 0; i < job->parts; i++) {
+        for (int r = 0; job->part[i].data && r < job->q->ranks; r++)
+            data_free(&job->part[i].data[r]);
+        free(job->part[i].data);
+    }
     free(job->start);
     free(job->span);
     free(job->core);
@@ -110,36 +181,44 @@ void job_free(struct job *job)
 
 /* ---- one rank ---- */
 
-static void call(struct job *job, int rank, int round)
+static struct span call(struct job *job, struct job_part *part, int rank, int round)
 {
-    const struct request *q = job->q;
     struct mem *m = hud_sim_team_mem(job->team, rank);
-    struct span *span = &job->span[(size_t)round * (size_t)q->ranks + (size_t)rank];
-    struct coll c = job->call;
+    struct coll c = part->call;
+    struct span span;
 
     c.op = (uint64_t)round + 1;
-    data_call(q, rank, &job->data[rank], &c);
-    span->enter_ns = hud_sim_now(m);
-    hud_sim_call(m, q->alg, &c);
-    span->leave_ns = hud_sim_now(m);
+    data_call(part->q, rank, &part->data[rank], &c);
+    span.enter_ns = hud_sim_now(m);
+    hud_sim_call(m, part->q->alg, &c);
+    span.leave_ns = hud_sim_now(m);
+    return span;
+}
+
+/* One that counts. */
+static void call_counted(struct job *job, int rank, int round)
+{
+    job->span[(size_t)round * (size_t)job->q->ranks + (size_t)rank] =
+        call(job, &job->part[JOB_COUNTED], rank, round);
 }
 
 /* Fresh data, which lie in the caches of the rank that has made them. */
-static void fill(struct job *job, int rank, int round)
+static void fill(struct job *job, struct job_part *part, int rank, int round)
 {
-    struct data *d = &job->data[rank];
-    size_t bytes = data_fill(job->q, rank, round, d);
+    struct data *d = &part->data[rank];
+    size_t bytes = data_fill(part->q, rank, round, d);
 
     hud_sim_wrote(hud_sim_team_mem(job->team, rank), d->in, bytes);
 }
 
-static void verify(struct job *job, int rank, int round)
+static void verify(struct job *job, const struct job_part *part, int rank, int round)
 {
-    size_t wrong = data_wrong(job->q, rank, round, &job->data[rank]);
+    const struct data *d = &part->data[rank];
+    size_t wrong = data_wrong(part->q, rank, round, d);
 
-    if (wrong < job->data[rank].out_bytes)
-        hud_sim_fail(job->sim, "wrong result: byte %zu of %zu at rank %d, call %d\n", wrong,
-                     job->data[rank].out_bytes, rank, round);
+    if (wrong < d->out_bytes)
+        hud_sim_fail(job->sim, "wrong result: byte %zu of %zu of %s/%s at rank %d, call %d\n",
+                     wrong, d->out_bytes, part->q->alg->coll, part->q->alg->name, rank, round);
 }
 
 /* All go on at once, in no order that the checker would know of; what is counted and traced from
@@ -169,22 +248,35 @@ static double late_ns(struct job *job)
 
 static void run_single(struct job *job, int rank)
 {
+    struct job_part *counted = &job->part[JOB_COUNTED], *other = &job->part[JOB_OTHER];
+
     for (int round = 0; round < job->rounds; round++) {
-        fill(job, rank, round);
+        if (job->q->other) {
+            fill(job, other, rank, round);
+            start(job, rank, round);
+            call(job, other, rank, round);
+            verify(job, other, rank, round);
+        }
+        fill(job, counted, rank, round);
         start(job, rank, round);
         hud_sim_spend(hud_sim_team_mem(job->team, rank), late_ns(job));
-        call(job, rank, round);
-        verify(job, rank, round);
+        call_counted(job, rank, round);
+        verify(job, counted, rank, round);
     }
 }
 
 static void run_loop(struct job *job, int rank)
 {
-    fill(job, rank, 0);
+    for (int i = 0; i < job->parts; i++)
+        fill(job, &job->part[i], rank, 0);
     start(job, rank, 0);
-    for (int round = 0; round < job->rounds; round++)
-        call(job, rank, round);
-    verify(job, rank, 0);
+    for (int round = 0; round < job->rounds; round++) {
+        if (job->q->other)
+            call(job, &job->part[JOB_OTHER], rank, round);
+        call_counted(job, rank, round);
+    }
+    for (int i = 0; i < job->parts; i++)
+        verify(job, &job->part[i], rank, 0);
 }
 
 static void body(struct sim *sim, int rank, void *arg)

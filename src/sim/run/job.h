@@ -12,19 +12,34 @@ struct span {
     double enter_ns, leave_ns;
 };
 
+enum { JOB_COUNTED, JOB_OTHER, JOB_PARTS };
+
+/* Calls of one algorithm. */
+struct job_part {
+    const struct request *q;
+    struct alg_place place;
+    struct coll call;  /* what is the same for all ranks and rounds */
+    struct data *data; /* [ranks] */
+};
+
 struct job {
     const struct request *q;
     struct sim *sim;
     struct sim_team *team;
     struct shape_groups groups;
-    int *core; /* [ranks] */
-    struct alg_place place;
-    struct coll call;  /* what is the same for all ranks and rounds */
-    struct data *data; /* [ranks] */
+    int *core;                       /* [ranks] */
+    struct job_part part[JOB_PARTS]; /* the calls that count, and those between them */
+    int parts;
     int rounds;        /* warm-up included */
     double *start;     /* [rounds] when all may enter */
-    struct span *span; /* [rounds * ranks] */
+    struct span *span; /* [rounds * ranks] of the calls that count */
 };
+
+/* The window is handed over between the calls. */
+static inline bool job_hands_over(const struct job *job)
+{
+    return job->part[JOB_COUNTED].place.user != 0;
+}
 
 /* False: *error says what cannot be simulated. */
 bool job_create(const struct request *q, struct job *job, char *error, size_t error_bytes);

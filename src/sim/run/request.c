@@ -4,6 +4,7 @@
 #include "sim/run/request.h"
 
 #include "coll/coll.h"
+#include "sim/grow.h"
 #include "sim/plain.h"
 
 #include <stdarg.h>
@@ -101,7 +102,7 @@ static bool read_param(struct reader *r, const struct alg_param *p, const json_t
 static bool read_params(struct reader *r, struct request *q)
 {
     const json_t *table = json_object_get(r->json, "parameters");
-    const struct alg_param *params = q->alg->params;
+    const struct alg_param *params = q->alg->family->params;
     bool good = true;
     size_t known = 0;
 
@@ -163,19 +164,53 @@ static bool read_drop(struct reader *r, const char **file, int *line)
                                                         "line, {\"file\": .., \"line\": ..}");
 }
 
+/* An algorithm, its memory, and what it moves. */
+static bool read_algorithm(struct reader *r, struct request *q)
+{
+    q->alg = NULL;
+    if (!find_algorithm(r, q))
+        return false;
+    int kind = hud_coll_kind(q->alg->coll);
+    json_int_t sized = coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED);
+    q->shared = json_is_true(json_object_get(r->json, "shared"));
+    return read_params(r, q) &&
+           read_size(r, "slot_bytes", HUD_LINE, MAX_BYTES, 1 << 20, &q->slot_bytes) &&
+           read_size(r, "bytes", sized, sized * MAX_BYTES, sized, &q->bytes);
+}
+
+static bool one_slot(const struct alg *a, const struct alg *b)
+{
+    return a->family == b->family;
+}
+
+/* What is not of the algorithm is as in the calls that count. */
+static bool read_other(struct reader *r, struct request *q)
+{
+    const json_t *given = json_object_get(r->json, "alternate");
+
+    if (!given)
+        return true;
+    int used = snprintf(r->error, r->error_bytes, "alternate: ");
+    struct reader inner = { given, r->error + used, r->error_bytes - (size_t)used };
+    struct request *other = hud_must(malloc(sizeof *other));
+    *other = *q;
+    other->other = NULL;
+    q->other = other;
+    if (!read_algorithm(&inner, other))
+        return false;
+    return !one_slot(q->alg, other->alg)
+               ? true
+               : complain(&inner, "%s/%s shares the slot of %s/%s, so nothing is handed over",
+                          other->alg->coll, other->alg->name, q->alg->coll, q->alg->name);
+}
+
 static bool read_call(struct reader *r, struct request *q)
 {
     static const char *const maps[] = { "core", "numa", "socket", NULL };
     json_int_t seed;
     int map;
-    if (!find_algorithm(r, q))
-        return false;
-    int kind = hud_coll_kind(q->alg->coll);
-    json_int_t sized = coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED);
     bool good =
-        read_params(r, q) &&
-        read_size(r, "slot_bytes", HUD_LINE, MAX_BYTES, 1 << 20, &q->slot_bytes) &&
-        read_size(r, "bytes", sized, sized * MAX_BYTES, sized, &q->bytes) &&
+        read_algorithm(r, q) &&
         read_int(r, "ranks", 2, q->machine->cores, q->machine->cores, &q->ranks) &&
         read_int(r, "root", 0, q->ranks - 1, 0, &q->root) && read_word(r, "map", maps, &map) &&
         read_word(r, "method", request_methods, &q->method) &&
@@ -190,7 +225,7 @@ static bool read_call(struct reader *r, struct request *q)
         q->map = maps[map];
         q->seed = (uint64_t)seed;
     }
-    return good;
+    return good && read_other(r, q);
 }
 
 bool request_read(const json_t *json, struct request *request, char *error, size_t error_bytes)
@@ -211,4 +246,6 @@ void request_free(struct request *request)
 {
     hud_machine_free(request->machine);
     request->machine = NULL;
+    free(request->other);
+    request->other = NULL;
 }

@@ -15,6 +15,11 @@
  *  "root": 0, "method": "single", "repetitions": 5, "warmup": 1, "skew_ns": 0, "seed": 1,
  *  "drop": {"file": "bcast/banks.c", "line": 83},      the post or await there orders nothing, to
  *                                                      test the checker
+ *  "shared": false,                                    its window is the team's, as is the other's:
+ *  "alternate": {"collective": "allreduce", "algorithm": "slices", "parameters": {...},
+ *                "slot_bytes": 1048576, "bytes": 65536, "shared": true},
+ *                                                      before each call, one of these, which does
+ *                                                      not count
  *  "trace": false}                                     record what each rank does in the last
  *                                                      single call, and the critical path
  */
@@ -45,6 +50,8 @@ struct request {
     int placement;
     double skew_ns; /* ranks enter at random up to so late */
     uint64_t seed;
+    bool shared;           /* its window is the team's */
+    struct request *other; /* before each of these calls, one of those; NULL: none */
     const char *drop_file; /* of the JSON object; NULL: nothing is dropped */
     int drop_line;
     bool trace;

@@ -32,8 +32,8 @@ static json_t *list_params(const struct request *q)
 {
     json_t *params = json_object();
 
-    for (int p = 0; q->alg->params && q->alg->params[p].name; p++) {
-        const struct alg_param *row = &q->alg->params[p];
+    for (int p = 0; alg_param_at(q->alg, p); p++) {
+        const struct alg_param *row = alg_param_at(q->alg, p);
         json_object_set_new(params, row->name,
                             row->words ? json_string(row->words[q->param[p] - row->min])
                                        : json_integer(q->param[p]));
@@ -66,22 +66,33 @@ static json_t *list_groups(const struct job *job)
     return list;
 }
 
+static json_t *tell_other(const struct job *job)
+{
+    const struct request *q = job->q->other;
+
+    return q ? json_pack("{s:s, s:s, s:o, s:I, s:b}", "collective", q->alg->coll, "algorithm",
+                         q->alg->name, "parameters", list_params(q), "bytes", (json_int_t)q->bytes,
+                         "handover", job_hands_over(job))
+             : json_null();
+}
+
 /* The call as it was made, and what the checker says. */
 static json_t *tell(const struct job *job, bool clean)
 {
     const struct request *q = job->q;
 
     return json_pack(
-        "{s:s, s:s, s:o, s:I, s:I, s:i, s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:I, s:o, s:o, s:{s:b, "
-        "s:s, s:I, s:I, s:I}}",
+        "{s:s, s:s, s:o, s:I, s:I, s:i, s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:I, s:o, s:o, s:o, "
+        "s:{s:b, s:s, s:I, s:I, s:I}}",
         "collective", q->alg->coll, "algorithm", q->alg->name, "parameters", list_params(q),
-        "slot_bytes", (json_int_t)alg_place_bytes(&job->place), "bytes", (json_int_t)q->bytes,
-        "ranks", q->ranks, "map", q->map, "levels_off", q->levels_off, "placement",
-        request_placements[q->placement], "root", q->root, "method", request_methods[q->method],
-        "repetitions", q->repetitions, "warmup", q->warmup, "seed", (json_int_t)q->seed, "core_of",
-        list_cores(job), "groups", list_groups(job), "checker", "clean", clean, "report",
-        hud_sim_report(job->sim), "events", (json_int_t)hud_sim_events(job->sim), "posts",
-        (json_int_t)hud_sim_posts(job->sim), "hops", (json_int_t)hud_sim_hops(job->sim));
+        "slot_bytes", (json_int_t)alg_place_bytes(&job->part[JOB_COUNTED].place), "bytes",
+        (json_int_t)q->bytes, "ranks", q->ranks, "map", q->map, "levels_off", q->levels_off,
+        "placement", request_placements[q->placement], "root", q->root, "method",
+        request_methods[q->method], "repetitions", q->repetitions, "warmup", q->warmup, "seed",
+        (json_int_t)q->seed, "core_of", list_cores(job), "groups", list_groups(job), "alternate",
+        tell_other(job), "checker", "clean", clean, "report", hud_sim_report(job->sim), "events",
+        (json_int_t)hud_sim_events(job->sim), "posts", (json_int_t)hud_sim_posts(job->sim), "hops",
+        (json_int_t)hud_sim_hops(job->sim));
 }
 
 static int print(json_t *answer, int status)

@@ -34,6 +34,20 @@ static double first_ns(const struct job *job)
     return job->start[job->q->method == METHOD_SINGLE ? job->rounds - 1 : 0];
 }
 
+/* What a call has taken the rank, of those in a loop that count. */
+static double mean_ns(const struct job *job, int rank)
+{
+    const struct request *q = job->q;
+    double sum = 0;
+
+    if (!q->other)
+        sum =
+            spans_of(job, job->rounds - 1)[rank].leave_ns - spans_of(job, q->warmup)[rank].enter_ns;
+    for (int round = q->warmup; q->other && round < job->rounds; round++)
+        sum += spans_of(job, round)[rank].leave_ns - spans_of(job, round)[rank].enter_ns;
+    return sum / q->repetitions;
+}
+
 static json_t *tell_times(const struct job *job)
 {
     const struct request *q = job->q;
@@ -42,10 +56,8 @@ static json_t *tell_times(const struct job *job)
     double *ns = hud_must(calloc((size_t)count, sizeof *ns));
 
     for (int i = 0; i < count; i++)
-        ns[i] = single ? last_leave(job, q->warmup + i) - job->start[q->warmup + i]
-                       : (spans_of(job, job->rounds - 1)[i].leave_ns -
-                          spans_of(job, q->warmup)[i].enter_ns) /
-                             q->repetitions;
+        ns[i] =
+            single ? last_leave(job, q->warmup + i) - job->start[q->warmup + i] : mean_ns(job, i);
     qsort(ns, (size_t)count, sizeof *ns, rising);
     double median = (ns[(count - 1) / 2] + ns[count / 2]) / 2;
     json_t *times = json_pack("{s:f, s:f, s:f}", "time_ns", single ? median : ns[count - 1],

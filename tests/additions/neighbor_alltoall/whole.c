@@ -50,12 +50,16 @@ static void neighbor_alltoall_whole(struct mem *m, const struct coll *c)
     }
 }
 
+static const struct alg_family family = {
+    .slot_bytes = slot_bytes,
+};
+
 ALG_DEFINE(neighbor_alltoall, whole) = {
     .coll = "neighbor_alltoall",
     .name = "whole",
     .doc = "a rank's blocks for all are behind one flag",
     .source = "for tests of an addition",
     .accepts = accepts,
-    .slot_bytes = slot_bytes,
+    .family = &family,
     .run = neighbor_alltoall_whole,
 };

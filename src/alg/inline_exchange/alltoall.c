@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoall/inline.c - a rank's blocks for all others lie one after the other behind one flag, the
- * first of them in the flag's own line.
+ * alltoall.c - alltoall/inline: a rank's blocks for all others lie one after the other behind one
+ * flag, the first of them in the flag's own line.
  *
  * Source    paper 02, "Alltoall", small blocks, and this project: no copies through third ranks
  *           (Bruck), which shared memory does not need.
@@ -12,9 +12,6 @@
  *           traffic: 2 (p - 1) n bytes beyond in and out; its own block goes from in to out
  * Accepts   (p - 1) n + 8 bytes in half of the slot.
  *
- * Two sets in turn: a rank that writes the set of operation k has seen all flags of k - 1, whose
- * owners had finished operation k - 2.
- *
  * Line                  written by   read by       value k means
  *   slot[r].set[k % 2]  r            all others    r's blocks for operation k are behind this flag,
  *                                                  in the order of their ranks, without r
@@ -23,7 +20,7 @@
  *                      a rank's reads of k - 2    happen before  the others' next write to those
  *                                                                sets
  */
-#include "alg/alg.h"
+#include "alg/inline_exchange/inline_exchange.h"
 
 enum param { BUDGET };
 
@@ -33,38 +30,28 @@ static const struct alg_param params[] = {
     { .name = NULL },
 };
 
-enum {
-    HEAD = offsetof(mem_flag, payload),
-    PREFETCH_MAX = 8192 /* bytes, for the next operation */
-};
-
-static size_t set_bytes(size_t slot_bytes)
-{
-    return slot_bytes / 2 / HUD_LINE * HUD_LINE;
-}
-
 static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     size_t wanted = (size_t)param[BUDGET];
 
     (void)ranks;
-    return 2 * set_bytes(wanted < max_bytes ? wanted : max_bytes);
+    return 2 * inline_set_bytes(wanted < max_bytes ? wanted : max_bytes);
 }
+
+const struct alg_family HUD_BACKEND(inline_exchange_family) = {
+    .params = params,
+    .slot_bytes = slot_bytes,
+};
 
 static bool accepts(const struct coll *c, int ranks)
 {
-    return ranks == 1 || c->bytes <= (set_bytes(c->place->slot_bytes) - HEAD) / (size_t)(ranks - 1);
-}
-
-static mem_flag *set_of(struct mem *m, const struct coll *c, int rank)
-{
-    return (mem_flag *)((char *)mem_slot(m, rank) + c->op % 2 * set_bytes(c->place->slot_bytes));
+    return ranks == 1 || c->bytes <= inline_room(c) / (size_t)(ranks - 1);
 }
 
 /* Where a rank's block for another lies behind its flag. */
 static char *block_in(mem_flag *set, const struct coll *c, int from, int to)
 {
-    return (char *)set + HEAD + (size_t)(to > from ? to - 1 : to) * c->bytes;
+    return (char *)set + INLINE_HEAD + (size_t)(to > from ? to - 1 : to) * c->bytes;
 }
 
 /* Blocks [first, end) of `in`. */
@@ -87,9 +74,7 @@ static void own(struct mem *m, const struct coll *c)
 static void alltoall_inline(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
-    size_t behind = HEAD + (size_t)(ranks - 1) * c->bytes,
-           prefetched = behind < PREFETCH_MAX ? behind : PREFETCH_MAX;
-    mem_flag *mine = set_of(m, c, me);
+    mem_flag *mine = inline_set(m, c, c->op, me);
 
     copy_in(m, c, block_in(mine, c, me, 0), 0, me);
     copy_in(m, c, block_in(mine, c, me, me + 1), me + 1, ranks);
@@ -97,12 +82,11 @@ static void alltoall_inline(struct mem *m, const struct coll *c)
     own(m, c);
     for (int k = 1; k < ranks; k++) {
         int from = me + k < ranks ? me + k : me + k - ranks;
-        mem_flag *set = set_of(m, c, from);
+        mem_flag *set = inline_set(m, c, c->op, from);
         mem_await(m, set, c->op); /* A1 */
         mem_out(m, c->out, block_in(set, c, from, me), (size_t)from * c->bytes, c->bytes);
     }
-    mem_prefetch_own(m, set_of(m, &(struct coll){ .op = c->op + 1, .place = c->place }, me),
-                     prefetched);
+    inline_prefetch(m, c, (size_t)(ranks - 1) * c->bytes);
 }
 
 ALG_DEFINE(alltoall, inline) = {
@@ -110,9 +94,7 @@ ALG_DEFINE(alltoall, inline) = {
     .name = "inline",
     .doc = "a rank's blocks lie behind one flag, the first in its line",
     .source = "paper 02, Alltoall, and this project",
-    .params = params,
-    .family = "inline exchange",
     .accepts = accepts,
-    .slot_bytes = slot_bytes,
+    .family = &HUD_BACKEND(inline_exchange_family),
     .run = alltoall_inline,
 };

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* settings.c - builds the table of settings, once in a process. */
+#include "core/config/settings.h"
+
+#include "coll/coll.h"
+#include "topo/topo.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const words_switch[] = { "off", "on", NULL };
+static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",
+                                          NULL }; /* as enum mem_way */
+static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
+static const char *const words_death[] = { "wait", "abort", NULL }; /* as enum config_death */
+static const char *const words_order[] = { "any", "fixed", NULL };
+static const char *words_of[COLL_KINDS][SET_ALGS + 3]; /* choices of a collective */
+
+static const char *check_any(const char *value)
+{
+    return value ? NULL : "any text in UTF-8 of at most 255 bytes";
+}
+
+static const char *check_levels(const char *value)
+{
+    return hud_topo_names_valid(value)
+               ? NULL
+               : "a comma-separated list of l2, l3, die, group, numa, socket";
+}
+
+static const char *check_stats(const char *value)
+{
+    bool plain = strcmp(value, "off") == 0 || strcmp(value, "0") == 0 || strcmp(value, "1") == 0 ||
+                 strcmp(value, "on") == 0;
+    bool file = strncmp(value, "json:", 5) == 0 && value[5] != '\0';
+
+    return plain || file ? NULL : "off, 1 or json:FILE";
+}
+
+#define SETTING(id, name_, kind_, preset_, unit_, agree_, words_, check_, doc_)                    \
+    [SET_##id] = { .shown = { .name = name_, .preset = preset_, .unit = unit_, .doc = doc_ },      \
+                   .kind = kind_,                                                                  \
+                   .agree = agree_,                                                                \
+                   .words = words_,                                                                \
+                   .check = check_,                                                                \
+                   .min = kind_ == NUMBER,                                                         \
+                   .max = 1L << 30,                                                                \
+                   .alg = -1 },
+static struct setting_row rows[SET_MAX] = {
+#include "core/config/config.def"
+};
+#undef SETTING
+static struct setting shown[SET_MAX];
+static int row_count;
+
+/* A copy for the life of the process, in memory that is there: the table of settings cannot fail.
+ * What does not fit is cut off; a test looks. */
+static char *keep(const char *text)
+{
+    static char kept[SET_KEPT];
+    static size_t used;
+    size_t bytes = strlen(text) + 1, room = sizeof kept - used;
+    char *copy = kept + used;
+
+    snprintf(copy, room, "%s", text);
+    used += bytes < room ? bytes : room - 1; /* the last byte stays an empty text */
+    return copy;
+}
+
+/* "a, b or c" */
+static char *join(const char *const *words)
+{
+    char text[SET_TEXT] = "";
+
+    for (int i = 0; words[i]; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s",
+                 i == 0         ? ""
+                 : words[i + 1] ? ", "
+                                : " or ",
+                 words[i]);
+    }
+    return keep(text);
+}
+
+/* "bcast_queue_fragment" from HUDDLE_BCAST_QUEUE_FRAGMENT; "on" from HUDDLE itself */
+static char *lower(const char *name)
+{
+    char *out = keep(name[6] == '_' ? name + 7 : "on");
+
+    for (char *c = out; *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
+    return out;
+}
+
+static void collect_choices(void)
+{
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        int n = 0;
+        words_of[kind][n++] = "auto";
+        words_of[kind][n++] = "mpi";
+        for (int a = 0; hud_shm_algs[a]; a++)
+            if (hud_coll_kind(hud_shm_algs[a]->coll) == kind)
+                words_of[kind][n++] = hud_shm_algs[a]->name;
+    }
+}
+
+static void add_param(int alg, int param)
+{
+    const struct alg *a = hud_shm_algs[alg];
+    const struct alg_param *p = alg_param_at(a, param);
+    struct setting_row *row = &rows[row_count];
+    char name[SET_TEXT], preset[32];
+
+    snprintf(name, sizeof name, "HUDDLE_%s_%s_%s", a->coll, a->name, p->name);
+    for (char *c = name; *c; c++)
+        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+    snprintf(preset, sizeof preset, "%ld", p->preset);
+    *row = (struct setting_row){ .shown = { .name = keep(name), .unit = p->unit, .doc = p->doc },
+                                 .kind = p->words                    ? WORD
+                                         : strcmp(p->unit, "B") == 0 ? BYTES
+                                                                     : NUMBER,
+                                 .agree = true,
+                                 .words = p->words,
+                                 .min = p->min,
+                                 .max = p->max,
+                                 .alg = alg,
+                                 .param = param };
+    row->shown.preset = keep(p->words ? p->words[p->preset - p->min] : preset);
+    row_count++;
+}
+
+static void describe(struct setting_row *row)
+{
+    char text[SET_TEXT];
+
+    row->shown.mca = lower(row->shown.name);
+    row->is_switch = row->words == words_switch;
+    if (row->kind == WORD)
+        row->shown.accepted = join(row->words);
+    else if (row->kind == TEXT)
+        row->shown.accepted = row->check == check_any     ? check_any(NULL)
+                              : row->check == check_stats ? check_stats("?")
+                                                          : check_levels("?");
+    else {
+        const char *bytes = row->alg < 0 ? "auto, or a number of bytes (K, M and G allowed)"
+                                         : "bytes (K, M and G allowed)";
+        snprintf(text, sizeof text, "%s from %ld to %ld", row->kind == BYTES ? bytes : "a number",
+                 row->min, row->max);
+        row->shown.accepted = keep(text);
+    }
+}
+
+static void build(void)
+{
+    collect_choices();
+    row_count = SET_FIXED;
+    for (int a = 0; hud_shm_algs[a]; a++)
+        for (int p = 0; alg_param_at(hud_shm_algs[a], p); p++)
+            add_param(a, p);
+    for (int i = 0; i < row_count; i++) {
+        describe(&rows[i]);
+        shown[i] = rows[i].shown;
+    }
+}
+
+const struct setting_row *hud_settings_rows(int *count)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, build);
+    *count = row_count;
+    return rows;
+}
+
+const struct setting *hud_settings(int *count)
+{
+    hud_settings_rows(count);
+    return shown;
+}
