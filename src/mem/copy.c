@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * copy.c - a copy whose destination does not go into the caches.
+ * copy.c - copies that tell the caches more than memcpy does: one whose destination does not go into
+ * them, and one whose source leaves those of other processors.
  *
  * memcpy decides by the length of one call, which in a pipeline is a fragment's, so it never does
  * this for a message of many of them.  A store that misses reads the line first: one that streams
@@ -44,3 +45,18 @@ void hud_mem_stream(void *dst, const void *src, size_t bytes)
     memcpy(dst, src, bytes);
 }
 #endif
+
+/* A prefetch for writing a kilobyte ahead: the line leaves the caches of all other readers. */
+void hud_mem_take(void *dst, const void *src, size_t bytes)
+{
+    enum { AHEAD = 1024, LINE = 64 };
+    char *to = dst;
+    const char *from = src;
+
+    for (size_t at = 0, n; at < bytes; at += n) {
+        n = bytes - at < AHEAD ? bytes - at : AHEAD;
+        for (size_t next = at + AHEAD; next < at + 2 * AHEAD && next < bytes; next += LINE)
+            mem_prefetch_write(from + next);
+        memcpy(to + at, from + at, n);
+    }
+}

@@ -79,6 +79,10 @@ MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, si
  * reports HUD_ERR_TRUNCATE. */
 MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
                     size_t bytes);
+/* Copy out by the last reader of these lines: it takes them away from the other readers as it
+ * reads, so that their owner's next write meets one holder.  In effect mem_out. */
+MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
+                         size_t offset_bytes, size_t bytes);
 /* Shared to shared. */
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
 

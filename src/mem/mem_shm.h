@@ -94,6 +94,8 @@ void hud_mem_wake(mem_flag *f); /* wakes the ranks that sleep on it */
 void hud_mem_stream(void *dst, const void *src,
                     size_t bytes); /* memcpy with non-temporal stores, where the processor has them;
                                       complete on return */
+void hud_mem_take(void *dst, const void *src,
+                  size_t bytes); /* memcpy that takes the lines of src for its own cache */
 
 void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                     const struct mem_span *also, const struct mem_span *from, int count,
@@ -218,6 +220,8 @@ static inline void mem_unpack(const struct mem *m, const struct hud_view *to, co
         memcpy((char *)to->base + offset_bytes, src, bytes);
 }
 
+enum { MEM_TAKE_MIN = 16384 }; /* bytes from which lines are taken */
+
 /*
  * Most copies fill the view.  Their length is then the view's own, not one that was
  * read next to the flag, so that the processor can begin while the flag is still on its way; the
@@ -237,6 +241,17 @@ MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, s
     bytes = bytes < room ? bytes : room;
     if (bytes != 0)
         mem_unpack(m, to, src, offset_bytes, bytes);
+}
+
+MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
+                         size_t offset_bytes, size_t bytes)
+{
+    bool streams = m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes;
+
+    if (to->unpack || streams || bytes < MEM_TAKE_MIN || offset_bytes + bytes > to->bytes)
+        mem_out(m, to, src, offset_bytes, bytes);
+    else
+        hud_mem_take((char *)to->base + offset_bytes, src, bytes);
 }
 
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
@@ -294,21 +309,23 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
     hud_mem_move(m, to, from, bytes);
 }
 
+/* The builtin means a read where the compiler may not assume the instruction. */
+static inline void mem_prefetch_write(const char *line)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes)
 {
     enum { STEP = 64 }; /* bytes: the shortest line */
 
     (void)m;
     for (size_t i = 0; i < bytes; i += STEP)
-#if defined(__x86_64__)
-        __asm__ volatile(
-            "prefetchw %0"
-            :
-            : "m"(((const char *)
-                       at)[i])); /* the builtin means a read where the compiler may not assume it */
-#else
-        __builtin_prefetch((const char *)at + i, 1);
-#endif
+        mem_prefetch_write((const char *)at + i);
 }
 
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)

@@ -97,6 +97,13 @@ MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, s
     hud_sim_out(m, to, src, offset_bytes, bytes);
 }
 
+MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
+                         size_t offset_bytes, size_t bytes)
+{
+    hud_sim_claim(m, src, bytes);
+    hud_sim_out(m, to, src, offset_bytes, bytes);
+}
+
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
 {
     hud_sim_copy(m, dst, src, bytes);
@@ -146,6 +153,7 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #define mem_prefetch_own(...) (hud_sim_at(__FILE__, __LINE__), mem_prefetch_own(__VA_ARGS__))
 #define mem_in(...) (hud_sim_at(__FILE__, __LINE__), mem_in(__VA_ARGS__))
 #define mem_out(...) (hud_sim_at(__FILE__, __LINE__), mem_out(__VA_ARGS__))
+#define mem_out_last(...) (hud_sim_at(__FILE__, __LINE__), mem_out_last(__VA_ARGS__))
 #define mem_copy(...) (hud_sim_at(__FILE__, __LINE__), mem_copy(__VA_ARGS__))
 #define mem_reduce(...) (hud_sim_at(__FILE__, __LINE__), mem_reduce(__VA_ARGS__))
 #define mem_move(...) (hud_sim_at(__FILE__, __LINE__), mem_move(__VA_ARGS__))

@@ -171,7 +171,7 @@ static void many_ranks_reduce_by_levels(void **state)
     plans_make(128, true, "socket", 1536 * KB, true);
     assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "tree");
     plans_make(4, false, "machine", 1536 * KB, true);
-    assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "slices");
+    assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "whole");
 }
 
 /* Not where they share processors, and never where the ranks' order must be kept. */
