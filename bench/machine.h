@@ -26,21 +26,30 @@ typedef double measure_fn(const struct measured *on, int class, char note[MACHIN
 measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_revoke, measure_gap,
     measure_serve, measure_home;
 /* machine_bytes.c */
-measure_fn measure_cached, measure_nearest, measure_memory, measure_node, measure_socket,
-    measure_shared, measure_from_shared, measure_past, measure_reduce;
+measure_fn measure_cached, measure_nearest, measure_memory, measure_from_shared, measure_past,
+    measure_reduce;
+/* machine_together.c */
+measure_fn measure_node, measure_socket, measure_shared;
 /* machine_memory.c */
 measure_fn measure_latency;
 /* machine_kernel.c */
 measure_fn measure_kernel, measure_call;
 
-enum { MACHINE_PAIRS = 4 };
+enum {
+    MACHINE_PAIRS = 4,
+    MACHINE_PAGE = 4096,
+    MACHINE_PRIVATE = 256 << 10, /* bytes of a core's own cache, if the system does not say */
+    MACHINE_FAR = 8 << 20        /* bytes that are read from memory */
+};
 
 /* Some pairs of cores of a class, far from each other in the list of all; *count of them. */
 int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS][2]);
 
-/* A quarter of a core's own cache; and as many bytes on pages of their own, for free(), NULL: out
- * of memory (both: machine_bytes.c). */
+/* machine_bytes.c: a quarter of a core's own cache; a share of the shared cache for each of the
+ * threads, beyond their own caches, 0: not known; bytes on pages of their own, for free(), NULL: out
+ * of memory. */
 size_t measured_share(const struct measured *on);
+size_t measured_beyond(const struct measured *on, int threads);
 unsigned char *measured_buffer(size_t bytes);
 
 /* A core whose memory is so far from core 0, -1: there is none (machine_memory.c). */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * machine_bytes.c - how fast a core copies from each place; how fast all cores together read from a
- * cache, a node or another socket; how fast a core reduces.
+ * machine_bytes.c - how fast a core copies from each place, and how fast it reduces.
  */
 
 #include "machine.h"
@@ -16,16 +15,24 @@
 #include <emmintrin.h>
 #endif
 
-enum { PAGE = 4096, USUAL_PRIVATE = 256 << 10, MEMORY_BYTES = 8 << 20 };
-
 unsigned char *measured_buffer(size_t bytes)
 {
-    return aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
+    return aligned_alloc(MACHINE_PAGE, (bytes + MACHINE_PAGE - 1) / MACHINE_PAGE * MACHINE_PAGE);
 }
 
 size_t measured_share(const struct measured *on)
 {
-    return (on->private_bytes ? on->private_bytes : USUAL_PRIVATE) / 4 / PAGE * PAGE;
+    return (on->private_bytes ? on->private_bytes : MACHINE_PRIVATE) / 4 / MACHINE_PAGE *
+           MACHINE_PAGE;
+}
+
+/* A size above a core's own caches and below the shared one; 0: no such size. */
+size_t measured_beyond(const struct measured *on, int threads)
+{
+    size_t max = on->shared_bytes / (size_t)(2 * threads),
+           bytes = 4 * (on->private_bytes ? on->private_bytes : MACHINE_PRIVATE);
+
+    return (bytes < max ? bytes : max) / MACHINE_PAGE * MACHINE_PAGE;
 }
 
 /* ---- one core copies data that another core, or itself, has left in a cache or in memory ---- */
@@ -119,11 +126,24 @@ double measure_cached(const struct measured *on, int class, char note[MACHINE_NO
 
 double measure_nearest(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
-    size_t bytes = on->nearest_bytes / 4 / PAGE * PAGE;
+    size_t bytes = on->nearest_bytes / 4 / MACHINE_PAGE * MACHINE_PAGE;
 
     if (bytes == 0)
         return snprintf(note, MACHINE_NOTE, "no nearer cache is known"), -1;
     return from_class(on, class, bytes, note);
+}
+
+double measure_from_shared(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    size_t bytes = measured_beyond(on, 1);
+
+    (void)class;
+    if (bytes == 0)
+        return snprintf(note, MACHINE_NOTE, "no shared cache is known"), -1;
+    snprintf(note, MACHINE_NOTE,
+             "measured: copies of %zu KB that the core has written, to %zu KB in its own cache",
+             bytes >> 10, measured_share(on) >> 10);
+    return from_source(on, 0, 0, bytes, false);
 }
 
 double measure_memory(const struct measured *on, int class, char note[MACHINE_NOTE])
@@ -132,8 +152,8 @@ double measure_memory(const struct measured *on, int class, char note[MACHINE_NO
 
     snprintf(note, MACHINE_NOTE,
              "measured: copies of %d MB that are in no cache, to %zu KB in its own cache",
-             MEMORY_BYTES >> 20, measured_share(on) >> 10);
-    return toucher < 0 ? -1 : from_source(on, 0, toucher, MEMORY_BYTES, true);
+             MACHINE_FAR >> 20, measured_share(on) >> 10);
+    return toucher < 0 ? -1 : from_source(on, 0, toucher, MACHINE_FAR, true);
 }
 
 /* ---- non-temporal stores ---- */
@@ -173,12 +193,12 @@ static void body_stream(void *arg, int thread)
 
 double measure_past(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
-    struct stream p = { .from_bytes = measured_share(on), .bytes = MEMORY_BYTES };
+    struct stream p = { .from_bytes = measured_share(on), .bytes = MACHINE_FAR };
 
     (void)class;
     snprintf(note, MACHINE_NOTE,
              "measured: non-temporal copies of %zu KB in its own cache to %d MB",
-             p.from_bytes >> 10, MEMORY_BYTES >> 20);
+             p.from_bytes >> 10, MACHINE_FAR >> 20);
     return pinned_run(on->os, 1, body_stream, &p) == 0 ? pinned_median(p.gbps, PINNED_ROUNDS) : -1;
 }
 #else
@@ -188,202 +208,6 @@ double measure_past(const struct measured *on, int class, char note[MACHINE_NOTE
     return -1; /* huddle has no such copies on this processor */
 }
 #endif
-
-/* ---- many cores read at once ---- */
-
-struct readers {
-    struct pinned_meeting meeting;
-    size_t bytes; /* that each thread reads */
-    bool flushed;
-    int *toucher; /* [threads] the thread that touches a thread's buffer first */
-    struct {
-        _Alignas(PINNED_LINE) double begin_ns, end_ns;
-        unsigned char *at;
-        uint64_t sum;
-    } * of;
-    double gbps[PINNED_ROUNDS];
-};
-
-static uint64_t read_all(const unsigned char *at, size_t bytes)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < bytes; i += sizeof sum) {
-        uint64_t word;
-        memcpy(&word, at + i, sizeof word);
-        sum += word;
-    }
-    return sum;
-}
-
-/* All bytes over the time from the first start to the last end, in GB/s. */
-static double together(const struct readers *c)
-{
-    double first = c->of[0].begin_ns, last = c->of[0].end_ns;
-
-    for (int i = 1; i < c->meeting.threads; i++) {
-        first = c->of[i].begin_ns < first ? c->of[i].begin_ns : first;
-        last = c->of[i].end_ns > last ? c->of[i].end_ns : last;
-    }
-    return (double)c->bytes * c->meeting.threads / (last - first);
-}
-
-static void body_read(void *arg, int thread)
-{
-    struct readers *c = arg;
-
-    for (int i = 0; i < c->meeting.threads; i++)
-        if (c->toucher[i] == thread && (c->of[i].at = measured_buffer(c->bytes)) != NULL)
-            memset(c->of[i].at, i + 1, c->bytes);
-    pinned_meet(&c->meeting);
-    for (int r = 0; r < PINNED_ROUNDS; r++) {
-        if (c->of[thread].at && c->flushed)
-            pinned_flush(c->of[thread].at, c->bytes);
-        pinned_meet(&c->meeting);
-        c->of[thread].begin_ns = pinned_ns();
-        if (c->of[thread].at)
-            c->of[thread].sum += read_all(c->of[thread].at, c->bytes);
-        c->of[thread].end_ns = pinned_ns();
-        pinned_meet(&c->meeting);
-        if (thread == 0)
-            c->gbps[r] = together(c);
-    }
-    pinned_meet(&c->meeting);
-    free(c->of[thread].at);
-}
-
-/* Thread i on core[i] reads what toucher[i] has touched.  Returns GB/s, or -1: no threads. */
-static double read_together(const struct measured *on, const int *core, int *toucher, int threads,
-                            size_t bytes, bool flushed)
-{
-    struct readers c = {
-        .meeting.threads = threads, .bytes = bytes, .flushed = flushed, .toucher = toucher
-    };
-    int *cpus = calloc((size_t)threads, sizeof *cpus);
-    double gbps = -1;
-
-    c.of = aligned_alloc(PINNED_LINE, (size_t)threads * sizeof *c.of);
-    if (cpus && c.of) {
-        memset((void *)c.of, 0, (size_t)threads * sizeof *c.of);
-        for (int i = 0; i < threads; i++)
-            cpus[i] = on->os[core[i]];
-        gbps =
-            pinned_run(cpus, threads, body_read, &c) == 0 ? pinned_max(c.gbps, PINNED_ROUNDS) : -1;
-    }
-    free(c.of);
-    free(cpus);
-    return gbps;
-}
-
-/* Lists all cores of core 0's unit; unit_of NULL: all cores.  Returns their number. */
-static int list_cores(const struct sim_machine *m, const int *unit_of, int *core)
-{
-    int count = 0;
-
-    for (int c = 0; c < m->cores; c++)
-        if (!unit_of || unit_of[c] == unit_of[0])
-            core[count++] = c;
-    return count;
-}
-
-static double read_own(const struct measured *on, const int *unit_of, size_t bytes, bool flushed,
-                       int *threads)
-{
-    int *core = calloc((size_t)on->m->cores, sizeof *core),
-        *toucher = calloc((size_t)on->m->cores, sizeof *toucher);
-    double gbps = -1;
-
-    if (core && toucher) {
-        *threads = list_cores(on->m, unit_of, core);
-        for (int i = 0; i < *threads; i++)
-            toucher[i] = i;
-        gbps = read_together(on, core, toucher, *threads, bytes, flushed);
-    }
-    free(core);
-    free(toucher);
-    return gbps;
-}
-
-double measure_node(const struct measured *on, int class, char note[MACHINE_NOTE])
-{
-    int threads = 0;
-    double gbps = read_own(on, on->m->node, MEMORY_BYTES, true, &threads);
-
-    (void)class;
-    snprintf(note, MACHINE_NOTE,
-             "measured: %d cores of a node read %d MB each that are in no cache", threads,
-             MEMORY_BYTES >> 20);
-    return gbps;
-}
-
-/* A size above a core's own caches and below the shared one; 0: no such size. */
-static size_t beyond_own(const struct measured *on, int threads)
-{
-    size_t max = on->shared_bytes / (size_t)(2 * threads),
-           bytes = 4 * (on->private_bytes ? on->private_bytes : USUAL_PRIVATE);
-
-    return (bytes < max ? bytes : max) / PAGE * PAGE;
-}
-
-double measure_from_shared(const struct measured *on, int class, char note[MACHINE_NOTE])
-{
-    size_t bytes = beyond_own(on, 1);
-
-    (void)class;
-    if (bytes == 0)
-        return snprintf(note, MACHINE_NOTE, "no shared cache is known"), -1;
-    snprintf(note, MACHINE_NOTE,
-             "measured: copies of %zu KB that the core has written, to %zu KB in its own cache",
-             bytes >> 10, measured_share(on) >> 10);
-    return from_source(on, 0, 0, bytes, false);
-}
-
-double measure_shared(const struct measured *on, int class, char note[MACHINE_NOTE])
-{
-    int threads = on->m->cores, level = on->m->caches.shared_level;
-    size_t bytes = beyond_own(on, threads);
-
-    (void)class;
-    if (bytes == 0)
-        return snprintf(note, MACHINE_NOTE, "no shared cache is known"), -1;
-    double gbps =
-        read_own(on, level < 0 ? NULL : on->m->unit + (size_t)level * (size_t)on->m->cores, bytes,
-                 false, &threads);
-    snprintf(note, MACHINE_NOTE, "measured: %d cores read %zu KB each, again and again", threads,
-             bytes >> 10);
-    return gbps;
-}
-
-/* Each core of one socket reads what a core of another one has touched. */
-double measure_socket(const struct measured *on, int class, char note[MACHINE_NOTE])
-{
-    const struct sim_machine *m = on->m;
-    int *core = calloc((size_t)m->cores, sizeof *core),
-        *toucher = calloc((size_t)m->cores, sizeof *toucher);
-    int readers = 0, threads = 0;
-    double gbps = -1;
-
-    (void)class;
-    for (int c = 0; core && toucher && c < m->cores; c++)
-        if (m->socket[c] == m->socket[0])
-            core[readers++] = c;
-    for (int c = m->cores - 1; core && toucher && c >= 0 && threads == 0; c--)
-        if (m->socket[c] != m->socket[0])
-            core[threads = readers] = c;
-    for (int i = 0; i < threads; i++)
-        toucher[i] = threads;
-    if (threads > 0) {
-        toucher[threads] = threads; /* it reads its own memory; its bytes are subtracted below */
-        gbps = read_together(on, core, toucher, threads + 1, MEMORY_BYTES, true) * threads /
-               (threads + 1);
-    }
-    snprintf(note, MACHINE_NOTE,
-             "measured: %d cores of a socket read %d MB each of another's memory", readers,
-             MEMORY_BYTES >> 20);
-    free(core);
-    free(toucher);
-    return gbps;
-}
 
 /* ---- a reduction ---- */
 
