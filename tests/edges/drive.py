@@ -31,6 +31,7 @@ sys.path.insert(0, str(SRC / "alg"))
 from edges import files, read  # noqa: E402
 
 SHAPES = ((3, ()), (4, ("--groups",)), (8, ("--groups",)))
+SINGLE = ("single", "push")  # algorithms by kernel copies
 SINGLE_COPY = "single_copy/single_copy.h"  # where all of that family enter
 WINDOW = "alg/window.c"
 TRIES = 5  # of a kill: while others wait in the handover, or, rarely, before they come to it
@@ -111,13 +112,13 @@ def configurations():
         yield Configuration(
             f"free/{ranks}", collective, ranks, options, (), r"core/team/vacate|host$"
         )
-        for kind in sorted({c for c, n in algorithms() if n == "single"}):
+        for kind, name in sorted(row for row in algorithms() if row[1] in SINGLE):
             yield Configuration(
-                f"{kind}/packed/{ranks}",
+                f"{kind}/{name}/packed/{ranks}",
                 kind,
                 ranks,
                 options + ("--packed",),
-                ((f"HUDDLE_{kind.upper()}", "single"),),
+                ((f"HUDDLE_{kind.upper()}", name),),
                 r"alg/(?!barrier/)",
             )
         for kind in ("bcast", "reduce"):
@@ -375,7 +376,8 @@ def tasks(job, chosen, kills, full):
         if i % 4 == 0 and kill.place[0].startswith("alg/"):
             way = others[i // 4 % len(others)]
             yield kill, way, ways(kill, job)[way]
-        if full and "/single" in kill.configuration.name and kill.place[0].startswith("alg/"):
+        single = re.search(rf"/({'|'.join(SINGLE)})/\d", kill.configuration.name)
+        if full and single and kill.place[0].startswith("alg/"):
             yield kill, "late", ways(kill, job)["late"]
 
 

@@ -34,6 +34,9 @@ struct job {
     struct sim_machine *machine; /* of it, as long as it is asked */
 };
 
+/* Of the algorithms here: no parameters. */
+static const struct alg_family plain = { .params = NULL };
+
 static const struct alg *find(const char *name)
 {
     for (int a = 0; hud_sim_algs[a]; a++)
@@ -211,7 +214,7 @@ static void words(struct mem *m, const struct coll *c)
 
 static double words_take(bool claimed, bool polled)
 {
-    const struct alg alg = { .coll = "barrier", .name = "words", .run = words };
+    const struct alg alg = { .coll = "barrier", .name = "words", .family = &plain, .run = words };
     struct job job = {
         .alg = &alg, .ranks = 2, .calls = 3, .late_ns = { LATE, polled ? 0 : 2 * LATE }
     };
@@ -287,7 +290,9 @@ static void test_lines_in_turn(void **state)
 {
     static const size_t
         no_blocks[RANKS]; /* nobody gets anything: a reduce_scatter that promises nothing */
-    const struct alg alg = { .coll = "reduce_scatter", .name = "pass", .run = pass };
+    const struct alg alg = {
+        .coll = "reduce_scatter", .name = "pass", .family = &plain, .run = pass
+    };
 
     (void)state;
     for (uint64_t seed = 0; seed < 8; seed++) {
@@ -370,7 +375,9 @@ static void leave_early(struct mem *m, const struct coll *c)
 
 static void test_checked(void **state)
 {
-    const struct alg alg = { .coll = "barrier", .name = "early", .run = leave_early };
+    const struct alg alg = {
+        .coll = "barrier", .name = "early", .family = &plain, .run = leave_early
+    };
     struct job job = { .alg = &alg, .ranks = 3, .calls = 1 };
 
     (void)state;

@@ -32,6 +32,7 @@ static const struct traffic {
     { "allreduce", "exchange", { 3, 3 }, { 5, 5, 5, 5 } }, /* (p + 1) n */
     { "allreduce", "tree", { 2, 2 }, { 3, 2, 3, 2 } },     /* (c + 2) n, at rank 0 (c + 1) n */
     { "allreduce", "single", { 1.5, 1.5 }, { 2.25, 2.25, 2.25, 2.25 } }, /* 3 (1 - 1/p) n */
+    { "allreduce", "push", { 1.5, 1.5 }, { 2.25, 2.25, 2.25, 2.25 } },   /* 3 (1 - 1/p) n */
     { "reduce", "slices", { 2, 2 }, { 2, 2, 2, 2 } },                    /* 2 n */
     { "reduce", "gather", { 1, 1 }, { 3, 1, 1, 1 } }, /* n, at the root (p - 1) n */
     { "reduce", "tree", { 1, 1 }, { 2, 1, 2, 1 } },   /* (c + 1) n, at the root c n */
@@ -43,6 +44,7 @@ static const struct traffic {
     { "reduce_scatter", "single", { 1, 1 }, { 1.5, 1.5, 1.5, 1.5 } }, /* 2 (1 - 1/p) n */
     { "alltoall", "windows", { 2, 2 }, { 6, 6, 6, 6 } },              /* 2 (p - 1) n */
     { "alltoall", "single", { 0, 0 }, { 0, 0, 0, 0 } },
+    { "alltoall", "push", { 0, 0 }, { 0, 0, 0, 0 } },
 };
 
 struct job {

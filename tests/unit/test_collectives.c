@@ -197,11 +197,11 @@ static void send_too_much(struct rank *r)
 static void what_is_too_long_is_cut(void **state)
 {
     static const char *const settings[] = { "HUDDLE_ALLTOALLV=auto", "HUDDLE_ALLTOALLV=windows",
-                                            "HUDDLE_ALLTOALLV=single" };
-    bool direct = hud_direct_likely(); /* the last one asks for it */
+                                            "HUDDLE_ALLTOALLV=single", "HUDDLE_ALLTOALLV=push" };
+    bool direct = hud_direct_likely(); /* the last two ask for it */
 
     (void)state;
-    for (size_t i = 0; i < (direct ? COUNT(settings) : COUNT(settings) - 1); i++)
+    for (size_t i = 0; i < (direct ? COUNT(settings) : COUNT(settings) - 2); i++)
         for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
             assert_int_equal(
                 crew_run(ranks, (const char *const[]){ settings[i], NULL }, send_too_much),

@@ -26,7 +26,7 @@ enum param { BUDGET };
 
 static const struct alg_param params[] = {
     [BUDGET] = { "budget", "B", "both sets of blocks", 2 * HUD_LINE, 1 << 24, 64 << 10, NULL,
-                 .tune = "16K" },
+                 .tune = "16K,512K" },
     { .name = NULL },
 };
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange.c - alltoall/single and alltoallv/single: every rank publishes where its blocks are, or
- * a small block itself, and pulls the blocks for it out of the others' buffers.  Slot, lines and
- * edges of the bounce buffers: single_copy.h.
+ * exchange.c - alltoall, alltoallv and allgather by kernel copies.  `single`: every rank publishes
+ * where its blocks are, or a small block itself, and pulls the blocks for it out of the others'
+ * buffers.  `push`: it publishes where blocks for it go, and pushes its own into the others'
+ * buffers.  Slot, lines and edges of the bounce buffers: single_copy.h.
  *
  * Source    this project: the kernel copies from one process to another, as the MPIs use it for
  *           messages (CMA).  No two ranks read from one at a time, as in pairwise exchange.
  * Shape     p ranks, n[i][j] bytes from i to j.  Rank j pulls n[i][j] from each i, from rank j - 1
- *           on, and copies n[j][j].  Small blocks, up to 16 KB / (p - 1), are behind their
- *           sender's entry, the first bytes in its line: one line transfer, and no report.
- *           Afterwards pairs of ranks exchange through their bounce buffers what could not be
- *           pulled; in place, all larger blocks.
+ *           on, or pushes n[j][i] to each i, from rank j + 1 on; and copies n[j][j].  Small
+ *           blocks, up to 16 KB / (p - 1), are behind their sender's entry, the first bytes in its
+ *           line: one line transfer, and no report.  Afterwards pairs of ranks exchange through
+ *           their bounce buffers what the kernel did not copy; in place, all larger blocks.
  * Cost      T = 2 l + (sum of n[i][j] over i) t + n[j][j] u  ns, of the rank j with the maximum; l
  *           one line transfer, t ns per byte that the kernel copies, and maps to do so, u of a
- *           copy in one process
+ *           copy in one process.  `push`: the sum of n[j][i] over i; what is copied is in the
+ *           caches of the rank that copies it, if that has just made it
  *           small blocks of n bytes: l + (p - 2) g + 2 (p - 1) n u, g one more overlapped line
  *           traffic: none beyond the bytes read and written; small blocks, and those that cannot
  *           be reached, are copied once more, which stays in the caches
@@ -24,33 +26,46 @@
  *
  * Line                        written by   read by   value e means
  *   slot[r].set[e % 2][i]     r            i         r has entered the e-th exchange; with it,
- *                                                    where its block for i is, or the block
+ *                                                    where its block for i is, or that from i
+ *                                                    goes; its block, if that is small
  *   slot[r].pair[r].entry     r            r         (plain) exchanges up to now
+ *   slot[r].pair[i].report    r            i         single_copy.h; a block is reported by the rank
+ *                                                    that copies it
  *
  * Edges     R5 -> A5   a copy behind an entry     happens before  the copy out
  *                      an entry                   happens before  the other's use of the view
  *                      a rank's copies out of it  happen before   the next write to that set
  *
- * Safety    There are two sets of entries, in turn: a rank that sees another's entry to the e-th
- *           exchange knows that this one has finished exchange e - 1.
+ * Safety
+ *   1. There are two sets of entries, in turn: a rank that sees another's entry to the e-th
+ *      exchange knows that this one has finished exchange e - 1.
+ *   2. A rank pushes into a view only after its owner's entry, and the owner returns only after the
+ *      report.  A block that is longer than its receiver expects is not pushed: it goes through the
+ *      bounce buffer, out of which the receiver drops what its view does not hold.
+ *   3. In place, nothing is published: a block would replace one that still has to be sent.
  */
 #include "alg/single_copy/single_copy.h"
 
-/* The payload of an entry: the block's address, 0: out of reach, or small; where it begins there;
- * its bytes; then the block, if it is small. */
-enum { EXCHANGE_IN, EXCHANGE_OFFSET, EXCHANGE_BYTES, EXCHANGE_BLOCK };
+/*
+ * The payload of an entry.  First an address, 0: nothing to reach there, and where from there on
+ * the block begins that the other pulls, or goes that it pushes.  Then the bytes of the owner's
+ * block, and, where the other pushes, of the one that the owner expects.  Then the owner's block,
+ * if that is small.
+ */
+enum { EXCHANGE_ADDRESS, EXCHANGE_OFFSET, EXCHANGE_BYTES, EXCHANGE_EXPECTED };
 
 enum { EXCHANGE_PREFETCH_MAX = 8192 }; /* bytes, for the next exchange */
 
 struct exchange {
     struct mem *m;
     const struct coll *c;
+    bool push;          /* a block is copied by its sender, not by its receiver */
     uint64_t count;     /* of this exchange */
     size_t place_bytes; /* of an entry and what is behind it */
 };
 
 /* Counts this one. */
-static struct exchange exchange_begin(struct mem *m, const struct coll *c)
+static struct exchange exchange_begin(struct mem *m, const struct coll *c, bool push)
 {
     int ranks = mem_size(m);
     size_t place =
@@ -60,7 +75,7 @@ static struct exchange exchange_begin(struct mem *m, const struct coll *c)
              count = mem_get(m, before) + 1;
 
     mem_put(m, before, count);
-    return (struct exchange){ m, c, count, place };
+    return (struct exchange){ m, c, push, count, place };
 }
 
 /* A rank's entry to this exchange, or to the one after it, for another. */
@@ -71,9 +86,15 @@ static mem_flag *exchange_entry(const struct exchange *x, uint64_t count, int ow
     return (mem_flag *)(single_entries(x->m, x->c, owner, count) + (size_t)place * x->place_bytes);
 }
 
+/* Where a small block begins, in the line of its entry. */
+static size_t exchange_head_bytes(const struct exchange *x)
+{
+    return offsetof(mem_flag, payload[EXCHANGE_EXPECTED + (x->push ? 1 : 0)]);
+}
+
 static bool exchange_small(const struct exchange *x, size_t bytes)
 {
-    return bytes <= x->place_bytes - offsetof(mem_flag, payload[EXCHANGE_BLOCK]);
+    return bytes <= x->place_bytes - exchange_head_bytes(x);
 }
 
 static bool exchange_in_place(const struct single_part *out, const struct single_part *in)
@@ -87,81 +108,120 @@ static void exchange_enter(const struct exchange *x, int rank, const struct sing
 {
     struct mem *m = x->m;
     mem_flag *entry = exchange_entry(x, x->count, mem_rank(m), rank);
-    bool small = exchange_small(x, out->bytes);
+    const struct single_part *reached = x->push ? in : out;
+    bool closed = exchange_small(x, reached->bytes) || exchange_in_place(out, in);
 
-    mem_put(m, &entry->payload[EXCHANGE_IN],
-            small || exchange_in_place(out, in) ? 0 : mem_expose(m, out->at.view));
-    mem_put(m, &entry->payload[EXCHANGE_OFFSET], out->at.offset_bytes);
+    mem_put(m, &entry->payload[EXCHANGE_ADDRESS], closed ? 0 : mem_expose(m, reached->at.view));
+    mem_put(m, &entry->payload[EXCHANGE_OFFSET], reached->at.offset_bytes);
     mem_put(m, &entry->payload[EXCHANGE_BYTES], out->bytes);
-    if (small)
-        mem_in_all(m, &entry->payload[EXCHANGE_BLOCK], out->at.view, out->at.offset_bytes,
+    if (x->push)
+        mem_put(m, &entry->payload[EXCHANGE_EXPECTED], in->bytes);
+    if (exchange_small(x, out->bytes))
+        mem_in_all(m, (char *)entry + exchange_head_bytes(x), out->at.view, out->at.offset_bytes,
                    out->bytes);
     mem_post(m, entry, x->count); /* R5 */
 }
 
 /* Another rank's entry, awaited. */
-static struct single_exposed exchange_await_entry(const struct exchange *x, mem_flag *entry)
+static mem_flag *exchange_await_entry(const struct exchange *x, int rank)
 {
+    mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(x->m));
+
     mem_await(x->m, entry, x->count); /* A5 */
-    return (struct single_exposed){ .in = mem_get(x->m, &entry->payload[EXCHANGE_IN]),
-                                    .offset_bytes = mem_get(x->m, &entry->payload[EXCHANGE_OFFSET]),
-                                    .bytes = mem_get(x->m, &entry->payload[EXCHANGE_BYTES]) };
+    return entry;
 }
 
 /* The next entry for a rank, which has finished with the one there; and its block if that is like
  * this one. */
 static void exchange_prefetch(const struct exchange *x, int rank, const struct single_part *out)
 {
-    size_t head = offsetof(mem_flag, payload[EXCHANGE_BLOCK]),
-           block = exchange_small(x, out->bytes) ? out->bytes : 0;
+    size_t block = exchange_small(x, out->bytes) ? out->bytes : 0;
 
     mem_prefetch_own(x->m, exchange_entry(x, x->count + 1, mem_rank(x->m), rank),
-                     head + (block < EXCHANGE_PREFETCH_MAX ? block : EXCHANGE_PREFETCH_MAX));
+                     exchange_head_bytes(x) +
+                         (block < EXCHANGE_PREFETCH_MAX ? block : EXCHANGE_PREFETCH_MAX));
 }
 
-/* The block of this rank's call for a rank, and that from it. */
-typedef struct single_part exchange_block(const struct coll *c, int rank);
-
-/* Bytes of a block that came straight from its sender's buffer. */
-static size_t exchange_pull(struct mem *m, int rank, const struct single_exposed *from,
+/* What the kernel copies of the block that another rank's entry announces, or of that for it: out
+ * of its sender's buffer, or into its receiver's. */
+static size_t exchange_pull(struct mem *m, int rank, const mem_flag *entry,
                             const struct single_part *to)
 {
-    if (from->in == 0 || mem_expose(m, to->at.view) == 0)
+    uint64_t from = mem_get(m, &entry->payload[EXCHANGE_ADDRESS]);
+
+    if (from == 0 || mem_expose(m, to->at.view) == 0)
         return 0;
-    return mem_pull(m, &to->at, rank, from->in, from->offset_bytes, from->bytes);
+    return mem_pull(m, &to->at, rank, from, mem_get(m, &entry->payload[EXCHANGE_OFFSET]),
+                    mem_get(m, &entry->payload[EXCHANGE_BYTES]));
 }
 
-/* Copies out what there is of a rank's block, and if it was not small, reports that. */
-static void exchange_copy_out(const struct exchange *x, int rank, const struct single_part *out,
-                              const struct single_part *in)
+static size_t exchange_push(struct mem *m, int rank, const mem_flag *entry,
+                            const struct single_part *from)
+{
+    uint64_t to = mem_get(m, &entry->payload[EXCHANGE_ADDRESS]);
+
+    if (to == 0 || mem_expose(m, from->at.view) == 0 ||
+        mem_get(m, &entry->payload[EXCHANGE_EXPECTED]) < from->bytes)
+        return 0;
+    return mem_push(m, &from->at, rank, to, mem_get(m, &entry->payload[EXCHANGE_OFFSET]),
+                    from->bytes);
+}
+
+/* Copies out a rank's block if that is small; copies by the kernel what this rank is to copy, and
+ * reports what is missing of it. */
+static void exchange_copy(const struct exchange *x, int rank, const struct single_part *out,
+                          const struct single_part *in)
 {
     struct mem *m = x->m;
-    mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(m));
-    struct single_exposed from = exchange_await_entry(x, entry);
+    mem_flag *entry = exchange_await_entry(x, rank);
+    size_t bytes = mem_get(m, &entry->payload[EXCHANGE_BYTES]);
 
-    if (exchange_small(x, from.bytes))
-        mem_out(m, in->at.view, &entry->payload[EXCHANGE_BLOCK], in->at.offset_bytes, from.bytes);
-    else
+    if (exchange_small(x, bytes))
+        mem_out(m, in->at.view, (char *)entry + exchange_head_bytes(x), in->at.offset_bytes, bytes);
+    else if (!x->push)
         single_report(m, x->c, rank,
-                      exchange_in_place(out, in) ? 0 : exchange_pull(m, rank, &from, in),
-                      from.bytes);
+                      exchange_in_place(out, in) ? 0 : exchange_pull(m, rank, entry, in), bytes);
+    if (x->push && !exchange_small(x, out->bytes))
+        single_report(m, x->c, rank, exchange_push(m, rank, entry, out), out->bytes);
+}
+
+/* Bytes of the block that a rank has announced for this one. */
+static size_t exchange_announced(const struct exchange *x, int rank)
+{
+    const mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(x->m));
+
+    return mem_get(x->m, &entry->payload[EXCHANGE_BYTES]);
+}
+
+/* Waits until a rank has copied what it is to copy, the block for it or its own. */
+static void exchange_await_copied(const struct exchange *x, int rank, const struct single_part *out)
+{
+    if (!exchange_small(x, x->push ? exchange_announced(x, rank) : out->bytes))
+        single_await_report(x->m, x->c, rank);
+}
+
+/* What is missing of a block between this rank and another one, `mine`: of this rank's. */
+static struct single_missing exchange_missing(const struct exchange *x, int rank, bool mine,
+                                              size_t bytes)
+{
+    bool by_me = x->push == mine;
+
+    if (exchange_small(x, bytes))
+        return (struct single_missing){ 0 };
+    return by_me ? single_reported(x->m, mem_rank(x->m), rank)
+                 : single_reported(x->m, rank, mem_rank(x->m));
 }
 
 /* What is missing of the blocks of a pair of ranks, through their bounce buffers. */
 static void exchange_bounce_missing(const struct exchange *x, int rank,
                                     const struct single_part *out, const struct single_part *in)
 {
-    struct mem *m = x->m;
-    const mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(m));
-    struct single_missing theirs = { 0 }, ours = { 0 };
-
-    if (!exchange_small(x, out->bytes))
-        theirs = single_reported(m, rank, mem_rank(m));
-    if (!exchange_small(x, mem_get(m, &entry->payload[EXCHANGE_BYTES])))
-        ours = single_reported(m, mem_rank(m), rank);
+    struct single_missing theirs = exchange_missing(x, rank, true, out->bytes),
+                          ours = exchange_missing(x, rank, false, exchange_announced(x, rank));
     const struct single_part send = single_cut(out, theirs.from, theirs.end),
                              get = single_cut(in, ours.from, ours.end);
-    single_bounce_swap(m, x->c, rank, &send, &get);
+
+    single_bounce_swap(x->m, x->c, rank, &send, &get);
 }
 
 static void exchange_copy_own(struct mem *m, const struct single_part *out,
@@ -171,11 +231,14 @@ static void exchange_copy_own(struct mem *m, const struct single_part *out,
         mem_move(m, &in->at, &out->at, out->bytes);
 }
 
-ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, exchange_block *sent,
-                                exchange_block *got)
+/* The block of this rank's call for a rank, and that from it. */
+typedef struct single_part exchange_block(const struct coll *c, int rank);
+
+ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
+                                exchange_block *sent, exchange_block *got)
 {
     int me = mem_rank(m), ranks = mem_size(m);
-    const struct exchange x = exchange_begin(m, c);
+    const struct exchange x = exchange_begin(m, c, push);
 
     for (int k = 1; k < ranks; k++) {
         struct single_part to = sent(c, single_other(m, k)), from = got(c, single_other(m, k));
@@ -184,15 +247,15 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, exchange_bl
     struct single_part out = sent(c, me), in = got(c, me);
     exchange_copy_own(m, &out, &in);
     for (int k = 1; k < ranks; k++) {
-        struct single_part to = sent(c, single_other(m, ranks - k)),
-                           from = got(c, single_other(m, ranks - k));
-        exchange_copy_out(&x, single_other(m, ranks - k), &to, &from);
+        int rank = single_other(m, push ? k : ranks - k);
+        struct single_part to = sent(c, rank), from = got(c, rank);
+        exchange_copy(&x, rank, &to, &from);
     }
     for (int k = 1; k < ranks; k++) {
-        out = sent(c, single_other(m, k));
-        if (!exchange_small(&x, out.bytes))
-            single_await_report(m, c, single_other(m, k));
-        exchange_prefetch(&x, single_other(m, k), &out);
+        int rank = single_other(m, push ? ranks - k : k);
+        out = sent(c, rank);
+        exchange_await_copied(&x, rank, &out);
+        exchange_prefetch(&x, rank, &out);
     }
     for (int k = 0; k < ranks; k++) {
         int rank = (k + ranks - me) % ranks;
@@ -204,7 +267,7 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, exchange_bl
     }
 }
 
-/* ---- alltoall/single ---- */
+/* ---- alltoall ---- */
 
 static struct single_part alltoall_sent(const struct coll *c, int rank)
 {
@@ -220,7 +283,12 @@ static struct single_part alltoall_got(const struct coll *c, int rank)
 
 static void alltoall_single(struct mem *m, const struct coll *c)
 {
-    exchange_blocks(m, c, alltoall_sent, alltoall_got);
+    exchange_blocks(m, c, false, alltoall_sent, alltoall_got);
+}
+
+static void alltoall_push(struct mem *m, const struct coll *c)
+{
+    exchange_blocks(m, c, true, alltoall_sent, alltoall_got);
 }
 
 ALG_DEFINE(alltoall, single) = {
@@ -232,7 +300,16 @@ ALG_DEFINE(alltoall, single) = {
     .run = alltoall_single,
 };
 
-/* ---- alltoallv/single ---- */
+ALG_DEFINE(alltoall, push) = {
+    .coll = "alltoall",
+    .name = "push",
+    .doc = "single copy: every rank writes its blocks into the others' memory",
+    .source = "this project",
+    .family = &HUD_BACKEND(single_family),
+    .run = alltoall_push,
+};
+
+/* ---- alltoallv ---- */
 
 static struct single_part alltoallv_sent(const struct coll *c, int rank)
 {
@@ -246,7 +323,12 @@ static struct single_part alltoallv_got(const struct coll *c, int rank)
 
 static void alltoallv_single(struct mem *m, const struct coll *c)
 {
-    exchange_blocks(m, c, alltoallv_sent, alltoallv_got);
+    exchange_blocks(m, c, false, alltoallv_sent, alltoallv_got);
+}
+
+static void alltoallv_push(struct mem *m, const struct coll *c)
+{
+    exchange_blocks(m, c, true, alltoallv_sent, alltoallv_got);
 }
 
 ALG_DEFINE(alltoallv, single) = {
@@ -258,7 +340,16 @@ ALG_DEFINE(alltoallv, single) = {
     .run = alltoallv_single,
 };
 
-/* ---- allgather/single: a rank's block for every other is the same ---- */
+ALG_DEFINE(alltoallv, push) = {
+    .coll = "alltoallv",
+    .name = "push",
+    .doc = "single copy: every rank writes its blocks into the others' memory",
+    .source = "this project, after alltoall/single",
+    .family = &HUD_BACKEND(single_family),
+    .run = alltoallv_push,
+};
+
+/* ---- allgather: a rank's block for every other is the same ---- */
 
 /* The call's root is the rank itself: whose block `in` has.  An in-place call needs no bounce
  * buffer: what a rank sends it does not receive into. */
@@ -275,7 +366,15 @@ static void allgather_single(struct mem *m, const struct coll *c)
     struct coll own = *c;
 
     own.root = mem_rank(m);
-    exchange_blocks(m, &own, allgather_sent, alltoall_got);
+    exchange_blocks(m, &own, false, allgather_sent, alltoall_got);
+}
+
+static void allgather_push(struct mem *m, const struct coll *c)
+{
+    struct coll own = *c;
+
+    own.root = mem_rank(m);
+    exchange_blocks(m, &own, true, allgather_sent, alltoall_got);
 }
 
 ALG_DEFINE(allgather, single) = {
@@ -285,4 +384,13 @@ ALG_DEFINE(allgather, single) = {
     .source = "this project, after alltoall/single",
     .family = &HUD_BACKEND(single_family),
     .run = allgather_single,
+};
+
+ALG_DEFINE(allgather, push) = {
+    .coll = "allgather",
+    .name = "push",
+    .doc = "single copy: every rank writes its block into the others' memory",
+    .source = "this project, after alltoall/single",
+    .family = &HUD_BACKEND(single_family),
+    .run = allgather_push,
 };

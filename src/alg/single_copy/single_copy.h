@@ -2,7 +2,8 @@
 /*
  * single_copy.h - the family `single`: ranks copy straight from one process to another by the
  * kernel.  Here: a rank's slot, what each two ranks announce to each other, and the bounce buffer
- * for what the kernel does not copy.  The collectives: bcast.c, reduce.c, exchange.c.
+ * for what the kernel does not copy.  The collectives: bcast.c, reduce.c, deliver.c,
+ * exchange.c.
  *
  * Shape     Each rank publishes where its buffers are; then they copy by the kernel; each then
  *           reports the bytes that did not come; these go through the bounce buffer of their
@@ -30,9 +31,10 @@
  *
  * Deadlock freedom
  *   1. An entry is posted without a wait.  A report waits for entries only; a receiver of a
- *      broadcast also waits for the root's report before its own.
- *   2. Two ranks exchange fragments only after both have heard the other's report, and go through
- *      them in the same order.  The order of pairs is the same on all ranks.
+ *      broadcast also waits for the root's report before its own, an owner of deliver.c for
+ *      contributions, as that file's head says.
+ *   2. Two ranks exchange what is missing only after both have heard the other's report, and go
+ *      through it in the same order.  The order of pairs is the same on all ranks.
  * Safety
  *   1. What a rank reported last may be read until its peer enters a later operation.  So a rank
  *      awaits its peer's entry before it replaces its own report.

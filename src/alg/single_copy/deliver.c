@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * deliver.c - allreduce/push: every rank owns a slice of the message, to which the others contribute
+ * through their bounce buffers; it reduces them into its own result, and writes that into the
+ * others'.  Slot, lines and edges: single_copy.h.
+ *
+ * Source    this project.  Contributions as in allreduce/slices, results as in allreduce/single.
+ * Shape     p ranks, n bytes.  First contributions, by fragments, each with a piece of every slice
+ *           (shape/pieces.h), in both halves of a rank's bounce buffer in turn.  An owner reduces
+ *           its piece of all of them, in rank order, into its `out`.  Then it pushes its whole
+ *           slice to each other rank, from rank r + 1 on.  Afterwards pairs of ranks exchange
+ *           through their bounce buffers what the kernel did not copy.
+ * Cost      T = F l + (1 - 1/p) n u + n r + l + (1 - 1/p) n t     ns; F fragments, l one line
+ *           transfer, u ns per byte copied in cache, r per byte that a reduction reads, t per byte
+ *           that the kernel copies, and maps to do so
+ *           traffic: 3 (1 - 1/p) n bytes beyond in and out, in cache: the result is read again for
+ *           each push
+ * Accepts   any n, if the ranks can reach each other's memory (alg_family.direct) and the lease
+ *           has room for a bounce buffer.
+ *
+ * Deadlock freedom
+ *   1. Nobody pushes before the other's entry, which needs no wait.
+ *   2. All ranks go through the same fragments in the same order.  A rank that waits in fragment k
+ *      waits for another's contributions to it, which that rank announces before it waits in k; or,
+ *      before its own, for the acknowledgements of fragment k - 2.
+ * Safety
+ *   1. In place: a slice is pushed to a rank only when its owner has reduced that rank's
+ *      contributions to all of it, and those were copied from there before.
+ *   2. A rank goes on to what is missing, for which bounce buffers are used again, only after all
+ *      others' reports: so all have reduced its contributions.
+ */
+#include "alg/reduction.h"
+#include "alg/single_copy/single_copy.h"
+
+enum { DELIVER_SETS = 2 };
+
+/* On one rank. */
+struct deliver {
+    struct mem *m;
+    const struct coll *c;
+    struct pieces cut;
+};
+
+/* A rank's contribution to a piece; its own piece's cell is free. */
+static void *deliver_cell(const struct deliver *d, const struct pieces_place *f, int rank,
+                          const struct piece *piece)
+{
+    return (char *)mem_window(d->m, rank) + pieces_at(&d->cut, f, piece);
+}
+
+/* The owners have reduced this rank's contributions to the fragment that used this half. */
+static void deliver_await_half(const struct deliver *d, const struct pieces_place *f)
+{
+    for (int k = 1; f->at >= DELIVER_SETS && k < mem_size(d->m); k++)
+        single_await_acknowledged(d->m, single_other(d->m, k), f->at - DELIVER_SETS);
+}
+
+static void deliver_contribute(const struct deliver *d, const struct pieces_place *f)
+{
+    int me = mem_rank(d->m);
+    struct piece piece = pieces_before(f);
+
+    deliver_await_half(d, f);
+    while (pieces_each(&d->cut, f, &piece))
+        if (piece.owner != me)
+            mem_in_all(d->m, deliver_cell(d, f, me, &piece), d->c->in, piece.offset_bytes,
+                       piece.bytes);
+    for (int k = 1; k < mem_size(d->m); k++)
+        single_post_full(d->m, single_other(d->m, k), f->at);
+}
+
+static void deliver_reduce_piece(const struct deliver *d, const struct pieces_place *f,
+                                 const struct piece *piece)
+{
+    int me = mem_rank(d->m);
+    const struct mem_span own = { .view = d->c->in, .offset_bytes = piece->offset_bytes },
+                          out = { .view = d->c->out, .offset_bytes = piece->offset_bytes },
+                          cell = { .shared = deliver_cell(d, f, me, piece) };
+    struct sources all;
+
+    sources_begin(&all, d->m, d->c, &cell, piece->bytes);
+    for (int r = 0; r < mem_size(d->m); r++)
+        sources_add(&all,
+                    r == me ? own : (struct mem_span){ .shared = deliver_cell(d, f, r, piece) });
+    sources_reduce(&all, &out, NULL);
+}
+
+/* This rank's piece of a fragment; and says that it needs nothing more of it. */
+static void deliver_reduce(const struct deliver *d, const struct pieces_place *f)
+{
+    struct piece piece = pieces_before(f);
+
+    for (int k = 1; k < mem_size(d->m); k++)
+        single_await_full(d->m, single_other(d->m, k), f->at);
+    while (pieces_each(&d->cut, f, &piece))
+        if (piece.owner == mem_rank(d->m) && piece.bytes != 0)
+            deliver_reduce_piece(d, f, &piece);
+    for (int k = 1; k < mem_size(d->m); k++)
+        single_post_acknowledged(d->m, single_other(d->m, k), f->at);
+}
+
+/* A rank's slice, in this rank's out. */
+static struct single_part deliver_slice(const struct deliver *d, int rank)
+{
+    size_t at = (size_t)rank * d->cut.block_bytes;
+
+    return (struct single_part){ { .view = d->c->out,
+                                   .offset_bytes = at < d->c->bytes ? at : d->c->bytes },
+                                 pieces_block(&d->cut, rank) };
+}
+
+/* This rank's slice into another's out, as far as the kernel copies. */
+static void deliver_push(const struct deliver *d, int rank)
+{
+    const struct single_part slice = deliver_slice(d, mem_rank(d->m));
+    uint64_t to = single_await_entry(d->m, d->c, rank).out;
+    bool reached = to != 0 && slice.bytes != 0 && mem_expose(d->m, d->c->out) != 0;
+
+    single_report(d->m, d->c, rank,
+                  reached ? mem_push(d->m, &slice.at, rank, to, slice.at.offset_bytes, slice.bytes)
+                          : 0,
+                  slice.bytes);
+}
+
+/* What is missing of both ranks' slices, through their bounce buffers. */
+static void deliver_bounce_missing(const struct deliver *d, int rank)
+{
+    int me = mem_rank(d->m);
+    const struct single_part mine = deliver_slice(d, me), theirs = deliver_slice(d, rank);
+    struct single_missing to = single_reported(d->m, me, rank),
+                          from = single_reported(d->m, rank, me);
+    const struct single_part send = single_cut(&mine, to.from, to.end),
+                             get = single_cut(&theirs, from.from, from.end);
+
+    single_bounce_swap(d->m, d->c, rank, &send, &get);
+}
+
+static void allreduce_push(struct mem *m, const struct coll *c)
+{
+    const struct deliver d = { m, c, cut_of(c, mem_size(m), NULL, DELIVER_SETS, 0) };
+    const struct single_exposed mine = { .out = mem_expose(m, c->out), .bytes = c->bytes };
+    struct pieces_place now = { .at = 0 };
+    int me = mem_rank(m), ranks = mem_size(m);
+
+    for (int k = 1; k < ranks; k++)
+        single_enter(m, c, single_other(m, k), &mine);
+    for (pieces_begin(&d.cut, &now); pieces_more(&d.cut, &now); pieces_next(&d.cut, &now)) {
+        deliver_contribute(&d, &now);
+        deliver_reduce(&d, &now);
+    }
+    for (int k = 1; k < ranks; k++)
+        deliver_push(&d, single_other(m, k));
+    for (int k = 1; k < ranks; k++) {
+        single_await_report(m, c, single_other(m, ranks - k));
+        single_add_fragments(m, single_other(m, k), now.at);
+    }
+    for (int k = 0; k < ranks; k++) {
+        int rank = (k + ranks - me) % ranks;
+        if (rank != me)
+            deliver_bounce_missing(&d, rank);
+    }
+}
+
+ALG_DEFINE(allreduce, push) = {
+    .coll = "allreduce",
+    .name = "push",
+    .doc = "every rank reduces its slice of all contributions and writes the result into the "
+           "others' memory",
+    .source = "this project",
+    .ordered = true,
+    .family = &HUD_BACKEND(single_family),
+    .run = allreduce_push,
+};
