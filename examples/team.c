@@ -137,8 +137,8 @@ int main(int argc, char **argv)
         ranks = atoi(argv[1]);
     if (argc > 2)
         operations = atoi(argv[2]);
-    if (ranks < 1 || ranks > RANKS_MAX) {
-        fprintf(stderr, "usage: team [--threads] [RANKS] [OPERATIONS]   with 1 to %d ranks\n",
+    if (ranks < 2 || ranks > RANKS_MAX) {
+        fprintf(stderr, "usage: team [--threads] [RANKS] [OPERATIONS]   with 2 to %d ranks\n",
                 RANKS_MAX);
         return 2;
     }
