@@ -125,7 +125,7 @@ def show_measurement(jobs, size):
         "--png",
         picture,
     ]
-    if subprocess.run([sys.executable, jobs.huddle, *command], check=False).returncode != 0:
+    if subprocess.run([jobs.huddle, *command], check=False).returncode != 0:
         raise JobFailed(f"huddle {' '.join(command)}: see above")
 
 

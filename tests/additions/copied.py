@@ -37,7 +37,7 @@ ROWS = {
         " in, ins, in_type, out, outs, out_type, comm)\n",
     ),
 }
-TARGETS = ("sim_check", "example_team", "simulate", "probe", "huddle_loader")
+TARGETS = ("sim_check", "example_team", "simulate", "probe", "huddle_loader", "huddle_launch")
 WHERE_AN_MPI_IS = re.compile(r"^(bench_openmpi|openmpi-[\d.]+|huddle_mpich)$", re.MULTILINE)
 
 

@@ -5,8 +5,8 @@
  *
  * Source    this project, after allreduce/slices.
  * Shape     p ranks, n bytes, by fragments of at most p / (p - 1) times the contributions' region.
- *           In a fragment each rank owns one slice.  The window of a rank has two regions, each a
- *           ring: one for what it contributes to the others' slices, one for the result of its own.
+ *           In a fragment each rank owns one slice.  The window of a rank has two regions, one
+ *           for what it contributes to the others' slices, one for the result of its own.
  *           For a fragment a rank
  *             copies its contributions in, to r + 1, r + 2, ... | awaits all others' |
  *             reduces its slice, in rank order, and announces it |
@@ -17,15 +17,16 @@
  *           traffic: (3 - 2/p) n bytes beyond what is read from `in` and written to `out`
  * Accepts   any n, if the lease has a window.
  *
- * Fragments are counted over all operations.
+ * Positions count bytes of messages over all operations.  So a rank whose count differs from that of
+ * the others waits, or is waited for: the mismatch is found.
  *
  * Line              written by   read by      value k means
- *   slot[r].in      r            all others   r's contributions to fragment k - 1 are in its
- *                                             window; r has finished fragment k - 2
- *   slot[r].result  r            all others   the result of r's slice of fragment k - 1 is in its
- *                                             window
- *   slot[r].at      r            r            (plain) r's fragments, and its places in the rings:
- *                                             the same on every rank
+ *   slot[r].in      r            all others   r's contributions to the bytes before k are in its
+ *                                             window; r has finished the fragments before the last
+ *                                             of these
+ *   slot[r].result  r            all others   the result of r's slice of the fragment that ends at
+ *                                             k is in its window
+ *   slot[r].at      r            r            (plain) r's position
  *
  * Edges     R1 -> A1   a rank's contributions to a fragment   happen before  the owners' reading
  *                      them
@@ -47,10 +48,11 @@
  *      copied out the results of the fragment before by then (R1 -> A1).  So it may write anywhere
  *      in that region.
  *
- * The regions are rings all the same, of `ring` bytes together: what a small message writes does not
- * lie in caches of ranks that read the one before.  With `take` the last reader of a result takes
- * its lines, so that the owner's next result meets one holder.  Intel Xeon, 256 KB, four ranks: 48
- * us without, 38 with it; AMD EPYC: 25 without, 50 with it.  So it is off, and for huddle tune.
+ * What small messages write goes round in `ring` bytes of the window, so that it does not lie in
+ * caches of ranks that read the one before.  With `take` the last reader of a result takes its lines,
+ * so that the owner's next result meets one holder.  That made 256 KB of four ranks faster on an
+ * Intel Xeon (38 us, 48 without), and slower on an AMD EPYC (docs/evidence/E23.csv): huddle tune
+ * tries it.
  */
 #include "alg/reduction.h"
 
@@ -71,17 +73,17 @@ static const struct alg_param whole_params[] = {
 
 struct whole_slot {
     mem_flag in, result;
-    _Alignas(HUD_LINE) uint64_t at, in_place, result_place;
+    _Alignas(HUD_LINE) uint64_t at;
 };
 
 struct whole {
     struct mem *m;
     const struct coll *c;
     struct whole_slot *mine;
-    uint64_t at;                            /* this fragment */
+    uint64_t at, next;                      /* positions where this fragment begins and ends */
     size_t start_bytes, bytes, slice_bytes; /* of it: in the message, all, of a slice */
-    size_t in_place, result_place;          /* in the two regions */
-    size_t in_end, cell_bytes; /* of the window: where the second begins, and its bytes */
+    size_t cell_bytes;                      /* of the window, what is for one slice at most */
+    size_t turn;                            /* of this fragment, of those that the ring has */
 };
 
 /* A slice of this fragment; bytes 0: it has none. */
@@ -96,14 +98,19 @@ static struct piece slice_of(const struct whole *w, int owner)
 /* In a rank's window: what it contributes to another's slice, and the result of its own. */
 static void *contribution_cell(const struct whole *w, int rank, int owner)
 {
-    int ranks = mem_size(w->m), turn = (owner - rank + ranks) % ranks - 1;
+    int ranks = mem_size(w->m);
+    size_t before = w->turn * (size_t)(ranks - 1),
+           number = (size_t)((owner - rank + ranks) % ranks - 1);
 
-    return (char *)mem_window(w->m, rank) + w->in_place + (size_t)turn * mem_lines(w->slice_bytes);
+    return (char *)mem_window(w->m, rank) + (before + number) * mem_lines(w->slice_bytes);
 }
 
 static void *result_cell(const struct whole *w, int rank)
 {
-    return (char *)mem_window(w->m, rank) + w->in_end + w->result_place;
+    size_t others = (size_t)mem_size(w->m) - 1;
+
+    return (char *)mem_window(w->m, rank) + others * w->cell_bytes +
+           w->turn * mem_lines(w->slice_bytes);
 }
 
 static int other(const struct whole *w, int k)
@@ -119,14 +126,14 @@ static void contribute(const struct whole *w)
             mem_in_all(w->m, contribution_cell(w, mem_rank(w->m), slice.owner), w->c->in,
                        slice.offset_bytes, slice.bytes);
     }
-    mem_post(w->m, &w->mine->in, w->at + 1); /* R1 */
+    mem_post(w->m, &w->mine->in, w->next); /* R1 */
 }
 
 static void await_contributions(const struct whole *w)
 {
     for (int k = 1; k < mem_size(w->m); k++) {
         struct whole_slot *slot = mem_slot(w->m, other(w, k));
-        mem_await(w->m, &slot->in, w->at + 1); /* A1 */
+        mem_await(w->m, &slot->in, w->next); /* A1 */
     }
 }
 
@@ -148,7 +155,7 @@ static void reduce_own(const struct whole *w)
         sources_add(&all,
                     r == me ? in : (struct mem_span){ .shared = contribution_cell(w, r, me) });
     sources_reduce(&all, &out, mem_size(w->m) > 1 ? &cell : NULL);
-    mem_post(w->m, &w->mine->result, w->at + 1); /* R2 */
+    mem_post(w->m, &w->mine->result, w->next); /* R2 */
 }
 
 static void collect(const struct whole *w)
@@ -158,7 +165,7 @@ static void collect(const struct whole *w)
         struct whole_slot *owner = mem_slot(w->m, slice.owner);
         if (slice.bytes == 0)
             continue;
-        mem_await(w->m, &owner->result, w->at + 1); /* A2 */
+        mem_await(w->m, &owner->result, w->next); /* A2 */
         if (w->c->param[WHOLE_TAKE] && k > 1 && k == mem_size(w->m) - 1)
             mem_out_last(w->m, w->c->out, result_cell(w, slice.owner), slice.offset_bytes,
                          slice.bytes);
@@ -178,29 +185,6 @@ static size_t whole_window_bytes(const long *param, int ranks, size_t max_bytes)
     return bytes < min ? 0 : bytes / HUD_LINE * HUD_LINE;
 }
 
-/* The place of `bytes` bytes in a ring, after those before. */
-static size_t next_place(size_t place, size_t bytes, size_t ring_bytes)
-{
-    return place + bytes <= ring_bytes ? place : 0;
-}
-
-static void run_fragment(struct whole *w, size_t ring_bytes)
-{
-    size_t cell = mem_lines(w->slice_bytes), others = (size_t)mem_size(w->m) - 1,
-           ring = pieces_min(ring_bytes / (others + 1) / HUD_LINE * HUD_LINE, w->cell_bytes);
-
-    ring = ring > cell ? ring : cell;
-    w->in_place = next_place(w->in_place, others * cell, others * ring);
-    w->result_place = next_place(w->result_place, cell, ring);
-    contribute(w);
-    await_contributions(w);
-    reduce_own(w);
-    collect(w);
-    w->in_place += others * cell;
-    w->result_place += cell;
-    w->at++;
-}
-
 /* Of the window: no more than the rank has of a shared cache, so that contributions are still there
  * when they are read. */
 static size_t whole_usable(const struct coll *c, size_t ranks)
@@ -211,30 +195,39 @@ static size_t whole_usable(const struct coll *c, size_t ranks)
     return c->cache_bytes == 0 || cache > window ? window : cache;
 }
 
+/* Which of the cells that a ring of so many bytes has, by the position only: all ranks agree, and
+ * messages of one size take turns. */
+static size_t whole_turn(const struct whole *w, size_t ring_bytes)
+{
+    size_t cell = mem_lines(w->slice_bytes), ranks = (size_t)mem_size(w->m),
+           turns = pieces_min(ring_bytes / ranks, w->cell_bytes) / cell;
+
+    return turns < 2 ? 0 : (size_t)(w->at / w->bytes % turns);
+}
+
 static void allreduce_whole(struct mem *m, const struct coll *c)
 {
     size_t ranks = (size_t)mem_size(m), element = c->reduction->element_bytes,
            unit = HUD_LINE % element == 0 ? HUD_LINE : element, window = whole_usable(c, ranks),
-           cell = window / ranks / HUD_LINE * HUD_LINE, max = cell / unit * unit * ranks;
+           cell = window / ranks / HUD_LINE * HUD_LINE, max = cell / unit * unit * ranks,
+           ring = (size_t)c->param[WHOLE_RING];
     struct whole_slot *mine = mem_slot(m, mem_rank(m));
-    struct whole w = { .m = m,
-                       .c = c,
-                       .mine = mine,
-                       .at = mem_get(m, &mine->at),
-                       .in_place = mem_get(m, &mine->in_place),
-                       .result_place = mem_get(m, &mine->result_place),
-                       .in_end = (ranks - 1) * cell,
-                       .cell_bytes = cell };
+    struct whole w = {
+        .m = m, .c = c, .mine = mine, .next = mem_get(m, &mine->at), .cell_bytes = cell
+    };
 
     for (; w.start_bytes < c->bytes; w.start_bytes += w.bytes) {
         w.bytes = pieces_min(c->bytes - w.start_bytes, max);
         w.slice_bytes = cut_round_up((w.bytes + ranks - 1) / ranks, unit);
-        size_t ring = (size_t)c->param[WHOLE_RING];
-        run_fragment(&w, ring == 0 ? window : ring);
+        w.at = w.next;
+        w.next += w.bytes;
+        w.turn = whole_turn(&w, ring == 0 ? window : ring);
+        contribute(&w);
+        await_contributions(&w);
+        reduce_own(&w);
+        collect(&w);
     }
-    mem_put(m, &mine->at, w.at);
-    mem_put(m, &mine->in_place, w.in_place);
-    mem_put(m, &mine->result_place, w.result_place);
+    mem_put(m, &mine->at, w.next);
 }
 
 static const struct alg_family whole_family = {

@@ -162,6 +162,10 @@ static inline void *compat_pmix(const char *name)
     return mpi != NULL ? dlsym(mpi, name) : NULL;
 }
 
+/* Found before a rank publishes: one that has published must be able to look. */
+static __attribute__((unused)) __typeof__(&PMIx_Get) compat_get;
+static __attribute__((unused)) __typeof__(&PMIx_Value_free) compat_release; /* some have none */
+
 /* As above, of 4.1.  Not with the macros of Open MPI, which take every failure for a key that is
  * not there. */
 static inline bool compat_publish(const char *key, uint32_t value)
@@ -169,26 +173,24 @@ static inline bool compat_publish(const char *key, uint32_t value)
     __typeof__(&PMIx_Put) put = (__typeof__(put))compat_pmix("PMIx_Put");
     pmix_value_t kv = { .type = PMIX_UINT32, .data.uint32 = value };
 
-    return put != NULL && compat_pmix("PMIx_Get") != NULL &&
-           put(PMIX_LOCAL, key, &kv) == PMIX_SUCCESS;
+    compat_get = (__typeof__(compat_get))compat_pmix("PMIx_Get");
+    compat_release = (__typeof__(compat_release))compat_pmix("PMIx_Value_free");
+    return put != NULL && compat_get != NULL && put(PMIX_LOCAL, key, &kv) == PMIX_SUCCESS;
 }
 
 static inline int compat_look(int rank, const char *key, uint32_t *value)
 {
-    __typeof__(&PMIx_Get) get = (__typeof__(get))compat_pmix("PMIx_Get");
-    __typeof__(&PMIx_Value_free) release =
-        (__typeof__(release))compat_pmix("PMIx_Value_free"); /* some older ones have none */
     pmix_proc_t proc = opal_process_info.myprocid;
     pmix_info_t now = { .key = PMIX_IMMEDIATE, .value = { .type = PMIX_BOOL, .data.flag = true } };
     pmix_value_t *kv = NULL;
 
     proc.rank = (pmix_rank_t)rank;
-    int rc = get(&proc, key, &now, 1, &kv);
+    int rc = compat_get(&proc, key, &now, 1, &kv);
     bool there = rc == PMIX_SUCCESS && kv != NULL && kv->type == PMIX_UINT32;
     if (there)
         *value = kv->data.uint32;
-    if (kv != NULL && release != NULL)
-        release(kv, 1);
+    if (kv != NULL && compat_release != NULL)
+        compat_release(kv, 1);
     bool none = rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND ||
                 rc == PMIX_ERR_DATA_VALUE_NOT_FOUND || rc == PMIX_ERR_PROC_ENTRY_NOT_FOUND ||
                 rc == PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
