@@ -156,6 +156,13 @@ static void move_stats(struct hud_context *c)
         mem_count_move(&from[i], &to[i]);
 }
 
+/* A slice on another node than its rank's would split a huge page. */
+bool hud_context_huge(const struct hud_context *c)
+{
+    return c->config.number[SET_HUGE_PAGES] == SWITCH_ON &&
+           c->config.number[SET_PLACEMENT] == SWITCH_ON;
+}
+
 int hud_context_arena(struct hud_context *c, int team_ranks)
 {
     int rc = 0;
@@ -169,7 +176,8 @@ int hud_context_arena(struct hud_context *c, int team_ranks)
             c->arena_why = "too little address space is left (ulimit -v)";
         } else if (!hud_budget_has_descriptors()) {
             c->arena_why = "fewer than 64 descriptors are allowed (ulimit -n)";
-        } else if (hud_arena_create(&c->arena, bytes, &c->arena_why) == 0) {
+        } else if (hud_arena_create(&c->arena, bytes, hud_context_huge(c) ? ranks : 0,
+                                    &c->arena_why) == 0) {
             c->arena_why = NULL;
             c->arena.head->mark.world_rank = c->host.world_rank;
             move_stats(c);

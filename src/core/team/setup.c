@@ -213,6 +213,7 @@ static enum reason run_rounds(struct setup *s)
     s->garbled = reason == REASON_EXCHANGE;
     if (reason != REASON_NONE)
         return reason;
+    hud_hello_explain_pages(team, s->hello);
     mine = (struct reply){ .reason = prepare(s) };
     mine.offset = s->offset;
     mine.direct = s->direct;
