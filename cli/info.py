@@ -9,7 +9,6 @@ from .common.layout import Trouble
 from .common.text import bytes_text, heading, ranges_text, table
 
 POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
-TRANSPARENT = "/sys/kernel/mm/transparent_hugepage/shmem_enabled"
 
 
 def add_arguments(parser):
@@ -28,24 +27,16 @@ def add_arguments(parser):
     )
 
 
-def word_of(path):
-    """The word of a file of the kernel's that is in effect; None: there is no such file."""
-    try:
-        with open(path, encoding="ascii") as file:
-            words = file.read().split()
-    except OSError:
-        return None
-    return next((word.strip("[]") for word in words if word.startswith("[")), words[0])
-
-
 def huge_pages():
-    """What the system has of them, of 2 MB: of its pool, and its rule for transparent ones."""
-    pool = {name: word_of(f"{POOL}/{name}_hugepages") for name in ("free", "nr")}
-    return {
-        "pool_free": int(pool["free"] or 0),
-        "pool_total": int(pool["nr"] or 0),
-        "transparent": word_of(TRANSPARENT),
-    }
+    """What the system's pool of huge pages of 2 MB has."""
+    pages = {}
+    for name in ("free", "nr"):
+        try:
+            with open(f"{POOL}/{name}_hugepages", encoding="ascii") as file:
+                pages[name] = int(file.read())
+        except OSError:
+            pages[name] = 0
+    return {"pool_free": pages["free"], "pool_total": pages["nr"]}
 
 
 def collect(options, layout):
@@ -134,9 +125,8 @@ def show_huge_pages(members, system):
         who = "all ranks" if len(kinds) == 1 else f"{len(having)} ranks"
         parts.append(f"{who}: {kind}" + (f" ({bytes_text(huge)} now)" if huge else ""))
     print(
-        f"  pages (HUDDLE_HUGE_PAGES): {'; '.join(parts)}; the system's pool has"
-        f" {system['pool_free']} of {system['pool_total']} pages of 2 MB free, its transparent"
-        f" ones for shared memory are: {system['transparent'] or 'not there'}"
+        f"  pages (HUDDLE_HUGE_PAGES): {'; '.join(parts)}; of 2 MB the system's pool has"
+        f" {system['pool_free']} of {system['pool_total']} free"
     )
 
 

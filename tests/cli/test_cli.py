@@ -191,11 +191,31 @@ class Info(unittest.TestCase):
             "Machine:",
             "A team of 3 processes, unbound",
             "pages on nodes",
+            "pages (HUDDLE_HUGE_PAGES): all ranks: ordinary",
             "of each rank (HUDDLE_MEMORY)",
             "MPIs on PATH",
             "HUDDLE_MEMORY",
         ):
             self.assertIn(words, answer.stdout)
+
+    def test_huge_pages(self):
+        """On a system that has none, ordinary ones; each rank's kind is told, and the system's."""
+        answer = huddle(
+            "info", "--json", "--ranks", "2", HUDDLE_HUGE_PAGES="on", HUDDLE_MEMORY="4M"
+        )
+        facts = json.loads(answer.stdout)
+        pages = [member["team"]["pages"] for member in facts["team"]["members"]]
+        self.assertEqual(2, len(pages))
+        for one in pages:
+            huge = {"ordinary": 0, "huge, from the pool": 4 << 20}.get(one["kind"])
+            if huge is None:
+                self.assertEqual("huge, transparent", one["kind"])
+                self.assertGreaterEqual(one["huge_bytes"], 2 << 20)
+            else:
+                self.assertEqual(huge, one["huge_bytes"])
+        lines = 1 if "ordinary" in [one["kind"] for one in pages] else 0
+        self.assertEqual(lines, answer.stderr.count("HUDDLE_HUGE_PAGES=on"))
+        self.assertLessEqual(facts["huge_pages"]["pool_free"], facts["huge_pages"]["pool_total"])
 
     def test_bad_setting_is_told(self):
         answer = huddle("info", HUDDLE_MEMORY="lots")

@@ -295,14 +295,6 @@ static int discard(struct arena *a, size_t from, size_t to)
                      : 0;
 }
 
-/* Up to the end of a huge page, where the arena has all of it. */
-static size_t whole_huge(const struct arena *a, size_t end)
-{
-    size_t up = (end + FILE_HUGE - 1) / FILE_HUGE * FILE_HUGE;
-
-    return up <= a->bytes ? up : end;
-}
-
 /* Commits what of [start, end) is not yet there, or not where it shall lie, if the memory limits of
  * all committers allow. */
 static int grow(struct arena *a, size_t start, size_t end, int committers)
@@ -311,26 +303,37 @@ static int grow(struct arena *a, size_t start, size_t end, int committers)
 
     if (end <= from)
         return 0;
-    if (a->pages == PAGES_TRANSPARENT && !a->aimed)
-        end = whole_huge(a, end);
     if (discard(a, from, end < had ? end : had) != 0)
         return -1;
     if (hud_budget_room() / (size_t)(committers > 0 ? committers : 1) < end - from ||
         commit(a, from, end) != 0)
         return -1;
     a->committed_bytes = end > had ? end : had;
-    if (a->pages == PAGES_TRANSPARENT && from % FILE_HUGE == 0 && end - from >= FILE_HUGE)
-        (void)hud_file_join((char *)a->head + from, (end - from) / FILE_HUGE * FILE_HUGE);
     verify(a, from, end - from);
     return 0;
 }
 
+/* Up to the end of a huge page, where the arena has all of it. */
+static size_t whole_huge(const struct arena *a, size_t end)
+{
+    size_t up = (end + FILE_HUGE - 1) / FILE_HUGE * FILE_HUGE;
+
+    return up <= a->bytes ? up : end;
+}
+
+/* Joining is for now only: once the other ranks poll, the kernel takes milliseconds for it, as it
+ * asks every processor. */
 void hud_arena_warm(struct arena *a, size_t bytes, int committers)
 {
-    size_t from = a->committed_bytes, left = a->bytes - from;
+    const struct extent *e = find_free(a, a->page_bytes);
+    size_t from = a->committed_bytes, begin = e ? e->offset : a->bytes, left = a->bytes - begin,
+           to = begin + (bytes < left ? bytes / a->page_bytes * a->page_bytes : left);
+    bool joins = a->pages == PAGES_TRANSPARENT;
 
-    (void)grow(a, from, from + (bytes < left ? bytes / a->page_bytes * a->page_bytes : left),
-               committers);
+    if (joins)
+        to = whole_huge(a, to);
+    if (grow(a, from, to, committers) == 0 && joins && to >= from + FILE_HUGE)
+        (void)hud_file_join((char *)a->head + from, (to - from) / FILE_HUGE * FILE_HUGE);
 }
 
 /* A slice is zero when it is leased. */
@@ -398,18 +401,4 @@ void hud_arena_leave(struct arena *a, size_t offset, int ranks)
         e->state = LEFT;
         e->ranks = ranks;
     }
-}
-
-int hud_arena_pages(const struct arena *a, size_t offset, size_t bytes, int *nodes)
-{
-    size_t pages = bytes / a->page_bytes;
-    void **where = malloc(pages * sizeof *where);
-    int rc = -1;
-
-    for (size_t i = 0; where && i < pages; i++)
-        where[i] = (char *)a->head + offset + i * a->page_bytes;
-    if (where)
-        rc = syscall(SYS_move_pages, 0, pages, where, NULL, nodes, 0) == 0 ? 0 : -1;
-    free(where);
-    return rc;
 }

@@ -48,8 +48,8 @@ void hud_hello_make(struct hud_team *team, union hello *hello);
 /* "NAME=VALUE" of a setting, from that rank's hello, else its default. */
 void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT]);
 
-/* Where huge pages are asked for and some ranks have none, the job's rank 0 says so, once.  Nothing
- * is chosen by it. */
+/* Where huge pages are asked for and some ranks have none, the job's rank 0 prints a line, once.
+ * No choice depends on it. */
 void hud_hello_explain_pages(struct hud_team *team, const union hello *all);
 
 /*
