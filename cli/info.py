@@ -182,6 +182,7 @@ def show_team(team, system):
         f"  the team uses {bytes_text(first['lease']['bytes'])} of the"
         f" {bytes_text(first['lease']['arena_bytes'])} of each rank (HUDDLE_MEMORY)"
     )
+    print(f"  single copy between ranks (HUDDLE_CMA, HUDDLE_XPMEM): {first['single_copy']}")
     show_huge_pages(team["members"], system)
     show_pages(team["members"])
     show_choices(first["choices"])

@@ -75,6 +75,26 @@ def every(*wrapper):
     return lambda words: [word.format(**words) for word in wrapper]
 
 
+def fake_xpmem(fails="", test="-ge 0"):
+    """
+    Ranks find the fake of libxpmem (tests/unit/fake_xpmem.c); it fails in that way on those whose
+    number passes the shell test.
+    """
+
+    def wrap(words):
+        if not os.path.exists(os.path.join(words["fake"], "libxpmem.so.0")):
+            raise NotHere("the fake of libxpmem was not built")
+        return [
+            "sh",
+            "-c",
+            f'export LD_LIBRARY_PATH={words["fake"]}:$LD_LIBRARY_PATH; if [ {RANK} {test} ]; then'
+            f' export FAKE_XPMEM_FAILS={fails}; fi; exec "$@"',
+            "fake-xpmem",
+        ]
+
+    return wrap
+
+
 def namespaces(kinds, script):
     """Each rank in namespaces of its own, after a shell script run there."""
 

@@ -63,6 +63,9 @@ static inline struct stats *context_stats(struct hud_context *context)
 /* Whether HUDDLE_HUGE_PAGES asks for huge pages, and nothing forbids them. */
 bool hud_context_huge(const struct hud_context *context);
 
+/* By the settings, the ways to another rank's memory (enum direct_way). */
+unsigned hud_context_ways(const struct hud_context *context);
+
 /* Creates the arena at first use: 0, or -1 and context->arena_why.  team_ranks: for the budget, if
  * the host does not know the number of ranks on the node. */
 int hud_context_arena(struct hud_context *context, int team_ranks);

@@ -207,6 +207,10 @@ int hud_team_json(hud_team *team, char **json)
                                                                         : "yield"));
         json_object_set_new(out, "oversubscribed", json_boolean(team->plan->facts.oversubscribed));
         json_object_set_new(out, "direct", json_boolean(team->plan->facts.direct));
+        json_object_set_new(out, "single_copy",
+                            json_string(team->mem_team.mapped ? "mapped by XPMEM"
+                                        : team->mem_team.pids ? "by the kernel"
+                                                              : "no"));
         json_object_set_new(out, "within", json_string(team->plan->facts.within));
         json_object_set_new(out, "levels", groups_json(team));
         json_object_set_new(out, "lease",

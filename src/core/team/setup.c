@@ -14,6 +14,7 @@
  * first collective too: ranks that count differently are noticed before they part.
  */
 #include "core/team/setup.h"
+#include "core/arena/direct.h"
 #include "core/check/check.h"
 #include "core/check/longwait.h"
 #include "core/config/log.h"
@@ -34,7 +35,7 @@ struct setup {
     struct plan *plan;    /* memory for the team's */
     char **base;          /* [size] arenas */
     size_t bytes, offset; /* of the slice */
-    bool direct;          /* this rank can read the others' memory; at last, all can */
+    unsigned direct;      /* ways in which this rank reaches the others' memory; at last, all do */
     union hello *spare;   /* in use as hello, or NULL */
     bool poor; /* no private memory: hello is the context's spare, to say no in the first round */
     int who;   /* the rank that a refusal is about */
@@ -124,6 +125,7 @@ static enum reason prepare(struct setup *s)
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
     const char *why = "";
+    bool reaches;
 
     for (int r = 0; r < team->size; r++)
         s->card[r] = s->hello[r].is.card;
@@ -134,9 +136,10 @@ static enum reason prepare(struct setup *s)
                 missing - 1);
         return REASON_REACH;
     }
-    team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true, &s->direct);
-    s->direct = s->direct && c->config.number[SET_CMA] == SWITCH_ON &&
-                hud_peers_direct(&c->peers, s->card, team->size, team->rank, team->pids);
+    team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true, &reaches);
+    if (reaches)
+        s->direct = hud_peers_direct(&c->peers, s->card, team->size, team->rank,
+                                     hud_context_ways(c), team->pids, team->mapped);
     if (team->bytes == 0)
         return REASON_LEASE;
     pthread_mutex_lock(&c->lock);
@@ -160,7 +163,7 @@ static void take_plan(struct setup *s)
     struct hud_context *c = team->context;
     struct plan_facts facts = { .ranks = team->size,
                                 .oversubscribed = s->place->oversubscribed != 0,
-                                .direct = s->direct };
+                                .direct = s->direct != 0 };
 
     hud_plan_within(s->place, team->size, facts.within);
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
@@ -187,7 +190,8 @@ static void take_up(struct setup *s)
                               .home_mask = mask,
                               .policy = &team->policy,
                               .team = &team->mem_team };
-    team->mem_team.pids = s->direct ? team->pids : NULL;
+    team->mem_team.pids = s->direct != 0 ? team->pids : NULL;
+    team->mem_team.mapped = s->direct & DIRECT_MAPPED ? team->mapped : NULL;
     team->mem_team.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
     if (team->check)
         hud_check_start(team, s->card);
@@ -223,7 +227,7 @@ static enum reason run_rounds(struct setup *s)
     s->garbled = reason == REASON_EXCHANGE;
     bool out_of_reach = false;
     for (int r = 0; r < team->size; r++) {
-        s->direct = s->direct && s->reply[r].direct;
+        s->direct &= s->reply[r].direct;
         out_of_reach = out_of_reach || s->reply[r].reason == REASON_REACH;
     }
     if (out_of_reach)
@@ -309,12 +313,14 @@ static bool allocate(struct setup *s)
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
     free(s->team->pids);
     s->team->pids = calloc(ranks, sizeof *s->team->pids);
+    free(s->team->mapped);
+    s->team->mapped = calloc(ranks, sizeof *s->team->mapped);
     free(s->team->process);
     s->team->process = calloc(ranks, sizeof *s->team->process);
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
     bool checked = (s->team->check || !hud_checks(c)) && hud_rules_builtin();
     if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan &&
-        s->team->slices && s->team->pids && s->team->process && checked)
+        s->team->slices && s->team->pids && s->team->mapped && s->team->process && checked)
         return true;
     s->poor = true;
     if (!s->hello && s->team->size <= c->spare_ranks && local_claim(&c->spare_used))
