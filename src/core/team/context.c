@@ -168,7 +168,7 @@ bool hud_context_huge(const struct hud_context *c)
 
 unsigned hud_context_ways(const struct hud_context *c)
 {
-    return (c->config.number[SET_CMA] == SWITCH_ON ? DIRECT_CALLS : 0) |
+    return (c->config.number[SET_CMA] != SINGLE_COPY_OFF ? DIRECT_CALLS : 0) |
            (c->config.number[SET_XPMEM] != XPMEM_OFF ? DIRECT_MAPPED : 0);
 }
 

@@ -36,6 +36,7 @@ struct setup {
     char **base;          /* [size] arenas */
     size_t bytes, offset; /* of the slice */
     unsigned direct;      /* ways in which this rank reaches the others' memory; at last, all do */
+    bool quick;           /* and the kernel copies quickly for it; at last, for all */
     union hello *spare;   /* in use as hello, or NULL */
     bool poor; /* no private memory: hello is the context's spare, to say no in the first round */
     int who;   /* the rank that a refusal is about */
@@ -140,6 +141,8 @@ static enum reason prepare(struct setup *s)
     if (reaches)
         s->direct = hud_peers_direct(&c->peers, s->card, team->size, team->rank,
                                      hud_context_ways(c), team->pids, team->mapped);
+    s->quick = (s->direct & DIRECT_CALLS) &&
+               (c->config.number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
     if (team->bytes == 0)
         return REASON_LEASE;
     pthread_mutex_lock(&c->lock);
@@ -163,7 +166,8 @@ static void take_plan(struct setup *s)
     struct hud_context *c = team->context;
     struct plan_facts facts = { .ranks = team->size,
                                 .oversubscribed = s->place->oversubscribed != 0,
-                                .direct = s->direct != 0 };
+                                .direct = s->direct != 0,
+                                .quick = s->direct & DIRECT_MAPPED ? c->peers.keeps : s->quick };
 
     hud_plan_within(s->place, team->size, facts.within);
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
@@ -220,7 +224,8 @@ static enum reason run_rounds(struct setup *s)
     hud_hello_explain_pages(team, s->hello);
     mine = (struct reply){ .reason = prepare(s) };
     mine.offset = s->offset;
-    mine.direct = s->direct;
+    mine.direct = (uint16_t)s->direct;
+    mine.quick = s->quick;
     if (!gather(team, &mine, sizeof mine, s->reply))
         return REASON_EXCHANGE;
     reason = hud_reply_verdict(s->reply, s->hello, team->size, team->bytes, &s->who);
@@ -228,6 +233,7 @@ static enum reason run_rounds(struct setup *s)
     bool out_of_reach = false;
     for (int r = 0; r < team->size; r++) {
         s->direct &= s->reply[r].direct;
+        s->quick = s->quick && s->reply[r].quick;
         out_of_reach = out_of_reach || s->reply[r].reason == REASON_REACH;
     }
     if (out_of_reach)

@@ -39,8 +39,8 @@ union hello {
 /* Second round. */
 struct reply {
     uint32_t reason; /* REASON_NONE: the slice is there and all arenas are mapped */
-    uint32_t
-        direct; /* enum direct_way, a set: ways in which this rank reaches the others' memory */
+    uint16_t direct; /* enum direct_way, a set: of reaching the others' memory */
+    uint16_t quick;  /* nonzero: the kernel copies quickly for this rank */
     uint64_t offset; /* of the slice in the arena */
 };
 
