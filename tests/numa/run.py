@@ -6,11 +6,12 @@ things lie, never for how fast they are.
     run.py --build BUILD --guest NUMAVM [--programs]
 
 8 bound ranks, two a node: every page of a slice lies on its owner's node and the groups follow the
-nodes; so do huge pages, where the pool has them on that node.  Then each broadcast algorithm, forced, its bytes right: with placement on, by 7 ranks, the
-first alone on its node; and off, by 6 ranks, every page on rank 0's node, which is not the
-machine's first. --programs: also the differential program under Open MPI and MPICH, its calls taken
-and its pages at home: as it is, and with each algorithm that works by NUMA node, 8 ranks and 16 on
-twice the processors.  Exit status 77: there is no guest here.
+nodes; so do huge pages, where the pool has them on that node.  Then each broadcast algorithm,
+forced, its bytes right: with placement on, by 7 ranks, the first alone on its node; and off, by 6
+ranks, every page on rank 0's node, which is not the machine's first. --programs: also the
+differential program under Open MPI and MPICH, its calls taken and its pages at home: as it is, and
+with each algorithm that works by NUMA node, 8 ranks and 16 on twice the processors.  Exit status
+77: there is no guest here.
 """
 
 import argparse
@@ -116,7 +117,7 @@ def judge_info(folder):
 
 
 def judge_huge(name, kinds):
-    """All pages at home, and of the kind that is expected of each rank; None: any but the pool's."""
+    """All pages at home, of the kind expected of each node; None: any but the pool's."""
 
     def judge(folder):
         members = json.loads(contents(folder, name + ".out"))["team"]["members"]
