@@ -174,7 +174,7 @@ static void *find_mpi(const char **soname)
 
 void hud_loader_attach(void)
 {
-    char version[VERSION_BYTES] = "";
+    static char version[VERSION_BYTES]; /* of the one that gets this far; a stack may be small */
     const char *soname;
     int bytes = 0;
 
