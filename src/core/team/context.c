@@ -9,6 +9,7 @@
 #include "core/kept.h"
 #include "core/team/presence.h"
 #include "core/team/setup.h"
+#include "late/late.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,11 +202,18 @@ int hud_context_arena(struct hud_context *c, int team_ranks)
 const struct topo *hud_context_topo(struct hud_context *c)
 {
     pthread_mutex_lock(&c->lock);
+    bool failed = false;
     if (!c->topo_loaded) {
         c->topo = hud_topo_load();
         c->topo_loaded = true;
+        failed = !c->topo;
     }
     pthread_mutex_unlock(&c->lock);
+    if (failed && c->host.world_rank == 0) {
+        const char *why = hud_late_trouble(LATE_TOPOLOGY);
+        hud_log(&c->config, LOG_WARN, "the machine is not known, so ranks form no groups: %s",
+                why ? why : "hwloc cannot describe it");
+    }
     return c->topo;
 }
 
