@@ -17,10 +17,20 @@
 
 #define FUNCTIONS(F)                                                                               \
     F(json_object)                                                                                 \
-    F(json_array) F(json_string) F(json_integer) F(json_true) F(json_false) F(json_null)           \
-        F(json_object_get) F(json_object_set_new) F(json_object_del) F(json_array_size)            \
-            F(json_array_get) F(json_array_append_new) F(json_equal) F(json_copy) F(json_loads)    \
-                F(json_dumps) F(json_dump_file) F(json_delete) F(json_vpack_ex)
+    F(json_array)                                                                                  \
+    F(json_string)                                                                                 \
+    F(json_integer)                                                                                \
+    F(json_true)                                                                                   \
+    F(json_false)                                                                                  \
+    F(json_null)                                                                                   \
+    F(json_object_get)                                                                             \
+    F(json_object_set_new)                                                                         \
+    F(json_object_del)                                                                             \
+    F(json_array_size)                                                                             \
+    F(json_array_get)                                                                              \
+    F(json_array_append_new)                                                                       \
+    F(json_equal)                                                                                  \
+    F(json_copy) F(json_loads) F(json_dumps) F(json_dump_file) F(json_delete) F(json_vpack_ex)
 
 #define POINTER(name) __typeof__(&name) name;
 static struct {

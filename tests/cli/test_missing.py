@@ -35,12 +35,7 @@ class Missing(unittest.TestCase):
         env = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
         env.update(settings, LD_LIBRARY_PATH=str(self.folder))
         return subprocess.run(
-            command,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
+            command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
         )
 
     def probe(self, *words):
