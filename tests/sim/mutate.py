@@ -138,7 +138,10 @@ def main():
     table.try_all(places, 1)
     pairs = sorted({(p.path, p.label, p.program) for p in places} - spared)
     open_pairs = {pair for pair in pairs if not table.found[pair]}
-    table.try_all([p for p in places if (p.path, p.label, p.program) in open_pairs], args.seeds)
+    table.try_all(
+        [p for p in places if (p.path, p.label, p.program) in open_pairs or not table.found[p[:3]]],
+        args.seeds,
+    )
     mixed = {place[:3]: place._replace(program="all") for place in places}
     table.try_all([p for key, p in mixed.items() if not table.found[key]], args.seeds)
     missing = table.errors
