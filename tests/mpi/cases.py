@@ -393,6 +393,8 @@ CASES = [
     Case("memory", "budget for some communicators", BOTH, 4, env={"HUDDLE_MEMORY": "400K"}, handled=True, also_passed=("one rank", "no lease", "no algorithm")),
     Case("memory", "too little address space", BOTH, 3, env={"HUDDLE_MEMORY": "300M"}, each=every("prlimit", "--as=1250000000"), handled=False, passed="no shared memory",
          says=["too little address space.*own collectives"]),
+    Case("memory", "no private memory left, and many communicators", BOTH, 3, ["{bin}/kept"], env={"HUDDLE_MEMORY": "64M"}, fails=True,
+         says=["rank 1 has no memory left for a communicator; aborting"], may_say=["rank 1 is out of private memory; using .* own collectives"]),
     *[Case("memory", f"{amount} {what} left on {who}", NOT_MPICH_4 if (what, amount) == ("space", "0") else BOTH, 4, ["{bin}/scarce", what, amount, rank], says=[r"(cannot reach the shared memory|is out of private memory).*own collectives"] if line else [],
            again=(what, amount, rank) not in ONCE)
       for what, amount, line in (("descriptors", "0", True), ("descriptors", "1", False), ("space", "0", True), ("space", "1000000", True), ("space", "20000000", True))

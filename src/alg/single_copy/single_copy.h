@@ -29,6 +29,14 @@
  *           R4 -> A4   the copy out of a bounce buffer  happens before  the next copy into that
  *                      half, and to another rank
  *
+ * Not needed
+ *   R1, A1 by alltoall/single, alltoall/push, alltoallv/single, alltoallv/push, allgather/single,
+ *   allgather/push: exchange.c has entries of its own
+ *   R1, A1 by allreduce/push: an entry comes before contributions, which every owner awaits before
+ *   it pushes
+ *   R4, A4 by reduce_scatter/single: no other rank copies out of an owner's buffer, and its R3 says
+ *   that it has reduced the others' contributions
+ *
  * Deadlock freedom
  *   1. An entry is posted without a wait.  A report waits for entries only; a receiver of a
  *      broadcast also waits for the root's report before its own, an owner of deliver.c for

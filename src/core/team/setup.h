@@ -44,6 +44,9 @@ struct reply {
     uint64_t offset; /* of the slice in the arena */
 };
 
+/* Of a hello. */
+uint64_t hud_hello_version(void);
+
 void hud_hello_make(struct hud_team *team, union hello *hello);
 
 /* "NAME=VALUE" of a setting, from that rank's hello, else its default. */
