@@ -7,14 +7,18 @@
  * Two sets in turn: the rank that writes the set of operation k has seen all flags of k - 1, whose
  * owners had left operation k - 2.  In every collective each rank awaits every other, so calls of
  * the family may follow each other in any order.
+ *
+ * A flag's value is the operation and the bytes of a block.  So a rank that has counted otherwise
+ * is noticed without another load: what it has sent is then taken as it has laid it out.
  */
 #ifndef HUD_ALG_INLINE_EXCHANGE_H
 #define HUD_ALG_INLINE_EXCHANGE_H
 
-#include "alg/alg.h"
+#include "alg/block.h"
 
 enum {
     INLINE_HEAD = offsetof(mem_flag, payload),
+    INLINE_BYTES = 24,         /* bits of a value that are the bytes of a block */
     INLINE_PREFETCH_MAX = 8192 /* bytes, for the next operation */
 };
 
@@ -27,6 +31,17 @@ static inline size_t inline_set_bytes(size_t slot_bytes)
 static inline size_t inline_room(const struct coll *c)
 {
     return inline_set_bytes(c->place->slot_bytes) - INLINE_HEAD;
+}
+
+/* Of the flag of an operation with blocks of so many bytes.  Without bytes: the minimum. */
+static inline uint64_t inline_value(uint64_t op, size_t bytes)
+{
+    return op << INLINE_BYTES | bytes;
+}
+
+static inline size_t inline_value_bytes(uint64_t value)
+{
+    return value & ((UINT64_C(1) << INLINE_BYTES) - 1);
 }
 
 /* A rank's set for an operation. */
