@@ -11,6 +11,18 @@
 
 #include "alg/alg.h"
 
+/* Block number i of a view of equal blocks. */
+static inline struct mem_span block_at(const struct hud_view *view, size_t bytes, int i)
+{
+    return (struct mem_span){ .view = view, .offset_bytes = (size_t)i * bytes };
+}
+
+/* What is left of so many bytes. */
+static inline size_t block_left(size_t bytes, size_t used)
+{
+    return used < bytes ? bytes - used : 0;
+}
+
 /* More came than there is room for: the call reports HUD_ERR_TRUNCATE. */
 static inline void block_truncate(struct mem *m)
 {

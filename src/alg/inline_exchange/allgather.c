@@ -30,8 +30,8 @@ static bool accepts(const struct coll *c, int ranks)
 }
 
 /* The block of a rank that has other bytes. */
-static __attribute__((noinline)) void take_unlike(struct mem *m, const struct coll *c, int from,
-                                                  mem_flag *set, size_t bytes)
+static __attribute__((noinline, cold)) void take_unlike(struct mem *m, const struct coll *c,
+                                                        int from, mem_flag *set, size_t bytes)
 {
     const struct mem_span to = { .view = c->out, .offset_bytes = (size_t)from * c->bytes };
 
@@ -42,22 +42,22 @@ static void allgather_inline(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
     size_t own = (size_t)me * c->bytes, from_at = coll_in_place(c) ? own : 0;
-    uint64_t min = inline_value(c->op, 0), value = inline_value(c->op, c->bytes);
-    mem_flag *mine = inline_set(m, c, c->op, me);
+    mem_flag *mine = inline_set(m, inline_at(c), me);
 
     mem_in_all(m, (char *)mine + INLINE_HEAD, c->in, from_at, c->bytes);
-    mem_post(m, mine, value); /* R1 */
+    mem_post(m, mine, inline_value(c) + c->bytes); /* R1 */
     if (!coll_in_place(c))
         mem_move(m, &(struct mem_span){ NULL, c->out, own },
                  &(struct mem_span){ NULL, c->in, from_at }, c->bytes);
     for (int k = 1; k < ranks; k++) {
         int from = me + k < ranks ? me + k : me + k - ranks;
-        mem_flag *set = inline_set(m, c, c->op, from);
-        uint64_t seen = mem_await(m, set, min); /* A1 */
-        if (__builtin_expect(seen == value, 1))
-            mem_out(m, c->out, (char *)set + INLINE_HEAD, (size_t)from * c->bytes, c->bytes);
-        else
-            take_unlike(m, c, from, set, inline_value_bytes(seen));
+        mem_flag *set = inline_set(m, inline_at(c), from);
+        size_t bytes = mem_await(m, set, inline_value(c)) - inline_value(c); /* A1 */
+        if (__builtin_expect(bytes != c->bytes, 0)) {
+            take_unlike(m, c, from, set, bytes);
+            continue;
+        }
+        mem_out(m, c->out, (char *)set + INLINE_HEAD, (size_t)from * c->bytes, c->bytes);
     }
     inline_prefetch(m, c, c->bytes);
 }

@@ -77,8 +77,8 @@ static void own(struct mem *m, const struct coll *c)
 }
 
 /* The block of a rank whose blocks have other bytes. */
-static __attribute__((noinline)) void take_unlike(struct mem *m, const struct coll *c, int from,
-                                                  mem_flag *set, size_t bytes)
+static __attribute__((noinline, cold)) void take_unlike(struct mem *m, const struct coll *c,
+                                                        int from, mem_flag *set, size_t bytes)
 {
     const struct mem_span to = { .view = c->out, .offset_bytes = (size_t)from * c->bytes };
 
@@ -88,22 +88,22 @@ static __attribute__((noinline)) void take_unlike(struct mem *m, const struct co
 static void alltoall_inline(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
-    uint64_t min = inline_value(c->op, 0), value = inline_value(c->op, c->bytes);
-    mem_flag *mine = inline_set(m, c, c->op, me);
+    size_t at = inline_at(c);
+    mem_flag *mine = inline_set(m, at, me);
 
     copy_in(m, c, block_in(mine, c->bytes, me, 0), 0, me);
     copy_in(m, c, block_in(mine, c->bytes, me, me + 1), me + 1, ranks);
-    mem_post(m, mine, value); /* R1 */
+    mem_post(m, mine, inline_value(c) + c->bytes); /* R1 */
     own(m, c);
     for (int k = 1; k < ranks; k++) {
         int from = me + k < ranks ? me + k : me + k - ranks;
-        mem_flag *set = inline_set(m, c, c->op, from);
-        uint64_t seen = mem_await(m, set, min); /* A1 */
-        if (__builtin_expect(seen == value, 1))
+        mem_flag *set = inline_set(m, at, from);
+        size_t bytes = mem_await(m, set, inline_value(c)) - inline_value(c); /* A1 */
+        if (__builtin_expect(bytes == c->bytes, 1))
             mem_out(m, c->out, block_in(set, c->bytes, from, me), (size_t)from * c->bytes,
                     c->bytes);
         else
-            take_unlike(m, c, from, set, inline_value_bytes(seen));
+            take_unlike(m, c, from, set, bytes);
     }
     inline_prefetch(m, c, (size_t)(ranks - 1) * c->bytes);
 }

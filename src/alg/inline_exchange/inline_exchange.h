@@ -33,30 +33,30 @@ static inline size_t inline_room(const struct coll *c)
     return inline_set_bytes(c->place->slot_bytes) - INLINE_HEAD;
 }
 
-/* Of the flag of an operation with blocks of so many bytes.  Without bytes: the minimum. */
-static inline uint64_t inline_value(uint64_t op, size_t bytes)
+/* The minimum of a flag in this operation; the bytes come on top. */
+static inline uint64_t inline_value(const struct coll *c)
 {
-    return op << INLINE_BYTES | bytes;
+    return c->op << INLINE_BYTES;
 }
 
-static inline size_t inline_value_bytes(uint64_t value)
+/* Where the set of this operation is in each slot. */
+static inline size_t inline_at(const struct coll *c)
 {
-    return value & ((UINT64_C(1) << INLINE_BYTES) - 1);
+    return c->op % 2 * inline_set_bytes(c->place->slot_bytes);
 }
 
-/* A rank's set for an operation. */
-static inline mem_flag *inline_set(struct mem *m, const struct coll *c, uint64_t op, int rank)
+/* A rank's set there. */
+static inline mem_flag *inline_set(struct mem *m, size_t at, int rank)
 {
-    return (mem_flag *)((char *)mem_slot(m, rank) +
-                        op % 2 * inline_set_bytes(c->place->slot_bytes));
+    return (mem_flag *)((char *)mem_slot(m, rank) + at);
 }
 
 /* The set of the next operation, which will hold as much as this one's: bytes behind its flag. */
 static inline void inline_prefetch(struct mem *m, const struct coll *c, size_t bytes)
 {
-    size_t all = INLINE_HEAD + bytes;
+    size_t all = INLINE_HEAD + bytes, next = inline_set_bytes(c->place->slot_bytes) - inline_at(c);
 
-    mem_prefetch_own(m, inline_set(m, c, c->op + 1, mem_rank(m)),
+    mem_prefetch_own(m, inline_set(m, next, mem_rank(m)),
                      all < INLINE_PREFETCH_MAX ? all : INLINE_PREFETCH_MAX);
 }
 

@@ -69,7 +69,7 @@ static void receive(struct mem *m, const struct coll *c, const struct single_exp
     single_report(m, c, c->root, missing.from, missing.end);
     const struct single_part whole = { to, root.bytes }, none = { .bytes = 0 },
                              rest = single_cut(&whole, missing.from, missing.end);
-    single_bounce_swap(m, c, c->root, &none, &rest, single_left(c->out->bytes, missing.from));
+    single_bounce_swap(m, c, c->root, &none, &rest, block_left(c->out->bytes, missing.from));
 }
 
 static void bcast_single(struct mem *m, const struct coll *c)

@@ -41,12 +41,11 @@
  *      exchange knows that this one has finished exchange e - 1.
  *   2. A rank pushes into a view only after its owner's entry, and the owner returns only after the
  *      report.
- *   3. Where counts differ, a block ends where its sender ends it.  One that is longer than its
- *      receiver expects is not pushed: it goes through the bounce buffer, or is pulled.  Its
- *      receiver takes what its own block holds, not what the view holds, which may go on with other
- *      blocks; it drops the rest and reports that.
- *   4. Calls of other sizes may be served the other way, in the same lines.  An entry has its
- *      owner's way.  Two ranks that differ in it exchange nothing, and both report that.
+ *   3. A block that is longer than its receiver expects is not pushed: it goes through the bounce
+ *      buffer.  The receiver drops what its own block does not hold, though the view may go on with
+ *      other blocks, and reports that.
+ *   4. Another size may go the other way, in the same lines.  An entry has its owner's way.  Two
+ *      ranks that differ in it exchange nothing, and both report that.
  *   5. In place, nothing is published: a block would replace one that still has to be sent.
  */
 #include "alg/single_copy/single_copy.h"
@@ -102,6 +101,17 @@ static bool exchange_small(const struct exchange *x, size_t bytes)
     return bytes <= x->place_bytes - exchange_head_bytes(x);
 }
 
+/* Bytes of the block that an entry announces. */
+static size_t exchange_announced(const struct exchange *x, const mem_flag *entry)
+{
+    return mem_get(x->m, &entry->payload[EXCHANGE_BLOCK]) >> 1;
+}
+
+static bool exchange_goes_along(const struct exchange *x, const mem_flag *entry)
+{
+    return (mem_get(x->m, &entry->payload[EXCHANGE_BLOCK]) & 1) == x->push;
+}
+
 static bool exchange_in_place(const struct single_part *out, const struct single_part *in)
 {
     return (const char *)out->at.view->base + out->at.offset_bytes ==
@@ -134,18 +144,6 @@ static mem_flag *exchange_await_entry(const struct exchange *x, int rank)
 
     mem_await(x->m, entry, x->count); /* A5 */
     return entry;
-}
-
-/* Bytes of the block that an entry announces. */
-static size_t exchange_announced(const struct exchange *x, const mem_flag *entry)
-{
-    return mem_get(x->m, &entry->payload[EXCHANGE_BLOCK]) >> 1;
-}
-
-/* Its owner goes the same way as this rank. */
-static bool exchange_goes_along(const struct exchange *x, const mem_flag *entry)
-{
-    return (mem_get(x->m, &entry->payload[EXCHANGE_BLOCK]) & 1) == x->push;
 }
 
 /* The next entry for a rank, which has finished with the one there; and its block if that is like
@@ -226,12 +224,10 @@ static void exchange_await_copied(const struct exchange *x, int rank, const stru
 static struct single_missing exchange_missing(const struct exchange *x, int rank, bool mine,
                                               size_t bytes)
 {
-    bool by_me = x->push == mine;
-
     if (exchange_small(x, bytes))
         return (struct single_missing){ 0 };
-    return by_me ? single_reported(x->m, mem_rank(x->m), rank)
-                 : single_reported(x->m, rank, mem_rank(x->m));
+    return x->push == mine ? single_reported(x->m, mem_rank(x->m), rank)
+                           : single_reported(x->m, rank, mem_rank(x->m));
 }
 
 /* What is missing of the blocks of a pair of ranks, through their bounce buffers. */
@@ -249,14 +245,7 @@ static void exchange_bounce_missing(const struct exchange *x, int rank,
     const struct single_part send = single_cut(out, theirs.from, theirs.end),
                              get = single_cut(in, ours.from, ours.end);
 
-    single_bounce_swap(x->m, x->c, rank, &send, &get, single_left(in->bytes, ours.from));
-}
-
-static void exchange_copy_own(struct mem *m, const struct single_part *out,
-                              const struct single_part *in)
-{
-    if (!exchange_in_place(out, in))
-        mem_move(m, &in->at, &out->at, out->bytes);
+    single_bounce_swap(x->m, x->c, rank, &send, &get, block_left(in->bytes, ours.from));
 }
 
 /* The block of this rank's call for a rank, and that from it. */
@@ -273,7 +262,8 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
         exchange_enter(&x, single_other(m, k), &to, &from);
     }
     struct single_part out = sent(c, me), in = got(c, me);
-    exchange_copy_own(m, &out, &in);
+    if (!exchange_in_place(&out, &in))
+        mem_move(m, &in.at, &out.at, out.bytes);
     for (int k = 1; k < ranks; k++) {
         int rank = single_other(m, push ? k : ranks - k);
         struct single_part to = sent(c, rank), from = got(c, rank);
@@ -289,31 +279,21 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
         int rank = (k + ranks - me) % ranks;
         if (rank == me)
             continue;
-        out = sent(c, rank);
-        in = got(c, rank);
-        exchange_bounce_missing(&x, rank, &out, &in);
+        struct single_part to = sent(c, rank), from = got(c, rank);
+        exchange_bounce_missing(&x, rank, &to, &from);
     }
 }
 
 /* ---- alltoall ---- */
 
-/* Block number i of a view. */
-static struct single_part exchange_block_of(const struct coll *c, const struct hud_view *view,
-                                            int i)
-{
-    size_t at = (size_t)i * c->bytes;
-
-    return (struct single_part){ { .view = view, .offset_bytes = at }, c->bytes };
-}
-
 static struct single_part alltoall_sent(const struct coll *c, int rank)
 {
-    return exchange_block_of(c, c->in, rank);
+    return (struct single_part){ block_at(c->in, c->bytes, rank), c->bytes };
 }
 
 static struct single_part alltoall_got(const struct coll *c, int rank)
 {
-    return exchange_block_of(c, c->out, rank);
+    return (struct single_part){ block_at(c->out, c->bytes, rank), c->bytes };
 }
 
 static void alltoall_single(struct mem *m, const struct coll *c)
@@ -391,7 +371,8 @@ ALG_DEFINE(alltoallv, push) = {
 static struct single_part allgather_sent(const struct coll *c, int rank)
 {
     (void)rank;
-    return exchange_block_of(c, c->in, coll_in_place(c) ? c->root : 0);
+    return (struct single_part){ block_at(c->in, c->bytes, coll_in_place(c) ? c->root : 0),
+                                 c->bytes };
 }
 
 static void allgather_single(struct mem *m, const struct coll *c)

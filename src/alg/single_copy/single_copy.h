@@ -263,12 +263,6 @@ static inline struct single_part single_cut(const struct single_part *part, size
     return (struct single_part){ at, end - from };
 }
 
-/* What is left of so many bytes. */
-static inline size_t single_left(size_t bytes, size_t used)
-{
-    return used < bytes ? bytes - used : 0;
-}
-
 /* What of it fragment k holds. */
 static inline struct single_part single_fragment(const struct single_part *part, size_t half,
                                                  size_t k)
@@ -299,7 +293,7 @@ static inline void single_bounce_swap(struct mem *m, const struct coll *c, int r
         if (k < gets) {
             struct single_part part = single_fragment(in, half, k);
             single_await_full(m, rank, k);
-            block_out(m, &part.at, single_left(room_bytes, k * half), single_bounce(m, c, rank, k),
+            block_out(m, &part.at, block_left(room_bytes, k * half), single_bounce(m, c, rank, k),
                       part.bytes);
             single_post_acknowledged(m, rank, k);
         }
