@@ -125,9 +125,10 @@ def rests_text(why, series):
         return f"tuning file, line {why['line']}"
     if why["by"] != "built-in table":
         return why["by"]
-    parts = [
-        f"{number} {series[number]['kind'] or ''}".strip() for number in why["evidence"].split()
-    ]
+    kinds = {}
+    for number in why["evidence"].split():
+        kinds.setdefault(series[number]["kind"] or "", []).append(number)
+    parts = [f"{' '.join(numbers)} {kind}".strip() for kind, numbers in kinds.items()]
     return (", ".join(parts) or "nothing") + (MODEL if why["model"] else "")
 
 
