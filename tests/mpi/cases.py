@@ -182,6 +182,15 @@ def mismatch(call, sent, received, mpis, others=10, **more):
                  prints=[f"rank {r} is through" for r in range(4)], **more)]
 
 
+def cut_short(call, algorithm, sent, others, mpis=("mpich4", "ompi4"), **more):
+    """One algorithm serves the counts of all: nothing is written beyond them, and the ranks that get more than they have room for report it."""
+    reduces = call in ("reduce", "allreduce")
+    cut = [reduces or (r == 1) == (sent < others) for r in range(4)]
+    return Case("mismatch", f"{call}/{algorithm} {sent} {others}", mpis, 4, ["{bin}/mismatch", call, str(sent), str(sent), str(others), "--go-on"],
+                env={f"HUDDLE_{call.upper()}": algorithm}, handled=True, collectives=(call,), fails=None, seconds=40,
+                prints=[f"rank {r}: no harm, {'truncated' if cut[r] else 'no error'}" for r in range(4)] + [f"rank {r} is through" for r in range(4)], **more)
+
+
 def attack(name, times, mpis=ALL, **more):
     """Another user does to the job's sockets what another user can; each start ends in time, all calls handled."""
     # (UCX has such sockets too, and aborts when it finds noise there; so it is told not to look)
@@ -298,6 +307,13 @@ CASES = [
     *[mismatch(call, 100000, 100000, ("mpich4", "ompi4"), says=[DIFFERENT], prepare=large_for_the_mpi, env={"HUDDLE_TUNING": "{folder}/tuning.toml"})[0]
       for call in ("bcast", "alltoall")],
     *[case for call in ("bcast", "allreduce", "reduce") for count in (5, 20) for case in mismatch(call, count, 0, BOTH, may_say=[DIFFERENT], again=count == 5 or call == "reduce")],
+
+    # (sent equals received on each rank: by a little and by a lot, small blocks and large ones)
+    *[cut_short(call, "inline", sent, others) for call in ("alltoall", "allgather") for sent, others in ((101, 100), (90, 100), (100, 400), (400, 100))],
+    *[cut_short(call, algorithm, sent, others, again=others == 100)
+      for call, algorithms in (("alltoall", ("windows", "single", "push")), ("allgather", ("windows", "single", "push")),
+                               ("allreduce", ("single", "push")), ("reduce", ("single",)))
+      for algorithm in algorithms for sent, others in ((101, 100), (8000, 4000), (40000, 131072))],
 
     # Communicators that come and go, and as many as there can be (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
     *[Case("communicators", f"{n:,} cycles", ALL, 2, ["{bin}/dups", "--cycles", str(n)], bind=True, handled=True, again=n > 1000) for n in (1000, 10000)],
