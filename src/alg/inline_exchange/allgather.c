@@ -30,8 +30,8 @@ static bool accepts(const struct coll *c, int ranks)
 }
 
 /* The block of a rank that has other bytes. */
-static __attribute__((noinline, cold)) void take_unlike(struct mem *m, const struct coll *c,
-                                                        int from, mem_flag *set, size_t bytes)
+static __attribute__((noinline)) void take_unlike(struct mem *m, const struct coll *c, int from,
+                                                  mem_flag *set, size_t bytes)
 {
     const struct mem_span to = { .view = c->out, .offset_bytes = (size_t)from * c->bytes };
 
