@@ -3,7 +3,8 @@
  * machine.c - the program bench-machine: describes this machine by micro-measurements, as JSON, for
  * `huddle tune --machine`.
  *
- * {"name": ..., "cores": 2, "topology": "pack:1 ...", "xml": null, "shared_level": "machine",
+ * {"name": ..., "cores": 2, "unmeasured": [{"table": "copy", "key": ..., "note": why}, ...],
+ *  "topology": "pack:1 ...", "xml": null, "shared_level": "machine",
  *  "numbers": [{"table": "lines", "key": "transfer_ns.machine", "value": 45.1, "note": "measured:
  *  ..."}, ...]}
  *
@@ -86,7 +87,7 @@ int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS]
 enum over { ONCE, CLASSES, ADDED, CACHES, NODES, HOMES };
 
 /* A number that cannot be measured is assumed to be `part` of the number `of`, or `part` itself if
- * `of` is NULL.  `why` explains the assumption. */
+ * `of` is NULL.  `why` explains the assumption; without it the number is left out, and listed. */
 static const struct row {
     const char *table, *key;
     enum over over;
@@ -115,6 +116,7 @@ static const struct row {
       "half of what a core copies in its own cache" },
     { "copy", "kernel_call_ns", ONCE, measure_call, 500, NULL,
       "a system call that finds another process and pins its pages" },
+    { "copy", "kernel_process_gbps", ONCE, measure_process, 0, NULL, NULL },
     { "memory", "latency_ns", NODES, measure_latency, 100, NULL, "no threads could be had" },
     { "memory", "node_gbps", ONCE, measure_node, 10, NULL, "no threads could be had" },
     { "caches", "shared_gbps", ONCE, measure_shared, 2, "cached_gbps.own",
@@ -172,7 +174,8 @@ static double assume(const struct row *row, const char *class, const json_t *num
     return row->part * (row->of ? number_of(numbers, strchr(row->of, '.') ? row->of : key) : 1);
 }
 
-static void measure(const struct measured *on, const struct row *row, json_t *numbers)
+static void measure(const struct measured *on, const struct row *row, json_t *numbers,
+                    json_t *unmeasured)
 {
     for (int c = 0; c < on->m->classes; c++) {
         char note[MACHINE_NOTE] = "", key[64];
@@ -182,6 +185,11 @@ static void measure(const struct measured *on, const struct row *row, json_t *nu
             (strcmp(row->key, "socket_gbps") == 0 && on->m->sockets == 1))
             continue;
         double value = row->measure(on, c, note);
+        if (value <= 0 && !row->why) {
+            json_array_append_new(unmeasured, json_pack("{s:s, s:s, s:s}", "table", row->table,
+                                                        "key", row->key, "note", note));
+            continue;
+        }
         if (value < 0 || (value <= 0 && row->over != HOMES && row->over != ADDED))
             value = assume(row, class, numbers, note);
         snprintf(key, sizeof key, "%s%s%s", row->key, class[0] ? "." : "", class);
@@ -222,15 +230,15 @@ static void find_caches(hwloc_topology_t topology, struct measured *on, json_t *
 static json_t *measure_all(hwloc_topology_t topology, struct measured *on)
 {
     int level;
-    json_t *numbers = json_array();
+    json_t *numbers = json_array(), *unmeasured = json_array();
 
     find_caches(topology, on, numbers);
     level = on->m->caches.shared_level;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        measure(on, &rows[i], numbers);
-    return json_pack("{s:s, s:o}", "shared_level",
+        measure(on, &rows[i], numbers, unmeasured);
+    return json_pack("{s:s, s:o, s:o}", "shared_level",
                      level < 0 ? "machine" : hud_topo_level_name(on->m->topo, level), "numbers",
-                     numbers);
+                     numbers, "unmeasured", unmeasured);
 }
 
 /* hud_machine_place reads XML from a file, so XML is written to a temporary one. */

@@ -33,7 +33,7 @@ measure_fn measure_node, measure_socket, measure_shared;
 /* machine_memory.c */
 measure_fn measure_latency;
 /* machine_kernel.c */
-measure_fn measure_kernel, measure_call;
+measure_fn measure_kernel, measure_call, measure_process;
 
 enum {
     MACHINE_PAIRS = 4,

@@ -25,6 +25,24 @@ static double read_child(pid_t child, unsigned char *to, size_t bytes)
                                                                                : -1;
 }
 
+/* A child with this process's memory; negative: there is none. */
+static pid_t expose(void)
+{
+    pid_t child = fork();
+
+    if (child != 0)
+        return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;)
+        pause();
+}
+
+static void hide(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
 /* Median time of a copy of `bytes` from a child process; negative: the kernel refuses. */
 static double kernel_ns(size_t bytes, int rounds)
 {
@@ -35,17 +53,11 @@ static double kernel_ns(size_t bytes, int rounds)
     if (to && exposed) {
         memset(to, 1, bytes);
         memset(exposed, 2, bytes);
-        pid_t child = fork();
-        if (child == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            for (;;)
-                pause();
-        }
+        pid_t child = expose();
         for (int r = 0; child > 0 && r < rounds; r++)
             ns[r] = read_child(child, to, bytes);
         if (child > 0) {
-            kill(child, SIGKILL);
-            waitpid(child, NULL, 0);
+            hide(child);
             median = pinned_median(ns, rounds);
             median = ns[0] < 0 ? -1 : median;
         }
@@ -72,4 +84,77 @@ double measure_kernel(const struct measured *on, int class, char note[MACHINE_NO
              "measured: process_vm_readv, by the time of %zu KB more from its own cache",
              measured_share(on) >> 10);
     return small < 0 || large <= small ? -1 : (double)measured_share(on) / (large - small);
+}
+
+/* ---- several readers of one process ---- */
+
+struct readers {
+    struct pinned_meeting meeting;
+    pid_t child;
+    size_t bytes;
+    struct {
+        unsigned char *to;
+        bool failed;
+    } * of; /* [threads] */
+    double begin_ns;
+    double gbps[PINNED_ROUNDS]; /* of all together, until the last has its bytes */
+};
+
+static void body_read(void *arg, int thread)
+{
+    struct readers *c = arg;
+
+    for (int r = 0; r < PINNED_ROUNDS; r++) {
+        pinned_meet(&c->meeting);
+        if (thread == 0)
+            c->begin_ns = pinned_ns();
+        pinned_meet(&c->meeting);
+        if (read_child(c->child, c->of[thread].to, c->bytes) < 0)
+            c->of[thread].failed = true;
+        pinned_meet(&c->meeting);
+        if (thread == 0)
+            c->gbps[r] = (double)c->bytes * c->meeting.threads / (pinned_ns() - c->begin_ns);
+    }
+}
+
+/* What threads get together that each copy `bytes` of one process; negative: nothing. */
+static double readers_gbps(const struct measured *on, int threads, size_t bytes)
+{
+    struct readers c = { .meeting.threads = threads, .bytes = bytes };
+    bool there = (c.of = calloc((size_t)threads, sizeof *c.of)) != NULL &&
+                 (exposed = measured_buffer(bytes)) != NULL;
+    double gbps = -1;
+
+    for (int i = 0; there && i < threads; i++)
+        if ((there = (c.of[i].to = measured_buffer(bytes)) != NULL))
+            memset(c.of[i].to, 1, bytes);
+    if (there) {
+        memset(exposed, 2, bytes);
+        c.child = expose();
+        /* Core 0 is left idle, as that of a rank that waits until the others have read. */
+        if (c.child > 0 && pinned_run(on->os + 1, threads, body_read, &c) == 0)
+            gbps = pinned_max(c.gbps, PINNED_ROUNDS);
+        if (c.child > 0)
+            hide(c.child);
+        free(exposed);
+    }
+    for (int i = 0; c.of && i < threads; i++) {
+        gbps = c.of[i].failed ? -1 : gbps;
+        free(c.of[i].to);
+    }
+    free(c.of);
+    return gbps;
+}
+
+double measure_process(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    int readers = on->m->cores - 1;
+    size_t bytes = 2 * measured_share(on); /* so many that the call itself hardly counts */
+
+    (void)class;
+    if (readers < 2)
+        return snprintf(note, MACHINE_NOTE, "two readers and their process need three cores"), -1;
+    snprintf(note, MACHINE_NOTE, "measured: process_vm_readv of %zu KB of one process by %d cores",
+             bytes >> 10, readers);
+    return readers_gbps(on, readers, bytes);
 }

@@ -108,6 +108,11 @@ def text_of(measured, topology, today, doubt=None):
             for number in measured["numbers"]
             if number["table"] == name
         ]
+        lines += [
+            f"# {missing['key']}: not measured: {missing['note']}"
+            for missing in measured.get("unmeasured", ())
+            if missing["table"] == name
+        ]
         if name == "caches":
             lines.append(
                 f"shared_level = {quoted(measured['shared_level'])}".ljust(32)

@@ -65,7 +65,9 @@ static void copy(struct mem *m, const struct copies_call *call)
 static void carry_part(struct mem *m, enum copies_kind kind, const struct operand *to, int tos,
                        const struct operand *from, int froms, size_t done, size_t bytes)
 {
-    struct copies_call call = { .kind = kind, .froms = froms, .tos = tos, .bytes = bytes };
+    struct copies_call call = {
+        .kind = kind, .froms = froms, .tos = tos, .bytes = bytes, .process = m->self->process
+    };
 
     if (bytes == 0)
         return;

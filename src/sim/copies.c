@@ -195,6 +195,8 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
         if (c->given_up[n] > 0)
             hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n, false }, true,
                            c->given_up[n] / bytes, path);
+    if (call->kind == COPIES_KERNEL)
+        hud_ways_process(c->ways, call->process, path);
     path->max_gbps =
         fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MAX_GBPS, 1 / ns);
     job->stage = MOVES;

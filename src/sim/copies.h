@@ -28,7 +28,8 @@
  * speed, and end no sooner than that leg.
  *
  * The ends of a copy through the kernel are found in the same way.  It is no faster than
- * kernel_gbps, and begins kernel_call_ns later.
+ * kernel_gbps, and begins kernel_call_ns later.  All such copies from or to one process share
+ * kernel_process_gbps, since the kernel locks and pins that process's pages for each of them.
  */
 #ifndef HUD_COPIES_H
 #define HUD_COPIES_H
@@ -53,6 +54,7 @@ struct copies_call {
     uintptr_t from[MEM_SOURCES], to[COPIES_TO];
     int froms, tos;
     size_t bytes;
+    int process; /* COPIES_KERNEL: the core of the other process */
 };
 
 struct sim_copies;

@@ -62,6 +62,8 @@ static const struct row {
     { "copy", "kernel_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, copy.kernel_gbps) },
     { "copy", "kernel_call_ns", NUMBER, RANGE_TIME,
       offsetof(struct sim_machine, copy.kernel_call_ns) },
+    { "copy", "kernel_process_gbps", OPTION, RANGE_SPEED,
+      offsetof(struct sim_machine, copy.kernel_process_gbps) },
     { "memory", "latency_ns", DELAYS, RANGE_TIME, offsetof(struct sim_machine, memory.latency_ns) },
     { "memory", "node_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, memory.node_gbps) },
     { "caches", "nearest_bytes", OPTION, RANGE_CACHE,

@@ -62,6 +62,8 @@ struct machine_copy {
                          such thing */
     double kernel_gbps,
         kernel_call_ns; /* from another process by the kernel: at most so fast, and each call */
+    double kernel_process_gbps; /* the same of one process, for all that copy from it or to it at
+                                   once; 0: no limit of its own */
 };
 
 struct machine_memory {

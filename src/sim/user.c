@@ -136,6 +136,7 @@ size_t hud_sim_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t
         const struct hud_view theirs = { .base = (char *)(uintptr_t)there };
         use(m, m->team->mem[rank].self, there, moved, hud_bytes_read);
         memmove(own_end(m, to, moved, hud_bytes_write), there, moved);
+        m->self->process = m->team->mem[rank].self->core;
         hud_carry(m, COPIES_KERNEL, to, 1, &(struct mem_span){ .view = &theirs }, 1, moved);
     }
     return moved == fits ? bytes : moved;
@@ -155,6 +156,7 @@ size_t hud_sim_push(struct mem *m, const struct mem_span *from, int rank, uint64
         const char *here = own_end(m, from, moved, hud_bytes_read);
         use(m, m->team->mem[rank].self, there, moved, hud_bytes_write);
         memmove(there, here, moved);
+        m->self->process = m->team->mem[rank].self->core;
         hud_carry(m, COPIES_KERNEL, &(struct mem_span){ .view = &theirs }, 1, from, 1, moved);
     }
     return moved;

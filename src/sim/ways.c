@@ -82,6 +82,12 @@ void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_plac
         hud_flow_use(path, w->unit_at + w->unit[core], weight);
 }
 
+void hud_ways_process(const struct sim_ways *w, int core, struct flow_path *path)
+{
+    if (w->process_at < w->resources)
+        hud_flow_use(path, w->process_at + core, 1);
+}
+
 /* ---- a machine's ---- */
 
 static int *ints(int count, int value)
@@ -118,7 +124,8 @@ struct sim_ways *hud_ways_create(const struct sim_machine *machine, const struct
     find_units(w);
     w->node_at = hud_links_count(links);
     w->unit_at = w->node_at + machine->nodes;
-    w->resources = w->unit_at + w->units;
+    w->process_at = w->unit_at + w->units;
+    w->resources = w->process_at + (machine->copy.kernel_process_gbps > 0 ? machine->cores : 0);
     return w;
 }
 
@@ -135,7 +142,9 @@ double hud_ways_gbps(const struct sim_ways *w, int resource)
 {
     if (resource < w->node_at)
         return hud_links_get(w->links, resource)->gbps;
-    return resource < w->unit_at ? w->machine->memory.node_gbps : w->machine->caches.shared_gbps;
+    return resource < w->unit_at      ? w->machine->memory.node_gbps
+           : resource < w->process_at ? w->machine->caches.shared_gbps
+                                      : w->machine->copy.kernel_process_gbps;
 }
 
 struct sim_flows *hud_ways_flows(const struct sim_ways *w)
@@ -175,6 +184,8 @@ void hud_ways_name(const struct sim_ways *w, int resource, char name[WAYS_NAME])
         hud_links_name(w->links, resource, name);
     else if (resource < w->unit_at)
         snprintf(name, WAYS_NAME, "memory %d", resource - w->node_at);
-    else
+    else if (resource < w->process_at)
         snprintf(name, WAYS_NAME, "shared cache %d", resource - w->unit_at);
+    else
+        snprintf(name, WAYS_NAME, "process on core %d", resource - w->process_at);
 }

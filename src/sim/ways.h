@@ -10,7 +10,7 @@
  * that others wait for.
  *
  * Resources are numbered: links as in links.h, then memory controllers by node, then shared caches
- * by unit.
+ * by unit, then, where the machine has a limit for them, processes by core.
  */
 #ifndef HUD_SIM_WAYS_H
 #define HUD_SIM_WAYS_H
@@ -24,7 +24,7 @@ struct sim_ways {
     const struct sim_links *links;
     int units, *unit, *unit_seat; /* of the shared level; [cores]; [units]: a core of each */
     int node_class;               /* of the cores of a node */
-    int node_at, unit_at, resources;
+    int node_at, unit_at, process_at, resources;
 };
 
 /* Both must live as long. */
@@ -45,10 +45,13 @@ double hud_ways_extra_ns(const struct sim_ways *w, int core, const struct caches
 void hud_ways_cross(const struct sim_ways *w, int core, const struct caches_place *place,
                     bool outwards, double weight, struct flow_path *path);
 
+/* The kernel copies from or to the process on this core. */
+void hud_ways_process(const struct sim_ways *w, int core, struct flow_path *path);
+
 enum { WAYS_NAME = LINKS_NAME };
 
 double hud_ways_gbps(const struct sim_ways *w, int resource);
-/* As links are named; "memory 1", "shared cache 2". */
+/* As links are named; "memory 1", "shared cache 2"; "process on core 3". */
 void hud_ways_name(const struct sim_ways *w, int resource, char name[WAYS_NAME]);
 
 #endif

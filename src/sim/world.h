@@ -48,6 +48,7 @@ struct sim_rank {
     int core;             /* where there is a clock: which it is bound to, */
     double now_ns;        /* its time, */
     struct sim_step step; /* what it does now */
+    int process;          /* of a copy by the kernel: the core of the other rank */
 };
 
 struct sim {

@@ -165,7 +165,11 @@ class Steady(unittest.TestCase):
     def test_what_is_written_all_the_same_is_marked(self):
         once, others = describe.measure_once, steady.others
         describe.measure_once, steady.others = (
-            lambda _: {**MEASURED, "numbers": numbers(copy__kernel_gbps=next(values))},
+            lambda _: {
+                **MEASURED,
+                "numbers": numbers(copy__kernel_gbps=next(values)),
+                "unmeasured": [{"table": "copy", "key": "k", "note": "too few cores"}],
+            },
             lambda: None,
         )
         try:
@@ -190,6 +194,7 @@ class Steady(unittest.TestCase):
             describe.measure_once, steady.others = once, others
         self.assertTrue(lines[2].startswith("# NOT RELIABLE: copy.kernel_gbps 1 to 16"), lines)
         self.assertTrue(lines[3].startswith('doubt = "copy.kernel_gbps 1 to 16'), lines)
+        self.assertIn("# k: not measured: too few cores", lines[lines.index("[copy]") :])
 
     def test_figures_that_do_not_agree_are_refused(self):
         class Layout:

@@ -54,6 +54,18 @@ static int set_up_nearest(void **state)
     return set_up_with(state, 4 * K);
 }
 
+/* At most 4 GB/s from or to one process. */
+static int set_up_process(void **state)
+{
+    set_up(state);
+    struct world *w = *state;
+
+    hud_copies_free(w->copies);
+    w->machine->copy.kernel_process_gbps = 4;
+    w->copies = hud_copies_create(w->machine, w->links);
+    return 0;
+}
+
 static int tear_down(void **state)
 {
     struct world *w = *state;
@@ -172,6 +184,34 @@ static void past_the_caches_and_through_the_kernel(void **state)
     expect(w, 0, COPIES_PAST, C, B, 1000, 10 + 225 + 100); /* its source is fetched */
     expect(w, 0, COPIES_KERNEL, 0, A, 1000, 110 + 250);
     expect(w, 0, COPIES_KERNEL, 0, A, 1000, 100.5 + 125); /* not at 20 */
+}
+
+/* Cores 0 and 1 write what lies in their own caches. */
+static void write_by_kernel(struct world *w, int process_of_0, int process_of_1, double takes)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct copies_call call = { .kind = COPIES_KERNEL,
+                                          .froms = 1,
+                                          .to = { A + (uintptr_t)i * M },
+                                          .tos = 1,
+                                          .bytes = 1000,
+                                          .process = i == 0 ? process_of_0 : process_of_1 };
+        hud_copies_touch(w->copies, i, call.to[0], call.bytes);
+        hud_copies_begin(w->copies, i, &call, 0);
+    }
+    until_all_have_ended(w);
+    assert_near(w->ended[0], takes);
+    assert_near(w->ended[1], takes);
+}
+
+static void one_process_is_shared(void **state)
+{
+    write_by_kernel(*state, 5, 5, 100.5 + 500);
+}
+
+static void each_process_has_its_own_limit(void **state)
+{
+    write_by_kernel(*state, 5, 6, 100.5 + 250);
 }
 
 static void reductions(void **state)
@@ -387,6 +427,8 @@ int main(void)
         CASE(the_first_line_of_memory),
         cmocka_unit_test_setup_teardown(nearest_caches, set_up_nearest, tear_down),
         CASE(past_the_caches_and_through_the_kernel),
+        cmocka_unit_test_setup_teardown(one_process_is_shared, set_up_process, tear_down),
+        cmocka_unit_test_setup_teardown(each_process_has_its_own_limit, set_up_process, tear_down),
         CASE(reductions),
         CASE(in_place),
         CASE(directions),

@@ -26,7 +26,7 @@ static const char small[] =
     "54}, 'socket_gbps': 51},"
     "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
     "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'shared_gbps': 75, "
-    "'kernel_gbps': 80, 'kernel_call_ns': 81},"
+    "'kernel_gbps': 80, 'kernel_call_ns': 81, 'kernel_process_gbps': 82},"
     "'memory': {'latency_ns': {'local': 91, 'socket': 92, 'machine': 93}, 'node_gbps': 90}, "
     "'caches': {'private_bytes': 8192, "
     "'shared_level': 'numa', 'shared_bytes': 16384,"
@@ -106,6 +106,7 @@ static void numbers_land_where_they_belong(void **state)
                                      m->lines.add_ns, m->links.socket_gbps },
                    64, 1, 2, 3, 51);
     assert_true(m->lines.store_entries == 7);
+    assert_true(m->copy.kernel_process_gbps == 82);
     expect_numbers(m->lines.transfer_ns, 0, 10, 20, 30, 40);
     expect_numbers(m->lines.revoke_ns, 0, 0, 23, 33, 43);
     expect_numbers(m->lines.gap_ns, 0, 11, 21, 31, 41);

@@ -197,6 +197,7 @@ class Machines(unittest.TestCase):
         good["copy"] = {
             **good["copy"],
             "past_gbps": 5,
+            "kernel_process_gbps": 6,
             "nearest_gbps": {"own": 60, "numa": 50, "machine": 40},
         }
         good["caches"] = {**good["caches"], "nearest_bytes": 32768}
@@ -399,6 +400,21 @@ class Calls(unittest.TestCase):
         }
         times = [answer(**request, skew_ns=skew)["call"]["times"]["time_ns"] for skew in (0, 10000)]
         self.assertTrue(times[0] < times[1] < times[0] + 10000, times)
+
+    def test_readers_of_one_process_share_what_it_gives(self):
+        """All blocks of a rank leave it by the kernel; a limit that is never reached is none."""
+        plain = machine("xeon-e5620")
+        limited = changed(plain, ("copy", "kernel_process_gbps"), plain["copy"]["kernel_gbps"] / 8)
+        enough = changed(plain, ("copy", "kernel_process_gbps"), 1000)
+        request = {"collective": "alltoall", "algorithm": "single", "bytes": 1 << 20}
+        for ranks in (2, 3):
+            none, ample, little = (
+                answer(machine=which, ranks=ranks, **request)["call"]["times"]["time_ns"]
+                for which in (plain, enough, limited)
+            )
+            self.assertAlmostEqual(none, ample)
+            byte_ns = 1 / limited["copy"]["kernel_process_gbps"]
+            self.assertGreater(little, (ranks - 1) * (1 << 20) * byte_ns)
 
     def test_farther_cores_are_slower(self):
         near, far = (
