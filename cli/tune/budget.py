@@ -9,7 +9,7 @@ import time
 # Parts of the time that measures, in order.
 PARTS = (("screen", 0.48), ("contest", 0.28), ("together", 0.24))
 AGAINST = 0.25  # part of the time for the other MPIs, where they are asked for
-TAIL_S, TAIL_SHARE = 6, 0.15  # for files and the plot: seconds, but at most this part
+TAIL_S, TAIL_SHARE = 8, 0.15  # for files and the plot: seconds, but at most this part
 
 
 class TimeUp(Exception):
@@ -31,12 +31,19 @@ class Budget:
         """Seconds until that part ends; 0: it has ended."""
         return max(0.0, self.ends[part] - self.now())
 
+    def reopen(self, part, following):
+        """Half of what is left to the following part goes to one that has ended."""
+        self.ends[part] = self.now() + self.left(following) / 2
+
     def used(self):
         """Of 1."""
         return min(1.0, (self.now() - self.begin) / self.seconds)
 
+    def seconds_left(self):
+        return self.begin + self.seconds - self.now()
+
     def left_text(self):
-        return clock_text(self.begin + self.seconds - self.now())
+        return clock_text(self.seconds_left())
 
 
 def clock_text(seconds):

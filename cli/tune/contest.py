@@ -46,6 +46,7 @@ class Contest:
 
     def __init__(self, state, cell, labels):
         self.state, self.cell, self.labels = state, cell, labels
+        self.narrow()
 
     def figures(self):
         return {label: self.state.figure(self.cell, label) for label in self.labels}
@@ -64,12 +65,20 @@ class Contest:
 
     def narrow(self):
         """Leaves out those that are behind."""
+        launches = self.state.launches(self.cell)
         figures = {label: f for label, f in self.figures().items() if f}
-        best = min((f.ratio for f in figures.values()), default=1)
+        best = min(figures, key=lambda label: figures[label].ratio, default=None)
         self.labels = [
             label
             for label in self.labels
-            if label not in figures or figures[label].ratio < min(1, BEHIND * best)
+            if label not in figures
+            or not (
+                stats.surely_no_better(launches, label)
+                or (
+                    figures[label].ratio > BEHIND * figures[best].ratio
+                    and stats.surely_slower(launches, label, best)
+                )
+            )
         ]
 
     def promises(self):

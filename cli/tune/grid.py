@@ -4,6 +4,7 @@ What huddle tune measures: teams (how many ranks, where), collectives, sizes, an
 candidates.
 """
 
+import math
 import os
 from collections import namedtuple
 
@@ -38,7 +39,7 @@ def team(layout, ranks, count):
 
 
 TOTAL_BYTES = 64 << 20  # of all ranks' buffers at the largest size: more takes the time of many
-UNIT_BYTES = 256 << 10  # of a rank: take about as long to fill and verify as a shot of few bytes
+UNIT_BYTES = 64 << 10  # of a rank: from here on the bytes of a shot take longer than the rest
 
 
 def bytes_of_rank(team, size, per_pair):
@@ -64,6 +65,9 @@ def coarse_first(some):
 
 
 def weight(team, size, per_pair, cores):
-    """Of a shot's time, in units of one of few bytes."""
-    turns = max(1, team.ranks / cores)
-    return turns * (1 + bytes_of_rank(team, size, per_pair) / UNIT_BYTES)
+    """
+    Of a cell's part of the time.  It grows less than a shot's time: large sizes need few shots, and
+    on a busy machine small ones take as long.
+    """
+    turns = max(1, team.ranks / cores) ** 0.5
+    return turns * (1 + math.log2(1 + bytes_of_rank(team, size, per_pair) / UNIT_BYTES))

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The first look at every cell (a collective, a team, a size): all candidates in turn, a few shots;
-then the better third of them, more shots.
+The first look at every cell (a collective, a team, a size), all candidates in turn, a few shots.
 
-Every second size sees all candidates.  The sizes between see those that came near the best at a
-neighbour.  What this finds is kept as ratios to what serves now; a contest decides (contest.py).
+First all algorithms with their presets, everywhere; then the other values of parameters, of those
+algorithms that came near the best at that size.  What this finds is kept as ratios to what serves
+now; a contest decides (contest.py).
 """
 
-from ..common.candidates import HOPELESS, HOPELESS_BYTES, differs, settings_text
+from collections import namedtuple
+
+from ..common.candidates import differs, settings_text
 from . import grid
 from .parameters import singles
 from .state import Cell
@@ -17,7 +19,9 @@ OWN = 0  # the candidate that serves now; it is in every comparison
 CONTEXTS = 64  # of one launch
 FIRST, SECOND = (1, 5), (3, 12)  # shots of each
 PART, KEEP = 3, 6  # of the candidates that go on; at least so many
-NEAR = 1.4  # of the best at a neighbour: worth trying
+NEAR = 1.6  # times the best: other parameters may make it the best
+NEIGHBOUR = 1.3  # times the best at a neighbour: worth trying
+ALGORITHMS = 0.45  # of the time, for the presets
 
 
 def early(times):
@@ -32,18 +36,6 @@ def ratios_of(answer):
     return {number: early(ns) / early(own) for number, ns in times.items()} if own else None
 
 
-def batches(candidates):
-    """Collectives whose candidates are set up together.  candidates: collective -> list."""
-    found, count = [], CONTEXTS
-    for collective, some in candidates.items():
-        if count + len(some) > CONTEXTS:
-            found.append([])
-            count = 0
-        found[-1].append(collective)
-        count += len(some)
-    return found
-
-
 class Group:
     """A team and a collective: its candidates, and which numbers they have in a launch."""
 
@@ -54,7 +46,6 @@ class Group:
         self.candidates = singles(
             campaign.layout, collective.name, team.ranks, campaign.options.baselines
         )
-        self.first = None
 
     def cell(self, size):
         return Cell(self.collective, self.team, size)
@@ -62,58 +53,68 @@ class Group:
     def ratios(self, size):
         return self.campaign.state.ratios(self.cell(size))
 
-    def weight(self, size):
-        numbers = self.numbers(size, all_if_unknown=True)
-        return (1 + len(numbers)) * self.campaign.weight(self.cell(size))
+    # ---- what to measure: numbers of candidates ----
 
-    def coarse(self, size):
-        return self.sizes.index(size) % 2 == 0
+    def presets(self, _size):
+        return [n for n, c in enumerate(self.candidates) if not c.values]
 
-    def near_best(self, size):
+    def near(self, size):
+        """Algorithms."""
         ratios = self.ratios(size)
         best = min(ratios.values(), default=0)
-        return {label for label, ratio in ratios.items() if ratio <= NEAR * best}
+        return {
+            c.algorithm
+            for c in self.candidates
+            if not c.values and ratios.get(settings_text(c), best) <= NEAR * best
+        }
 
-    def numbers(self, size, all_if_unknown=False):
-        """Which candidates (1, 2, ...) to measure at a size."""
-        at = self.sizes.index(size)
-        if not self.coarse(size):
-            neighbours = [self.sizes[i] for i in (at - 1, at + 1) if 0 <= i < len(self.sizes)]
-            labels = set().union(*(self.near_best(other) for other in neighbours))
-            known = [n for n, c in enumerate(self.candidates, 1) if settings_text(c) in labels]
-            if known:
-                return known
-            if all_if_unknown:
-                return range(8)
-        before = max((s for s in self.sizes if s < size and self.coarse(s)), default=0)
-        return [
-            number
-            for number, candidate in enumerate(self.candidates, 1)
-            if differs(candidate, size, self.candidates) and not self.hopeless(candidate, before)
+    def variants(self, size):
+        """Between two sizes that have been measured, only what is good at one of them."""
+        near = self.near(size) if self.ratios(size) else set()
+        found = [
+            n
+            for n, c in enumerate(self.candidates)
+            if c.values and c.algorithm in near and differs(c, size, self.candidates)
         ]
+        at = self.sizes.index(size)
+        around = [s for s in self.sizes[max(0, at - 1) : at + 2] if s != size]
+        if at % 2 == 0 or not all(self.looked(other, VARIANTS) for other in around):
+            return found
+        good = set().union(*(self.best_at(other) for other in around))
+        return [n for n in found if settings_text(self.candidates[n]) in good]
 
-    def hopeless(self, candidate, before):
-        """From 64K on, what was half as fast as the best at the size before is left out."""
-        ratios = self.ratios(before)
-        if before < HOPELESS_BYTES or settings_text(candidate) not in ratios:
-            return False
-        return ratios[settings_text(candidate)] > HOPELESS * min(ratios.values())
+    def best_at(self, size):
+        ratios = self.ratios(size)
+        best = min(ratios.values(), default=0)
+        return {label for label, ratio in ratios.items() if ratio <= NEIGHBOUR * best}
+
+    def looked(self, size, look):
+        return self.campaign.state.looked(self.cell(size), look.name)
+
+    def used(self, look):
+        """Candidates of any size."""
+        return sorted(set().union(*(look.numbers(self, size) for size in self.sizes)))
+
+    def weight(self, size, look):
+        return (1 + len(look.numbers(self, size))) * self.campaign.weight(self.cell(size))
 
     # ---- measuring ----
 
-    def measure(self, trials, size, seconds):
-        """Returns whether it was measured."""
-        numbers = [self.first + number - 1 for number in self.numbers(size)]
-        ratios, line = self.halve(trials, size, seconds, numbers)
-        if ratios is None:
-            return False
-        own_ns, ratios = ratios
+    def measure(self, trials, size, seconds, look, places):
+        """places: of candidates, by number, in the launch."""
+        numbers = [places[self.collective, n] for n in look.numbers(self, size)]
+        result, line = self.halve(trials, size, seconds, numbers) if numbers else ((None, {}), [])
+        if result is None:
+            return
         labels = {
-            settings_text(self.candidates[number - self.first]): ratio
-            for number, ratio in ratios.items()
+            place: settings_text(self.candidates[n])
+            for (c, n), place in places.items()
+            if c == self.collective
         }
-        self.campaign.state.put(self.cell(size), own_ns, labels, line)
-        return True
+        own_ns, ratios = result
+        self.campaign.state.put(
+            self.cell(size), look.name, own_ns, {labels[n]: r for n, r in ratios.items()}, line
+        )
 
     def halve(self, trials, size, seconds, numbers):
         """((time of what serves now, ratios) or None, line transfers)."""
@@ -134,13 +135,20 @@ class Group:
         return (own_ns, found), line
 
 
-def orders(groups):
-    """(group, size) of a launch, coarse sizes first."""
+# numbers: of a group's candidates at a size.
+Look = namedtuple("Look", "name numbers words")
+PRESETS = Look("presets", Group.presets, "algorithms")
+VARIANTS = Look("variants", Group.variants, "parameters")
+
+
+def orders(groups, look):
+    """(size, group) of a launch, coarse sizes first."""
     work = [
         (size, group)
         for group in groups
         for size in group.sizes
-        if not group.campaign.state.has(group.cell(size))
+        if not group.looked(size, look)
+        and (look is PRESETS or group.campaign.state.has(group.cell(size)))
     ]
     place = {
         (group.collective, size): i
@@ -150,25 +158,39 @@ def orders(groups):
     return sorted(work, key=lambda pair: place[pair[1].collective, pair[0]])
 
 
-def measure_batch(campaign, groups, rest, progress):
-    """One launch.  rest: the weight of what is screened after it."""
-    work, budget = orders(groups), campaign.budget
-    mine = sum(group.weight(size) for size, group in work)
-    texts = [campaign.before]
+def batches(groups, look):
+    """Groups whose candidates are set up in one launch."""
+    found, count = [], CONTEXTS
     for group in groups:
-        group.first = len(texts)
-        texts += [f"{campaign.before}\n{settings_text(c)}" for c in group.candidates]
+        some = len(group.used(look))
+        if count + some > CONTEXTS:
+            found.append([])
+            count = 0
+        found[-1].append(group)
+        count += some
+    return found
+
+
+def measure_batch(campaign, groups, look, share, progress):
+    """One launch.  share: of the time left to this look."""
+    work, budget, texts, places = orders(groups, look), campaign.budget, [campaign.before], {}
+    for group in groups:
+        for n in group.used(look):
+            places[group.collective, n] = len(texts)
+            texts.append(f"{campaign.before}\n{settings_text(group.candidates[n])}")
     try:
         with Trials(
             campaign.layout, groups[0].team, texts, lambda: budget.left("screen")
         ) as trials:
-            end = budget.now() + budget.left("screen") * mine / (mine + rest)
-            for size, group in work:
-                left, weight = end - budget.now(), group.weight(size)
+            end = budget.now() + share * budget.left("screen")
+            weights = [group.weight(size, look) for size, group in work]
+            ahead = sum(weights)
+            for (size, group), weight in zip(work, weights):
+                left = end - budget.now()
                 if left <= 0:
                     break
-                group.measure(trials, size, min(left, left * weight / max(weight, mine)))
-                mine -= weight
+                group.measure(trials, size, left * min(1, weight / ahead), look, places)
+                ahead -= weight
                 campaign.state.save_sometimes()
                 progress.step()
     except Ended as trouble:
@@ -176,21 +198,29 @@ def measure_batch(campaign, groups, rest, progress):
     campaign.state.save()
 
 
-def screen(campaign, progress):
-    """Measures what was not measured yet, as long as there is time."""
-    found = []
+def take_look(campaign, look, part, progress):
+    """part: of the time left that this look may use."""
+    found, begin_s = [], campaign.budget.left("screen")
     for team in campaign.teams:
-        groups = {
-            group.collective: group
-            for group in campaign.groups()
-            if group.team == team and orders([group])
-        }
-        for batch in batches({name: group.candidates for name, group in groups.items()}):
-            found.append([groups[name] for name in batch])
-    weights = [sum(group.weight(size) for size, group in orders(batch)) for batch in found]
+        mine = [g for g in campaign.groups() if g.team == team and orders([g], look)]
+        found += batches(mine, look)
+    weights = [sum(group.weight(s, look) for s, group in orders(batch, look)) for batch in found]
     for i, batch in enumerate(found):
-        if campaign.budget.left("screen") <= 0:
+        left = campaign.budget.left("screen")
+        mine = left - (1 - part) * begin_s  # of this look
+        if mine <= 0:
             break
         names = ", ".join(group.collective for group in batch)
-        progress.stage(f"first look: {names}; {batch[0].team.ranks} ranks")
-        measure_batch(campaign, batch, sum(weights[i + 1 :]), progress)
+        progress.stage(f"first look, {look.words}: {names}; {batch[0].team.ranks} ranks")
+        share = mine / left * weights[i] / sum(weights[i:])
+        measure_batch(campaign, batch, look, share, progress)
+
+
+def screen(campaign, progress):
+    """
+    Measures what was not measured yet, as long as there is time.  What a busy machine left out of
+    the first turn has a second one.
+    """
+    for _ in range(2):
+        take_look(campaign, PRESETS, ALGORITHMS, progress)
+    take_look(campaign, VARIANTS, 1, progress)

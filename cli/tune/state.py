@@ -34,9 +34,9 @@ def cache_folder():
 
 class State:
     """
-    For each cell {"screen": {"own_ns": ..., "ratios": {label: ratio}}, "launches": [launch],
-    "line": [ns]}; stats.py says what a launch is.  facts: all that a cell's figures depend on;
-    figures of other facts are not used.
+    For each cell {"screen": {"own_ns": ..., "ratios": {label: ratio}, "looks": [name]},
+    "launches": [launch], "line": [ns]}; stats.py says what a launch is.  facts: all that a cell's
+    figures depend on; figures of other facts are not used.
     """
 
     def __init__(self, output, facts):
@@ -92,12 +92,19 @@ class State:
         """It was screened."""
         return self.name(cell) in self.cells
 
-    def put(self, cell, own_ns, ratios, line):
-        self.cells[self.name(cell)] = {
-            "screen": {"own_ns": own_ns, "ratios": ratios},
-            "launches": [],
-            "line": line,
-        }
+    def looked(self, cell, look):
+        return self.has(cell) and look in self.cells[self.name(cell)]["screen"]["looks"]
+
+    def put(self, cell, look, own_ns, ratios, line):
+        """What a look found; own_ns None: there was nothing to measure."""
+        screen = {"own_ns": own_ns, "ratios": {}, "looks": []}
+        kept = self.cells.setdefault(
+            self.name(cell), {"screen": screen, "launches": [], "line": []}
+        )
+        kept["screen"]["looks"].append(look)
+        kept["screen"]["own_ns"] = own_ns or kept["screen"]["own_ns"]
+        kept["screen"]["ratios"].update(ratios)
+        kept["line"] += line
 
     def add(self, cell, one, loop, line):
         """A launch."""

@@ -20,6 +20,7 @@ MARGIN, SIGNIFICANCE, LEVEL, WORSE = 0.95, 0.01, 1.02, 1.05
 SWITCH = -math.log(0.95)  # what another choice must gain at least, over the sizes that it serves
 PARAMETER = 0.01  # what a parameter that is not the preset must gain
 LAUNCHES = 2  # that a choice needs at least
+DOUBT = 0.05  # the chance that is left when a candidate is given up after one launch
 CLOSE, ENOUGH = 0.98, 6  # a ratio that will hardly become MARGIN; launches after which it stays so
 
 # Of a candidate at one size: its time and that of what serves now, which is a median over
@@ -116,8 +117,22 @@ def figure_of(launches, label):
     )
 
 
+def surely_no_better(launches, label):
+    """Whether more launches would hardly make it better: the times say so, few as they may be."""
+    figure = figure_of(launches, label)
+    if figure is None or figure.ratio < 1:
+        return False
+    return figure.launches >= LAUNCHES or surely_slower(launches, label, OWN, MARGIN)
+
+
+def surely_slower(launches, label, other, part=1):
+    """Than so much of the other's time."""
+    theirs = [part * ns for ns in scaled(launches, "one", other)]
+    return chance(theirs, scaled(launches, "one", label)) <= DOUBT
+
+
 def hopeless(figure):
-    """Whether more launches would hardly make it better."""
+    """Whether so many launches have decided that it is not better."""
     if figure is None or figure.launches < LAUNCHES:
         return False
     return figure.ratio > (1 if figure.launches < 3 else CLOSE) or figure.launches >= ENOUGH

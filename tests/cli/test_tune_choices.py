@@ -144,6 +144,14 @@ class Time(unittest.TestCase):
             self.assertEqual("0:10", clock.left_text())
         self.assertEqual("1:15", budget.clock_text(75.2))
 
+    def test_a_part_can_be_reopened(self):
+        now = [0.0]
+        clock = budget.Budget(100, now=lambda: now[0])
+        now[0] = clock.ends["screen"] + 1
+        left = clock.left("contest")
+        clock.reopen("screen", "contest")
+        self.assertEqual(left / 2, clock.left("screen"))
+
     def test_small_budgets_keep_time_for_measuring(self):
         clock = budget.Budget(2, now=lambda: 0)
         self.assertGreater(clock.left("together"), 1)
@@ -154,7 +162,7 @@ class Contests(unittest.TestCase):
         kept = State.__new__(State)
         kept.cells = {}
         cell = Cell("bcast", Team(2, "core", False, ""), 8)
-        kept.put(cell, 100, {"a": 0.9, "b": 0.8}, [])
+        kept.put(cell, "presets", 100, {"a": 0.9, "b": 0.8}, [])
         for one in launches:
             kept.add(cell, one, {}, [])
         return contest.Contest(kept, cell, list(labels))
