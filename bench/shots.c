@@ -27,7 +27,7 @@ struct cell {
 };
 
 struct shots_page {
-    struct line line;
+    struct line line[LINE_PEERS];
     struct cell told; /* by rank 0, when all have said */
     struct cell said[];
 };
@@ -111,17 +111,27 @@ void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
     s->oversubscribed = ranks > CPU_COUNT(&all);
 }
 
-/* Rank 0 and the last rank measure while the others sleep. */
+/* The slowest transfer between rank 0 and some others: all of them, if they are few, the last among
+ * them.  Two measure at a time, the others sleep. */
 static double line_now(struct shots *s, const struct shots_plan *plan)
 {
+    int others = s->ranks - 1, peers = s->oversubscribed     ? 1
+                                       : others < LINE_PEERS ? others
+                                                             : LINE_PEERS;
+    double slowest = peers > 0 ? 0 : -1;
+
     if (plan->unlabelled)
         return -1;
-    int64_t until = meet_at(s, clock_ns(), true) + LINE_NS;
-    double ns = -1;
-
-    if (s->rank == 0 || s->rank == s->ranks - 1)
-        ns = line_measure(&s->page->line, s->rank != 0, &s->line_count, until);
-    return (double)meet_at(s, s->rank == 0 ? (int64_t)(ns * 1000) : INT64_MIN, true) / 1000;
+    for (int p = 0; p < peers; p++) {
+        int peer = others * (p + 1) / peers;
+        int64_t until = meet_at(s, clock_ns(), true) + LINE_NS;
+        double ns = -1;
+        if (s->rank == 0 || s->rank == peer)
+            ns = line_measure(&s->page->line[p], s->rank != 0, &s->line_count[p], until);
+        if (ns < 0 || (slowest >= 0 && ns > slowest))
+            slowest = ns;
+    }
+    return (double)meet_at(s, s->rank == 0 ? (int64_t)(slowest * 1000) : INT64_MIN, true) / 1000;
 }
 
 static uint64_t mixed(uint64_t x)

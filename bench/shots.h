@@ -8,7 +8,7 @@
  * came too late is not counted, and the pause before the next one grows until all ranks are in
  * time. Oversubscribed ranks yield while they wait.  Every shot has new data, and the result of
  * each rank is verified.  Each figure has the line transfer between the processors of rank 0 and
- * the last rank, before and after (line.h).
+ * of the rank that is farthest from it, before and after (line.h).
  *
  * Between shots only the page is used, so that the measurement does not disturb the measured calls.
  * All ranks call the same functions with the same arguments, and get the same results.
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SHOTS_MAX = 100000, SHOTS_SHIFT = -1 };
+enum { SHOTS_MAX = 100000, SHOTS_SHIFT = -1, LINE_PEERS = 7 };
 
 struct shots_page; /* shared by all ranks, all zero at first, aligned to 128 bytes */
 
@@ -33,7 +33,7 @@ struct shots {
     bool oversubscribed;    /* more ranks than processors they may use */
     void (*progress)(void); /* called now and then in a long wait, since other ranks may
                                need progress of this rank's messages; NULL: none */
-    uint64_t round, line_count;
+    uint64_t round, line_count[LINE_PEERS];
     int64_t pause_ns; /* before a shot, as the latest measurement needed it */
 };
 

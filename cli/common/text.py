@@ -62,3 +62,10 @@ def table(headers, rows, right=()):
     for row in rows:
         drawn.add_row(*row)
     Console(markup=False, highlight=False).print(drawn)
+
+
+def single_copy_text(facts):
+    """Of the library's facts about ranks: what they know about each other's memory."""
+    if not facts["direct"]:
+        return "no single copy"
+    return "quick single copy" if facts["quick"] else "slow single copy"

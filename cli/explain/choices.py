@@ -9,7 +9,7 @@ import json
 from ..common.layout import Trouble
 from ..common.options import MAPS
 from ..common.sizes import written
-from ..common.text import heading, table
+from ..common.text import heading, single_copy_text, table
 from . import evidence
 
 MODEL = "*"  # behind what a row rests on
@@ -125,9 +125,10 @@ def rests_text(why, series):
         return f"tuning file, line {why['line']}"
     if why["by"] != "built-in table":
         return why["by"]
-    parts = [
-        f"{number} {series[number]['kind'] or ''}".strip() for number in why["evidence"].split()
-    ]
+    kinds = {}
+    for number in why["evidence"].split():
+        kinds.setdefault(series[number]["kind"] or "", []).append(number)
+    parts = [f"{' '.join(numbers)} {kind}".strip() for kind, numbers in kinds.items()]
     return (", ".join(parts) or "nothing") + (MODEL if why["model"] else "")
 
 
@@ -193,7 +194,7 @@ def show(asked, answer, series, low, high):
         ]
 
     print(f"{asked.collective}, {range_text(first, last)} ranks {MAPS[asked.map]}")
-    direct = "single copy" if answer["direct"] else "no single copy"
+    direct = single_copy_text(answer)
     print(f"  on {asked.machine}: {answer['processors']} processors, {direct} between ranks")
     show_bands(bands_of(answer, "pieces", words, low, high), asked)
     ordered = bands_of(answer, "ordered", words, low, high)

@@ -12,7 +12,7 @@ from ..common.collectives import HELP, find
 from ..common.layout import Trouble
 from ..common.options import MAPS
 from ..common.sizes import number, written
-from ..common.text import bytes_text, heading, parameters_text, table
+from ..common.text import bytes_text, heading, parameters_text, single_copy_text, table
 from . import choices
 
 
@@ -134,7 +134,7 @@ def show_one(asked, answer):
     print(
         f"  facts    {many if facts['oversubscribed'] else 'a processor for each rank'};"
         f" within one {facts['within']};"
-        f" {'single copy between ranks' if facts['direct'] else 'no single copy between ranks'};"
+        f" {single_copy_text(facts)} between ranks;"
         f" groups: {groups}"
     )
     slots = ", ".join(

@@ -6,6 +6,7 @@ says what its lines mean).
 
 import contextlib
 import json
+import math
 import os
 import signal
 import subprocess
@@ -31,9 +32,11 @@ KEPT = (
 START_S = 60
 SLACK_S = 5  # what an answer may take beyond the limit of its comparison
 LATE_S = 0.5  # the same where the time of this part of the work ends
+LINE_EVERY_S = 2  # measuring it takes as long as several comparisons
 PATIENCE = 2  # limit of a comparison on a busy machine, as a multiple of its time
 # seconds: of all candidates together.  low, high: shots of each.  loop: calls back to back in a
-# sample, 0 for single shots.  line: the line transfer is measured.
+# sample, 0 for single shots.  line: the answer has the line transfer, of that moment or shortly
+# before.
 Plan = namedtuple("Plan", "seconds low high loop line")
 STOPS = (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP)
 
@@ -62,6 +65,7 @@ class Trials:
 
     def __init__(self, layout, team, candidates, left=lambda: START_S):
         self.left = left
+        self.line_at, self.line = -math.inf, {"line_before_ns": -1, "line_after_ns": -1}
         self.errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8")
         command = [
             os.path.join(layout.tools, "bench-trials"),
@@ -129,13 +133,14 @@ class Trials:
         The answer of bench-trials about the candidates numbered in `which`: a figure for each.
         """
         seconds = min(plan.seconds, self.left())
+        labelled = plan.line and time.monotonic() - self.line_at >= LINE_EVERY_S
         figure_us = max(1, int(seconds * 1e6 / len(which)))
         limit_us = max(1000, int(min(PATIENCE * seconds, self.left()) * 1e6))
         words = (collective, size, figure_us, plan.low, plan.high, plan.loop, limit_us)
         try:
             print(
                 *words,
-                int(plan.line),
+                int(labelled),
                 ",".join(map(str, which)),
                 file=self.process.stdin,
                 flush=True,
@@ -143,6 +148,10 @@ class Trials:
         except BrokenPipeError:
             pass  # what it said is told below
         answer = self.answer(SLACK_S + limit_us / 1e6)
+        if labelled:
+            self.line_at = time.monotonic()
+            self.line = {key: answer[key] for key in self.line}
+        answer.update(self.line)
         if any(figure["wrong"] for figure in answer["figures"]):
             raise Trouble(f"{collective} of {size} bytes gave wrong bytes: please report it")
         return answer

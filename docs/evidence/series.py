@@ -173,10 +173,10 @@ def made(name, series):
     return [f"{how} by: {PYTHON} {name}, which runs"]
 
 
-def transcribed(name):
+def transcribed(name, series):
+    notes = "the notes of the first built-in table; measured on a machine that they do not name"
     return [
-        f"{TRANSCRIBED} from the notes of the first built-in table; measured on a machine that they"
-        " do not name.",
+        f"{TRANSCRIBED} from {series.get('source', notes)}.",
         f"Not made again yet by: {PYTHON} {name}, which measures the machine it runs on and runs",
     ]
 
@@ -204,7 +204,9 @@ def write(name, text, rows, folder):
 def head_of(name, series, old):
     """What the head of data should be whose head is old; notes of transcribed data stay."""
     if any(line.startswith(f"# {TRANSCRIBED}") for line in old):
-        return head(name, series, transcribed(name), [x[2:] for x in old if x.startswith("# |")])
+        return head(
+            name, series, transcribed(name, series), [x[2:] for x in old if x.startswith("# |")]
+        )
     return head(name, series, made(name, series), own_notes(series))
 
 

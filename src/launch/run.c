@@ -192,25 +192,50 @@ static int take_options(struct run *run, char ***words)
 /* ---- running ---- */
 
 /* The loader, and a secret of this start. */
-static int add_loader(struct run *run)
+static bool is_set(const struct run *run, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (int i = 0; i < run->count; i++)
+        if (strncmp(run->variables[i], name, length) == 0 && run->variables[i][length] == '=')
+            return true;
+    return false;
+}
+
+/* A launcher has started this process as one of its ranks, which must have one secret. */
+static bool is_rank(void)
+{
+    return getenv("PMI_RANK") || getenv("PMIX_RANK") || getenv("OMPI_COMM_WORLD_RANK");
+}
+
+static int add_secret(struct run *run)
 {
     static const char digits[] = "0123456789abcdef";
-    const char *loader = hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-loader.so"),
-               *before = getenv("LD_PRELOAD");
     unsigned char secret[SECRET_BYTES];
-    char text[2 * SECRET_BYTES + 1] = "", *all = NULL;
+    char text[2 * SECRET_BYTES + 1] = "";
 
+    if (is_rank() || is_set(run, "HUDDLE_JOB"))
+        return 0;
     if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret)
         return hud_launch_fail(1, "no random numbers: %s", strerror(errno));
     for (int i = 0; i < 2 * SECRET_BYTES; i++)
         text[i] = digits[secret[i / 2] >> (i % 2 ? 0 : 4) & 15];
+    add(run, "HUDDLE_JOB", "", text);
+    return 0;
+}
+
+static int add_loader(struct run *run)
+{
+    const char *loader = hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-loader.so"),
+               *before = getenv("LD_PRELOAD");
+    char *all = NULL;
+
     bool is_more = before && before[0] != '\0';
     if (asprintf(&all, "%s%s%s", loader, is_more ? ":" : "", is_more ? before : "") < 0)
         return hud_launch_fail(1, "out of memory");
     add(run, "LD_PRELOAD", "", all);
-    add(run, "HUDDLE_JOB", "", text);
     free(all);
-    return 0;
+    return add_secret(run);
 }
 
 static int check_loader(void)

@@ -120,6 +120,10 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
  */
 MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes);
 
+/* The same of the next message of a rank that the others wait for: only where it is long enough to
+ * pay. */
+MEM_FN void mem_prefetch_message(struct mem *m, const void *at, size_t bytes);
+
 /*
  * Single copy: straight from one rank's buffer to another's.  An exposed view is an address for the
  * other ranks, as good as a rank's own word for it: what they do there is ordered by posts and

@@ -37,6 +37,9 @@ struct mem_policy {
     size_t
         stream_bytes;  /* messages from here on are copied out with non-temporal stores; 0: none */
     size_t move_bytes; /* the same of moves, which no ring in the caches feeds */
+    size_t prefetch_bytes; /* the most that a processor prefetches for writing without keeping its
+                              rank */
+    size_t message_bytes;  /* the least of a message that is worth it */
 };
 
 /* What this rank has learned of a team's waits (wait.c); all zero at first. */
@@ -323,9 +326,16 @@ MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes)
 {
     enum { STEP = 64 }; /* bytes: the shortest line */
 
-    (void)m;
+    if (bytes > m->policy->prefetch_bytes)
+        return;
     for (size_t i = 0; i < bytes; i += STEP)
         mem_prefetch_write((const char *)at + i);
+}
+
+MEM_FN void mem_prefetch_message(struct mem *m, const void *at, size_t bytes)
+{
+    if (bytes >= m->policy->message_bytes)
+        mem_prefetch_own(m, at, bytes);
 }
 
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)

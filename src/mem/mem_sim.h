@@ -127,6 +127,14 @@ MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes)
     hud_sim_claim(m, at, bytes);
 }
 
+MEM_FN void mem_prefetch_message(struct mem *m, const void *at, size_t bytes)
+{
+    enum { WORTH_IT = 2048 };
+
+    if (bytes >= WORTH_IT)
+        hud_sim_claim(m, at, bytes);
+}
+
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
 {
     return hud_sim_expose(m, view);
@@ -151,6 +159,8 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #define mem_get(...) (hud_sim_at(__FILE__, __LINE__), mem_get(__VA_ARGS__))
 #define mem_put(...) (hud_sim_at(__FILE__, __LINE__), mem_put(__VA_ARGS__))
 #define mem_prefetch_own(...) (hud_sim_at(__FILE__, __LINE__), mem_prefetch_own(__VA_ARGS__))
+#define mem_prefetch_message(...)                                                                  \
+    (hud_sim_at(__FILE__, __LINE__), mem_prefetch_message(__VA_ARGS__))
 #define mem_in(...) (hud_sim_at(__FILE__, __LINE__), mem_in(__VA_ARGS__))
 #define mem_out(...) (hud_sim_at(__FILE__, __LINE__), mem_out(__VA_ARGS__))
 #define mem_out_last(...) (hud_sim_at(__FILE__, __LINE__), mem_out_last(__VA_ARGS__))

@@ -70,6 +70,12 @@ class Run(unittest.TestCase):
             {k for k in first if k.startswith("HUDDLE") or k == "LD_PRELOAD"},
         )
 
+    def test_leaves_the_job_that_is_given(self):
+        self.assertEqual(seen_by_command("--set", "HUDDLE_JOB=mine")["HUDDLE_JOB"], "mine")
+        rank = {"PMI_RANK": "1"}
+        self.assertEqual(seen_by_command(HUDDLE_JOB="of-all", **rank)["HUDDLE_JOB"], "of-all")
+        self.assertNotIn("HUDDLE_JOB", seen_by_command(**rank))
+
     def test_keeps_what_was_preloaded(self):
         self.assertRegex(
             seen_by_command(LD_PRELOAD="libm.so.6")["LD_PRELOAD"],

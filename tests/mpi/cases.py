@@ -287,6 +287,7 @@ CASES = [
     # (Open MPI itself refuses these on the rank that is wrong; where errors are returned the others wait for it, as without huddle)
     mismatch("alltoall", 20, 10, OPEN, may_say=[DIED.format(call="alltoall")])[0],
     *mismatch("alltoall", 20000, 20000, BOTH, says=[DIFFERENT]),
+    Case("mismatch", "sent from where the result belongs, with another type", ALL, 4, ["{bin}/aliased"], handled=True, collectives=("alltoall", "allgather"), prints=["aliased: through"]),
     *[case for call in ("bcast", "allreduce", "reduce") for case in mismatch(call, 100000, 0, BOTH, says=[DIFFERENT], again=call == "allreduce")],
     # (a rank that needs fewer pieces than the others is through, and waits in the next call)
     *[case for call in ("allreduce", "reduce") for case in mismatch(call, 150000, 0, BOTH, others=300000, says=[DIFFERENT], again=call == "reduce")],

@@ -106,9 +106,13 @@ static void single_copy_serves_where_the_facts_allow_it(void **state)
     (void)state;
     ask("bcast", 1 << 20, 2, "core");
     assert_string_equal(text_at("serves.algorithm"),
-                        json_is_true(at("facts.direct")) ? "single" : "queue");
+                        json_is_true(at("facts.quick")) ? "single" : "queue");
     ask("bcast", 1 << 20, 3, "core");
     assert_string_equal(verdict_on("single"), "for other numbers of ranks");
+    setenv("HUDDLE_CMA", "on", 1);
+    ask("bcast", 1 << 20, 2, "core");
+    assert_string_equal(text_at("serves.algorithm"),
+                        json_is_true(at("facts.direct")) ? "single" : "queue");
     setenv("HUDDLE_CMA", "off", 1);
     ask("bcast", 1 << 20, 2, "core");
     unsetenv("HUDDLE_CMA");

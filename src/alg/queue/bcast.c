@@ -83,15 +83,13 @@ static void await_free(struct mem *m, const struct shape_ring *ring, const struc
     }
 }
 
-/* Others have read the lines of the next message.  Below the minimum it costs more than it saves;
- * above the maximum copying in hides it. */
+/* Others have read the lines of the next message.  Above the limit copying in hides it. */
 static void prefetch_next(struct mem *m, const struct coll *c, const struct ring_place *at)
 {
-    enum { MIN_BYTES = 2048, MAX_BYTES = 32 << 10 };
-    size_t set = at->set_left * RING_UNIT, max = set < MAX_BYTES ? set : MAX_BYTES;
+    enum { LIMIT_BYTES = 32 << 10 };
+    size_t set = at->set_left * RING_UNIT, max = set < LIMIT_BYTES ? set : LIMIT_BYTES;
 
-    if (c->out->bytes >= MIN_BYTES)
-        mem_prefetch_own(m, queue_data(m, mem_rank(m), at),
+    mem_prefetch_message(m, queue_data(m, mem_rank(m), at),
                          c->out->bytes < max ? c->out->bytes : max);
 }
 

@@ -14,4 +14,16 @@ bool hud_direct_reads(const struct peer_card *own, const struct peer_card *peer)
  * process, for use before there is a team. */
 bool hud_direct_likely(void);
 
+/*
+ * Whether single copy is worth its while: the kernel copies 64 KB of this process within
+ * DIRECT_QUICK times what the process itself needs, both from its nearest caches.  Tried once in a
+ * process, in some .1 ms; false where it cannot be tried.
+ *
+ * Single copy moves each byte once, but the kernel looks up each page, some .3 us on the machines
+ * that were measured: little where a core copies slowly, much where it copies fast.  Single copy
+ * wins from some size on at 4 times (E5, E18, E19, E25) and never at 10 times (E24).
+ */
+enum { DIRECT_QUICK = 6 };
+bool hud_direct_is_quick(void);
+
 #endif

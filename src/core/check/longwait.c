@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "core/check/longwait.h"
 #include "core/arena/process.h"
+#include "core/check/differ.h"
 #include "core/config/log.h"
 #include "core/hash.h"
 #include "core/team/guard.h"
@@ -19,15 +20,6 @@ enum {
 static struct arena_head *head_of(const struct hud_team *team, int rank)
 {
     return (struct arena_head *)((uintptr_t)team->slices[rank] & team->mem.home_mask);
-}
-
-static uint64_t calls_of(const struct member_state *member)
-{
-    uint64_t sum = 0;
-
-    for (int s = 0; s < MEMBER_SLOTS; s++)
-        sum += mem_count_observe(&member->calls[s]);
-    return sum;
 }
 
 void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes)
@@ -95,7 +87,7 @@ static void describe(const struct hud_team *team, const struct mem_wait *wait, b
     union wait_words other;
 
     note->team = team->number;
-    note->call = calls_of(team_member(team, team->rank));
+    note->call = hud_differ_calls(team_member(team, team->rank));
     note->since_ns = (uint64_t)wait->begin_ns;
     note->world_rank = team->context->host.world_rank;
     note->rank = team->rank;
@@ -147,48 +139,12 @@ static void withdraw(struct mem_wait *wait)
 /* ---- calls that differ ---- */
 
 /*
- * Both have begun with the same calls, as far as the shorter one goes.  So a member that has made
- * at least as many calls has not made fewer of any slot: its slots are read after its sum, so that
- * what is missing from one was not in a call that the sum counts.  And one that has made at most as
- * many has not made more of any: its sum is read after the slot, so that it counts all that the
- * slot does.
- */
-static bool went_elsewhere(const struct member_state *mine, const struct member_state *theirs)
-{
-    uint64_t made = calls_of(mine);
-    bool ahead = calls_of(theirs) >= made, other = false;
-
-    for (int s = 0; s < MEMBER_SLOTS && !other; s++) {
-        uint64_t own = mem_count_observe(&mine->calls[s]),
-                 their = mem_count_observe(&theirs->calls[s]);
-        other = (ahead && their < own) || (their > own && calls_of(theirs) <= made);
-    }
-    return other;
-}
-
-/*
  * Another member's wait in the call of that number.  A roll call comes before its call is counted:
  * who waits in one has the number of the call before, which it has completed.
  */
 static bool waits_in(const struct wait_note *note, uint64_t call)
 {
     return note->call == call && note->algorithm[0] != '\0';
-}
-
-/*
- * A member's call of the same number in this call's slot has another size.  Its bytes are there
- * while the member is in that call or in the slot's next one: what it writes for the one after that
- * is seen only with a count that shows it.
- */
-static bool has_other_bytes(const struct member_state *mine, const struct member_state *theirs,
-                            int slot)
-{
-    uint64_t call = mem_count_observe(&mine->calls[slot]),
-             made = mem_count_observe(&theirs->calls[slot]);
-    bool other = mem_count_observe(&theirs->bytes[slot][call % 2]) !=
-                 mem_count_observe(&mine->bytes[slot][call % 2]);
-
-    return made >= call && other && mem_count_observe(&theirs->calls[slot]) <= call + 1;
 }
 
 /* All ranks know the call's size.  A broadcast's receivers learn it from the root, and report a
@@ -245,9 +201,9 @@ static int compare_calls(struct hud_team *team, const struct wait_note *mine)
         bool waits =
             r != team->rank && read_note(team, r, &theirs) && waits_in(&theirs.is, mine->call);
         bool differ =
-            waits ? !same_call(mine, &theirs.is) : went_elsewhere(own, team_member(team, r));
-        if (r == team->rank ||
-            (!differ && !(sized && has_other_bytes(own, team_member(team, r), team->entry->slot))))
+            waits ? !same_call(mine, &theirs.is) : hud_differ_in_calls(own, team_member(team, r));
+        if (r == team->rank || (!differ && !(sized && hud_differ_in_bytes(own, team_member(team, r),
+                                                                          team->entry->slot))))
             continue;
         say_difference(team, mine, r, waits ? &theirs.is : NULL);
         return HUD_ERR_UNLIKE;

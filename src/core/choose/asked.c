@@ -45,7 +45,9 @@ static bool find_place(struct asked *a)
             a->table->unit[i] = (int16_t)place.unit[i];
         a->facts.ranks = a->ranks;
         a->facts.oversubscribed = a->ranks > a->processors;
-        a->facts.direct = a->config.number[SET_CMA] == SWITCH_ON && hud_direct_likely();
+        a->facts.direct = a->config.number[SET_CMA] != SINGLE_COPY_OFF && hud_direct_likely();
+        a->facts.quick = a->facts.direct &&
+                         (a->config.number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
         hud_plan_within(a->table, a->ranks, a->facts.within);
     }
     free((void *)(uintptr_t)place.unit);

@@ -78,10 +78,11 @@ int hud_choices_json(const struct hud_question *q, int max_ranks, char **json)
     int status = hud_asked_open(q, &a);
     json_t *bands = status == HUD_OK ? bands_json(a, max_ranks) : NULL;
     if (bands) {
-        json_t *answer = json_pack(
-            "{s:s, s:s, s:i, s:b, s:o, s:o}", "collective", q->collective, "map", q->map,
-            "processors", a->processors, "direct", a->facts.direct, "bands", bands, "error",
-            a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
+        json_t *answer =
+            json_pack("{s:s, s:s, s:i, s:b, s:b, s:o, s:o}", "collective", q->collective, "map",
+                      q->map, "processors", a->processors, "direct", a->facts.direct, "quick",
+                      a->facts.quick, "bands", bands, "error",
+                      a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
         *json = answer ? json_dumps(answer, JSON_INDENT(2)) : NULL;
         json_decref(answer);
     }

@@ -24,6 +24,9 @@ const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *fa
            : rule->direct == 0 && facts->direct ? "for ranks that cannot reach each other's memory"
            : plan_lacks_direct(rule->row, facts) || (rule->direct == 1 && !facts->direct)
                ? "for ranks that can reach each other's memory"
+           : rule->quick == 0 && facts->quick
+               ? "for ranks for whom the kernel does not copy quickly"
+           : rule->quick == 1 && !facts->quick ? "for ranks for whom the kernel copies quickly"
            : bytes < rule->min_bytes || bytes > rule->max_bytes ? "for other sizes"
            : bytes < hud_rule_min_bytes(rule, facts) ? "another takes less, by the time model"
                                                      : NULL;
@@ -39,7 +42,7 @@ size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *fact
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b)
 {
     return a->ranks == b->ranks && a->oversubscribed == b->oversubscribed &&
-           a->direct == b->direct && strcmp(a->within, b->within) == 0;
+           a->direct == b->direct && a->quick == b->quick && strcmp(a->within, b->within) == 0;
 }
 
 void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME])

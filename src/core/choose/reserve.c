@@ -41,9 +41,11 @@ size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, i
     struct plan plan;
 
     *direct = false;
-    for (int i = 0; i < 4 * count; i++) {
-        struct plan_facts facts = { .ranks = ranks, .oversubscribed = i % 2, .direct = i / 2 % 2 };
-        memcpy(facts.within, names[i / 4], TOPO_NAME);
+    for (int i = 0; i < 6 * count; i++) {
+        struct plan_facts facts = {
+            .ranks = ranks, .oversubscribed = i % 2, .direct = i / 2 % 3 > 0, .quick = i / 2 % 3 > 1
+        };
+        memcpy(facts.within, names[i / 6], TOPO_NAME);
         hud_plan_make(config, tuning, &facts, max_bytes, windows, &plan);
         bytes = plan.total_bytes > bytes ? plan.total_bytes : bytes;
         *direct = *direct || uses_direct(&plan);

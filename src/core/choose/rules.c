@@ -121,6 +121,12 @@ static int take_direct(struct reader *r, const char *value, int line)
     return last(r)->direct < 0 ? -1 : 0;
 }
 
+static int take_quick(struct reader *r, const char *value, int line)
+{
+    last(r)->quick = take_bool(r, "quick", value, line);
+    return last(r)->quick < 0 ? -1 : 0;
+}
+
 static int take_fallback(struct reader *r, const char *value, int line)
 {
     int on = take_bool(r, "fallback", value, line);
@@ -216,6 +222,7 @@ static const struct line {
               { "bytes", take_bytes },
               { "oversubscribed", take_oversubscribed },
               { "direct", take_direct },
+              { "quick", take_quick },
               { "fallback", take_fallback },
               { "evidence", take_evidence },
               { "within", take_within },
@@ -237,10 +244,11 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
             return complain(r, line, "%s = \"%.60s\" is not understood (accepted: %s)", key, value,
                             accepted);
         }
-    return complain(r, line,
-                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
-                    "within, fallback, evidence, algorithm, then cheaper_than and its parameters)",
-                    key);
+    return complain(
+        r, line,
+        "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
+        "quick, within, fallback, evidence, algorithm, then cheaper_than and its parameters)",
+        key);
 }
 
 static int take_machine(struct reader *r, const char *key, const char *value)
@@ -300,6 +308,7 @@ static int on_table(void *arg, const char *name, int line)
                               .line = line,
                               .oversubscribed = -1,
                               .direct = -1,
+                              .quick = -1,
                               .max_ranks = INT_MAX,
                               .max_bytes = SIZE_MAX };
     return 0;

@@ -9,6 +9,7 @@
  *   bytes = "4K-1M"         bytes of the message
  *   oversubscribed = false  true: more ranks than processors that they may use
  *   direct = true           the ranks can reach each other's memory
+ *   quick = true            and the kernel copies quickly (core/arena/direct.h), or HUDDLE_CMA=on
  *   within = "numa"         the lowest level of the memory hierarchy with one unit that holds all
  *                           ranks; "machine": no level has one; "unit": some level has one
  *   cheaper_than = "slices" only from the size on from which the time model (model.h) predicts less
@@ -41,7 +42,7 @@ struct rule {
     int than;                     /* it must be cheaper than this row by the time model; -1: none */
     int line;                     /* of the file */
     int oversubscribed;           /* 0, 1, or -1: either */
-    int direct;                   /* the same */
+    int direct, quick;            /* the same */
     bool fallback;                /* for calls of another row that its algorithm does not handle */
     char evidence[RULE_EVIDENCE]; /* "": none */
     long min_ranks, max_ranks;

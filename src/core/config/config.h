@@ -41,6 +41,7 @@ enum {
 enum { SET_MAX = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256, SET_KEPT = SET_MAX * 160 };
 
 enum config_switch { SWITCH_OFF, SWITCH_ON };
+enum config_single_copy { SINGLE_COPY_OFF, SINGLE_COPY_ON, SINGLE_COPY_AUTO };
 enum config_order { ORDER_ANY, ORDER_FIXED };
 enum config_death { DEATH_WAIT, DEATH_ABORT };
 enum config_log { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 static const char *const words_switch[] = { "off", "on", NULL };
+static const char *const words_single_copy[] = { "off", "on", "auto", NULL };
 static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",
                                           NULL }; /* as enum mem_way */
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };

@@ -135,7 +135,7 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     const struct plan_slot *slot = &team->plan->slot[entry->slot];
     struct member_state *mine = team->mine;
     uint64_t op = mem_count_read(&mine->calls[entry->slot]) + 1;
-    mem_count_put(&mine->bytes[entry->slot][op % 2], call->bytes);
+    mem_count_put(&mine->bytes[entry->slot][op % MEMBER_BYTES], call->bytes);
     mem_count_put(&mine->calls[entry->slot], op);
     call->op = op;
     call->groups = &team->groups;

@@ -198,6 +198,7 @@ int hud_team_json(hud_team *team, char **json)
                                                                         : "yield"));
         json_object_set_new(out, "oversubscribed", json_boolean(team->plan->facts.oversubscribed));
         json_object_set_new(out, "direct", json_boolean(team->plan->facts.direct));
+        json_object_set_new(out, "quick", json_boolean(team->plan->facts.quick));
         json_object_set_new(out, "within", json_string(team->plan->facts.within));
         json_object_set_new(out, "levels", groups_json(team));
         json_object_set_new(out, "lease",

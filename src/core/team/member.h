@@ -7,7 +7,7 @@
  *   member.calls[s]     its owner    long waiters            calls that the owner has made of slot
  *                                                            s of the plan; the last slot counts
  *                                                            calls that fell back
- *   member.bytes[s][c%2] its owner   long waiters            bytes of call c of slot s, of a
+ *   member.bytes[s][c%4] its owner   long waiters            bytes of call c of slot s, of a
  *                                                            broadcast as this member has them;
  *                                                            written before it is counted
  *   member.gave_up      its owner    long waiters            1 + status with which the owner left
@@ -35,13 +35,14 @@
 enum {
     MEMBER_SLOTS = 33 /* of a plan, and calls that fell back */,
     MEMBER_FELL_BACK = MEMBER_SLOTS - 1,
+    MEMBER_BYTES = 4, /* latest calls of a slot whose bytes are kept: differ.c */
     NOTE_MISSING = 8,
     NOTE_COUNT = 4
 };
 
 struct member_state {
     _Alignas(HUD_LINE) mem_counter calls[MEMBER_SLOTS];
-    mem_counter bytes[MEMBER_SLOTS][2];
+    mem_counter bytes[MEMBER_SLOTS][MEMBER_BYTES];
     _Alignas(HUD_LINE) mem_counter gave_up, left, said;
     struct mem_reach reach;
 };

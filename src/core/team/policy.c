@@ -54,6 +54,23 @@ static size_t move_bytes(const struct config *config)
     return set >= 0 ? (size_t)set : cache > 0 ? (size_t)cache : 0;
 }
 
+/*
+ * An AMD processor with more than some 32 lines to fetch for writing keeps its rank (measured: EPYC
+ * 9005, E26); there short messages gain.  A Xeon does not; there up to 32K gained, and below 2K
+ * nothing.
+ */
+static void prefetch_policy(const struct config *config, struct mem_policy *policy)
+{
+    bool amd = false;
+
+#if defined(__x86_64__)
+    amd = __builtin_cpu_is("amd");
+#endif
+    long set = config->number[SET_PREFETCH];
+    policy->prefetch_bytes = set >= 0 ? (size_t)set : amd ? 2048 : SIZE_MAX;
+    policy->message_bytes = amd ? 256 : 2048;
+}
+
 void hud_policy_make(struct hud_team *team, const union hello *hello)
 {
     const struct hud_context *c = team->context;
@@ -70,4 +87,5 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
                                         .watch_arg = team,
                                         .stream_bytes = stream_bytes(&c->config, team->size),
                                         .move_bytes = move_bytes(&c->config) };
+    prefetch_policy(&c->config, &team->policy);
 }

@@ -11,9 +11,10 @@
  * the MPI on all ranks.
  *
  * Two ways, the first that the launcher supports:
- *   presence_lock.c   Hydra: a lock on the socket to the proxy, which only the ranks of the node
- *   inherit presence_name.c   elsewhere: a socket with a name that only ranks which know the job's
- *   secret (HUDDLE_JOB) can compute
+ *   presence_lock.c  Hydra: a lock on the socket to the proxy, which only the ranks of the node
+ *                    inherit
+ *   presence_name.c  elsewhere: a socket with a name that only ranks which know the job's secret
+ *                    (HUDDLE_JOB) can compute
  */
 #ifndef HUD_PRESENCE_H
 #define HUD_PRESENCE_H

@@ -14,6 +14,7 @@
  * first collective too: ranks that count differently are noticed before they part.
  */
 #include "core/team/setup.h"
+#include "core/arena/direct.h"
 #include "core/check/check.h"
 #include "core/check/longwait.h"
 #include "core/config/log.h"
@@ -35,6 +36,7 @@ struct setup {
     char **base;          /* [size] arenas */
     size_t bytes, offset; /* of the slice */
     bool direct;          /* this rank can read the others' memory; at last, all can */
+    bool quick;           /* and the kernel copies quickly for it; at last, for all */
     union hello *spare;   /* in use as hello, or NULL */
     bool poor; /* no private memory: hello is the context's spare, to say no in the first round */
     int who;   /* the rank that a refusal is about */
@@ -135,8 +137,9 @@ static enum reason prepare(struct setup *s)
         return REASON_REACH;
     }
     team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true, &s->direct);
-    s->direct = s->direct && c->config.number[SET_CMA] == SWITCH_ON &&
+    s->direct = s->direct && c->config.number[SET_CMA] != SINGLE_COPY_OFF &&
                 hud_peers_direct(&c->peers, s->card, team->size, team->rank, team->pids);
+    s->quick = s->direct && (c->config.number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
     if (team->bytes == 0)
         return REASON_LEASE;
     pthread_mutex_lock(&c->lock);
@@ -160,7 +163,8 @@ static void take_plan(struct setup *s)
     struct hud_context *c = team->context;
     struct plan_facts facts = { .ranks = team->size,
                                 .oversubscribed = s->place->oversubscribed != 0,
-                                .direct = s->direct };
+                                .direct = s->direct,
+                                .quick = s->direct && s->quick };
 
     hud_plan_within(s->place, team->size, facts.within);
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
@@ -216,6 +220,7 @@ static enum reason run_rounds(struct setup *s)
     mine = (struct reply){ .reason = prepare(s) };
     mine.offset = s->offset;
     mine.direct = s->direct;
+    mine.quick = s->quick;
     if (!gather(team, &mine, sizeof mine, s->reply))
         return REASON_EXCHANGE;
     reason = hud_reply_verdict(s->reply, s->hello, team->size, team->bytes, &s->who);
@@ -223,6 +228,7 @@ static enum reason run_rounds(struct setup *s)
     bool out_of_reach = false;
     for (int r = 0; r < team->size; r++) {
         s->direct = s->direct && s->reply[r].direct;
+        s->quick = s->quick && s->reply[r].quick;
         out_of_reach = out_of_reach || s->reply[r].reason == REASON_REACH;
     }
     if (out_of_reach)

@@ -38,7 +38,8 @@ union hello {
 /* Second round. */
 struct reply {
     uint32_t reason; /* REASON_NONE: the slice is there and all arenas are mapped */
-    uint32_t direct; /* nonzero: this rank can read the others' memory */
+    uint16_t direct; /* nonzero: this rank can read the others' memory */
+    uint16_t quick;  /* nonzero: and the kernel copies quickly for it */
     uint64_t offset; /* of the slice in the arena */
 };
 

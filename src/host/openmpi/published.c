@@ -21,10 +21,10 @@
 #include <time.h>
 
 enum {
-    RANKS_MAX = 1 << 20,
-    FORM = 1,
-    TRIES_MAX = 30000 /* of a millisecond and more */
-};                    /* a higher rank is absent; of the value */
+    RANKS_MAX = 1 << 20, /* a higher rank is absent */
+    FORM = 1,            /* of the value */
+    TRIES_MAX = 30000    /* of a millisecond and more */
+};
 
 static const char key[] = "huddle.present";
 

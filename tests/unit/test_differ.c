@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_differ.c - two members' counts, stopped at every step: who makes the same calls is never said
+ * to make others, and who makes others is found once both have counted them. */
+#include "core/check/differ.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SLOT = 3, CALLS = 9 };
+
+static struct member_state mine, theirs;
+
+/* The two writes of a call, as team/call.c makes them; the second only where it is asked for. */
+static void begin(struct member_state *m, int slot, uint64_t bytes, bool counted)
+{
+    uint64_t call = mem_count_observe(&m->calls[slot]) + 1;
+
+    mem_count_put(&m->bytes[slot][call % MEMBER_BYTES], bytes);
+    if (counted)
+        mem_count_put(&m->calls[slot], call);
+}
+
+static void start(void)
+{
+    memset(&mine, 0, sizeof mine);
+    memset(&theirs, 0, sizeof theirs);
+}
+
+static bool differ(void)
+{
+    return hud_differ_in_calls(&mine, &theirs) || hud_differ_in_bytes(&mine, &theirs, SLOT);
+}
+
+/* Sizes 1, 2, 3...: no two calls have the same. */
+static void equal_calls_do_not_differ(void **state)
+{
+    (void)state;
+    for (int own = 1; own <= CALLS; own++)
+        for (int other = 0; other <= CALLS; other++) {
+            start();
+            for (int c = 1; c <= own; c++)
+                begin(&mine, SLOT, (uint64_t)c, true);
+            for (int c = 1; c <= other; c++)
+                begin(&theirs, SLOT, (uint64_t)c, true);
+            assert_false(differ());
+            begin(&theirs, SLOT, (uint64_t)other + 1, false);
+            assert_false(differ());
+        }
+}
+
+static void another_size_is_seen_during_the_next_call(void **state)
+{
+    (void)state;
+    for (int before = 0; before < CALLS; before++) {
+        start();
+        for (int c = 0; c < before; c++) {
+            begin(&mine, SLOT, 8, true);
+            begin(&theirs, SLOT, 8, true);
+        }
+        begin(&mine, SLOT, 8, true);
+        begin(&theirs, SLOT, 24, false);
+        assert_false(differ());
+        begin(&theirs, SLOT, 24, true);
+        assert_true(differ());
+        begin(&theirs, SLOT, 8, true);
+        assert_true(differ());
+    }
+}
+
+static void another_slot_is_seen(void **state)
+{
+    (void)state;
+    start();
+    begin(&mine, SLOT, 8, true);
+    begin(&theirs, SLOT + 1, 8, false);
+    assert_false(differ());
+    begin(&theirs, SLOT + 1, 8, true);
+    assert_true(differ());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_calls_do_not_differ),
+        cmocka_unit_test(another_size_is_seen_during_the_next_call),
+        cmocka_unit_test(another_slot_is_seen),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
