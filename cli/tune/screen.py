@@ -203,6 +203,7 @@ def take_look(campaign, look, part, progress):
     found, begin_s = [], campaign.budget.left("screen")
     for team in campaign.teams:
         mine = [g for g in campaign.groups() if g.team == team and orders([g], look)]
+        mine = [g for g in mine if g.used(look)]
         found += batches(mine, look)
     weights = [sum(group.weight(s, look) for s, group in orders(batch, look)) for batch in found]
     for i, batch in enumerate(found):

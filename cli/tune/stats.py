@@ -20,13 +20,14 @@ MARGIN, SIGNIFICANCE, LEVEL, WORSE = 0.95, 0.01, 1.02, 1.05
 SWITCH = -math.log(0.95)  # what another choice must gain at least, over the sizes that it serves
 PARAMETER = 0.01  # what a parameter that is not the preset must gain
 LAUNCHES = 2  # that a choice needs at least
+RARE = 1e-4  # the chance that a size is said to have lost
 DOUBT = 0.05  # the chance that is left when a candidate is given up after one launch
 CLOSE, ENOUGH = 0.98, 6  # a ratio that will hardly become MARGIN; launches after which it stays so
 
 # Of a candidate at one size: its time and that of what serves now, which is a median over
 # launches; the same back to back, or None; the ratio over both (median, minimum and maximum over
-# launches); launches; whether it is better.
-Figure = namedtuple("Figure", "ns own_ns loop_ns own_loop_ns ratio low high launches better")
+# launches); launches; whether it is better, or worse, and hardly by chance.
+Figure = namedtuple("Figure", "ns own_ns loop_ns own_loop_ns ratio low high launches better worse")
 # Sizes number first..last share a choice; label None: what serves now.
 Piece = namedtuple("Piece", "label first last")
 
@@ -79,6 +80,11 @@ def unlikely_by_chance(launches, label):
     return False
 
 
+def surely_worse(launches, label):
+    """Of many sizes that are looked at, chance makes some seem so."""
+    return chance(scaled(launches, "one", OWN), scaled(launches, "one", label)) <= RARE
+
+
 def agree(ratios):
     """Below 1 in all launches; of five and more, in all but a fifth."""
     return sum(ratio >= 1 for ratio in ratios) <= len(ratios) // 5
@@ -114,11 +120,12 @@ def figure_of(launches, label):
         max(ratios),
         len(ratios),
         better,
+        len(ratios) >= LAUNCHES and min(ratios) >= WORSE and surely_worse(launches, label),
     )
 
 
 def surely_no_better(launches, label):
-    """Whether more launches would hardly make it better: the times say so, few as they may be."""
+    """Whether more launches would hardly make it better: the times tell, few as they may be."""
     figure = figure_of(launches, label)
     if figure is None or figure.ratio < 1:
         return False
@@ -199,11 +206,6 @@ def mean_ratio(figures):
 def harmed(figure):
     """Worse in every launch, by more than noise."""
     return figure.ratio >= WORSE and figure.low > 1
-
-
-def surely_harmed(figure):
-    """Of a size that no rule serves: that it lost is no luck."""
-    return figure.launches >= LAUNCHES and figure.low >= WORSE
 
 
 def pays(figures):

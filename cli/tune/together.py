@@ -29,7 +29,7 @@ def figures_at(group, size):
     """label -> Figure: of the contest, else what the first look says, never better."""
     state, cell = group.campaign.state, group.cell(size)
     found = {
-        label: stats.Figure(None, None, None, None, ratio, ratio, ratio, 1, False)
+        label: stats.Figure(None, None, None, None, ratio, ratio, ratio, 1, False, False)
         for label, ratio in group.ratios(size).items()
     }
     labels = {label for one in state.launches(cell) for label in one["one"]} - {stats.OWN}
@@ -230,7 +230,7 @@ class Together:
         served = {(rule.collective, size) for rule in rules for size in rule.figures}
         for cell, figure in figures.items():
             unserved = rules and (cell.collective, cell.size) not in served
-            if unserved and stats.surely_harmed(figure):
+            if unserved and figure.worse:
                 self.campaign.notes.append(
                     f"{cell.collective} of {written(cell.size)}, {self.team.ranks} ranks: slower by"
                     f" {100 * (figure.ratio - 1):.0f} % with the other rules"

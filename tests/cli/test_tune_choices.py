@@ -3,18 +3,34 @@
 
 import io
 import os
+import random
+import re
 import sys
+import tempfile
 import types
 import unittest
 from unittest import mock
+
+from said import some
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
 from huddle_cli.common import candidates  # noqa: E402
-from huddle_cli.tune import budget, contest, grid, parameters, plot, results  # noqa: E402
-from huddle_cli.tune import show, state, stats, together, tuning_file  # noqa: E402
+from huddle_cli.tune import (
+    budget,
+    campaign,
+    command,
+    contest,
+    grid,
+    parameters,
+    plot,
+    results,
+)  # noqa: E402
+from huddle_cli.tune import screen, show, state, stats, together, tuning_file  # noqa: E402
 from huddle_cli.common.candidates import Candidate, Value  # noqa: E402
+from huddle_cli.common.layout import Layout  # noqa: E402
+from huddle_cli.common.sizes import number  # noqa: E402
 from huddle_cli.tune.grid import Team  # noqa: E402
 from huddle_cli.tune.state import Cell, State  # noqa: E402
 from huddle_cli.tune.stats import OWN, Figure, Piece  # noqa: E402
@@ -33,7 +49,7 @@ def launch(ns, own_ns, loop_ns=None, own_loop_ns=None):
 
 def figure(ns, own_ns, better):
     ratio = ns / own_ns
-    return Figure(ns, own_ns, None, None, ratio, ratio, ratio, 3, better)
+    return Figure(ns, own_ns, None, None, ratio, ratio, ratio, 3, better, False)
 
 
 class Statistics(unittest.TestCase):
@@ -195,6 +211,176 @@ class Contests(unittest.TestCase):
             (state.TIMES, 0, 999),
             (lambda t: (len(t), t[0], t[-1]))(state.thinned(list(range(1000)))),
         )
+
+
+class Machine:
+    """
+    A made-up machine, in the place of Trials: each algorithm's time at a size is known, measured
+    ones have noise, and the clock goes on by what a comparison takes.
+    """
+
+    START_S, NOISE, BUSY = 1.5, 0.04, 0.15  # BUSY: of the shots are 1 to 3 times as long
+
+    def __init__(self, seed, spoilt):
+        self.clock, self.random, self.spoilt = [0.0], random.Random(seed), spoilt
+
+    def __call__(self, _layout, team, texts, _left):
+        self.clock[0] += self.START_S
+        self.state = self.random.uniform(0.7, 1.4)  # of the machine, in this launch
+        self.team, self.texts = team, texts
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    @staticmethod
+    def factor(label, collective, size):
+        """Of a candidate: nearly 1 for one algorithm, up to 3 for others, by chance."""
+        known = random.Random(f"{label.split(chr(10))[0]} {collective} {size >> 12}").random()
+        return 1 + 2 * known + 0.1 * label.count("\n")
+
+    def algorithms(self, collective):
+        return sorted({c for c in self.labels[collective] if "\n" not in c})
+
+    def own(self, collective, size):
+        """What the table chooses is the best."""
+        best = min(self.factor(c, collective, size) for c in self.algorithms(collective))
+        spoilt = (collective, self.team.ranks, size) in self.spoilt
+        return best * (self.spoilt[collective, self.team.ranks, size] if spoilt else 1)
+
+    def rule_of(self, path, collective, size):
+        """The label of the first rule of a file that serves the call; None: none does."""
+        for rule in tuning_file_rules(path):
+            if rule["collective"] == collective and rule["low"] <= size <= rule["high"]:
+                return rule["label"]
+        return None
+
+    def ns(self, text, collective, size):
+        first, _, label = text.partition("\n")
+        path = first.removeprefix("HUDDLE_TUNING=")
+        if not label and path not in ("off", self.base):
+            label = self.rule_of(path, collective, size) or ""
+        if label and not label.startswith(f"HUDDLE_{collective.upper()}="):
+            label = ""
+        time = self.factor(label, collective, size) if label else self.own(collective, size)
+        return self.state * (200 + size / 8) * time
+
+    def noisy(self, ns):
+        busy = self.random.uniform(1, 3) if self.random.random() < self.BUSY else 1
+        return ns * self.random.gauss(1, self.NOISE) * busy
+
+    def compare(self, collective, size, plan, which):
+        shots = max(plan.low, min(plan.high, int(plan.seconds / len(which) / 2e-4)))
+        figures = []
+        for number in which:
+            ns = self.ns(self.texts[number], collective, size)
+            took = sorted(self.noisy(ns) for _ in range(shots))
+            figures.append({"candidate": number, "refused": 0, "took_ns": took})
+        self.clock[0] += min(plan.seconds, shots * len(which) * 2e-4)
+        return {"line_before_ns": 60.0, "line_after_ns": 60.0, "figures": figures}
+
+
+def tuning_file_rules(path):
+    """Rules as a list of dictionaries, of what tune writes."""
+    with open(path, encoding="utf-8") as file:
+        parts = re.split(r"\n\[\[(\w+)\]\]\n", file.read())[1:]
+    for name, lines in zip(parts[::2], parts[1::2]):
+        keys = dict(re.findall(r'^(\w+) = "?([^"\n]*)"?$', lines, re.MULTILINE))
+        low, high = (keys.pop("bytes", "0-").split("-")) if name != "barrier" else ("0", "")
+        prefix = f"HUDDLE_{name.upper()}"
+        algorithm = keys.pop("algorithm")
+        for key in ("ranks", "oversubscribed", "within"):
+            keys.pop(key, None)
+        more = [f"{prefix}_{algorithm.upper()}_{k.upper()}={v}" for k, v in keys.items()]
+        yield {
+            "collective": name,
+            "low": number(low),
+            "high": number(high) if high else 1 << 40,
+            "label": "\n".join([f"{prefix}={algorithm}", *more]),
+        }
+
+
+class MadeUp(unittest.TestCase):
+    """Whole runs on a made-up machine, in made-up time."""
+
+    SPOILT = {
+        ("bcast", 4, 256 << 10): 1.6,
+        ("allreduce", 4, 16 << 10): 1.4,
+        ("alltoall", 4, 256 << 10): 2.0,
+        ("bcast", 2, 64): 1.5,
+    }
+
+    def options(self, folder, **more):
+        usual = {
+            "output": os.path.join(folder, "tuning.toml"),
+            "site": False,
+            "force": False,
+            "collectives": "bcast,allreduce,alltoall,barrier",
+            "ranks": "2,4",
+            "quick": False,
+            "minutes": 5.0,
+            "baselines": False,
+            "against": None,
+            "base": None,
+            "plot": None,
+            "bytes": None,
+        }
+        return types.SimpleNamespace(**{**usual, **more})
+
+    def run_on(self, machine, **more):
+        """(campaign, rules, undecided)"""
+        layout = Layout(
+            BUILD,
+            programs="bin",
+            libs="lib",
+            plugins="lib/huddle",
+            tools="libexec/huddle",
+            share="share/huddle",
+            sysconf="/etc",
+        )
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder}),
+            mock.patch.object(screen, "Trials", machine),
+            mock.patch.object(contest, "Trials", machine),
+            mock.patch.object(together, "Trials", machine),
+        ):
+            options = self.options(folder, **more)
+            run = campaign.Campaign(options, layout)
+            run.budget = budget.Budget(60 * run.minutes, now=lambda: machine.clock[0])
+            run.state.check_place()
+            machine.base, machine.labels = run.base, {
+                group.collective: [candidates.settings_text(c) for c in group.candidates]
+                for group in run.groups()
+            }
+            quiet = types.SimpleNamespace(stage=lambda _: None, step=lambda: None)
+            undecided = command.look_and_decide(run, quiet)
+            return run, together.together(run, quiet)[0], undecided
+
+    def test_spoilt_choices_are_found_and_no_others(self):
+        for seed in some(range(6), 3):
+            with self.subTest(seed=seed):
+                machine = Machine(seed, self.SPOILT)
+                _, rules, undecided = self.run_on(machine)
+                found = {(r.collective, r.team.ranks, size) for r in rules for size in r.figures}
+                self.assertEqual(set(), set(self.SPOILT) - found)
+                self.assertEqual(
+                    set(),
+                    {(r.collective, r.team.ranks) for r in rules}
+                    - {key[:2] for key in self.SPOILT},
+                )
+                self.assertEqual([], [c.cell for c in undecided])
+                self.assertLess(machine.clock[0], 300)
+
+    def test_the_time_is_kept_whatever_it_is(self):
+        for minutes in (0.05, 0.5, 2):
+            with self.subTest(minutes=minutes):
+                machine = Machine(1, self.SPOILT)
+                self.run_on(machine, minutes=minutes)
+                self.assertLess(machine.clock[0], 60 * minutes + Machine.START_S)
 
 
 class Rules(unittest.TestCase):
