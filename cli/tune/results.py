@@ -4,6 +4,7 @@
 from collections import defaultdict, namedtuple
 
 from ..bench.stats import geometric_mean
+from .stats import lost
 from .against import AFTER, BEFORE
 from .contest import own_median
 
@@ -21,7 +22,7 @@ def result_of(campaign, cell, rule, figure, against):
     own = own_median(campaign.state.launches(cell)) or campaign.state.own_ns(cell)
     if rule:
         figure = rule.figures[cell.size]
-    elif figure and not figure.worse:
+    elif figure and not lost(figure):
         figure = None  # nothing but noise
     before, after, ratio, loop = own, own, 1.0, None
     if figure:

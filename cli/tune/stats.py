@@ -21,13 +21,15 @@ SWITCH = -math.log(0.95)  # what another choice must gain at least, over the siz
 PARAMETER = 0.01  # what a parameter that is not the preset must gain
 LAUNCHES = 2  # that a choice needs at least
 RARE = 1e-4  # the chance that a size is said to have lost
+LITTLE = 0.967  # what a rule must bring
 DOUBT = 0.05  # the chance that is left when a candidate is given up after one launch
 CLOSE, ENOUGH = 0.98, 6  # a ratio that will hardly become MARGIN; launches after which it stays so
 
 # Of a candidate at one size: its time and that of what serves now, which is a median over
 # launches; the same back to back, or None; the ratio over both (median, minimum and maximum over
-# launches); launches; whether it is better, or worse, and hardly by chance.
-Figure = namedtuple("Figure", "ns own_ns loop_ns own_loop_ns ratio low high launches better worse")
+# launches); launches; whether it is better; the
+# chance that it only seems to be slower.
+Figure = namedtuple("Figure", "ns own_ns loop_ns own_loop_ns ratio low high launches better chance")
 # Sizes number first..last share a choice; label None: what serves now.
 Piece = namedtuple("Piece", "label first last")
 
@@ -80,11 +82,6 @@ def unlikely_by_chance(launches, label):
     return False
 
 
-def surely_worse(launches, label):
-    """Of many sizes that are looked at, chance makes some seem so."""
-    return chance(scaled(launches, "one", OWN), scaled(launches, "one", label)) <= RARE
-
-
 def agree(ratios):
     """Below 1 in all launches; of five and more, in all but a fifth."""
     return sum(ratio >= 1 for ratio in ratios) <= len(ratios) // 5
@@ -120,7 +117,7 @@ def figure_of(launches, label):
         max(ratios),
         len(ratios),
         better,
-        len(ratios) >= LAUNCHES and min(ratios) >= WORSE and surely_worse(launches, label),
+        chance(scaled(launches, "one", OWN), scaled(launches, "one", label)),
     )
 
 
@@ -205,18 +202,21 @@ def mean_ratio(figures):
 
 def harmed(figure):
     """Worse in every launch, by more than noise."""
-    return figure.ratio >= WORSE and figure.low > 1
+    return figure.ratio >= WORSE and figure.low > 1 and figure.chance <= DOUBT
 
 
-def pays(figures):
+def lost(figure):
+    """Of many sizes that are looked at, chance makes some seem harmed: this one is."""
+    return figure.launches >= LAUNCHES and figure.low >= WORSE and figure.chance <= RARE
+
+
+def pays(figures, before=()):
     """
     Whether a rule that was measured again, as the file has it, is worth its lines: better on the
-    whole, and worse nowhere.
+    whole, and worse nowhere.  before: what contests said; where it was clear, less will do.
     """
     some = list(figures)
-    return (
-        bool(some)
-        and mean_ratio(some) <= 1 - 2 * (1 - MARGIN) / 3
-        and not any(map(harmed, some))
-        and all(figure.ratio < 1 / MARGIN for figure in some)
-    )
+    if not some or any(map(harmed, some)):
+        return False
+    mean, clear = mean_ratio(some), bool(before) and mean_ratio(before) <= MARGIN
+    return mean <= (CLOSE if clear else LITTLE)

@@ -29,7 +29,7 @@ def figures_at(group, size):
     """label -> Figure: of the contest, else what the first look says, never better."""
     state, cell = group.campaign.state, group.cell(size)
     found = {
-        label: stats.Figure(None, None, None, None, ratio, ratio, ratio, 1, False, False)
+        label: stats.Figure(None, None, None, None, ratio, ratio, ratio, 1, False, 0.5)
         for label, ratio in group.ratios(size).items()
     }
     labels = {label for one in state.launches(cell) for label in one["one"]} - {stats.OWN}
@@ -179,7 +179,11 @@ class Together:
             }
             bad = {s for s, figure in figures.items() if not figure.ns or stats.harmed(figure)}
             parts = split(rule._replace(figures=figures), bad)
-            parts = [part for part in parts if stats.pays(part.figures.values())]
+            parts = [
+                part
+                for part in parts
+                if stats.pays(part.figures.values(), [rule.figures[size] for size in part.figures])
+            ]
             all_paid = all_paid and len(parts) == 1 and not bad
             kept += [part._replace(line_ns=self.line_ns(part)) for part in parts]
         return kept, all_paid
@@ -230,7 +234,7 @@ class Together:
         served = {(rule.collective, size) for rule in rules for size in rule.figures}
         for cell, figure in figures.items():
             unserved = rules and (cell.collective, cell.size) not in served
-            if unserved and figure.worse:
+            if unserved and stats.lost(figure):
                 self.campaign.notes.append(
                     f"{cell.collective} of {written(cell.size)}, {self.team.ranks} ranks: slower by"
                     f" {100 * (figure.ratio - 1):.0f} % with the other rules"

@@ -38,7 +38,7 @@ GENEROUS_S = 60  # beyond what was announced: that it is no multiple of it
 
 def figure(ns, own_ns, better):
     ratio = ns / own_ns
-    return Figure(ns, own_ns, None, None, ratio, ratio, ratio, 3, better, False)
+    return Figure(ns, own_ns, None, None, ratio, ratio, ratio, 3, better, 0.0)
 
 
 class Conditions(unittest.TestCase):

@@ -49,7 +49,7 @@ def launch(ns, own_ns, loop_ns=None, own_loop_ns=None):
 
 def figure(ns, own_ns, better):
     ratio = ns / own_ns
-    return Figure(ns, own_ns, None, None, ratio, ratio, ratio, 3, better, False)
+    return Figure(ns, own_ns, None, None, ratio, ratio, ratio, 3, better, 0.0)
 
 
 class Statistics(unittest.TestCase):
@@ -143,6 +143,9 @@ class Statistics(unittest.TestCase):
         self.assertTrue(stats.pays([good, figure(98, 100, False)]))
         self.assertFalse(stats.pays([good, figure(110, 100, False)]))
         self.assertFalse(stats.pays([figure(98, 100, False)]))
+        self.assertTrue(stats.pays([figure(98, 100, False)], [good]), "contests were clear")
+        noisy = figure(110, 100, False)._replace(chance=0.3)
+        self.assertTrue(stats.pays([good, good, noisy]), "it may be noise")
         self.assertFalse(stats.pays([]))
 
 
