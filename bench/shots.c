@@ -28,7 +28,7 @@ struct cell {
 
 struct shots_page {
     struct line line[LINE_PEERS];
-    struct cell told; /* by rank 0, when all have said */
+    struct cell result; /* by rank 0, once all cells are filled */
     struct cell said[];
 };
 
@@ -68,7 +68,7 @@ static void await(const struct shots *s, struct cell *cell, bool quiet)
 /* Everybody's values go in, the combined ones come out on all ranks. */
 static void meet(struct shots *s, int64_t *value, bool quiet)
 {
-    struct cell *mine = s->rank == 0 ? &s->page->told : &s->page->said[s->rank];
+    struct cell *mine = s->rank == 0 ? &s->page->result : &s->page->said[s->rank];
 
     s->round++;
     for (int r = 1; s->rank == 0 && r < s->ranks; r++) {
@@ -82,8 +82,8 @@ static void meet(struct shots *s, int64_t *value, bool quiet)
     atomic_store_explicit(&mine->round, s->round, memory_order_release);
     if (s->rank == 0)
         return;
-    await(s, &s->page->told, quiet);
-    memcpy(value, s->page->told.value, sizeof mine->value);
+    await(s, &s->page->result, quiet);
+    memcpy(value, s->page->result.value, sizeof mine->value);
 }
 
 /* The latest of all ranks' moments. */

@@ -37,14 +37,14 @@
 enum { LOOKS_PER_TURN = 64, TURNS_PER_PROGRESS = 8 };
 
 enum {
-    SHORT_NS = 20000,          /* about what a sleep and its wake cost */
-    START_NS = 200000,         /* awake, before anything is learned */
-    LONG_NS = 1000000,         /* a wait that a wake does not lengthen by much */
-    TURN_NS = 500000,          /* other waiting ranks give the processor back sooner */
-    LOSSES_MAX = 4,            /* 4^n times what was lost is the longest, */
-    BUSY_MOST_NS = 1000000000, /* and this */
-    STOP_NS = 100000000, /* not a lost processor: the whole program, or machine, stood still */
-    LEARN = 4            /* a new wait counts for a quarter */
+    SHORT_NS = 20000,         /* about what a sleep and its wake cost */
+    START_NS = 200000,        /* awake, before anything is learned */
+    LONG_NS = 1000000,        /* a wait that a wake does not lengthen by much */
+    TURN_NS = 500000,         /* other waiting ranks give the processor back sooner */
+    LOSSES_MAX = 4,           /* 4^n times what was lost is the longest, */
+    BUSY_MAX_NS = 1000000000, /* and this */
+    STOP_NS = 100000000,      /* not a lost processor: the whole program, or machine, stood still */
+    LEARN = 4                 /* a new wait counts for a quarter */
 };
 
 static uint32_t *low_half(mem_flag *f)
@@ -156,7 +156,7 @@ static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
     if (took_ns > STOP_NS)
         return;
     int64_t for_ns = took_ns * (1 << 2 * habit->losses);
-    habit->busy_until_ns = now + (for_ns < BUSY_MOST_NS ? for_ns : BUSY_MOST_NS);
+    habit->busy_until_ns = now + (for_ns < BUSY_MAX_NS ? for_ns : BUSY_MAX_NS);
     habit->losses += habit->losses < LOSSES_MAX;
 }
 

@@ -151,7 +151,7 @@
  * rules of infinities.  A product that is NaN stays NaN, so the last one tells.  What was
  * done for a tile is thrown away if it is to be done again.  Real and imaginary parts go to rows of
  * their own: of products whose parts lie side by side gcc 12 makes fused ones where AVX-512 has
- * them, even if it is told to fuse nothing.
+ * them, even with fusing switched off.
  */
 enum { TILE = 64 }; /* elements */
 

@@ -6,8 +6,8 @@
 
 #include "shape/shape.h"
 
-/* The root fills its queue; another fills its own if it was told at level `from` or above and tells
- * ranks below that level. */
+/* The root fills its queue; another fills its own if its parent is outside its groups below level
+ * `from`, and other members of those read from it. */
 static inline bool relay_copies(const struct shape_tree *t, int rank, int from)
 {
     int above = hud_shape_parent(t, rank), level = 0, below = 0, count;

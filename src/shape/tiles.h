@@ -25,7 +25,7 @@ enum {
 enum {
     TILES_WINDOW = 4,
     TILES_MIN = 16 << 10
-}; /* tiles that a window holds, unless told otherwise; bytes of a window that is cut down to a
+}; /* tiles that a window holds by default; bytes of a window that is cut down to a
       share of a cache */
 
 /* Bytes of a window that are used: no more than the rank has of the shared cache, 0: not known, so

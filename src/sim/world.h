@@ -138,7 +138,7 @@ void hud_sim_race(struct sim *s, const struct sim_event *by, const struct sim_ev
 /* The end of a path, of so many bytes; all of a shorter one. */
 const char *hud_sim_file_end(const char *path, size_t bytes);
 
-/* hud_sched_event of a call of mem.h, at the place that hud_sim_at has told. */
+/* hud_sched_event of a call of mem.h, at the place that hud_sim_at has recorded. */
 void hud_sim_event(struct mem *m, const char *what);
 
 /* hud_bytes_read or hud_bytes_write */

@@ -2,7 +2,7 @@
 /*
  * layout.c - where each slot of a plan lies in a slice.
  *
- * Flags first.  Then slots that hold data of their own: what wants little first, the others in
+ * Flags first.  Then slots that hold data of their own: the smallest first, the others in
  * equal parts of what is left, but no more than they want, so that the others' parts grow; the
  * team's window counts as one of them.  Then the slots that use the team's window in turn, and the
  * window itself: all that remains, at most what one of them wants.

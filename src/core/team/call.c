@@ -42,9 +42,9 @@ static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *
     return hud_check_enter(team, &what);
 }
 
-/* In fixed order: a reduction that the MPI carries out, in an order of its own, is worth a line of
- * the team's rank 0; its others take it as said. */
-static void tell_order(struct hud_team *team, enum coll_kind kind, enum reason why)
+/* In fixed order: a reduction that the MPI carries out, in an order of its own, is reported
+ * in one line by the team's rank 0. */
+static void report_order(struct hud_team *team, enum coll_kind kind, enum reason why)
 {
     static const char *const helps[REASON_COUNT] = {
         [REASON_LEASE] = "; to avoid that: more HUDDLE_MEMORY",
@@ -128,7 +128,7 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     count(team, kind, call->bytes, entry ? REASON_NONE : why);
     if (!entry) {
         fall_back(team);
-        tell_order(team, kind, why);
+        report_order(team, kind, why);
         return HUD_PASS;
     }
     uint64_t start = team->context->timed ? clock_ns() : 0;
@@ -354,7 +354,7 @@ int hud_team_enter(hud_team *team, const struct hud_announced *call)
     if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES) {
         fall_back(team);
         count(team, (enum coll_kind)kind, call->bytes, REASON_OPERATION);
-        tell_order(team, (enum coll_kind)kind, REASON_OPERATION);
+        report_order(team, (enum coll_kind)kind, REASON_OPERATION);
     }
     if (team->state == TEAM_NEW && call->bytes != 0 && begins_with_any_call(team))
         hud_team_setup(team);

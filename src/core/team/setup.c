@@ -9,7 +9,7 @@
  *             are, as it sees the machine
  *   round 2   (status, offset): one refusal refuses for all
  *
- * A refusal holds for the team's life, so that no later call can find the ranks of two minds.  No
+ * A refusal holds for the team's life, so that the ranks agree at every later call.  No
  * lock is held across a round.  A team that begins later (HUDDLE_FIRST) holds a first round at its
  * first collective too: ranks that count differently are noticed before they part.
  */
@@ -270,8 +270,7 @@ static void describe_difference(const struct setup *s, char *line, size_t bytes)
                  s->who);
 }
 
-/* What a user should know is said in one line by one rank, the others take it as said; the rest is
- * for statistics. */
+/* What a user should know is reported in one line by one rank; the rest is for statistics. */
 static void explain(const struct setup *s, enum reason reason)
 {
     struct hud_team *team = s->team;

@@ -108,7 +108,7 @@ const char *const *hud_openmpi_settings_given(void);
 void hud_openmpi_settings_drop(void);
 
 /* published.c: tells the other ranks that this one uses huddle, before the modex; whether a rank of
- * the job on this node has told so (hud_host.present). */
+ * the job on this node has published that (hud_host.present). */
 void hud_openmpi_publish(bool checked);
 int hud_openmpi_published(void *arg, int world_rank);
 

@@ -21,7 +21,7 @@ static const int to_mpi[] = {
 };
 
 /* What the caller gets.  A call fails on a communicator whose process has failed, or that was
- * revoked: the latter is told by its own code. */
+ * revoked: the latter has its own code. */
 static int answer(COMM *comm, int status)
 {
     return status == HUD_ERR_FAILED && compat_revoked(comm) ? COMPAT_ERR_REVOKED : to_mpi[status];
@@ -65,7 +65,7 @@ static int take_bcast(void *buffer, int count, TYPE *type, int root, COMM *comm,
 }
 
 /* What needs room for each rank finds none: the team was declined for that, and has no lease.  It
- * may yet have to be told. */
+ * may not know that yet. */
 static int without_room(hud_module *m)
 {
     return hud_barrier(m->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;

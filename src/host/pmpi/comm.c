@@ -218,8 +218,8 @@ void *hud_comm_scratch(struct comm *c, size_t bytes)
     return c->scratch;
 }
 
-/* The team was declined for that when it was made, and has no lease.  It may yet have to be
- * told. */
+/* The team was declined for that when it was made, and has no lease.  It may not know
+ * that yet. */
 int hud_comm_without_scratch(const struct comm *c)
 {
     return hud_barrier(c->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;
