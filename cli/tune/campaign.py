@@ -91,7 +91,7 @@ class Campaign:
         self.collectives = tunable(
             layout, options.collectives.split(",") if options.collectives else []
         )
-        self.asked = asked_sizes(options)
+        self.asked, self.algorithms = asked_sizes(options), layout.ask("info", "algorithms")
         self.cores = grid.cores(layout)
         ranks = ranks_of(options.ranks) if options.ranks else grid.usual_ranks(self.cores)
         self.teams = [grid.team(layout, n, self.cores) for n in ranks]
@@ -113,7 +113,7 @@ class Campaign:
             self.output,
             [
                 self.facts,
-                layout.ask("info", "algorithms"),
+                self.algorithms,
                 kept_settings(),
                 sorted(os.sched_getaffinity(0)),
                 tuning_file.rules_text(self.base) if self.base else None,

@@ -23,10 +23,10 @@ def more_values(parameter):
             yield Value(parameter["name"], word, bytes_)
 
 
-def singles(layout, collective, ranks, baselines=False):
+def singles(algorithms, collective, ranks, baselines=False):
     """Candidates that differ from the presets in one parameter at most."""
     found = []
-    for algorithm in layout.ask("info", "algorithms"):
+    for algorithm in algorithms:
         if algorithm["collective"] != collective or (algorithm["baseline"] and not baselines):
             continue
         found.append(Candidate(collective, algorithm["name"], ()))

@@ -44,7 +44,7 @@ class Group:
         self.sizes = campaign.sizes(team, collective)
         self.bounds = campaign.bounds(team, collective)
         self.candidates = singles(
-            campaign.layout, collective.name, team.ranks, campaign.options.baselines
+            campaign.algorithms, collective.name, team.ranks, campaign.options.baselines
         )
 
     def cell(self, size):

@@ -479,8 +479,8 @@ class Grid(unittest.TestCase):
                 {"name": "sets", "unit": "1", "tune": "", "min": 1, "max": 8, "default": 3},
             ],
         }
-        layout = types.SimpleNamespace(ask=lambda *_: [row, {**row, "name": "x", "baseline": True}])
-        some = parameters.singles(layout, "bcast", 4)
+        rows = [row, {**row, "name": "x", "baseline": True}]
+        some = parameters.singles(rows, "bcast", 4)
         self.assertEqual(
             ["", "FRAGMENT=4K", "BUDGET=64K"],
             [candidates.settings_text(c).partition("QUEUE_")[2] for c in some],
