@@ -101,6 +101,17 @@ class Against:
         some = self.figures.get((cell, name))
         return statistics.median(some) if some else None
 
+    def own(self, cell, changed):
+        """
+        (before, after); None: one is missing.  Where nothing changed, one median of both is both.
+        """
+        some = [self.figures.get((cell, name), []) for name in (BEFORE, AFTER)]
+        if not all(some):
+            return None
+        if not changed:
+            some = [some[0] + some[1]] * 2
+        return tuple(map(statistics.median, some))
+
     def best(self, cell):
         """(name, ns); None: no peer was measured."""
         there = [(self.median(cell, name), name) for name in self.peers()]

@@ -4,9 +4,8 @@
 from collections import defaultdict, namedtuple
 
 from ..bench.stats import geometric_mean
-from .stats import lost
-from .against import AFTER, BEFORE
 from .contest import own_median
+from .stats import lost
 
 # Times in ns.  ratio: of after to before, over single shots and calls back to back; loop: of these
 # alone, or None.  ruled: a rule serves it.  peer, peer_ns: the best; None: none was measured.
@@ -29,8 +28,8 @@ def result_of(campaign, cell, rule, figure, against):
         before, after, ratio = figure.own_ns, figure.ns, figure.ratio
         loop = figure.loop_ns and figure.loop_ns / figure.own_loop_ns
     best = against.best(cell) if against else None
-    if best and against.median(cell, BEFORE) and against.median(cell, AFTER):
-        before, after = against.median(cell, BEFORE), against.median(cell, AFTER)
+    if best:
+        before, after = against.own(cell, bool(figure)) or (before, after)
     peer_ns, peer = best or (None, None)
     return Result(cell, before, after, ratio, loop, bool(rule), peer, peer_ns)
 

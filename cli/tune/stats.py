@@ -17,6 +17,7 @@ OWN = ""
 # better: at most MARGIN of the other, and by chance seldom; level: not worse; and in neither of
 # the two ways of measuring worse than WORSE.
 MARGIN, SIGNIFICANCE, LEVEL, WORSE = 0.95, 0.01, 1.02, 1.05
+WORSE_ALONE = 1.1  # of single shots, where calls back to back make up for it
 SWITCH = -math.log(0.95)  # what another choice must gain at least, over the sizes that it serves
 PARAMETER = 0.01  # what a parameter that is not the preset must gain
 LAUNCHES = 2  # that a choice needs at least
@@ -201,8 +202,10 @@ def mean_ratio(figures):
 
 
 def harmed(figure):
-    """Worse in every launch, by more than noise."""
-    return figure.ratio >= WORSE and figure.low > 1 and figure.chance <= DOUBT
+    """Worse in every launch, or as a single shot, by more than noise."""
+    alone = figure.ns / figure.own_ns if figure.ns and figure.own_ns else 1
+    worse = (figure.ratio >= WORSE and figure.low > 1) or alone >= WORSE_ALONE
+    return worse and figure.chance <= DOUBT
 
 
 def lost(figure):

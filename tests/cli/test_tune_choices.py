@@ -144,6 +144,8 @@ class Statistics(unittest.TestCase):
         self.assertFalse(stats.pays([good, figure(110, 100, False)]))
         self.assertFalse(stats.pays([figure(98, 100, False)]))
         self.assertTrue(stats.pays([figure(98, 100, False)], [good]), "contests were clear")
+        late = figure(150, 100, False)._replace(ratio=0.8)
+        self.assertFalse(stats.pays([good, late]), "single shots are much slower")
         noisy = figure(110, 100, False)._replace(chance=0.3)
         self.assertTrue(stats.pays([good, good, noisy]), "it may be noise")
         self.assertFalse(stats.pays([]))
