@@ -23,8 +23,8 @@ PARAMETER = 0.01  # what a parameter that is not the preset must gain
 LAUNCHES = 2  # that a choice needs at least
 RARE = 1e-4  # the chance that a size is said to have lost
 LITTLE = 0.967  # what a rule must bring
-DOUBT = 0.05  # the chance that is left when a candidate is given up after one launch
-CLOSE, ENOUGH = 0.98, 6  # a ratio that will hardly become MARGIN; launches after which it stays so
+DOUBT = 0.05  # the chance that is left when a candidate is given up
+CLOSE, ENOUGH = 0.98, 6  # what a rule must bring that contests were clear about; launches that do
 
 # Of a candidate at one size: its time and that of what serves now, which is a median over
 # launches; the same back to back, or None; the ratio over both (median, minimum and maximum over
@@ -125,9 +125,7 @@ def figure_of(launches, label):
 def surely_no_better(launches, label):
     """Whether more launches would hardly make it better: the times tell, few as they may be."""
     figure = figure_of(launches, label)
-    if figure is None or figure.ratio < 1:
-        return False
-    return figure.launches >= LAUNCHES or surely_slower(launches, label, OWN, MARGIN)
+    return bool(figure) and figure.ratio >= 1 and surely_slower(launches, label, OWN, MARGIN)
 
 
 def surely_slower(launches, label, other, part=1):
@@ -138,9 +136,7 @@ def surely_slower(launches, label, other, part=1):
 
 def hopeless(figure):
     """Whether so many launches have decided that it is not better."""
-    if figure is None or figure.launches < LAUNCHES:
-        return False
-    return figure.ratio > (1 if figure.launches < 3 else CLOSE) or figure.launches >= ENOUGH
+    return figure is not None and figure.launches >= ENOUGH
 
 
 def decided(figures):

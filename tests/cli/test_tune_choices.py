@@ -91,7 +91,8 @@ class Statistics(unittest.TestCase):
     def test_decided(self):
         good, bad = figure(80, 100, True), figure(120, 100, False)
         self.assertTrue(stats.decided([good, bad]))
-        self.assertTrue(stats.decided([bad]))
+        self.assertFalse(stats.decided([bad]))
+        self.assertTrue(stats.decided([]), "all were given up")
         self.assertFalse(stats.decided([good, None]), "one was not measured")
         self.assertFalse(stats.decided([figure(96, 100, False)]))
         self.assertTrue(stats.decided([figure(96, 100, False)._replace(launches=stats.ENOUGH)]))
