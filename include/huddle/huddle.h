@@ -343,6 +343,10 @@ HUD_API const char *hud_error_string(int status);
  */
 HUD_API int hud_info_json(const char *topic, char **json);
 
+/* Why a library that huddle loads at its first use (hwloc, jansson) cannot be, in the words of the
+ * loader; NULL: none has been missing so far. */
+HUD_API const char *hud_missing_library(void);
+
 /* A question: which algorithm would run, for a hypothetical team. */
 struct hud_question {
     const char *collective; /* "bcast" */
@@ -376,9 +380,10 @@ HUD_API int hud_choices_json(const struct hud_question *question, int max_ranks,
 
 /*
  * JSON of a team after its first collective: members, facts for rules (oversubscribed, within),
- * direct (the ranks can access each other's memory), quick (the kernel copies quickly), levels, groups, lease (bytes, offset), the
- * algorithm for each size and why, and for this rank's slice the NUMA node of every page, the
- * rank's node, and the number of pages on other nodes.  For a team without a lease, the reason.
+ * direct (the ranks can access each other's memory), quick (the kernel copies quickly), single_copy
+ * (how), levels, groups, lease (bytes, offset), the algorithm for each size and why, and for this
+ * rank's slice the NUMA node of every page, the rank's node, and the number of pages on other
+ * nodes; for its arena the kind of the pages and the bytes of huge ones.  For a team without a lease, the reason.
  */
 HUD_API int hud_team_json(hud_team *team, char **json);
 

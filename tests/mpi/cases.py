@@ -15,6 +15,7 @@ from typing import Callable, Optional, Sequence
 
 from asked import ask_of_late
 from wrappers import NotHere, attacked, built, every, in_cgroup, namespaces, nothing, odd, on_ranks, one_by_one, one_namespace, twice_in_containers
+from wrappers import no_pool, with_pool
 
 OPEN = ("ompi4", "ompi5")
 MPICH = ("mpich4", "mpich5", "intel")
@@ -181,6 +182,15 @@ def mismatch(call, sent, received, mpis, others=10, **more):
                  prints=[f"rank {r} is through" for r in range(4)], **more)]
 
 
+def cut_short(call, algorithm, sent, others, mpis=("mpich4", "ompi4"), **more):
+    """One algorithm serves the counts of all: nothing is written beyond them, and the ranks that get more than they have room for report it."""
+    reduces = call in ("reduce", "allreduce")
+    cut = [reduces or (r == 1) == (sent < others) for r in range(4)]
+    return Case("mismatch", f"{call}/{algorithm} {sent} {others}", mpis, 4, ["{bin}/mismatch", call, str(sent), str(sent), str(others), "--go-on"],
+                env={f"HUDDLE_{call.upper()}": algorithm}, handled=True, collectives=(call,), fails=None, seconds=40,
+                prints=[f"rank {r}: no harm, {'truncated' if cut[r] else 'no error'}" for r in range(4)] + [f"rank {r} is through" for r in range(4)], **more)
+
+
 def attack(name, times, mpis=ALL, **more):
     """Another user does to the job's sockets what another user can; each start ends in time, all calls handled."""
     # (UCX has such sockets too, and aborts when it finds noise there; so it is told not to look)
@@ -199,6 +209,8 @@ NO_CMA = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_smsc": "
 AT_ANOTHER_ROOT = "mkdir root.$$ && at=$PWD/root.$$ && mount --rbind / $at && set -- chroot $at \"$@\""
 # Of what a rank runs out of, --brief has each amount once.
 ONCE = {("descriptors", "0", "-1"), ("descriptors", "1", "1"), ("space", "0", "1"), ("space", "1000000", "-1"), ("space", "20000000", "1")}
+HUGE_PAGES = {"HUDDLE_HUGE_PAGES": "on", "HUDDLE_MEMORY": "4M"}
+NO_HUGE_PAGES = r"HUDDLE_HUGE_PAGES=on: [1-3] of 3 ranks, from rank [0-2] on, have ordinary pages: the pool has too few"
 MEMORY_CALLS = "mbind,move_pages,get_mempolicy,set_mempolicy"
 
 CASES = [
@@ -296,6 +308,13 @@ CASES = [
       for call in ("bcast", "alltoall")],
     *[case for call in ("bcast", "allreduce", "reduce") for count in (5, 20) for case in mismatch(call, count, 0, BOTH, may_say=[DIFFERENT], again=count == 5 or call == "reduce")],
 
+    # (sent equals received on each rank: by a little and by a lot, small blocks and large ones)
+    *[cut_short(call, "inline", sent, others) for call in ("alltoall", "allgather") for sent, others in ((101, 100), (90, 100), (100, 400), (400, 100))],
+    *[cut_short(call, algorithm, sent, others, again=others == 100)
+      for call, algorithms in (("alltoall", ("windows", "single", "push")), ("allgather", ("windows", "single", "push")),
+                               ("allreduce", ("single", "push")), ("reduce", ("single",)))
+      for algorithm in algorithms for sent, others in ((101, 100), (8000, 4000), (40000, 131072))],
+
     # Communicators that come and go, and as many as there can be (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
     *[Case("communicators", f"{n:,} cycles", ALL, 2, ["{bin}/dups", "--cycles", str(n)], bind=True, handled=True, again=n > 1000) for n in (1000, 10000)],
     Case("communicators", "100,000 cycles", BOTH, 2, ["{bin}/dups", "--cycles", "100000"], bind=True, handled=True, seconds=1500, full=True),
@@ -390,6 +409,8 @@ CASES = [
     Case("memory", "budget for some communicators", BOTH, 4, env={"HUDDLE_MEMORY": "400K"}, handled=True, also_passed=("one rank", "no lease", "no algorithm")),
     Case("memory", "too little address space", BOTH, 3, env={"HUDDLE_MEMORY": "300M"}, each=every("prlimit", "--as=1250000000"), handled=False, passed="no shared memory",
          says=["too little address space.*own collectives"]),
+    Case("memory", "no private memory left, and many communicators", BOTH, 3, ["{bin}/kept"], env={"HUDDLE_MEMORY": "64M"}, fails=True,
+         says=["rank 1 has no memory left for a communicator; aborting"], may_say=["rank 1 is out of private memory; using .* own collectives"]),
     *[Case("memory", f"{amount} {what} left on {who}", NOT_MPICH_4 if (what, amount) == ("space", "0") else BOTH, 4, ["{bin}/scarce", what, amount, rank], says=[r"(cannot reach the shared memory|is out of private memory).*own collectives"] if line else [],
            again=(what, amount, rank) not in ONCE)
       for what, amount, line in (("descriptors", "0", True), ("descriptors", "1", False), ("space", "0", True), ("space", "1000000", True), ("space", "20000000", True))
@@ -402,6 +423,15 @@ CASES = [
            again=(amount == "0") == (rank == "1"))
       for amount in ("0", "1") for who, rank in (("all ranks", "-1"), ("one rank", "1"))],
     *[Case("memory", f"a limit of {limit}", BOTH, 3, each=every("prlimit", "--" + limit), handled=True, again=limit != "memlock=0") for limit in ("memlock=0", "nproc=1", "stack=262144")],
+    # (two huge pages for each rank; where the kernel makes none of ordinary ones either, a line reports it)
+    Case("memory", "huge pages from the pool", BOTH, 3, env=HUGE_PAGES, handled=True, **with_pool(6, used=6)),
+    *[Case("memory", f"huge pages of a pool of {pages}, {held} in use", BOTH, 3, env=HUGE_PAGES, handled=True, may_say=[NO_HUGE_PAGES], **with_pool(pages, held), again=held == 6)
+      for pages, held in ((1, 0), (6, 2), (6, 6))],
+    Case("memory", "huge pages, which are forbidden", BOTH, 3, each=every("{tools}/forbid", "madvise"), env=HUGE_PAGES, prepare=no_pool, handled=True, says=[NO_HUGE_PAGES]),
+    Case("memory", "huge pages and policies of memory forbidden", BOTH, 3, each=every("{tools}/forbid", MEMORY_CALLS), env=HUGE_PAGES, handled=True, may_say=[NO_HUGE_PAGES],
+         **with_pool(6), again=True),
+    Case("memory", "huge pages where placement is off", BOTH, 2, env={**HUGE_PAGES, "HUDDLE_PLACEMENT": "off"}, handled=True, says=["ordinary pages: HUDDLE_PLACEMENT is off"],
+         again=True),
     Case("memory", "/dev/shm full", ("ompi4",), 2, outside=fits_in("64k"), launch=TCP, handled=True),
     Case("memory", "cgroup all but full", ALL, 3, env={"HUDDLE_MEMORY": "10M", "HUDDLE_LEASE": "1M"},
          **in_cgroup(300 << 20, ["{bin}/tight", "4000000", "{folder}/limit", "{folder}/usage"])),

@@ -23,6 +23,18 @@ static void find_processors(struct asked *a)
     a->processors = quota < a->processors ? quota : a->processors;
 }
 
+/* Whether ranks here would reach each other's memory, as far as one process can tell. */
+static void find_direct(struct asked *a)
+{
+    const long *number = a->config.number;
+    bool maps = number[SET_XPMEM] != XPMEM_OFF && hud_direct_may_map(),
+         calls = number[SET_CMA] != SINGLE_COPY_OFF && hud_direct_likely();
+
+    a->facts.direct = maps || calls;
+    a->facts.quick = maps ? number[SET_XPMEM] == XPMEM_KEEP
+                          : calls && (number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
+}
+
 /* As the set-up of a team does it. */
 static bool find_place(struct asked *a)
 {
@@ -35,8 +47,8 @@ static bool find_place(struct asked *a)
     bool good = cpus && a->table;
     if (good) {
         find_processors(a);
-        hud_topo_bind(a->machine, &a->cpus, a->q->map, a->ranks, cpus);
-        good = hud_topo_place(a->machine, cpus, a->ranks, off, &place) == 0 &&
+        good = hud_topo_bind(a->machine, &a->cpus, a->q->map, a->ranks, cpus) &&
+               hud_topo_place(a->machine, cpus, a->ranks, off, &place) == 0 &&
                hud_shape_groups_build(&place, &a->groups) == 0;
     }
     if (good) {
@@ -45,9 +57,7 @@ static bool find_place(struct asked *a)
             a->table->unit[i] = (int16_t)place.unit[i];
         a->facts.ranks = a->ranks;
         a->facts.oversubscribed = a->ranks > a->processors;
-        a->facts.direct = a->config.number[SET_CMA] != SINGLE_COPY_OFF && hud_direct_likely();
-        a->facts.quick = a->facts.direct &&
-                         (a->config.number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
+        find_direct(a);
         hud_plan_within(a->table, a->ranks, a->facts.within);
     }
     free((void *)(uintptr_t)place.unit);
@@ -118,6 +128,9 @@ int hud_asked_open(const struct hud_question *q, struct asked **asked)
     if (!a->machine)
         return free(a), HUD_ERR_ARGUMENT;
     read_settings(a);
+    a->planner = hud_planner_create(&a->config, &a->tuning);
+    if (!a->planner)
+        return hud_asked_close(a), HUD_ERR_MEMORY;
     *asked = a;
     return HUD_OK;
 }
@@ -131,8 +144,8 @@ bool hud_asked_plan(struct asked *a, int ranks)
     if (!find_place(a))
         return false;
     arena = arena_bytes(a);
-    offer = hud_plan_offer(&a->config, &a->tuning, ranks, arena, arena);
-    hud_plan_make(&a->config, &a->tuning, &a->facts, offer, true, &a->plan);
+    offer = hud_plan_offer(a->planner, ranks, arena, arena);
+    hud_plan_make(a->planner, &a->facts, offer, true, &a->plan);
     for (int e = 0; hud_asked_refusal(&a->plan, &a->config) && e < a->plan.first[PLAN_AXES]; e++) {
         a->plan.entry[e].slot = -1;
         a->plan.entry[e].rule = NULL;
@@ -146,6 +159,7 @@ void hud_asked_close(struct asked *a)
         return;
     forget_place(a);
     hud_topo_free(a->machine);
+    hud_planner_free(a->planner);
     hud_rules_free(&a->tuning);
     free(a);
 }

@@ -16,28 +16,9 @@
  * So such a plan is made anew, and lean: windows serve reductions only, and the first to go are
  * those that reductions can do without.
  */
-#include "core/choose/plan.h"
+#include "core/choose/making.h"
 
 #include <string.h>
-
-struct candidate {
-    const struct rule *rule; /* NULL: forced */
-    const struct rules *rules;
-    int kind, row; /* row -1: falls back to the MPI */
-    size_t min_bytes, max_bytes;
-    long param[ALG_PARAMS];
-    bool barred; /* its slot has no room */
-};
-
-struct making {
-    const struct config *config;
-    const struct rules *tuning;
-    struct plan *plan;
-    struct candidate candidate[PLAN_RULES];
-    int count;
-    int winner[PLAN_ENTRIES]; /* candidate of each of the plan's entries, -1: none */
-    bool lean, cramped; /* windows for reductions only; a slot has found no room, or too little */
-};
 
 void hud_plan_params(const struct config *config, const struct rule *rule, int row,
                      long param[ALG_PARAMS])
@@ -361,19 +342,23 @@ static void settle(struct making *k)
     } while (without >= 0 || small >= 0);
 }
 
-void hud_plan_make(const struct config *config, const struct rules *tuning,
-                   const struct plan_facts *facts, size_t max_bytes, bool windows,
-                   struct plan *plan)
+void hud_plan_make(struct planner *planner, const struct plan_facts *facts, size_t max_bytes,
+                   bool windows, struct plan *plan)
 {
-    struct making k = { .config = config, .tuning = tuning, .plan = plan };
+    struct making *k = &planner->making;
 
     memset(plan, 0, sizeof *plan);
     plan->facts = *facts;
     plan->max_bytes = max_bytes;
     plan->windows = windows;
-    settle(&k);
-    if (config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k.cramped && lacks(&k)) {
-        k.lean = true;
-        settle(&k);
+    k->config = planner->config;
+    k->tuning = planner->tuning;
+    k->plan = plan;
+    k->lean = k->cramped = false;
+    planner->made++;
+    settle(k);
+    if (k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k->cramped && lacks(k)) {
+        k->lean = true;
+        settle(k);
     }
 }

@@ -3,12 +3,14 @@
 #define _GNU_SOURCE
 #include "core/team/context.h"
 #include "core/arena/budget.h"
+#include "core/arena/direct.h"
 #include "core/check/check.h"
 #include "core/config/log.h"
 #include "core/hash.h"
 #include "core/kept.h"
 #include "core/team/presence.h"
 #include "core/team/setup.h"
+#include "late/late.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,10 @@
 /* A process has one context, as a rule: other ranks wait for it, so it is there whatever the heap
  * has left. */
 enum { KEPT_RANKS = 64 };
+
+/* Plans without a team that a context keeps. */
+enum { IDLE_PLANS = 4 };
+
 union kept_hellos {
     union hello of[KEPT_RANKS];
 };
@@ -99,16 +105,20 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->announced_checks =
         c->host.present ? hud_config_checks(c->host.settings) : hud_presence_checked();
     c->host.settings = NULL;
+    c->peers.maps = c->config.number[SET_XPMEM] != XPMEM_OFF;
+    c->peers.keeps = c->config.number[SET_XPMEM] == XPMEM_KEEP;
     if (hud_checks(c))
         c->config.number[SET_FIRST] = 1; /* a call before the set-up would not be checked */
     if (c->config.error[0] == '\0')
         hud_rules_find(&c->rules, c->config.text[SET_TUNING], c->config.error,
                        sizeof c->config.error);
+    c->planner = hud_planner_create(&c->config, &c->rules);
     const char *stats = c->config.text[SET_STATS];
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
     if (c->config.error[0] != '\0' && c->host.world_rank == 0)
         hud_context_say(c, REASON_SETTING, c->config.error);
     identify_node(c);
+    c->version = hud_hello_version();
     c->quota = hud_topo_cpu_quota();
     obtain_spare(c);
     if (!c->host.present)
@@ -130,6 +140,14 @@ bool hud_context_present(const struct hud_context *c, int world_rank)
     return !hud_presence_known() || hud_presence_of(world_rank);
 }
 
+static struct plan *unlink_plan(struct plan **at)
+{
+    struct plan *plan = *at;
+
+    *at = plan->next;
+    return plan;
+}
+
 void hud_context_destroy(hud_context *c)
 {
     if (!c || c->pid != getpid())
@@ -140,6 +158,9 @@ void hud_context_destroy(hud_context *c)
     hud_peers_destroy(&c->peers);
     hud_arena_destroy(&c->arena);
     hud_topo_free(c->topo);
+    hud_planner_free(c->planner);
+    while (c->plans)
+        free(unlink_plan(&c->plans));
     hud_rules_free(&c->rules);
     kept_free(&kept_hellos, c->spare);
     pthread_mutex_destroy(&c->lock);
@@ -156,6 +177,19 @@ static void move_stats(struct hud_context *c)
         mem_count_move(&from[i], &to[i]);
 }
 
+/* A slice on another node than its rank's would split a huge page. */
+bool hud_context_huge(const struct hud_context *c)
+{
+    return c->config.number[SET_HUGE_PAGES] == SWITCH_ON &&
+           c->config.number[SET_PLACEMENT] == SWITCH_ON;
+}
+
+unsigned hud_context_ways(const struct hud_context *c)
+{
+    return (c->config.number[SET_CMA] != SINGLE_COPY_OFF ? DIRECT_CALLS : 0) |
+           (c->config.number[SET_XPMEM] != XPMEM_OFF ? DIRECT_MAPPED : 0);
+}
+
 int hud_context_arena(struct hud_context *c, int team_ranks)
 {
     int rc = 0;
@@ -169,7 +203,8 @@ int hud_context_arena(struct hud_context *c, int team_ranks)
             c->arena_why = "too little address space is left (ulimit -v)";
         } else if (!hud_budget_has_descriptors()) {
             c->arena_why = "fewer than 64 descriptors are allowed (ulimit -n)";
-        } else if (hud_arena_create(&c->arena, bytes, &c->arena_why) == 0) {
+        } else if (hud_arena_create(&c->arena, bytes, hud_context_huge(c) ? ranks : 0,
+                                    &c->arena_why) == 0) {
             c->arena_why = NULL;
             c->arena.head->mark.world_rank = c->host.world_rank;
             move_stats(c);
@@ -184,11 +219,18 @@ int hud_context_arena(struct hud_context *c, int team_ranks)
 const struct topo *hud_context_topo(struct hud_context *c)
 {
     pthread_mutex_lock(&c->lock);
+    bool failed = false;
     if (!c->topo_loaded) {
         c->topo = hud_topo_load();
         c->topo_loaded = true;
+        failed = !c->topo;
     }
     pthread_mutex_unlock(&c->lock);
+    if (failed && c->host.world_rank == 0) {
+        const char *why = hud_late_trouble(LATE_TOPOLOGY);
+        hud_log(&c->config, LOG_WARN, "the machine is not known, so ranks form no groups: %s",
+                why ? why : "hwloc cannot describe it");
+    }
     return c->topo;
 }
 
@@ -196,16 +238,18 @@ const struct plan *hud_context_plan(struct hud_context *c, const struct plan_fac
                                     size_t max_bytes, struct plan **spare)
 {
     pthread_mutex_lock(&c->lock);
-    struct plan *p = c->plans;
-    while (p && (!hud_plan_facts_equal(&p->facts, facts) || p->max_bytes != max_bytes))
-        p = p->next;
-    if (!p) {
+    struct plan *p, **at = &c->plans;
+    while (*at && (!hud_plan_facts_equal(&(*at)->facts, facts) || (*at)->max_bytes != max_bytes))
+        at = &(*at)->next;
+    if (*at) {
+        p = unlink_plan(at);
+    } else {
         p = *spare;
         *spare = NULL;
-        hud_plan_make(&c->config, &c->rules, facts, max_bytes, true, p);
-        p->next = c->plans;
-        c->plans = p;
+        hud_plan_make(c->planner, facts, max_bytes, true, p);
     }
+    p->next = c->plans;
+    c->plans = p;
     p->teams++;
     pthread_mutex_unlock(&c->lock);
     return p;
@@ -232,12 +276,16 @@ void hud_context_say_plan(const struct hud_context *c, const struct plan *plan)
 void hud_context_drop(struct hud_context *c, const struct plan *plan)
 {
     pthread_mutex_lock(&c->lock);
-    struct plan **at = &c->plans;
-    while (*at != plan)
-        at = &(*at)->next;
-    struct plan *gone = --(*at)->teams == 0 ? *at : NULL;
-    if (gone)
-        *at = gone->next;
+    struct plan **at = &c->plans, **oldest = NULL;
+    int idle = 0;
+    for (; *at; at = &(*at)->next) {
+        (*at)->teams -= *at == plan;
+        if ((*at)->teams == 0) {
+            oldest = at;
+            idle++;
+        }
+    }
+    struct plan *gone = idle > IDLE_PLANS ? unlink_plan(oldest) : NULL;
     pthread_mutex_unlock(&c->lock);
     free(gone);
 }

@@ -11,7 +11,7 @@ _Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fix
 
 /* What must be the same for two ranks to understand each other's slices: sizes stand for what they
  * are the sizes of. */
-static uint64_t version(void)
+uint64_t hud_hello_version(void)
 {
     uint64_t h = hash_number(hash_text(HASH_START, hud_version()), hud_rules_builtin_digest());
 
@@ -75,7 +75,7 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     struct hud_context *c = team->context;
 
     memset(hello, 0, sizeof *hello);
-    hello->is.version = version();
+    hello->is.version = c->version;
     hello->is.world_rank = c->host.world_rank;
     hello->is.host_id = c->host_id;
     hello->is.boot_id = c->boot_id;
@@ -91,18 +91,41 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
         hello->is.reason = REASON_OFF;
     } else if (team->calls < c->config.number[SET_FIRST]) {
         hello->is.reason = REASON_EARLY;
+    } else if (!c->planner || !hud_rules_builtin()) {
+        hello->is.reason = REASON_PRIVATE;
     } else if (hud_context_arena(c, team->size) != 0) {
         hello->is.reason = REASON_ARENA;
     } else if (hud_peers_lost(&c->peers)) {
         hello->is.reason = REASON_REACH;
     } else {
+        hello->is.pages = c->arena.pages;
         hello->is.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
         hud_peers_card(&c->peers, &c->arena, &hello->is.card);
         pthread_mutex_lock(&c->lock);
-        hello->is.offer_bytes = hud_plan_offer(&c->config, &c->rules, team->size, c->arena.bytes,
-                                               hud_arena_free_bytes(&c->arena));
+        hello->is.offer_bytes =
+            hud_plan_offer(c->planner, team->size, c->arena.bytes, hud_arena_free_bytes(&c->arena));
         pthread_mutex_unlock(&c->lock);
     }
+}
+
+void hud_hello_explain_pages(struct hud_team *team, const union hello *all)
+{
+    struct hud_context *c = team->context;
+    int without = 0, first = 0;
+
+    for (int r = team->size - 1; r >= 0; r--)
+        if (all[r].is.pages == PAGES_ORDINARY) {
+            without++;
+            first = r;
+        }
+    if (without == 0 || team->rank != 0 || c->host.world_rank != 0 ||
+        c->config.number[SET_HUGE_PAGES] == SWITCH_OFF || !hud_context_first(c, &c->said_pages))
+        return;
+    hud_log(&c->config, LOG_WARN,
+            "HUDDLE_HUGE_PAGES=on: %d of %d ranks, from rank %d on, have ordinary pages: %s",
+            without, team->size, first,
+            hud_context_huge(c) ? "the pool has too few of 2 MB, and the kernel made none"
+                                : "HUDDLE_PLACEMENT is off");
 }
 
 /* What a rank offers: an arena that can be, room in it, a node, and names that end.  What it says

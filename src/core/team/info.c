@@ -2,6 +2,7 @@
 /* info.c - huddle's facts as JSON, for the CLI, tests and documents. */
 #include "core/choose/explain.h"
 #include "core/team/team.h"
+#include "late/late.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -94,6 +95,15 @@ static int give(json_t *json, char **out)
     return *out ? HUD_OK : HUD_ERR_MEMORY;
 }
 
+const char *hud_missing_library(void)
+{
+    const char *why = NULL;
+
+    for (int i = 0; i < LATE_LIBRARIES && !why; i++)
+        why = hud_late_trouble((enum late)i);
+    return why;
+}
+
 int hud_info_json(const char *topic, char **json)
 {
     static const struct {
@@ -133,6 +143,14 @@ static json_t *groups_json(const struct hud_team *team)
     return levels;
 }
 
+/* Of the arena that are there as huge pages now. */
+static size_t huge_bytes(const struct arena *a)
+{
+    return a->pages == PAGES_POOL          ? a->bytes
+           : a->pages == PAGES_TRANSPARENT ? hud_file_joined_bytes(a->head, a->bytes)
+                                           : 0;
+}
+
 static json_t *pages_json(const struct hud_team *team)
 {
     const struct arena *a = &team->context->arena;
@@ -146,8 +164,9 @@ static json_t *pages_json(const struct hud_team *team)
             elsewhere += a->node >= 0 && nodes[i] != a->node;
         }
     free(nodes);
-    return json_pack("{s:i, s:I, s:o, s:i}", "own_node", a->node, "page_bytes",
-                     (json_int_t)a->page_bytes, "nodes", list, "elsewhere", elsewhere);
+    return json_pack("{s:i, s:I, s:o, s:i, s:s, s:I}", "own_node", a->node, "page_bytes",
+                     (json_int_t)a->page_bytes, "nodes", list, "elsewhere", elsewhere, "kind",
+                     hud_file_pages[a->pages], "huge_bytes", (json_int_t)huge_bytes(a));
 }
 
 static json_t *regions_json(const struct plan *plan)
@@ -198,6 +217,10 @@ int hud_team_json(hud_team *team, char **json)
                                                                         : "yield"));
         json_object_set_new(out, "oversubscribed", json_boolean(team->plan->facts.oversubscribed));
         json_object_set_new(out, "direct", json_boolean(team->plan->facts.direct));
+        json_object_set_new(out, "single_copy",
+                            json_string(team->mem_team.mapped ? "mapped by XPMEM"
+                                        : team->mem_team.pids ? "by the kernel"
+                                                              : "no"));
         json_object_set_new(out, "quick", json_boolean(team->plan->facts.quick));
         json_object_set_new(out, "within", json_string(team->plan->facts.within));
         json_object_set_new(out, "levels", groups_json(team));
