@@ -156,6 +156,22 @@ static int take_evidence(struct reader *r, const char *value, int line)
     return 0;
 }
 
+/* "6/9 1.12"; by whole numbers, since a program's locale may have another decimal point */
+static int take_holds(struct reader *r, const char *value, int line)
+{
+    struct rule *rule = last(r);
+    int whole, dot = 0, hundredths, end = 0, found;
+
+    found = sscanf(value, "%3d/%3d %3d.%n%2d%n", &rule->best, &rule->points, &whole, &dot,
+                   &hundredths, &end);
+    if (found != 4 || end != dot + 2 || value[end] != '\0' || hundredths < 0 || whole < 1 ||
+        rule->best < 0 || rule->best > rule->points || rule->points < 1)
+        return complain(r, line, "holds = \"%.60s\" is not understood (accepted: \"6/9 1.12\")",
+                        value);
+    rule->regret_percent = 100 * whole + hundredths;
+    return 0;
+}
+
 static int take_within(struct reader *r, const char *value, int line)
 {
     bool one = value[0] != '\0' && !strchr(value, ',') && strlen(value) < sizeof last(r)->within;
@@ -225,6 +241,7 @@ static const struct line {
               { "quick", take_quick },
               { "fallback", take_fallback },
               { "evidence", take_evidence },
+              { "holds", take_holds },
               { "within", take_within },
               { "algorithm", take_algorithm },
               { "cheaper_than", take_cheaper_than } };
@@ -247,7 +264,8 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
     return complain(
         r, line,
         "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
-        "quick, within, fallback, evidence, algorithm, then cheaper_than and its parameters)",
+        "quick, within, fallback, evidence, holds, algorithm, then cheaper_than and its "
+        "parameters)",
         key);
 }
 

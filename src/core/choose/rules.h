@@ -19,6 +19,8 @@
  *   fallback = true         for readers and tests: for calls of an earlier row whose algorithm does
  *                           not handle them
  *   evidence = "E7"         for readers: entries of docs/evidence/
+ *   holds = "6/9 1.12"      for readers: simulated, the best at 6 of 9 points of the range of what
+ *                           is assumed of machines, and at most 1.12 times the best's time
  *
  *   [machine]               the machine that a file was measured on.  The file is used only there,
  *                           unless HUDDLE_TUNING names it
@@ -45,6 +47,8 @@ struct rule {
     int direct, quick;            /* the same */
     bool fallback;                /* for calls of another row that its algorithm does not handle */
     char evidence[RULE_EVIDENCE]; /* "": none */
+    int best, points;             /* of `holds`; 0 points: it says nothing */
+    int regret_percent;
     long min_ranks, max_ranks;
     size_t min_bytes, max_bytes;
     char within[TOPO_NAME]; /* "": anywhere */

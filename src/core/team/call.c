@@ -4,6 +4,7 @@
 #include "core/check/longwait.h"
 #include "core/clock.h"
 #include "core/config/log.h"
+#include "core/hash.h"
 #include "core/team/args.h"
 #include "core/team/guard.h"
 
@@ -110,8 +111,9 @@ static void fall_back(struct hud_team *team)
         mem_count_step(&team->mine->calls[MEMBER_FELL_BACK]);
 }
 
-/* Runs a call that every rank of the team makes alike. */
-static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
+/* Runs a call that every rank of the team makes alike.  shape: the same on all of them, published
+ * for who waits long. */
+static int run(struct hud_team *team, enum coll_kind kind, struct coll *call, uint64_t shape)
 {
     enum reason why;
 
@@ -135,7 +137,7 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     const struct plan_slot *slot = &team->plan->slot[entry->slot];
     struct member_state *mine = team->mine;
     uint64_t op = mem_count_read(&mine->calls[entry->slot]) + 1;
-    mem_count_put(&mine->bytes[entry->slot][op % MEMBER_BYTES], call->bytes);
+    mem_count_put(&mine->bytes[entry->slot][op % MEMBER_BYTES], shape);
     mem_count_put(&mine->calls[entry->slot], op);
     call->op = op;
     call->groups = &team->groups;
@@ -242,6 +244,16 @@ static void count_views(struct hud_team *team, enum coll_kind kind, const struct
               team->context->host.threads != 0);
 }
 
+/* How the blocks cut the whole. */
+static uint64_t cut_of(const struct hud_team *team, const struct hud_args *a)
+{
+    uint64_t cut = HASH_START;
+
+    for (int r = 0; r < team->size; r++)
+        cut = (cut ^ a->block_bytes[r]) * HASH_FACTOR;
+    return cut;
+}
+
 /* A call of any collective.  Its flags are known where this is inlined. */
 static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsigned flags,
                               const struct hud_args *a)
@@ -259,7 +271,7 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
     if (flags & COLL_VIEWS)
         count_views(team, kind, a);
     describe(&call, flags, team, a, bytes);
-    return run(team, kind, &call);
+    return run(team, kind, &call, flags & COLL_COUNTS ? cut_of(team, a) : bytes);
 }
 
 int hud_collective(const char *name)
