@@ -118,6 +118,16 @@ def show_one(asked, answer):
     if serves and serves["parameters"]:
         print(f"  with     {parameters_text(serves)}")
     print(f"  because  {why_text(why)}{' of ' + file_of(why) if file_of(why) else ''}")
+    for piece in answer["pieces"]:
+        if (
+            piece.get("second")
+            and piece["min_bytes"] <= answer["bytes"]
+            and (piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"])
+        ):
+            print(
+                f"  or       {name_of(piece['second'])}, if that is faster in a team's first calls"
+                " of a size (HUDDLE_ADAPT)"
+            )
     for piece in answer["ordered"] or ():
         if piece["min_bytes"] <= answer["bytes"] and (
             piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"]

@@ -135,6 +135,14 @@ static int take_fallback(struct reader *r, const char *value, int line)
     return on < 0 ? -1 : 0;
 }
 
+static int take_second(struct reader *r, const char *value, int line)
+{
+    int on = take_bool(r, "second", value, line);
+
+    last(r)->second = on == 1;
+    return on < 0 ? -1 : 0;
+}
+
 /* "E7", "E7 E12" */
 static int take_evidence(struct reader *r, const char *value, int line)
 {
@@ -224,6 +232,7 @@ static const struct line {
               { "direct", take_direct },
               { "quick", take_quick },
               { "fallback", take_fallback },
+              { "second", take_second },
               { "evidence", take_evidence },
               { "within", take_within },
               { "algorithm", take_algorithm },
@@ -244,11 +253,11 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
             return complain(r, line, "%s = \"%.60s\" is not understood (accepted: %s)", key, value,
                             accepted);
         }
-    return complain(
-        r, line,
-        "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
-        "quick, within, fallback, evidence, algorithm, then cheaper_than and its parameters)",
-        key);
+    return complain(r, line,
+                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
+                    "quick, within, fallback, second, evidence, algorithm, then cheaper_than and "
+                    "its parameters)",
+                    key);
 }
 
 static int take_machine(struct reader *r, const char *key, const char *value)

@@ -18,6 +18,7 @@
  *   fragment = "16K"        a parameter of the algorithm
  *   fallback = true         for readers and tests: for calls of an earlier row whose algorithm does
  *                           not handle them
+ *   second = true           never serves, but is tried against the rule that does (HUDDLE_ADAPT)
  *   evidence = "E7"         for readers: entries of docs/evidence/
  *
  *   [machine]               the machine that a file was measured on.  The file is used only there,
@@ -44,6 +45,7 @@ struct rule {
     int oversubscribed;           /* 0, 1, or -1: either */
     int direct, quick;            /* the same */
     bool fallback;                /* for calls of another row that its algorithm does not handle */
+    bool second;                  /* only a second candidate (core/choose/second.c) */
     char evidence[RULE_EVIDENCE]; /* "": none */
     long min_ranks, max_ranks;
     size_t min_bytes, max_bytes;

@@ -18,6 +18,7 @@
 #include "core/check/check.h"
 #include "core/check/longwait.h"
 #include "core/config/log.h"
+#include "core/team/adapt.h"
 #include "core/team/place.h"
 #include "core/team/policy.h"
 #include "core/team/presence.h"
@@ -195,6 +196,8 @@ static void take_up(struct setup *s)
     team->mem_team.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
     if (team->check)
         hud_check_start(team, s->card);
+    hud_adapt_start(team);
+    team->apart = team->check || team->adapt;
 }
 
 static bool gather(struct hud_team *team, const void *mine, size_t bytes, void *all)
@@ -317,8 +320,12 @@ static bool allocate(struct setup *s)
     s->team->process = calloc(ranks, sizeof *s->team->process);
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
     bool checked = (s->team->check || !hud_checks(c)) && hud_rules_builtin();
+    bool adapts = c->config.number[SET_ADAPT] == SWITCH_ON;
+    hud_adapt_free(s->team);
+    s->team->adapt = adapts ? hud_adapt_create() : NULL;
     if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan &&
-        s->team->slices && s->team->pids && s->team->process && checked)
+        s->team->slices && s->team->pids && s->team->process && checked &&
+        (s->team->adapt || !adapts))
         return true;
     s->poor = true;
     if (!s->hello && s->team->size <= c->spare_ranks && local_claim(&c->spare_used))
@@ -347,6 +354,7 @@ static void refuse(struct hud_team *team, enum reason reason)
     team->state = TEAM_REFUSED;
     team->reason = reason;
     hud_check_free(team);
+    hud_adapt_free(team);
     mem_count(&context_stats(team->context)->teams_refused, 1, team->context->host.threads);
     hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks falls back to the MPI: %s",
             team->size, hud_reason_text[reason]);

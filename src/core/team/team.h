@@ -48,6 +48,8 @@ struct hud_team {
     char place_name[SHAPE_LEVELS]
                    [TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
     struct check *check;        /* check.h; NULL: calls are not checked */
+    struct adapt *adapt;        /* adapt.h; NULL: algorithms are not tried */
+    bool apart; /* one of the two is there: the only question of both on the fast path */
 };
 
 /* The data that a member publishes about itself. */
@@ -65,6 +67,13 @@ bool hud_team_is_present(struct hud_team *team);
  * REFUSED, or EARLY: to be called again at its next collective; the same on every rank.
  */
 void hud_team_setup(struct hud_team *team);
+
+/*
+ * Runs the algorithm of an entry of the plan in a call that all ranks make alike; the call's
+ * arguments are there, the rest of it is not.  Returns HUD_OK, or the status with which the call
+ * ended early: the team must be given up.
+ */
+int hud_team_carry_out(struct hud_team *team, const struct plan_entry *entry, struct coll *call);
 
 /* Releases the resources of a READY team; its slice is left, not freed.  Local. */
 void hud_team_leave(struct hud_team *team);
