@@ -8,6 +8,8 @@ from .common import mpis
 from .common.layout import Trouble
 from .common.text import bytes_text, heading, ranges_text, table
 
+POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
+
 
 def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -25,6 +27,18 @@ def add_arguments(parser):
     )
 
 
+def huge_pages():
+    """What the system's pool of huge pages of 2 MB has."""
+    pages = {}
+    for name in ("free", "nr"):
+        try:
+            with open(f"{POOL}/{name}_hugepages", encoding="ascii") as file:
+                pages[name] = int(file.read())
+        except OSError:
+            pages[name] = 0
+    return {"pool_free": pages["free"], "pool_total": pages["nr"]}
+
+
 def collect(options, layout):
     if options.ranks is not None and not 1 <= options.ranks <= 1024:
         raise Trouble(f"--ranks {options.ranks}: a team has 1 to 1024 processes", 2)
@@ -35,6 +49,7 @@ def collect(options, layout):
         "team": layout.ask("team", "--ranks", str(ranks), "--bind", options.bind),
         "mpis": mpis.on_path(layout),
         "algorithms": layout.ask("info", "algorithms"),
+        "huge_pages": huge_pages(),
         "settings": layout.ask("info", "settings"),
     }
 
@@ -99,6 +114,22 @@ def show_pages(members):
     )
 
 
+def show_huge_pages(members, system):
+    """Whose arenas have huge pages, of what kind, and what the system could give."""
+    kinds = {}
+    for member in members:
+        kinds.setdefault(member["team"]["pages"]["kind"], []).append(member)
+    parts = []
+    for kind, having in kinds.items():
+        huge = sum(member["team"]["pages"]["huge_bytes"] for member in having)
+        who = "all ranks" if len(kinds) == 1 else f"{len(having)} ranks"
+        parts.append(f"{who}: {kind}" + (f" ({bytes_text(huge)} now)" if huge else ""))
+    print(
+        f"  pages (HUDDLE_HUGE_PAGES): {'; '.join(parts)}; of 2 MB the system's pool has"
+        f" {system['pool_free']} of {system['pool_total']} free"
+    )
+
+
 def show_choices(choices):
     """Which algorithm serves which sizes, and which rule decided."""
     rows = []
@@ -126,7 +157,7 @@ def show_choices(choices):
     table(["collective", "size", "algorithm", "parameters", "decided by"], rows)
 
 
-def show_team(team):
+def show_team(team, system):
     first = team["members"][0]["team"]
     heading(
         f"A team of {team['ranks']} processes,"
@@ -151,6 +182,8 @@ def show_team(team):
         f"  the team uses {bytes_text(first['lease']['bytes'])} of the"
         f" {bytes_text(first['lease']['arena_bytes'])} of each rank (HUDDLE_MEMORY)"
     )
+    print(f"  single copy between ranks (HUDDLE_CMA, HUDDLE_XPMEM): {first['single_copy']}")
+    show_huge_pages(team["members"], system)
     show_pages(team["members"])
     show_choices(first["choices"])
 
@@ -168,7 +201,7 @@ def show_settings(settings):
 def show(facts, layout):
     print(f"huddle {facts['version']}, libraries in {layout.libs}")
     show_machine(facts["machine"])
-    show_team(facts["team"])
+    show_team(facts["team"], facts["huge_pages"])
     heading("MPIs on PATH")
     table(
         ["mpi", "launcher", "front end"],

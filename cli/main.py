@@ -5,7 +5,7 @@ import argparse
 import os
 import sys
 
-from . import bench, explain, info, model, reproduce, run, settings, simulate, tune, who
+from . import bench, explain, info, model, reproduce, run, settings, simulate, tune, validate, who
 from .common import stop
 from .common.layout import Trouble
 
@@ -23,6 +23,7 @@ COMMANDS = {
         "print which algorithm would serve a call, and why, here or on a described machine",
     ),
     "simulate": (simulate, "simulate how long collectives take on a described machine"),
+    "validate": (validate, "compare simulated times with recorded measurements"),
     "tune": (tune, "measure this machine and write a tuning file"),
     "model": (
         model,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * direct.c - copies between two processes' memories by the kernel: process_vm_readv and
- * process_vm_writev, called until all has moved or nothing more does.
+ * process_vm_writev, called until all has moved or nothing more does.  Where the team has them,
+ * through mappings (mapped.h).
  *
  * A call moves at most 2 GB, less where a page is missing on either side.  What may refuse at any
  * time: ptrace's rules (Yama, other users, a process that must not be dumped), seccomp, another PID
@@ -10,6 +11,7 @@
  * (hud_mem_close).
  */
 #define _GNU_SOURCE
+#include "mem/mapped.h"
 #include "mem/mem.h"
 
 #include <errno.h>
@@ -49,7 +51,8 @@ static struct mem_reach *reach_of(const struct mem *m, int rank)
 /* What was read may be anything if the owner closed its memory meanwhile. */
 size_t hud_mem_pull(struct mem *m, int rank, uint64_t from, void *to, size_t bytes)
 {
-    size_t moved = hud_mem_read(m->team->pids[rank], from, to, bytes);
+    size_t moved = m->team->mapped ? hud_mapped_read(m->team->mapped[rank], from, to, bytes)
+                                   : hud_mem_read(m->team->pids[rank], from, to, bytes);
 
     atomic_thread_fence(memory_order_seq_cst);
     return atomic_load_explicit(&reach_of(m, rank)->closed, memory_order_relaxed) == 0 ? moved : 0;
@@ -64,7 +67,9 @@ size_t hud_mem_push(struct mem *m, int rank, uint64_t to, const void *from, size
 
     atomic_store_explicit(&mine->writes, (uint64_t)rank + 1, memory_order_seq_cst);
     if (atomic_load_explicit(&reach_of(m, rank)->closed, memory_order_seq_cst) == 0)
-        moved = move(process_vm_writev, m->team->pids[rank], to, (uint64_t)(uintptr_t)from, bytes);
+        moved = m->team->mapped ? hud_mapped_write(m->team->mapped[rank], to, from, bytes)
+                                : move(process_vm_writev, m->team->pids[rank], to,
+                                       (uint64_t)(uintptr_t)from, bytes);
     atomic_store_explicit(&mine->writes, 0, memory_order_release);
     return moved;
 }

@@ -76,7 +76,9 @@ struct mem_team {
     struct mem_habit habit;
     const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach
                         each other's memory */
-    size_t reach;    /* where in each member's slice its struct mem_reach is */
+    struct mem_mapped *const *mapped; /* of the members, where they reach it by mappings; NULL: the
+                                         kernel copies (mapped.h) */
+    size_t reach;                     /* where in each member's slice its struct mem_reach is */
 };
 
 /* Of one call: each has its own. */

@@ -148,11 +148,21 @@ static const char *judge(int fd, char *line, size_t bytes)
                : NULL;
 }
 
+/* Of the head, in pages of that file, which may be huge. */
+static size_t whole_pages(int fd)
+{
+    struct stat st;
+    size_t page = fstat(fd, &st) == 0 && st.st_blksize > 0 ? (size_t)st.st_blksize : 1;
+
+    return (sizeof(struct arena_head) + page - 1) / page * page;
+}
+
 static json_t *look(int pid, int fd_there)
 {
     json_t *answer = json_pack("{s:i, s:i}", "pid", pid, "fd", fd_there);
     char path[64], line[TEXT_BYTES];
     const char *problem;
+    size_t bytes;
     void *head;
     int fd;
 
@@ -163,8 +173,8 @@ static json_t *look(int pid, int fd_there)
         return answer;
     }
     problem = judge(fd, line, sizeof line);
-    head =
-        problem ? MAP_FAILED : mmap(NULL, sizeof(struct arena_head), PROT_READ, MAP_SHARED, fd, 0);
+    bytes = whole_pages(fd);
+    head = problem ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (problem)
         complain(answer, problem);
     else if (head == MAP_FAILED)
@@ -172,7 +182,7 @@ static json_t *look(int pid, int fd_there)
     else
         describe(answer, head);
     if (head != MAP_FAILED)
-        munmap(head, sizeof(struct arena_head));
+        munmap(head, bytes);
     close(fd);
     return answer;
 }

@@ -197,11 +197,51 @@ class Info(unittest.TestCase):
             "Machine:",
             "A team of 3 processes, unbound",
             "pages on nodes",
+            "pages (HUDDLE_HUGE_PAGES): all ranks: ordinary",
+            "single copy between ranks (HUDDLE_CMA, HUDDLE_XPMEM): ",
             "of each rank (HUDDLE_MEMORY)",
             "MPIs on PATH",
             "HUDDLE_MEMORY",
         ):
             self.assertIn(words, answer.stdout)
+
+    def test_single_copy(self):
+        """By mappings only where all ranks have them; the fake of libxpmem maps memory by files."""
+        fake = os.path.join(BUILD, "test", "fake")
+        for said, more in (
+            ("no", {"HUDDLE_CMA": "off"}),
+            ("no", {"HUDDLE_CMA": "off", "HUDDLE_XPMEM": "keep", "FAKE_XPMEM_FAILS": "make"}),
+            ("mapped by XPMEM", {"HUDDLE_CMA": "off", "HUDDLE_XPMEM": "copy"}),
+            ("mapped by XPMEM", {"HUDDLE_XPMEM": "keep"}),
+        ):
+            if said != "no" and not os.path.exists(fake):
+                continue
+            with self.subTest(said, **more):
+                if said != "no":
+                    more["FAKE_XPMEM_COPIES"] = "1"
+                more["HUDDLE_ALLTOALL"] = "single"
+                answer = huddle("info", "--json", "--ranks", "2", LD_LIBRARY_PATH=fake, **more)
+                teams = [m["team"] for m in json.loads(answer.stdout)["team"]["members"]]
+                self.assertEqual([said, said], [team["single_copy"] for team in teams])
+
+    def test_huge_pages(self):
+        """On a system that has none, ordinary ones; each rank's kind is told, and the system's."""
+        answer = huddle(
+            "info", "--json", "--ranks", "2", HUDDLE_HUGE_PAGES="on", HUDDLE_MEMORY="4M"
+        )
+        facts = json.loads(answer.stdout)
+        pages = [member["team"]["pages"] for member in facts["team"]["members"]]
+        self.assertEqual(2, len(pages))
+        for one in pages:
+            huge = {"ordinary": 0, "huge, from the pool": 4 << 20}.get(one["kind"])
+            if huge is None:
+                self.assertEqual("huge, transparent", one["kind"])
+                self.assertGreaterEqual(one["huge_bytes"], 2 << 20)
+            else:
+                self.assertEqual(huge, one["huge_bytes"])
+        lines = 1 if "ordinary" in [one["kind"] for one in pages] else 0
+        self.assertEqual(lines, answer.stderr.count("HUDDLE_HUGE_PAGES=on"))
+        self.assertLessEqual(facts["huge_pages"]["pool_free"], facts["huge_pages"]["pool_total"])
 
     def test_bad_setting_is_told(self):
         answer = huddle("info", HUDDLE_MEMORY="lots")

@@ -59,9 +59,9 @@ static void begin(void)
     const char *why;
     int ends[2];
 
-    MUST(hud_arena_create(&own, ARENA_BYTES, &why) == 0);
-    MUST(hud_arena_create(&expected, ARENA_BYTES, &why) == 0);
-    MUST(hud_arena_create(&other, ARENA_BYTES, &why) == 0);
+    MUST(hud_arena_create(&own, ARENA_BYTES, 0, &why) == 0);
+    MUST(hud_arena_create(&expected, ARENA_BYTES, 0, &why) == 0);
+    MUST(hud_arena_create(&other, ARENA_BYTES, 0, &why) == 0);
     MUST(pipe2(ends, O_CLOEXEC) == 0);
     descriptors[TRUE_ARENA] = expected.file.fd;
     descriptors[OTHER_ARENA] = other.file.fd;

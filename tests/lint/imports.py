@@ -11,7 +11,7 @@ import tree
 
 SHARED = "common"
 # command -> commands whose answers it shows
-SEES = {"model": {"simulate"}, "reproduce": {"simulate"}}
+SEES = {"model": {"simulate"}, "reproduce": {"simulate"}, "validate": {"simulate"}}
 MAY_SEE_CLI = (
     "cli/",
     "tests/",

@@ -15,6 +15,7 @@ from typing import Callable, Optional, Sequence
 
 from asked import ask_of_late
 from wrappers import NotHere, attacked, built, every, in_cgroup, namespaces, nothing, odd, on_ranks, one_by_one, one_namespace, twice_in_containers
+from wrappers import no_pool, with_pool
 
 OPEN = ("ompi4", "ompi5")
 MPICH = ("mpich4", "mpich5", "intel")
@@ -201,6 +202,8 @@ NO_CMA = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_smsc": "
 AT_ANOTHER_ROOT = "mkdir root.$$ && at=$PWD/root.$$ && mount --rbind / $at && set -- chroot $at \"$@\""
 # Of what a rank runs out of, --brief has each amount once.
 ONCE = {("descriptors", "0", "-1"), ("descriptors", "1", "1"), ("space", "0", "1"), ("space", "1000000", "-1"), ("space", "20000000", "1")}
+HUGE_PAGES = {"HUDDLE_HUGE_PAGES": "on", "HUDDLE_MEMORY": "4M"}
+NO_HUGE_PAGES = r"HUDDLE_HUGE_PAGES=on: [1-3] of 3 ranks, from rank [0-2] on, have ordinary pages: the pool has too few"
 MEMORY_CALLS = "mbind,move_pages,get_mempolicy,set_mempolicy"
 
 CASES = [
@@ -418,6 +421,15 @@ CASES = [
            again=(amount == "0") == (rank == "1"))
       for amount in ("0", "1") for who, rank in (("all ranks", "-1"), ("one rank", "1"))],
     *[Case("memory", f"a limit of {limit}", BOTH, 3, each=every("prlimit", "--" + limit), handled=True, again=limit != "memlock=0") for limit in ("memlock=0", "nproc=1", "stack=262144")],
+    # (two huge pages for each rank; where the kernel makes none of ordinary ones either, a line reports it)
+    Case("memory", "huge pages from the pool", BOTH, 3, env=HUGE_PAGES, handled=True, **with_pool(6, used=6)),
+    *[Case("memory", f"huge pages of a pool of {pages}, {held} in use", BOTH, 3, env=HUGE_PAGES, handled=True, may_say=[NO_HUGE_PAGES], **with_pool(pages, held), again=held == 6)
+      for pages, held in ((1, 0), (6, 2), (6, 6))],
+    Case("memory", "huge pages, which are forbidden", BOTH, 3, each=every("{tools}/forbid", "madvise"), env=HUGE_PAGES, prepare=no_pool, handled=True, says=[NO_HUGE_PAGES]),
+    Case("memory", "huge pages and policies of memory forbidden", BOTH, 3, each=every("{tools}/forbid", MEMORY_CALLS), env=HUGE_PAGES, handled=True, may_say=[NO_HUGE_PAGES],
+         **with_pool(6), again=True),
+    Case("memory", "huge pages where placement is off", BOTH, 2, env={**HUGE_PAGES, "HUDDLE_PLACEMENT": "off"}, handled=True, says=["ordinary pages: HUDDLE_PLACEMENT is off"],
+         again=True),
     Case("memory", "/dev/shm full", ("ompi4",), 2, outside=fits_in("64k"), launch=TCP, handled=True),
     Case("memory", "cgroup all but full", ALL, 3, env={"HUDDLE_MEMORY": "10M", "HUDDLE_LEASE": "1M"},
          **in_cgroup(300 << 20, ["{bin}/tight", "4000000", "{folder}/limit", "{folder}/usage"])),

@@ -31,6 +31,7 @@ static const struct {
     { "sched_getaffinity", SYS_sched_getaffinity, EPERM },
     { "process_vm_readv", SYS_process_vm_readv, EPERM },
     { "process_vm_writev", SYS_process_vm_writev, EPERM },
+    { "madvise", SYS_madvise, EPERM },
     { "futex", SYS_futex, EPERM },
 };
 

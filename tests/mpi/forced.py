@@ -7,6 +7,7 @@ import os
 
 from cases import ALL, BOTH, COLLECTIVES, LEFT, NO_CMA, NOT_MPICH_4, PROGRAMS
 from cases import Case, every, fixed, on_ranks
+from wrappers import fake_xpmem
 
 # Intel MPI's own MPI_Allgather_c crashes in this program, without huddle too (2021.19).  Large
 # blocks are left to it where only `inline` may serve.
@@ -93,6 +94,58 @@ def refused(collective, name):
             again=True,
         )
         yield case("refused by and by, 5 ranks", ranks=5, command=["{bin}/denied"], handled=True)
+
+
+def mapped(collective, name):
+    """
+    The same by XPMEM's mappings, with a fake of its library: without the kernel's copies, unless
+    it fails on a rank or on all.
+    """
+
+    def case(when, more_env=None, **more):
+        env = {setting_of(collective): name, "HUDDLE_XPMEM": "copy"}
+        return Case(
+            "algorithms",
+            f"{collective} {name} by mappings{when}",
+            **{
+                "mpis": ("ompi4", "mpich4"),
+                "ranks": 3,
+                "command": smaller(PROGRAM_OF[collective]),
+                "env": {**env, "FAKE_XPMEM_COPIES": "1", "HUDDLE_CMA": "off", **(more_env or {})},
+                "collectives": (collective,),
+                "each": fake_xpmem(),
+                "handled": True,
+                "also_passed": ("one rank", *LEFT),
+                **more,
+            },
+        )
+
+    on_one = "-eq 1"
+    yield case("", full=collective not in ("bcast", "allreduce", "alltoall"))
+    if collective != "bcast":
+        return
+    yield case(", 5 ranks", ranks=5, again=True)
+    for what in ("make", "get", "attach"):
+        each = fake_xpmem(what, on_one)
+        yield case(
+            f" that fail on a rank ({what}), by the kernel",
+            {"HUDDLE_CMA": "on"},
+            each=each,
+            again=what != "get",
+        )
+        yield case(
+            f" that fail on a rank ({what})",
+            each=each,
+            handled=None,
+            passed="no algorithm",
+            again=what != "attach",
+        )
+    yield case(" that fail after a while", each=fake_xpmem("late"))
+    yield case(" that fail after a while on a rank", each=fake_xpmem("late", on_one))
+    # (kept ones; this fake has private memory as pages that are not there: a SIGBUS each.  Where it
+    # cannot map others' files either, the kernel copies.)
+    kept = {"HUDDLE_XPMEM": "keep", "FAKE_XPMEM_COPIES": "", "HUDDLE_CMA": "on"}
+    yield case(" of what is not there", kept)
 
 
 def in_turn(algorithms):
@@ -209,6 +262,7 @@ def forced(algorithms, single_copy):
     for algorithm in here:
         if algorithm["direct"]:
             yield from refused(algorithm["collective"], algorithm["name"])
+            yield from mapped(algorithm["collective"], algorithm["name"])
     for algorithm in algorithms:
         force = setting_of(algorithm["collective"])
         for parameter in algorithm["parameters"]:

@@ -82,6 +82,7 @@ class Job:
         words = {
             "bin": os.path.join(programs, peers.abi(mpi)),
             "tools": programs,
+            "fake": os.path.join(setting.build, "test", "fake"),
             "folder": folder,
             "seed": str(time.time_ns() % 10**6),
         }

@@ -120,9 +120,9 @@ int main(int argc, char **argv)
             usable(comm);
         }
         for (int root = 0; root < world_size; root++) {
-            typed(comm, root, MPI_INT, sizeof(int), 2048, 16, 2);
-            typed(comm, root, MPI_INT, sizeof(int), 100, 160, 60);
-            typed(comm, root, MPI_C_LONG_DOUBLE_COMPLEX, sizeof(long double _Complex), 40, 30, 10);
+            typed(comm, root, MPI_INT, sizeof(int), 2048, 16, 8);
+            typed(comm, root, MPI_INT, sizeof(int), 100, 400, 100);
+            typed(comm, root, MPI_C_LONG_DOUBLE_COMPLEX, sizeof(long double _Complex), 40, 75, 30);
             expected += own && root != world_rank ? 3 : 0;
         }
         usable(comm);

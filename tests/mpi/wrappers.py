@@ -4,6 +4,8 @@ Wrappers of a job or of its ranks, which create the conditions of cases.py, and 
 machine and user can create them.
 """
 
+import fcntl
+import mmap
 import os
 import shutil
 import subprocess
@@ -71,6 +73,26 @@ def built(program):
 
 def every(*wrapper):
     return lambda words: [word.format(**words) for word in wrapper]
+
+
+def fake_xpmem(fails="", test="-ge 0"):
+    """
+    Ranks find the fake of libxpmem (tests/unit/fake_xpmem.c); it fails in that way on those whose
+    number passes the shell test.
+    """
+
+    def wrap(words):
+        if not os.path.exists(os.path.join(words["fake"], "libxpmem.so.0")):
+            raise NotHere("the fake of libxpmem was not built")
+        return [
+            "sh",
+            "-c",
+            f'export LD_LIBRARY_PATH={words["fake"]}:$LD_LIBRARY_PATH; if [ {RANK} {test} ]; then'
+            f' export FAKE_XPMEM_FAILS={fails}; fi; exec "$@"',
+            "fake-xpmem",
+        ]
+
+    return wrap
 
 
 def namespaces(kinds, script):
@@ -256,3 +278,75 @@ def in_cgroup(limit_bytes, command, test="-ge 0", namespace=False):
         ]
 
     return dict(prepare=prepare, each=each, clean=clean, command=command)
+
+
+POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
+HUGE = 2 << 20
+POPULATED_HUGE = 0x8000 | 0x40000 | 21 << 26  # MAP_POPULATE, MAP_HUGETLB, MAP_HUGE_2MB
+
+
+def in_pool(name):
+    try:
+        with open(f"{POOL}/{name}_hugepages", encoding="ascii") as file:
+            return int(file.read())
+    except OSError:
+        raise NotHere("no huge pages of 2 MB here") from None
+
+
+def grow_pool(pages):
+    """By so many, or not at all."""
+    had = in_pool("nr")
+    for wanted in (had + pages, had):
+        try:
+            with open(f"{POOL}/nr_hugepages", "w", encoding="ascii") as file:
+                file.write(str(wanted))
+        except OSError:
+            raise NotHere("the pool of huge pages cannot be filled here") from None
+        if in_pool("nr") == had + pages:
+            return
+    raise NotHere("no memory for the pool of huge pages")
+
+
+def no_pool(_):
+    if in_pool("nr") > 0:
+        raise NotHere("the pool of huge pages is in use")
+
+
+def with_pool(pages, held=0, used=None):
+    """
+    The system's pool of huge pages has so many more, of which another process holds some.  All of
+    it is put back.  used: how many the job must have taken at some time.
+    """
+    kept = {}
+
+    def prepare(_):
+        kept["lock"] = open("/tmp/huddle-test-pool", "a", encoding="ascii")  # as tests/unit has it
+        fcntl.flock(kept["lock"], fcntl.LOCK_EX)
+        try:
+            grow_pool(pages)
+        except NotHere:
+            kept.pop("lock").close()
+            raise
+        if held:
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | POPULATED_HUGE
+            kept["others"] = mmap.mmap(-1, held * HUGE, flags=flags)
+        kept["free"] = in_pool("free")
+
+    def clean(_):
+        if "others" in kept:
+            kept.pop("others").close()
+        grow_pool(-pages)
+        kept.pop("lock").close()
+
+    def during(job):
+        least = kept["free"]
+        until = time.monotonic() + 60
+        while job.process.poll() is None and time.monotonic() < until:
+            least = min(least, in_pool("free"))
+            if kept["free"] - least >= used:
+                return
+            time.sleep(0.002)
+        job.complaints.append(f"{kept['free'] - least} pages of the pool were used, not {used}")
+
+    more = {} if used is None else {"during": during}
+    return dict(prepare=prepare, clean=clean, **more)

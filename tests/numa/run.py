@@ -6,11 +6,12 @@ things lie, never for how fast they are.
     run.py --build BUILD --guest NUMAVM [--programs]
 
 8 bound ranks, two a node: every page of a slice lies on its owner's node and the groups follow the
-nodes.  Then each broadcast algorithm, forced, its bytes right: with placement on, by 7 ranks, the
-first alone on its node; and off, by 6 ranks, every page on rank 0's node, which is not the
-machine's first. --programs: also the differential program under Open MPI and MPICH, its calls taken
-and its pages at home: as it is, and with each algorithm that works by NUMA node, 8 ranks and 16 on
-twice the processors.  Exit status 77: there is no guest here.
+nodes; so do huge pages, where the pool has them on that node.  Then each broadcast algorithm,
+forced, its bytes right: with placement on, by 7 ranks, the first alone on its node; and off, by 6
+ranks, every page on rank 0's node, which is not the machine's first. --programs: also the
+differential program under Open MPI and MPICH, its calls taken and its pages at home: as it is, and
+with each algorithm that works by NUMA node, 8 ranks and 16 on twice the processors.  Exit status
+77: there is no guest here.
 """
 
 import argparse
@@ -25,6 +26,8 @@ NODES = 4
 RANKS, PER_NODE = 8, 2
 BY_NODE = ("levels", "segments")
 MPIS = {"openmpi": "mpirun.openmpi --bind-to core -n", "mpich": "mpirun.mpich -bind-to core -n"}
+FROM_POOL = "huge, from the pool"
+NODE_0 = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB"
 OUTSIDE = ("/tmp/", "/run/", "/dev/")  # of this machine, the guest does not see these
 
 # What the guest runs, in a folder that it shares with us.  Every step leaves NAME.out, NAME.err and
@@ -113,6 +116,23 @@ def judge_info(folder):
     return bad
 
 
+def judge_huge(name, kinds):
+    """All pages at home, of the kind expected of each node; None: any but the pool's."""
+
+    def judge(folder):
+        members = json.loads(contents(folder, name + ".out"))["team"]["members"]
+        bad = [] if len(members) == RANKS else [f"{len(members)} members"]
+        for member in members:
+            own = member["rank"] // PER_NODE
+            kind, expected = member["team"]["pages"]["kind"], kinds[own]
+            bad += pages_wrong(member, own, own)
+            if kind != expected if expected else kind == FROM_POOL:
+                bad.append(f"rank {member['rank']}: pages are {kind}")
+        return bad
+
+    return judge
+
+
 def judge_forced(name, algorithm, placed, first):
     """Rank r is on processor first + r."""
 
@@ -137,8 +157,22 @@ def judge_forced(name, algorithm, placed, first):
     return judge
 
 
+def huge_steps(build):
+    """A pool with two pages for each rank: on their nodes, and all of them on node 0."""
+    info = f"HUDDLE_HUGE_PAGES=on HUDDLE_MEMORY=4M {build}/bin/huddle info --ranks {RANKS} --json"
+    pages, kinds = 2 * RANKS, [FROM_POOL] * NODES
+    for name, file, expected in (
+        ("huge", "/proc/sys/vm/nr_hugepages", kinds),
+        ("huge-on-0", f"{NODE_0}/nr_hugepages", [FROM_POOL] + [None] * (NODES - 1)),
+    ):
+        fill = f"echo 0 >/proc/sys/vm/nr_hugepages; echo {pages} >{file}"
+        yield Step(name, f"bash -c '{fill}; {info}'", judge_huge(name, expected))
+    yield Step("pool-off", "bash -c 'echo 0 >/proc/sys/vm/nr_hugepages'", lambda folder: [])
+
+
 def placement_steps(build, algorithms):
     yield Step("info", f"{build}/bin/huddle info --ranks {RANKS} --json", judge_info)
+    yield from huge_steps(build)
     for algorithm in algorithms:
         for placed, first in ((True, 1), (False, 2)):
             name = f"{algorithm}-{'on' if placed else 'off'}"

@@ -34,7 +34,7 @@ int ends_start(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         hud_peers_init(&ends[i]->peers);
-        if (hud_arena_create(&ends[i]->arena, BYTES, &why) != 0)
+        if (hud_arena_create(&ends[i]->arena, BYTES, 0, &why) != 0)
             return -1;
         hud_peers_card(&ends[i]->peers, &ends[i]->arena, &cards[i]);
         cards[i].by_proc = 0;

@@ -22,7 +22,7 @@ static const char *why;
 static int make(void **state)
 {
     (void)state;
-    return hud_arena_create(&arena, 1 * MB, &why);
+    return hud_arena_create(&arena, 1 * MB, 0, &why);
 }
 
 static int end(void **state)
@@ -157,7 +157,7 @@ static void a_stolen_descriptor_is_left_alone(void **state)
     int file = mkstemp(name);
 
     (void)state;
-    assert_int_equal(hud_arena_create(&a, 1 * MB, &why), 0);
+    assert_int_equal(hud_arena_create(&a, 1 * MB, 0, &why), 0);
     assert_int_equal(dup2(file, a.file.fd), a.file.fd);
     assert_int_equal(hud_arena_reserve(&a, 65536, 1, &why), 0);
     assert_int_equal(lseek(file, 0, SEEK_END), 0);
@@ -177,7 +177,7 @@ static void file_size_limit_is_no_signal(void **state)
         struct rlimit max = { 65536, 65536 };
         struct arena a;
         setrlimit(RLIMIT_FSIZE, &max);
-        _exit(hud_arena_create(&a, 1 * MB, &why) == -1 ? 0 : 1);
+        _exit(hud_arena_create(&a, 1 * MB, 0, &why) == -1 ? 0 : 1);
     }
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);

@@ -65,21 +65,38 @@ static void forced(struct rank *r)
                 call_one(r, forced_kind, sizes[s], o, (s + o + (size_t)place) % 2 != 0);
 }
 
-static void every_algorithm_in_turn(void **state)
+/* more: a setting, or NULL; only_direct: algorithms of single copy, which is possible without the
+ * kernel's copies. */
+static void in_turn(const char *more, bool only_direct)
 {
-    (void)state;
     for (int a = 0; hud_shm_algs[a]; a++) {
         const struct alg *alg = hud_shm_algs[a];
         char setting[64];
-        const char *const settings[] = { setting, "HUDDLE_TUNING=off", NULL };
+        const char *const settings[] = { setting, "HUDDLE_TUNING=off", more,
+                                         only_direct ? "HUDDLE_CMA=off" : NULL, NULL };
+        if (only_direct && !alg->family->direct)
+            continue;
         int used = snprintf(setting, sizeof setting, "HUDDLE_%s=%s", alg->coll, alg->name);
         for (char *c = setting; c < setting + used && *c != '='; c++)
             *c = (char)toupper((unsigned char)*c);
         forced_kind = hud_coll_kind(alg->coll);
         for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
-            if (crew_run(ranks, settings, forced) == 0 && !alg->family->direct)
+            if (crew_run(ranks, settings, forced) == 0 && (only_direct || !alg->family->direct))
                 fail_msg("%s, %d ranks: no call was taken", setting, ranks);
     }
+}
+
+static void every_algorithm_in_turn(void **state)
+{
+    (void)state;
+    in_turn(NULL, false);
+}
+
+static void single_copy_by_mappings(void **state)
+{
+    (void)state;
+    in_turn("HUDDLE_XPMEM=keep", true);
+    in_turn("HUDDLE_XPMEM=copy", true);
 }
 
 /* All collectives, one after the other, on one team. */
@@ -97,8 +114,10 @@ static void every_collective_is_taken(void **state)
     static const char *const plain[] = { "HUDDLE_TUNING=off", NULL }, *const order[] = {
         "HUDDLE_REDUCE_ORDER=fixed", NULL
     };
-    const char *const without[] = { "HUDDLE_CMA=off", NULL }, *const *
-                                                                  all[] = { plain, order, without };
+    /* (ranks of a process share its memory anyway; the fake of libxpmem attaches it where it is) */
+    const char *const without[] = { "HUDDLE_CMA=off", NULL },
+                      *const mapped[] = { "HUDDLE_CMA=off", "HUDDLE_XPMEM=keep", NULL },
+                      *const * all[] = { plain, order, without, mapped };
     int every = 0;
 
     (void)state;
@@ -362,6 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_algorithm_in_turn),
+        cmocka_unit_test(single_copy_by_mappings),
         cmocka_unit_test(every_collective_is_taken),
         cmocka_unit_test(little_memory),
         cmocka_unit_test(nothing_is_enough_and_large_elements_are_too_much),

@@ -206,7 +206,7 @@ static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
     char *base[2];
 
     hud_peers_init(&peers);
-    if (hud_arena_create(&own, 1 << 20, &why) != 0)
+    if (hud_arena_create(&own, 1 << 20, 0, &why) != 0)
         return 1;
     size_t offset = hud_arena_reserve(&own, 4096, 2, &why);
     ((char *)own.head)[offset] = (char)(40 + me);
@@ -221,8 +221,11 @@ static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
     if (hud_peers_map(&peers, &own, cards, 2, me, NULL, NULL, base) != 0)
         return 3;
     int pids[2];
-    bool direct = hud_peers_direct(&peers, cards, 2, me, pids);
-    if (pids[me] != (int)getpid() || pids[1 - me] == pids[me] || (hud_direct_likely() && !direct))
+    struct mem_mapped *mapped[2];
+    unsigned direct =
+        hud_peers_direct(&peers, cards, 2, me, DIRECT_CALLS | DIRECT_MAPPED, pids, mapped);
+    if (pids[me] != (int)getpid() || pids[1 - me] == pids[me] ||
+        direct != (hud_direct_likely() ? DIRECT_CALLS : 0U))
         return 5;
     int rc = base[1 - me][offset] == (char)(40 + 1 - me) && base[me] == (char *)own.head ? 0 : 4;
     for (__atomic_add_fetch(stage, 1, __ATOMIC_SEQ_CST);
@@ -274,8 +277,8 @@ static void a_wrong_file_is_refused(void **state)
 
     (void)state;
     hud_peers_init(&peers);
-    assert_int_equal(hud_arena_create(&own, 1 << 20, &why), 0);
-    assert_int_equal(hud_arena_create(&other, 1 << 20, &why), 0);
+    assert_int_equal(hud_arena_create(&own, 1 << 20, 0, &why), 0);
+    assert_int_equal(hud_arena_create(&other, 1 << 20, 0, &why), 0);
     hud_peers_card(&peers, &own, &cards[0]);
     hud_peers_card(&peers, &other, &cards[1]);
     cards[1].process ^= 1;
@@ -300,8 +303,8 @@ static void cards_that_claim_this_process(void **state)
     (void)state;
     hud_peers_init(&peers);
     hud_peers_init(&others);
-    assert_int_equal(hud_arena_create(&own, 1 << 20, &why), 0);
-    assert_int_equal(hud_arena_create(&other, 1 << 20, &why), 0);
+    assert_int_equal(hud_arena_create(&own, 1 << 20, 0, &why), 0);
+    assert_int_equal(hud_arena_create(&other, 1 << 20, 0, &why), 0);
     hud_peers_card(&peers, &own, &cards[0]);
     hud_peers_card(&others, &other, &cards[1]);
     struct peer_card told = cards[1];
@@ -331,7 +334,7 @@ static void single_copy_is_believed_only_if_the_nonce_is_there(void **state)
 
     (void)state;
     hud_peers_init(&peers);
-    assert_int_equal(hud_arena_create(&own, 1 << 20, &why), 0);
+    assert_int_equal(hud_arena_create(&own, 1 << 20, 0, &why), 0);
     hud_peers_card(&peers, &own, &card);
     assert_int_equal(hud_direct_reads(&card, &card), hud_direct_likely());
     other = card;

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -48,7 +47,8 @@ void *hud_arena_map(int fd, size_t bytes)
     if (space == MAP_FAILED)
         return NULL;
     char *base = (char *)(((uintptr_t)space + alignment - 1) & ~(uintptr_t)(alignment - 1));
-    void *got = mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    void *got =
+        mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
     if (base > space)
         munmap(space, (size_t)(base - space));
     munmap(base + bytes, (size_t)(space + alignment - base));
@@ -56,21 +56,6 @@ void *hud_arena_map(int fd, size_t bytes)
         return base;
     munmap(base, bytes);
     return NULL;
-}
-
-/* In pieces, each tried a few times: kernels before 6.2 undo the whole of one allocation at any
- * signal. */
-enum { COMMIT_BYTES = 256 << 10, COMMIT_TRIES = 20 };
-
-static int allocate(int fd, size_t from, size_t bytes)
-{
-    for (int tries = 0; tries < COMMIT_TRIES; tries++) {
-        if (fallocate(fd, 0, (off_t)from, (off_t)bytes) == 0)
-            return 0;
-        if (errno != EINTR)
-            return -1;
-    }
-    return -1;
 }
 
 /* Commits [from, to) of the arena's file.  The owner's allocation is the first touch; the mapping's
@@ -90,13 +75,7 @@ static int commit(struct arena *a, size_t from, size_t to)
                           (unsigned long)NODES, 0U);
         }
     }
-    while (from < to) {
-        size_t piece = to - from < COMMIT_BYTES ? to - from : COMMIT_BYTES;
-        if (allocate(a->file.fd, from, piece) != 0)
-            return -1;
-        from += piece;
-    }
-    return 0;
+    return hud_file_allocate(a->file.fd, from, to - from);
 }
 
 static int fill_head(struct arena *a)
@@ -113,26 +92,42 @@ static int fill_head(struct arena *a)
     return 0;
 }
 
-/* A descriptor of `bytes` that can neither shrink nor grow; -1. */
-static int make_file(size_t bytes)
+/* Of huge pages from the pool, if it has them for so many ranks; else of ordinary ones. */
+static struct descriptor make_file(struct arena *a, int huge_ranks)
 {
-    struct rlimit max;
-    int fd = -1;
+    size_t huge = huge_ranks > 0 ? a->bytes / FILE_HUGE * FILE_HUGE : 0;
+    int fd = huge != 0 && hud_file_pool_suffices(huge, huge_ranks)
+                 ? hud_file_make_huge(huge, hud_topo_numa_nodes() > 1 ? a->node : -1)
+                 : -1;
 
-    /* beyond RLIMIT_FSIZE ftruncate sends a signal */
-    if (getrlimit(RLIMIT_FSIZE, &max) == 0 && max.rlim_cur != RLIM_INFINITY && max.rlim_cur < bytes)
-        return -1;
-    fd = memfd_create("huddle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
-        return -1;
-    if (ftruncate(fd, (off_t)bytes) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
-        return fd;
-    close(fd);
-    return -1;
+        return descriptor_of(hud_file_make(a->bytes));
+    a->pages = PAGES_POOL;
+    a->bytes = huge;
+    return descriptor_of(fd);
 }
 
-int hud_arena_create(struct arena *a, size_t bytes, const char **why)
+static void verify(struct arena *a, size_t offset, size_t bytes);
+
+/* After the head: huge pages are all there, or are made of ordinary ones from the first on.  Where
+ * that fails once, it is not tried again. */
+static void begin_huge(struct arena *a, int ranks)
+{
+    size_t from = a->committed_bytes;
+
+    if (a->pages == PAGES_POOL) {
+        a->committed_bytes = a->bytes;
+    } else if (a->bytes >= FILE_HUGE && hud_budget_room() / (size_t)ranks >= FILE_HUGE &&
+               commit(a, from, FILE_HUGE) == 0) {
+        a->committed_bytes = FILE_HUGE;
+        if (hud_file_join(a->head, FILE_HUGE))
+            a->pages = PAGES_TRANSPARENT;
+    }
+    if (a->committed_bytes > from)
+        verify(a, from, a->committed_bytes - from);
+}
+
+int hud_arena_create(struct arena *a, size_t bytes, int huge_ranks, const char **why)
 {
     struct topo_cpus cpus;
     size_t head_bytes;
@@ -146,12 +141,12 @@ int hud_arena_create(struct arena *a, size_t bytes, const char **why)
     *why = "the memory limit leaves no room";
     if (hud_budget_left() < head_bytes)
         return -1;
-    *why = "memfd_create failed (not allowed here, or out of descriptors)";
-    a->file = descriptor_of(make_file(a->bytes));
-    if (a->file.fd < 0)
-        return -1;
     hud_topo_allowed(&cpus);
     a->node = a->aim = hud_topo_home_node(&cpus);
+    *why = "memfd_create failed (not allowed here, or out of descriptors)";
+    a->file = make_file(a, huge_ranks);
+    if (a->file.fd < 0)
+        return -1;
     *why = "no address space or memory for an arena";
     a->head = hud_arena_map(a->file.fd, a->bytes);
     a->extents = calloc(1, sizeof *a->extents); /* an unfinished arena is destroyed too */
@@ -161,6 +156,8 @@ int hud_arena_create(struct arena *a, size_t bytes, const char **why)
             (struct extent){ .offset = head_bytes, .bytes = a->bytes - head_bytes, .state = FREE };
         a->committed_bytes = head_bytes;
         mem_count(&a->head->stats.arena_bytes, a->bytes, true);
+        if (huge_ranks > 0)
+            begin_huge(a, huge_ranks);
         return 0;
     }
     if (a->head)
@@ -316,12 +313,27 @@ static int grow(struct arena *a, size_t start, size_t end, int committers)
     return 0;
 }
 
+/* Up to the end of a huge page, where the arena has all of it. */
+static size_t whole_huge(const struct arena *a, size_t end)
+{
+    size_t up = (end + FILE_HUGE - 1) / FILE_HUGE * FILE_HUGE;
+
+    return up <= a->bytes ? up : end;
+}
+
+/* Joining is for now only: once the other ranks poll, the kernel takes milliseconds for it, as it
+ * asks every processor. */
 void hud_arena_warm(struct arena *a, size_t bytes, int committers)
 {
-    size_t from = a->committed_bytes, left = a->bytes - from;
+    const struct extent *e = find_free(a, a->page_bytes);
+    size_t from = a->committed_bytes, begin = e ? e->offset : a->bytes, left = a->bytes - begin,
+           to = begin + (bytes < left ? bytes / a->page_bytes * a->page_bytes : left);
+    bool joins = a->pages == PAGES_TRANSPARENT;
 
-    (void)grow(a, from, from + (bytes < left ? bytes / a->page_bytes * a->page_bytes : left),
-               committers);
+    if (joins)
+        to = whole_huge(a, to);
+    if (grow(a, from, to, committers) == 0 && joins && to >= from + FILE_HUGE)
+        (void)hud_file_join((char *)a->head + from, (to - from) / FILE_HUGE * FILE_HUGE);
 }
 
 /* A slice is zero when it is leased. */
@@ -389,18 +401,4 @@ void hud_arena_leave(struct arena *a, size_t offset, int ranks)
         e->state = LEFT;
         e->ranks = ranks;
     }
-}
-
-int hud_arena_pages(const struct arena *a, size_t offset, size_t bytes, int *nodes)
-{
-    size_t pages = bytes / a->page_bytes;
-    void **where = malloc(pages * sizeof *where);
-    int rc = -1;
-
-    for (size_t i = 0; where && i < pages; i++)
-        where[i] = (char *)a->head + offset + i * a->page_bytes;
-    if (where)
-        rc = syscall(SYS_move_pages, 0, pages, where, NULL, nodes, 0) == 0 ? 0 : -1;
-    free(where);
-    return rc;
 }

@@ -15,6 +15,7 @@
 #define HUD_ARENA_H
 
 #include "core/arena/descriptor.h"
+#include "core/arena/file.h"
 #include "core/team/member.h"
 #include "core/team/stats.h"
 
@@ -61,8 +62,9 @@ void hud_arena_sign(struct arena_head *head);
 struct extent;
 
 struct arena {
-    struct arena_head *head; /* NULL: there is no arena */
-    size_t bytes, page_bytes;
+    struct arena_head *head;  /* NULL: there is no arena */
+    size_t bytes, page_bytes; /* page_bytes: of ordinary pages */
+    enum arena_pages pages;
     size_t committed_bytes; /* from the start; pages beyond were never touched */
     size_t used_bytes;      /* from the start; beyond are zeros */
     struct descriptor file; /* the memfd; checked before each use */
@@ -80,8 +82,12 @@ size_t hud_arena_alignment(size_t bytes);
  * space. */
 void *hud_arena_map(int fd, size_t bytes);
 
-/* Makes an arena of `bytes` (whole pages).  Returns 0, or -1 with a static line in *why. */
-int hud_arena_create(struct arena *a, size_t bytes, const char **why);
+/*
+ * Makes an arena of `bytes` (whole pages).  huge_ranks: of huge pages, if the system has them for so
+ * many ranks, else of ordinary ones; 0: of ordinary ones.  Returns 0, or -1 with a static line in
+ * *why.
+ */
+int hud_arena_create(struct arena *a, size_t bytes, int huge_ranks, const char **why);
 void hud_arena_destroy(struct arena *a);
 
 /* Drops one hold on a mapping of the owner's process. */

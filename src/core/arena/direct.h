@@ -6,13 +6,20 @@
 
 #include "core/arena/peers.h"
 
+/* How a process reaches another one's memory: by system calls, or mapped (mem/mapped.h). */
+enum direct_way { DIRECT_CALLS = 1, DIRECT_MAPPED = 2 };
+
 /* Reads the nonce at the start of a peer's arena, through the peer's own mapping of it: only the
  * right process has it there. */
 bool hud_direct_reads(const struct peer_card *own, const struct peer_card *peer);
 
+/* The same through a mapping of that process's memory: the mapping, or NULL. */
+struct mem_mapped *hud_direct_maps(const struct peer_card *peer, bool keeps);
+
 /* Whether single copy would probably work in a team of processes of this user: a guess of one
  * process, for use before there is a team. */
 bool hud_direct_likely(void);
+bool hud_direct_may_map(void); /* the same of mappings */
 
 /*
  * Whether single copy is worth its while: the kernel copies 64 KB of this process within

@@ -74,8 +74,12 @@ void hud_peers_destroy(struct peers *p)
             hud_arena_drop(peer->head, peer->bytes);
         else if (peer->head)
             munmap(peer->head, peer->bytes);
+        if (peer->mapped)
+            hud_mapped_close(peer->mapped);
         free(peer);
     }
+    if (p->card.offer != 0)
+        hud_mapped_withdraw();
     descriptor_close(&p->sock);
     pthread_mutex_destroy(&p->lock);
 }
@@ -133,6 +137,7 @@ static void fill_card(struct peers *p, const struct arena *own, struct peer_card
     card->fd = own->file.fd;
     card->uid = (uint32_t)geteuid();
     card->by_proc = opens_by_proc(own, card);
+    card->offer = p->maps ? hud_mapped_offer() : 0;
     p->sock = hud_handover_open(card->socket);
     p->own = own->head;
     pthread_mutex_lock(&here_lock);
@@ -297,28 +302,45 @@ int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_ca
     return out;
 }
 
-static bool reads(struct peers *p, const struct peer_card *own, const struct peer_card *card)
+/* Those of the ways that reach a mapped peer's memory. */
+static unsigned ways_to(struct peers *p, const struct peer_card *own, const struct peer_card *card,
+                        unsigned ways, struct mem_mapped **mapped)
 {
+    struct mem_mapped *made = NULL;
+    unsigned found = 0;
+
     pthread_mutex_lock(&p->lock);
     struct peer *peer = hud_peers_find(p, card->nonce); /* stays: it is mapped */
-    bool unknown = peer->direct == DIRECT_UNKNOWN, yes = peer->direct == DIRECT_YES;
+    unsigned untried = ways & ~peer->tried;
     pthread_mutex_unlock(&p->lock);
-    if (unknown) {
-        yes = hud_direct_reads(own, card);
-        pthread_mutex_lock(&p->lock);
-        peer->direct = yes ? DIRECT_YES : DIRECT_NO;
-        pthread_mutex_unlock(&p->lock);
+    if ((untried & DIRECT_CALLS) && hud_direct_reads(own, card))
+        found |= DIRECT_CALLS;
+    if ((untried & DIRECT_MAPPED) && own->offer != 0 &&
+        (made = hud_direct_maps(card, p->keeps)) != NULL)
+        found |= DIRECT_MAPPED;
+    pthread_mutex_lock(&p->lock);
+    peer->tried |= untried;
+    peer->ways |= found;
+    if (made && !peer->mapped) {
+        peer->mapped = made;
+        made = NULL;
     }
-    return yes;
+    *mapped = peer->mapped;
+    found = peer->ways & ways;
+    pthread_mutex_unlock(&p->lock);
+    if (made) /* another thread was first */
+        hud_mapped_close(made);
+    return found;
 }
 
-bool hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me, int *pids)
+unsigned hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me,
+                          unsigned ways, int *pids, struct mem_mapped **mapped)
 {
-    bool all = true;
-
     for (int r = 0; r < ranks; r++) {
         pids[r] = cards[r].pid;
-        all = all && (r == me || reads(p, &cards[me], &cards[r]));
+        mapped[r] = NULL;
+        if (r != me && ways != 0)
+            ways &= ways_to(p, &cards[me], &cards[r], ways, &mapped[r]);
     }
-    return all;
+    return ways;
 }

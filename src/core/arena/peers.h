@@ -12,6 +12,7 @@
 #define HUD_PEERS_H
 
 #include "core/arena/handover.h"
+#include "mem/mapped.h"
 
 #include <pthread.h>
 
@@ -22,6 +23,7 @@ struct peer_card {
     uint64_t process;        /* random, per process image */
     uint64_t pid_namespace, user_namespace; /* inode numbers; 0: not known */
     uint64_t net_namespace;                 /* in which the socket's name is valid */
+    int64_t offer;                          /* hud_mapped_offer; 0: none */
     int32_t pid, fd;
     uint32_t uid;
     uint32_t by_proc;           /* nonzero: it can open its own descriptor by /proc/PID/fd */
@@ -40,12 +42,13 @@ struct peer {
     unsigned char nonce[ARENA_NONCE];
     struct arena_head *head;
     size_t bytes;
-    bool borrowed;     /* of this process: not to be unmapped here */
-    bool sent;         /* this rank's descriptor was sent to it */
-    int awaited;       /* set-ups of this process that wait for its descriptor, of card_bytes */
-    size_t card_bytes; /* by its card */
-    bool failed;       /* the descriptor that came cannot be mapped */
-    enum { DIRECT_UNKNOWN, DIRECT_YES, DIRECT_NO } direct; /* this process can read its memory */
+    bool borrowed;        /* of this process: not to be unmapped here */
+    bool sent;            /* this rank's descriptor was sent to it */
+    int awaited;          /* set-ups of this process that wait for its descriptor, of card_bytes */
+    size_t card_bytes;    /* by its card */
+    bool failed;          /* the descriptor that came cannot be mapped */
+    unsigned tried, ways; /* enum direct_way: of reaching its memory, and those that work */
+    struct mem_mapped *mapped; /* its memory, of DIRECT_MAPPED */
     struct peer *next;
 };
 
@@ -65,6 +68,8 @@ struct peers {
     unsigned earlies; /* number so far; a new one replaces the oldest */
     bool lost;        /* see hud_peers_lost */
     bool proc_failed; /* /proc failed once: not offered again */
+    bool maps;        /* offers its memory to others' mappings, and keeps those that it makes... */
+    bool keeps;       /* ... of theirs; both set before the card is asked for */
     bool card_known;
     struct peer_card card; /* of this rank's arena, once it was asked for */
     struct arena_head *own;
@@ -93,9 +98,13 @@ void hud_peers_send_again(struct peers *p, const struct peer_card *cards, int ra
 int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_card *cards,
                   int ranks, int me, void (*progress)(void *arg), void *arg, char **base);
 
-/* Whether this process can read the memory of every other member; after hud_peers_map.  Each member
- * is tried once in the life of the context.  pids: of all members. */
-bool hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me, int *pids);
+/*
+ * Which of those ways (enum direct_way, a set) reach the memory of every other member; after
+ * hud_peers_map.  Each member is tried once in the life of the context.  pids, mapped: of all
+ * members; mapped is NULL for this one, and where that way does not work.
+ */
+unsigned hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me,
+                          unsigned ways, int *pids, struct mem_mapped **mapped);
 
 /* ---- between peers.c and arrivals.c ---- */
 

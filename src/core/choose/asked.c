@@ -23,6 +23,18 @@ static void find_processors(struct asked *a)
     a->processors = quota < a->processors ? quota : a->processors;
 }
 
+/* Whether ranks here would reach each other's memory, as far as one process can tell. */
+static void find_direct(struct asked *a)
+{
+    const long *number = a->config.number;
+    bool maps = number[SET_XPMEM] != XPMEM_OFF && hud_direct_may_map(),
+         calls = number[SET_CMA] != SINGLE_COPY_OFF && hud_direct_likely();
+
+    a->facts.direct = maps || calls;
+    a->facts.quick = maps ? number[SET_XPMEM] == XPMEM_KEEP
+                          : calls && (number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
+}
+
 /* As the set-up of a team does it. */
 static bool find_place(struct asked *a)
 {
@@ -45,9 +57,7 @@ static bool find_place(struct asked *a)
             a->table->unit[i] = (int16_t)place.unit[i];
         a->facts.ranks = a->ranks;
         a->facts.oversubscribed = a->ranks > a->processors;
-        a->facts.direct = a->config.number[SET_CMA] != SINGLE_COPY_OFF && hud_direct_likely();
-        a->facts.quick = a->facts.direct &&
-                         (a->config.number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
+        find_direct(a);
         hud_plan_within(a->table, a->ranks, a->facts.within);
     }
     free((void *)(uintptr_t)place.unit);

@@ -54,7 +54,8 @@ struct plan_facts {
     int ranks;
     bool oversubscribed;
     bool direct; /* the ranks can reach each other's memory: algorithms that need it may serve */
-    bool quick;  /* and the kernel copies quickly for each of them (core/arena/direct.h) */
+    bool quick;  /* and the kernel copies quickly for each of them (core/arena/direct.h), or their
+                    memory stays mapped */
     char within[TOPO_NAME]; /* the lowest level that holds all ranks, or "machine" */
 };
 

@@ -43,6 +43,7 @@ enum { SET_MAX = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256, SET_KEPT = S
 enum config_switch { SWITCH_OFF, SWITCH_ON };
 enum config_single_copy { SINGLE_COPY_OFF, SINGLE_COPY_ON, SINGLE_COPY_AUTO };
 enum config_order { ORDER_ANY, ORDER_FIXED };
+enum config_xpmem { XPMEM_OFF, XPMEM_COPY, XPMEM_KEEP };
 enum config_death { DEATH_WAIT, DEATH_ABORT };
 enum config_log { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 enum config_choice {

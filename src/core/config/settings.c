@@ -14,7 +14,8 @@ static const char *const words_single_copy[] = { "off", "on", "auto", NULL };
 static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",
                                           NULL }; /* as enum mem_way */
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
-static const char *const words_death[] = { "wait", "abort", NULL }; /* as enum config_death */
+static const char *const words_xpmem[] = { "off", "copy", "keep", NULL }; /* as enum config_xpmem */
+static const char *const words_death[] = { "wait", "abort", NULL };       /* as enum config_death */
 static const char *const words_order[] = { "any", "fixed", NULL };
 static const char *words_of[COLL_KINDS][SET_ALGS + 3]; /* choices of a collective */
 

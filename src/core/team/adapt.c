@@ -56,9 +56,13 @@ struct trial_verdict hud_trial_decide(const struct trial_times *times)
 
 /* ---- the team's ---- */
 
-struct adapt *hud_adapt_create(void)
+bool hud_adapt_create(struct hud_team *team)
 {
-    return calloc(1, sizeof(struct adapt));
+    if (team->context->config.number[SET_ADAPT] != SWITCH_ON)
+        return true;
+    if (!team->adapt) /* else there was an early round */
+        team->adapt = calloc(1, sizeof *team->adapt);
+    return team->adapt != NULL;
 }
 
 void hud_adapt_free(struct hud_team *team)
@@ -72,6 +76,7 @@ void hud_adapt_start(struct hud_team *team)
     struct adapt *a = team->adapt;
     const struct plan *plan = team->plan;
 
+    team->apart = team->check || a;
     if (!a)
         return;
     a->clock_ns = clock_ns;
@@ -85,6 +90,7 @@ void hud_adapt_start(struct hud_team *team)
                 a->agree->slot < 0 ? "no algorithm for a small allreduce"
                                    : "memory has no room for a second algorithm, or none is known");
     hud_adapt_free(team);
+    team->apart = team->check != NULL;
 }
 
 void hud_adapt_name(const struct plan_entry *entry, const struct plan_entry *other, char *text,

@@ -92,9 +92,10 @@ static inline int trial_index(int axis, int entry, int class)
     return entry + axis * TRIAL_CLASSES + class;
 }
 
-/* Memory for a team's trials; NULL: there is none. */
-struct adapt *hud_adapt_create(void);
-/* Once the team has its plan: nothing to try frees the memory. */
+/* Memory for a team's trials, where the setting asks for them.  False: there is none. */
+bool hud_adapt_create(struct hud_team *team);
+/* Once the team has its plan, and knows whether its calls are checked: sets team->apart.  Where
+ * there is nothing to try, the memory is freed. */
 void hud_adapt_start(struct hud_team *team);
 void hud_adapt_free(struct hud_team *team);
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "core/team/context.h"
 #include "core/arena/budget.h"
+#include "core/arena/direct.h"
 #include "core/check/check.h"
 #include "core/config/log.h"
 #include "core/hash.h"
@@ -99,6 +100,8 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->announced_checks =
         c->host.present ? hud_config_checks(c->host.settings) : hud_presence_checked();
     c->host.settings = NULL;
+    c->peers.maps = c->config.number[SET_XPMEM] != XPMEM_OFF;
+    c->peers.keeps = c->config.number[SET_XPMEM] == XPMEM_KEEP;
     if (hud_checks(c))
         c->config.number[SET_FIRST] = 1; /* a call before the set-up would not be checked */
     if (c->config.error[0] == '\0')
@@ -156,6 +159,19 @@ static void move_stats(struct hud_context *c)
         mem_count_move(&from[i], &to[i]);
 }
 
+/* A slice on another node than its rank's would split a huge page. */
+bool hud_context_huge(const struct hud_context *c)
+{
+    return c->config.number[SET_HUGE_PAGES] == SWITCH_ON &&
+           c->config.number[SET_PLACEMENT] == SWITCH_ON;
+}
+
+unsigned hud_context_ways(const struct hud_context *c)
+{
+    return (c->config.number[SET_CMA] != SINGLE_COPY_OFF ? DIRECT_CALLS : 0) |
+           (c->config.number[SET_XPMEM] != XPMEM_OFF ? DIRECT_MAPPED : 0);
+}
+
 int hud_context_arena(struct hud_context *c, int team_ranks)
 {
     int rc = 0;
@@ -169,7 +185,8 @@ int hud_context_arena(struct hud_context *c, int team_ranks)
             c->arena_why = "too little address space is left (ulimit -v)";
         } else if (!hud_budget_has_descriptors()) {
             c->arena_why = "fewer than 64 descriptors are allowed (ulimit -n)";
-        } else if (hud_arena_create(&c->arena, bytes, &c->arena_why) == 0) {
+        } else if (hud_arena_create(&c->arena, bytes, hud_context_huge(c) ? ranks : 0,
+                                    &c->arena_why) == 0) {
             c->arena_why = NULL;
             c->arena.head->mark.world_rank = c->host.world_rank;
             move_stats(c);

@@ -41,6 +41,7 @@ struct hud_context {
     int seen_ranks;
     bool said[REASON_COUNT]; /* a line about that reason has been printed */
     bool said_order;         /* and one about a violation of HUDDLE_REDUCE_ORDER=fixed */
+    bool said_pages;         /* and one about ranks without huge pages */
     _Atomic(void *) stats;   /* struct stats *: in the arena; until there is one, early */
     struct stats early;      /* counts of other threads while the arena is created; added when
                                 statistics are printed */
@@ -58,6 +59,12 @@ static inline struct stats *context_stats(struct hud_context *context)
 {
     return local_get(&context->stats);
 }
+
+/* Whether HUDDLE_HUGE_PAGES asks for huge pages, and nothing forbids them. */
+bool hud_context_huge(const struct hud_context *context);
+
+/* By the settings, the ways to another rank's memory (enum direct_way). */
+unsigned hud_context_ways(const struct hud_context *context);
 
 /* Creates the arena at first use: 0, or -1 and context->arena_why.  team_ranks: for the budget, if
  * the host does not know the number of ranks on the node. */

@@ -96,6 +96,7 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     } else if (hud_peers_lost(&c->peers)) {
         hello->is.reason = REASON_REACH;
     } else {
+        hello->is.pages = c->arena.pages;
         hello->is.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
         hud_peers_card(&c->peers, &c->arena, &hello->is.card);
         pthread_mutex_lock(&c->lock);
@@ -103,6 +104,26 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
                                                hud_arena_free_bytes(&c->arena));
         pthread_mutex_unlock(&c->lock);
     }
+}
+
+void hud_hello_explain_pages(struct hud_team *team, const union hello *all)
+{
+    struct hud_context *c = team->context;
+    int without = 0, first = 0;
+
+    for (int r = team->size - 1; r >= 0; r--)
+        if (all[r].is.pages == PAGES_ORDINARY) {
+            without++;
+            first = r;
+        }
+    if (without == 0 || team->rank != 0 || c->host.world_rank != 0 ||
+        c->config.number[SET_HUGE_PAGES] == SWITCH_OFF || !hud_context_first(c, &c->said_pages))
+        return;
+    hud_log(&c->config, LOG_WARN,
+            "HUDDLE_HUGE_PAGES=on: %d of %d ranks, from rank %d on, have ordinary pages: %s",
+            without, team->size, first,
+            hud_context_huge(c) ? "the pool has too few of 2 MB, and the kernel made none"
+                                : "HUDDLE_PLACEMENT is off");
 }
 
 /* What a rank offers: an arena that can be, room in it, a node, and names that end.  What it says

@@ -134,6 +134,14 @@ static json_t *groups_json(const struct hud_team *team)
     return levels;
 }
 
+/* Of the arena that are there as huge pages now. */
+static size_t huge_bytes(const struct arena *a)
+{
+    return a->pages == PAGES_POOL          ? a->bytes
+           : a->pages == PAGES_TRANSPARENT ? hud_file_joined_bytes(a->head, a->bytes)
+                                           : 0;
+}
+
 static json_t *pages_json(const struct hud_team *team)
 {
     const struct arena *a = &team->context->arena;
@@ -147,8 +155,9 @@ static json_t *pages_json(const struct hud_team *team)
             elsewhere += a->node >= 0 && nodes[i] != a->node;
         }
     free(nodes);
-    return json_pack("{s:i, s:I, s:o, s:i}", "own_node", a->node, "page_bytes",
-                     (json_int_t)a->page_bytes, "nodes", list, "elsewhere", elsewhere);
+    return json_pack("{s:i, s:I, s:o, s:i, s:s, s:I}", "own_node", a->node, "page_bytes",
+                     (json_int_t)a->page_bytes, "nodes", list, "elsewhere", elsewhere, "kind",
+                     hud_file_pages[a->pages], "huge_bytes", (json_int_t)huge_bytes(a));
 }
 
 static json_t *regions_json(const struct plan *plan)
@@ -224,6 +233,10 @@ int hud_team_json(hud_team *team, char **json)
                                                                         : "yield"));
         json_object_set_new(out, "oversubscribed", json_boolean(team->plan->facts.oversubscribed));
         json_object_set_new(out, "direct", json_boolean(team->plan->facts.direct));
+        json_object_set_new(out, "single_copy",
+                            json_string(team->mem_team.mapped ? "mapped by XPMEM"
+                                        : team->mem_team.pids ? "by the kernel"
+                                                              : "no"));
         json_object_set_new(out, "quick", json_boolean(team->plan->facts.quick));
         json_object_set_new(out, "within", json_string(team->plan->facts.within));
         json_object_set_new(out, "levels", groups_json(team));

@@ -36,7 +36,7 @@ struct setup {
     struct plan *plan;    /* memory for the team's */
     char **base;          /* [size] arenas */
     size_t bytes, offset; /* of the slice */
-    bool direct;          /* this rank can read the others' memory; at last, all can */
+    unsigned direct;      /* ways in which this rank reaches the others' memory; at last, all do */
     bool quick;           /* and the kernel copies quickly for it; at last, for all */
     union hello *spare;   /* in use as hello, or NULL */
     bool poor; /* no private memory: hello is the context's spare, to say no in the first round */
@@ -127,6 +127,7 @@ static enum reason prepare(struct setup *s)
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
     const char *why = "";
+    bool reaches;
 
     for (int r = 0; r < team->size; r++)
         s->card[r] = s->hello[r].is.card;
@@ -137,10 +138,12 @@ static enum reason prepare(struct setup *s)
                 missing - 1);
         return REASON_REACH;
     }
-    team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true, &s->direct);
-    s->direct = s->direct && c->config.number[SET_CMA] != SINGLE_COPY_OFF &&
-                hud_peers_direct(&c->peers, s->card, team->size, team->rank, team->pids);
-    s->quick = s->direct && (c->config.number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
+    team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true, &reaches);
+    if (reaches)
+        s->direct = hud_peers_direct(&c->peers, s->card, team->size, team->rank,
+                                     hud_context_ways(c), team->pids, team->mapped);
+    s->quick = (s->direct & DIRECT_CALLS) &&
+               (c->config.number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
     if (team->bytes == 0)
         return REASON_LEASE;
     pthread_mutex_lock(&c->lock);
@@ -164,8 +167,8 @@ static void take_plan(struct setup *s)
     struct hud_context *c = team->context;
     struct plan_facts facts = { .ranks = team->size,
                                 .oversubscribed = s->place->oversubscribed != 0,
-                                .direct = s->direct,
-                                .quick = s->direct && s->quick };
+                                .direct = s->direct != 0,
+                                .quick = s->direct & DIRECT_MAPPED ? c->peers.keeps : s->quick };
 
     hud_plan_within(s->place, team->size, facts.within);
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
@@ -192,12 +195,12 @@ static void take_up(struct setup *s)
                               .home_mask = mask,
                               .policy = &team->policy,
                               .team = &team->mem_team };
-    team->mem_team.pids = s->direct ? team->pids : NULL;
+    team->mem_team.pids = s->direct != 0 ? team->pids : NULL;
+    team->mem_team.mapped = s->direct & DIRECT_MAPPED ? team->mapped : NULL;
     team->mem_team.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
     if (team->check)
         hud_check_start(team, s->card);
     hud_adapt_start(team);
-    team->apart = team->check || team->adapt;
 }
 
 static bool gather(struct hud_team *team, const void *mine, size_t bytes, void *all)
@@ -220,9 +223,10 @@ static enum reason run_rounds(struct setup *s)
     s->garbled = reason == REASON_EXCHANGE;
     if (reason != REASON_NONE)
         return reason;
+    hud_hello_explain_pages(team, s->hello);
     mine = (struct reply){ .reason = prepare(s) };
     mine.offset = s->offset;
-    mine.direct = s->direct;
+    mine.direct = (uint16_t)s->direct;
     mine.quick = s->quick;
     if (!gather(team, &mine, sizeof mine, s->reply))
         return REASON_EXCHANGE;
@@ -230,7 +234,7 @@ static enum reason run_rounds(struct setup *s)
     s->garbled = reason == REASON_EXCHANGE;
     bool out_of_reach = false;
     for (int r = 0; r < team->size; r++) {
-        s->direct = s->direct && s->reply[r].direct;
+        s->direct &= s->reply[r].direct;
         s->quick = s->quick && s->reply[r].quick;
         out_of_reach = out_of_reach || s->reply[r].reason == REASON_REACH;
     }
@@ -316,16 +320,15 @@ static bool allocate(struct setup *s)
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
     free(s->team->pids);
     s->team->pids = calloc(ranks, sizeof *s->team->pids);
+    free(s->team->mapped);
+    s->team->mapped = calloc(ranks, sizeof *s->team->mapped);
     free(s->team->process);
     s->team->process = calloc(ranks, sizeof *s->team->process);
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
     bool checked = (s->team->check || !hud_checks(c)) && hud_rules_builtin();
-    bool adapts = c->config.number[SET_ADAPT] == SWITCH_ON;
-    hud_adapt_free(s->team);
-    s->team->adapt = adapts ? hud_adapt_create() : NULL;
     if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan &&
-        s->team->slices && s->team->pids && s->team->process && checked &&
-        (s->team->adapt || !adapts))
+        s->team->slices && s->team->pids && s->team->mapped && s->team->process && checked &&
+        hud_adapt_create(s->team))
         return true;
     s->poor = true;
     if (!s->hello && s->team->size <= c->spare_ranks && local_claim(&c->spare_used))
@@ -354,7 +357,6 @@ static void refuse(struct hud_team *team, enum reason reason)
     team->state = TEAM_REFUSED;
     team->reason = reason;
     hud_check_free(team);
-    hud_adapt_free(team);
     mem_count(&context_stats(team->context)->teams_refused, 1, team->context->host.threads);
     hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks falls back to the MPI: %s",
             team->size, hud_reason_text[reason]);

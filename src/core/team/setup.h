@@ -26,6 +26,7 @@ union hello {
         int32_t world_rank;
         int32_t quota;             /* processors the cgroup allows */
         int32_t node;              /* NUMA node of the arena, or where this rank runs now */
+        uint32_t pages;            /* enum arena_pages of the arena */
         uint64_t settings;         /* digest of those that must agree */
         char values[HELLO_VALUES]; /* "NAME=VALUE" lines of settings that differ from the default,
                                       as many as fit, for messages */
@@ -38,8 +39,8 @@ union hello {
 /* Second round. */
 struct reply {
     uint32_t reason; /* REASON_NONE: the slice is there and all arenas are mapped */
-    uint16_t direct; /* nonzero: this rank can read the others' memory */
-    uint16_t quick;  /* nonzero: and the kernel copies quickly for it */
+    uint16_t direct; /* enum direct_way, a set: of reaching the others' memory */
+    uint16_t quick;  /* nonzero: the kernel copies quickly for this rank */
     uint64_t offset; /* of the slice in the arena */
 };
 
@@ -47,6 +48,10 @@ void hud_hello_make(struct hud_team *team, union hello *hello);
 
 /* "NAME=VALUE" of a setting, from that rank's hello, else its default. */
 void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT]);
+
+/* Where huge pages are asked for and some ranks have none, the job's rank 0 prints a line, once.
+ * No choice depends on it. */
+void hud_hello_explain_pages(struct hud_team *team, const union hello *all);
 
 /*
  * Pure: every rank gets the same answer from the same hellos.  *bytes: of the slice; *who: the rank

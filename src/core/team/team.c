@@ -47,6 +47,7 @@ void hud_team_free(hud_team *team)
     hud_shape_groups_free(&team->groups);
     free(team->slices);
     free(team->pids);
+    free(team->mapped);
     free(team->process);
     hud_adapt_free(team);
     kept_free(&kept_teams, team);

@@ -27,8 +27,9 @@ struct hud_team {
     struct mem mem; /* of a call that has not begun */
     struct mem_policy policy;
     struct mem_team mem_team;
-    char **slices; /* [size] where this process maps them */
-    int *pids;     /* [size] */
+    char **slices;              /* [size] where this process maps them */
+    int *pids;                  /* [size] */
+    struct mem_mapped **mapped; /* [size] the peers'; see hud_peers_direct */
     struct team_process {
         int pid;          /* in this process's PID namespace; 0: not known here */
         uint64_t started; /* hud_process_started, as this process reads it; 0: not read yet */

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How well simulated times agree with measured ones: three numbers for a set of calls."""
+
+import itertools
+import math
+import statistics
+from collections import namedtuple
+
+# bias: geometric mean of simulated / measured.  error: geometric mean of the deviation, a factor of
+# at least 1.  tau: Kendall's, of the order of algorithms at a size, mean over the sizes with two
+# algorithms or more; None: there is no such size.  low, high: (simulated / measured,
+# algorithm, bytes).
+Agreement = namedtuple("Agreement", "figures bias error tau low high")
+
+
+def kendall(pairs):
+    """1: the same order; -1: the reverse.  pairs: (measured, simulated); None for less than two."""
+    signs = [
+        (a[0] - b[0]) * (a[1] - b[1]) for a, b in itertools.combinations(pairs, 2) if a[0] != b[0]
+    ]
+    if not signs:
+        return None
+    return sum((sign > 0) - (sign < 0) for sign in signs) / len(signs)
+
+
+def agreement(measured, simulated):
+    """Both: (algorithm, bytes) -> us; of calls that are in both.  None: there are none."""
+    both = {key: (us, simulated[key]) for key, us in measured.items() if key in simulated}
+    if not both:
+        return None
+    logs = {key: math.log(there / us) for key, (us, there) in both.items()}
+    sizes = {}
+    for (_, size), pair in both.items():
+        sizes.setdefault(size, []).append(pair)
+    taus = [tau for tau in map(kendall, sizes.values()) if tau is not None]
+    low, high = min(logs, key=logs.get), max(logs, key=logs.get)
+    return Agreement(
+        len(both),
+        math.exp(statistics.mean(logs.values())),
+        math.exp(statistics.mean(map(abs, logs.values()))),
+        statistics.mean(taus) if taus else None,
+        (math.exp(logs[low]), *low),
+        (math.exp(logs[high]), *high),
+    )

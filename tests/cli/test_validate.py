@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle validate: recorded figures and simulated ones.  test_validate.py SOURCE BUILD."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from said import without_progress
+
+BUILD, SOURCE = os.path.abspath(sys.argv.pop()), os.path.abspath(sys.argv.pop())
+sys.path.insert(0, SOURCE)
+from cli.validate.agreement import agreement, kendall  # noqa: E402
+
+RECORDED = os.path.join(SOURCE, "machines", "recorded", "xeon-4-cores")
+HEAD = "collective,ranks,algorithm,bytes,us\n"
+
+
+def validate(*words):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
+    return without_progress(
+        subprocess.run(
+            [os.path.join(BUILD, "bin", "huddle"), "validate", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=clean,
+            timeout=240,
+            check=False,
+        )
+    )
+
+
+class Numbers(unittest.TestCase):
+    def test_equal_times_agree(self):
+        times = {("a", 8): 1.0, ("b", 8): 2.0, ("a", 64): 3.0}
+        self.assertEqual(
+            (3, 1.0, 1.0, 1.0, (1.0, "a", 8), (1.0, "a", 8)), tuple(agreement(times, times))
+        )
+
+    def test_a_constant_factor_is_bias_and_error(self):
+        times = {("a", 8): 1.0, ("b", 8): 2.0}
+        half = agreement(times, {key: us / 2 for key, us in times.items()})
+        self.assertAlmostEqual(0.5, half.bias)
+        self.assertAlmostEqual(2.0, half.error)
+        self.assertEqual(1.0, half.tau)
+
+    def test_deviations_up_and_down_are_no_bias(self):
+        found = agreement({("a", 8): 1.0, ("b", 8): 1.5}, {("a", 8): 2.0, ("b", 8): 0.75})
+        self.assertAlmostEqual(1.0, found.bias)
+        self.assertAlmostEqual(2.0, found.error)
+        self.assertEqual(-1.0, found.tau)
+
+    def test_order(self):
+        self.assertIsNone(kendall([(1, 5)]))
+        self.assertAlmostEqual(1 / 3, kendall([(1, 1), (2, 3), (3, 2)]))
+
+    def test_nothing_in_common(self):
+        self.assertIsNone(agreement({("a", 8): 1.0}, {("b", 8): 1.0}))
+
+
+class Command(unittest.TestCase):
+    def test_what_is_recorded(self):
+        done = validate("barrier", "--json")
+        self.assertEqual(0, done.returncode, done.stderr)
+        (answer,) = json.loads(done.stdout)
+        self.assertEqual([2, 3, 4], [cell["ranks"] for cell in answer["cells"]])
+        for cell in answer["cells"]:
+            self.assertEqual(cell["figures"], len(cell["calls"]))
+            self.assertTrue(0.2 < cell["bias"] < 5, cell)
+            self.assertTrue(all(call["simulated_us"] > 0 for call in cell["calls"]))
+
+    def test_a_file_and_one_number_of_ranks(self):
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "mine.csv")
+            with open(RECORDED + ".toml", encoding="utf-8") as described:
+                with open(os.path.join(place, "mine.toml"), "w", encoding="utf-8") as file:
+                    file.write(described.read())
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(HEAD + "bcast,2,inline,8,.2\nbcast,2,queue,8,.3\nbcast,3,queue,8,.4\n")
+            done = validate("--data", path, "--ranks", "2")
+            self.assertEqual(0, done.returncode, done.stderr)
+            rows = [line.split() for line in done.stdout.splitlines() if "bcast" in line]
+            self.assertEqual([["bcast", "2", "2"]], [row[:3] for row in rows])
+
+    def refused(self, text, *words, described=True):
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "x.csv")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            if described:
+                with open(os.path.join(place, "x.toml"), "w", encoding="utf-8") as file:
+                    file.write('name = "x"\n')
+            done = validate("--data", path, *words)
+            self.assertEqual(2, done.returncode, done.stdout)
+            self.assertEqual(1, done.stderr.count("\n"), done.stderr)
+            return done.stderr
+
+    def test_what_is_refused(self):
+        self.assertIn("accepted: xeon-4-cores", validate("--data", "nowhere").stderr)
+        self.assertIn("No such file", validate("--data", "/nowhere.csv").stderr)
+        self.assertIn("no figures (accepted: a CSV file", self.refused("a,b\n1,2\n"))
+        self.assertIn("line 2", self.refused(HEAD + "bcast,2,queue,8,fast\n"))
+        self.assertIn("line 3", self.refused(HEAD + "bcast,2,queue,8,1\nbcast,1,queue,8,1\n"))
+        self.assertIn("describes the machine", self.refused(HEAD, described=False))
+        self.assertIn("sing (accepted: ", self.refused(HEAD + "sing,2,queue,8,1\n"))
+        self.assertIn("no figures of these", self.refused(HEAD + "bcast,2,queue,8,1\n", "reduce"))
+
+
+if __name__ == "__main__":
+    unittest.main()
