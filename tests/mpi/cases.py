@@ -253,7 +253,7 @@ CASES = [
                                                                      ("exchanges", ("{bin}/exchanges", "--beyond")))],
     Case("adapt", "checked", BOTH, 2, PROGRAMS["reductions"], env={**ADAPT, **CHECK}, **handled("reductions")),
     Case("adapt", "threads", BOTH, 4, ["{bin}/threads"], env=ADAPT, handled=True),
-    Case("adapt", "truncation", BOTH, 2, ["{bin}/truncate"], env=ADAPT, handled=True, bind=True),
+    Case("adapt", "truncation", BOTH, 3, ["{bin}/truncate"], env=ADAPT, handled=True),
     Case("adapt", "communicators", BOTH, 2, ["{bin}/dups", "--cycles", "100"], env=ADAPT, handled=True),
     Case("adapt", "little memory", BOTH, 3, env={**ADAPT, "HUDDLE_LEASE": "64K"}, handled=True, again=True),
     Case("adapt", "sums as it comes", BOTH, 3, ["{bin}/order", "--brief"], env=ADAPT, **handled("reductions")),
