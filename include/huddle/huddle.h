@@ -343,6 +343,10 @@ HUD_API const char *hud_error_string(int status);
  */
 HUD_API int hud_info_json(const char *topic, char **json);
 
+/* Why a library that huddle loads at its first use (hwloc, jansson) cannot be, in the words of the
+ * loader; NULL: none has been missing so far. */
+HUD_API const char *hud_missing_library(void);
+
 /* A question: which algorithm would run, for a hypothetical team. */
 struct hud_question {
     const char *collective; /* "bcast" */

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "late/entry.h"
+#include "late/late.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -22,13 +23,14 @@ static void *open_library(void)
     const char *slash = strrchr(self.dli_fname, '/');
     int folder = slash ? (int)(slash - self.dli_fname) + 1 : 0;
     int bytes = snprintf(path, sizeof path, "%.*s" TOPO_ENTRY_FILE, folder, self.dli_fname);
-    return bytes < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    return bytes < (int)sizeof path ? hud_late_open(LATE_TOPOLOGY, path) : NULL;
 }
 
 struct topo *hud_topo_discover(const char *description)
 {
     void *library = open_library(); /* one that is open already is found again */
-    topo_entry *ask = library ? (topo_entry *)dlsym(library, TOPO_ENTRY) : NULL;
+    topo_entry *ask =
+        library ? (topo_entry *)hud_late_find(LATE_TOPOLOGY, library, TOPO_ENTRY) : NULL;
 
     return ask ? ask(description) : NULL;
 }

@@ -6,39 +6,54 @@
  * Where it cannot be loaded, each function answers as if memory had run out.  Functions are looked
  * up in that library only: other libraries in a program (json-c) have some of the same names.
  */
-#include "core/local.h"
+#include "late/late.h"
 
-#include <dlfcn.h>
 #include <jansson.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #define SONAME "libjansson.so.4"
 
-static void *look_up(const char *name, _Atomic(void *) *kept)
+#define FUNCTIONS(F)                                                                               \
+    F(json_object)                                                                                 \
+    F(json_array)                                                                                  \
+    F(json_string)                                                                                 \
+    F(json_integer)                                                                                \
+    F(json_true)                                                                                   \
+    F(json_false)                                                                                  \
+    F(json_null)                                                                                   \
+    F(json_object_get)                                                                             \
+    F(json_object_set_new)                                                                         \
+    F(json_object_del)                                                                             \
+    F(json_array_size)                                                                             \
+    F(json_array_get)                                                                              \
+    F(json_array_append_new)                                                                       \
+    F(json_equal)                                                                                  \
+    F(json_copy) F(json_loads) F(json_dumps) F(json_dump_file) F(json_delete) F(json_vpack_ex)
+
+#define POINTER(name) __typeof__(&name) name;
+static struct {
+    FUNCTIONS(POINTER)
+} real; /* NULL: not there */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void)
 {
-    void *found = local_get(kept);
-    void *library = found ? NULL : dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
+    void *library = hud_late_open(LATE_JANSSON, SONAME);
 
-    if (library) {
-        found = dlsym(library, name);
-        local_set(kept, found);
-    }
-    return found;
+    if (!library)
+        return;
+#define FIND(name) real.name = (__typeof__(&name))hud_late_find(LATE_JANSSON, library, #name);
+    FUNCTIONS(FIND)
 }
-
-#define REAL(name)                                                                                 \
-    ({                                                                                             \
-        static _Atomic(void *) kept;                                                               \
-        (__typeof__(&name))look_up(#name, &kept);                                                  \
-    })
 
 /* A function, and what it answers without the library. */
 #define LATE(type, name, parameters, arguments, failed)                                            \
     type name parameters                                                                           \
     {                                                                                              \
-        __typeof__(&name) real = REAL(name);                                                       \
-        return real ? real arguments : (failed);                                                   \
+        pthread_once(&once, load);                                                                 \
+        return real.name ? real.name arguments : (failed);                                         \
     }
 
 LATE(json_t *, json_object, (void), (), NULL)
@@ -65,19 +80,18 @@ LATE(int, json_dump_file, (const json_t *json, const char *path, size_t flags), 
 
 void json_delete(json_t *json)
 {
-    __typeof__(&json_delete) real = REAL(json_delete);
-
-    if (real)
-        real(json);
+    pthread_once(&once, load);
+    if (real.json_delete)
+        real.json_delete(json);
 }
 
 json_t *json_pack(const char *format, ...)
 {
-    __typeof__(&json_vpack_ex) real = REAL(json_vpack_ex);
     va_list args;
 
+    pthread_once(&once, load);
     va_start(args, format);
-    json_t *packed = real ? real(NULL, 0, format, args) : NULL;
+    json_t *packed = real.json_vpack_ex ? real.json_vpack_ex(NULL, 0, format, args) : NULL;
     va_end(args);
     return packed;
 }

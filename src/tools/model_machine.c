@@ -40,7 +40,7 @@ static void place_ranks(struct place *p, const char *map, int ranks)
 
     p->core = hud_must(calloc((size_t)ranks, sizeof *p->core));
     hud_topo_all(m->topo, &all);
-    hud_topo_bind(m->topo, &all, map, ranks, cpus);
+    hud_must(hud_topo_bind(m->topo, &all, map, ranks, cpus) ? cpus : NULL);
     for (int r = 0; r < ranks; r++)
         while (!(cpus[r].word[m->cpu[p->core[r]] / 64] >> (m->cpu[p->core[r]] % 64) & 1))
             p->core[r]++;

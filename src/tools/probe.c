@@ -120,12 +120,24 @@ static int probe_team(int ranks, bool bind)
     return failed != 0;
 }
 
-static int probe_info(const char *topic)
+/* Prints why the library has no answer: what it lacks, or else that the question is wrong. */
+static int refuse(const char *wrong, char **words, int count)
+{
+    const char *missing = hud_missing_library();
+
+    fprintf(stderr, "huddle: probe: %s", missing ? missing : wrong);
+    for (int i = 0; i < count && words[i] && !missing; i++)
+        fprintf(stderr, " %s", words[i]);
+    fputc('\n', stderr);
+    return missing ? 1 : 2;
+}
+
+static int probe_info(char **words)
 {
     char *json;
 
-    if (hud_info_json(topic, &json) != HUD_OK)
-        return fprintf(stderr, "huddle: probe: no topic '%s'\n", topic), 2;
+    if (hud_info_json(words[0], &json) != HUD_OK)
+        return refuse("no topic", words, 1);
     puts(json);
     free(json);
     return 0;
@@ -139,9 +151,7 @@ static int probe_explain(char **words)
     char *json;
 
     if (hud_explain_json(&q, &json) != HUD_OK)
-        return fprintf(stderr, "huddle: probe: not understood: explain %s %s %s %s %s\n",
-                       q.collective, words[1], words[2], q.map, q.topology ? q.topology : ""),
-               2;
+        return refuse("not understood: explain", words, 5);
     puts(json);
     free(json);
     return 0;
@@ -154,9 +164,7 @@ static int probe_choices(char **words)
     char *json;
 
     if (hud_choices_json(&q, atoi(words[2]), &json) != HUD_OK)
-        return fprintf(stderr, "huddle: probe: not understood: choices %s %s %s %s %s\n",
-                       q.collective, words[1], words[2], q.map, q.topology ? q.topology : ""),
-               2;
+        return refuse("not understood: choices", words, 5);
     puts(json);
     free(json);
     return 0;
@@ -170,7 +178,7 @@ int main(int argc, char **argv)
     if (argc == 2 && !strcmp(argv[1], "version"))
         return printf("\"%s\"\n", hud_version()) < 0;
     if (argc == 3 && !strcmp(argv[1], "info"))
-        return probe_info(argv[2]);
+        return probe_info(argv + 2);
     if ((argc == 6 || argc == 7) && !strcmp(argv[1], "explain"))
         return probe_explain(argv + 2);
     if ((argc == 6 || argc == 7) && !strcmp(argv[1], "choices"))

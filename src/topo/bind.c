@@ -3,6 +3,7 @@
  * level. */
 #include "topo/machine.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Processors of each unit: cpu[first[u]] .. cpu[first[u + 1] - 1]; level -1: one unit of all. */
@@ -33,21 +34,25 @@ static int pick(const struct lists *l, int unit, int k)
     return count == 0 ? -1 : l->cpu[l->first[unit] + k % count];
 }
 
-void hud_topo_bind(const struct topo *t, const struct topo_cpus *usable, const char *map, int ranks,
+bool hud_topo_bind(const struct topo *t, const struct topo_cpus *usable, const char *map, int ranks,
                    struct topo_cpus *cpus)
 {
     int level = hud_topo_level_of(t, map);
-    struct lists all, units;
+    struct lists *l = malloc(2 * sizeof *l), *all = l, *units = l + 1;
 
-    list_cpus(t, usable, -1, &all);
-    list_cpus(t, usable, level, &units);
+    if (!l)
+        return false;
+    list_cpus(t, usable, -1, all);
+    list_cpus(t, usable, level, units);
     for (int r = 0; r < ranks; r++) {
-        int cpu = pick(&units, r % units.units, r / units.units);
+        int cpu = pick(units, r % units->units, r / units->units);
         memset(&cpus[r], 0, sizeof cpus[r]);
-        cpu = cpu < 0 ? pick(&all, 0, r / units.units) : cpu;
+        cpu = cpu < 0 ? pick(all, 0, r / units->units) : cpu;
         if (strcmp(map, "none") == 0)
             cpus[r] = *usable;
         else if (cpu >= 0)
             topo_add(&cpus[r], cpu);
     }
+    free(l);
+    return true;
 }

@@ -8,24 +8,30 @@
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PATH_BYTES = 2 * PATH_MAX };
 
+/* Too much for the stack of some threads. */
+struct texts {
+    char path[PATH_BYTES], folder[2 * PATH_BYTES], line[PATH_BYTES], mount[PATH_BYTES],
+        group[PATH_MAX];
+};
+
 /* The cgroup of this process in the hierarchy that has a controller; "": version 2's.  False: in
  * none. */
-static bool find_group(const char *root, const char *controller, char group[PATH_MAX])
+static bool find_group(const char *root, const char *controller, struct texts *t)
 {
-    char path[PATH_BYTES], line[PATH_BYTES];
     bool found = false;
     FILE *f;
 
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    f = fopen(path, "re");
-    while (f && !found && fgets(line, sizeof line, f)) { /* 4:cpu,cpuacct:/user.slice */
-        char *names = strchr(line, ':'), *end = names ? strchr(names + 1, ':') : NULL;
+    snprintf(t->path, sizeof t->path, "%s/proc/self/cgroup", root);
+    f = fopen(t->path, "re");
+    while (f && !found && fgets(t->line, sizeof t->line, f)) { /* 4:cpu,cpuacct:/user.slice */
+        char *names = strchr(t->line, ':'), *end = names ? strchr(names + 1, ':') : NULL;
 
-        line[strcspn(line, "\n")] = '\0';
+        t->line[strcspn(t->line, "\n")] = '\0';
         if (!end || strlen(end + 1) >= PATH_MAX)
             continue;
         *end = '\0';
@@ -33,48 +39,52 @@ static bool find_group(const char *root, const char *controller, char group[PATH
         for (char *rest, *name = strtok_r(names + 1, ",", &rest); name && *controller;
              name = strtok_r(NULL, ",", &rest))
             found = found || !strcmp(name, controller);
-        strcpy(group, strstr(end + 1, "/..")
-                          ? "/"
-                          : end + 1); /* a group outside of our namespace cannot be seen */
+        strcpy(t->group, strstr(end + 1, "/..")
+                             ? "/"
+                             : end + 1); /* a group outside of our namespace cannot be seen */
     }
     if (f)
         fclose(f);
     return found;
 }
 
-/* A group and all above it, up to where they are mounted. */
-static void climb(const char *top, char *group, bool version_2,
+/* The group and all above it, up to where they are mounted, which is t->path. */
+static void climb(struct texts *t, bool version_2,
                   void (*visit)(const char *folder, bool version_2, void *arg), void *arg)
 {
     for (;;) {
-        char folder[2 * PATH_BYTES], *slash = strrchr(group, '/');
+        char *slash = strrchr(t->group, '/');
 
-        snprintf(folder, sizeof folder, "%s%s", top, group);
-        visit(folder, version_2, arg);
+        snprintf(t->folder, sizeof t->folder, "%s%s", t->path, t->group);
+        visit(t->folder, version_2, arg);
         if (!slash)
             return;
         *slash = '\0';
     }
 }
 
+/* Without memory no file could be opened, either. */
 void hud_cgroup_visit(const char *root, const char *controller,
                       void (*visit)(const char *folder, bool version_2, void *arg), void *arg)
 {
-    char path[PATH_BYTES], text[PATH_BYTES], group[PATH_MAX];
+    struct texts *t = malloc(sizeof *t);
     struct mntent entry;
-    FILE *mounts;
+    FILE *mounts = NULL;
 
-    snprintf(path, sizeof path, "%s/proc/self/mounts", root);
-    mounts = setmntent(path, "re");
-    while (mounts && getmntent_r(mounts, &entry, text, sizeof text)) {
+    if (t) {
+        snprintf(t->path, sizeof t->path, "%s/proc/self/mounts", root);
+        mounts = setmntent(t->path, "re");
+    }
+    while (mounts && getmntent_r(mounts, &entry, t->mount, sizeof t->mount)) {
         bool version_2 = !strcmp(entry.mnt_type, "cgroup2");
         bool version_1 = !strcmp(entry.mnt_type, "cgroup") && hasmntopt(&entry, controller);
 
-        if ((version_1 || version_2) && find_group(root, version_2 ? "" : controller, group)) {
-            snprintf(path, sizeof path, "%s%s", root, entry.mnt_dir);
-            climb(path, group, version_2, visit, arg);
+        if ((version_1 || version_2) && find_group(root, version_2 ? "" : controller, t)) {
+            snprintf(t->path, sizeof t->path, "%s%s", root, entry.mnt_dir);
+            climb(t, version_2, visit, arg);
         }
     }
     if (mounts)
         endmntent(mounts);
+    free(t);
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 2 * PATH_MAX, LIST_BYTES = 16384 };
+enum { PATH_BYTES = PATH_MAX + 64 }; /* root is short, or a test's */
 
 /* ---- affinity -------------------------------------------------------------------------------- */
 
@@ -50,15 +50,18 @@ int hud_topo_cpus_count(const struct topo_cpus *cpus)
 /* A list as the kernel writes it ("0-3,8").  False: no such file, or something else is in it. */
 static bool read_list(const char *path, struct topo_cpus *list)
 {
-    char text[LIST_BYTES];
+    char *text = NULL;
+    size_t room = 0;
     FILE *f = fopen(path, "re");
-    bool read = f && fgets(text, sizeof text, f);
+    bool read = f && getline(&text, &room, f) > 0;
 
     if (read)
         text[strcspn(text, "\n")] = '\0';
+    read = read && hud_topo_list_read(text, list);
     if (f)
         fclose(f);
-    return read && hud_topo_list_read(text, list);
+    free(text);
+    return read;
 }
 
 /* Node 0 where the kernel does not say. */
@@ -119,7 +122,7 @@ static int folder_quota(const char *folder, bool version_2)
     int known = 0;
 
     for (int i = 0; i < 2 && files[version_2][i]; i++) {
-        char path[PATH_BYTES + 32];
+        char path[PATH_BYTES];
         FILE *f;
 
         snprintf(path, sizeof path, "%s/%s", folder, files[version_2][i]);

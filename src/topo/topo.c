@@ -100,7 +100,8 @@ int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
 /* Ranks that are bound within no single cache are taken to spread over all. */
 uint64_t hud_topo_cache_share(const struct topo *t, const struct topo_cpus *cpus, int ranks)
 {
-    int in[TOPO_CPUS] = { 0 }, spread = 0, max = 0;
+    uint16_t in[TOPO_CPUS] = { 0 }; /* a team has at most INT16_MAX ranks */
+    int spread = 0, max = 0;
 
     if (t->caches.count == 0 || ranks == 0)
         return 0;

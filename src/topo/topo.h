@@ -14,6 +14,7 @@
 
 #include "shape/shape.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,9 +58,9 @@ int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
 /*
  * Where a launcher would bind ranks: "core": to the usable processors in turn; "numa", "socket" or
  * another level's name: to those of its units in turn, "none": to all.  A level that the machine
- * does not have is "core".
+ * does not have is "core".  False: out of memory.
  */
-void hud_topo_bind(const struct topo *t, const struct topo_cpus *usable, const char *map, int ranks,
+bool hud_topo_bind(const struct topo *t, const struct topo_cpus *usable, const char *map, int ranks,
                    struct topo_cpus *cpus);
 
 /*

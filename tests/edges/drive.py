@@ -234,24 +234,29 @@ def ways(kill, job):
     }
 
 
+def in_call(answer, call):
+    """The rank must have died in that call: elsewhere its death would try something else."""
+    if answer["fault"] or (answer["struck"] and answer["call"] == call):
+        return answer
+    where = f"in call {answer['call']}" if answer["struck"] else "in none"
+    return {**answer, "struck": True, "fault": f"the rank died {where}, not in call {call}"}
+
+
 def late_root(job):
     """
     Receivers of a broadcast give up since one of them dies; the root comes later, and must not
-    write into their buffers.
+    write into their buffers.  Of eight calls rank 3 is the root in two, with an entry for each
+    other rank, and has one entry in each other: the 13th is that of call 8, whose root is rank 0.
     """
+    nth, call = 13, 8
     configuration = next(c for c in configurations() if c.name == "bcast/single/4")
     site = next(site for site in read(SRC / "alg" / SINGLE_COPY)[1] if "R1" in site.labels)
-    return (
-        Kill(configuration, (f"alg/{SINGLE_COPY}", site.line), 13, 3),
-        "late root",
-        functools.partial(  # its first entry to call 8
-            run,
-            job,
-            configuration,
-            Kill(configuration, (f"alg/{SINGLE_COPY}", site.line), 13, 3),
-            ("--late", "0", "8"),
-        ),
-    )
+    kill = Kill(configuration, (f"alg/{SINGLE_COPY}", site.line), nth, 3)
+
+    def strike():
+        return in_call(run(job, configuration, kill, ("--late", "0", str(call))), call)
+
+    return kill, "late root", strike
 
 
 def window_places():

@@ -10,7 +10,7 @@ PROGRAM is `team` (examples/team, no MPI), `checked` (the same with HUDDLE_CHECK
 ompi5, mpich4, mpich5, intel), under which tests/mpi/rounds.c runs.  A clean run tells which calls
 there are.  Demanded of each run: it ends in time, its results are right, all ranks of a
 communicator get the same answers, nothing is left or leaked, and there is one line at most for a
-reason.
+reason.  A program of which no point was reached fails, too.
 """
 
 import argparse
@@ -214,6 +214,13 @@ def try_program(setting, program):
     return counts
 
 
+def untested(counts):
+    """Why these verdicts say nothing; None: a call has failed where it should."""
+    if not counts:
+        return "no points: nothing was tried"
+    return "none of the points was reached" if set(counts) == {"not reached"} else None
+
+
 def libraries(build):
     found = glob.glob(os.path.join(build, "lib*", "**", "*huddle*.so*"), recursive=True)
     return {os.path.basename(path): path for path in found}
@@ -272,9 +279,11 @@ def main():
         else:
             counts = try_program(setting, program)
         tried += 1
-        failed += counts["FAILED"]
+        failed += counts["FAILED"] + bool(untested(counts))
         told = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
         print(f"{program}: {sum(counts.values())} points (seed {setting.seed}): {told}", flush=True)
+        if untested(counts):
+            print(f"{program}: FAILED: {untested(counts)}", flush=True)
     sys.exit(1 if failed else 0 if tried else 77)
 
 

@@ -38,12 +38,15 @@ static void make_plan(const struct config *config, int ranks, size_t bytes)
     bool direct;
 
     plans.config = *config;
-    hud_plan_make(config, NULL, &facts, bytes, true, &plans.plan);
+    hud_planner_free(plans.planner);
+    plans.planner = hud_planner_create(&plans.config, NULL);
+    MUST(plans.planner);
+    hud_plan_make(plans.planner, &facts, bytes, true, &plans.plan);
     plans_check();
     MUST(plans.plan.total_bytes <= bytes);
-    MUST(hud_plan_bytes(config, NULL, ranks, bytes, true, &direct) <= bytes);
+    MUST(hud_plan_bytes(plans.planner, ranks, bytes, true, &direct) <= bytes);
     MUST(hud_plan_lease_bytes(config) <= (size_t)1 << 30);
-    MUST(hud_plan_offer(config, NULL, ranks, 16 * MB, bytes) <= bytes);
+    MUST(hud_plan_offer(plans.planner, ranks, 16 * MB, bytes) <= bytes);
 }
 
 /* As numbers, sizes, lists and the words of rules. */

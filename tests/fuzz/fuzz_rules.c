@@ -30,12 +30,11 @@ static void make_plans(const char *const *settings)
         for (int kind = 0; kind < COLL_KINDS; kind++)
             for (int e = 0; e < 40; e += 3)
                 plans_taker((enum coll_kind)kind, (size_t)1 << e);
-        size_t min = hud_plan_bytes(&plans.config, &plans.tuning, teams[i].ranks, teams[i].bytes,
-                                    true, &direct);
+        size_t min = hud_plan_bytes(plans.planner, teams[i].ranks, teams[i].bytes, true, &direct);
         MUST(min <= teams[i].bytes);
         MUST(plans.plan.total_bytes <= teams[i].bytes);
-        MUST(hud_plan_offer(&plans.config, &plans.tuning, teams[i].ranks, 16 * MB,
-                            teams[i].bytes) <= teams[i].bytes);
+        MUST(hud_plan_offer(plans.planner, teams[i].ranks, 16 * MB, teams[i].bytes) <=
+             teams[i].bytes);
     }
 }
 

@@ -13,7 +13,7 @@ import tree
 # room -> rooms directly below it; includes are transitive
 BELOW = {
     "host": {"core"},
-    "core": {"coll", "alg", "topo", "ops", "cost"},
+    "core": {"coll", "alg", "topo", "ops", "cost", "late"},
     "alg": {"shape", "mem"},
     "topo": {"shape"},
     "sim": {"coll", "alg", "topo", "cost"},
@@ -22,7 +22,7 @@ BELOW = {
     "ops": set(),
     "cost": {"coll"},
     "coll": {"shape"},
-    "late": {"core"},
+    "late": {"topo"},
 }
 # programs -> rooms that they may include, not transitive
 PROGRAMS = {

@@ -184,6 +184,15 @@ def mismatch(call, sent, received, mpis, others=10, **more):
                  prints=[f"rank {r} is through" for r in range(4)], **more)]
 
 
+def cut_short(call, algorithm, sent, others, mpis=("mpich4", "ompi4"), **more):
+    """One algorithm serves the counts of all: nothing is written beyond them, and the ranks that get more than they have room for report it."""
+    reduces = call in ("reduce", "allreduce")
+    cut = [reduces or (r == 1) == (sent < others) for r in range(4)]
+    return Case("mismatch", f"{call}/{algorithm} {sent} {others}", mpis, 4, ["{bin}/mismatch", call, str(sent), str(sent), str(others), "--go-on"],
+                env={f"HUDDLE_{call.upper()}": algorithm}, handled=True, collectives=(call,), fails=None, seconds=40,
+                prints=[f"rank {r}: no harm, {'truncated' if cut[r] else 'no error'}" for r in range(4)] + [f"rank {r} is through" for r in range(4)], **more)
+
+
 def attack(name, times, mpis=ALL, **more):
     """Another user does to the job's sockets what another user can; each start ends in time, all calls handled."""
     # (UCX has such sockets too, and aborts when it finds noise there; so it is told not to look)
@@ -315,6 +324,13 @@ CASES = [
       for call in ("bcast", "alltoall")],
     *[case for call in ("bcast", "allreduce", "reduce") for count in (5, 20) for case in mismatch(call, count, 0, BOTH, may_say=[DIFFERENT], again=count == 5 or call == "reduce")],
 
+    # (sent equals received on each rank: by a little and by a lot, small blocks and large ones)
+    *[cut_short(call, "inline", sent, others) for call in ("alltoall", "allgather") for sent, others in ((101, 100), (90, 100), (100, 400), (400, 100))],
+    *[cut_short(call, algorithm, sent, others, again=others == 100)
+      for call, algorithms in (("alltoall", ("windows", "single", "push")), ("allgather", ("windows", "single", "push")),
+                               ("allreduce", ("single", "push")), ("reduce", ("single",)))
+      for algorithm in algorithms for sent, others in ((101, 100), (8000, 4000), (40000, 131072))],
+
     # Communicators that come and go, and as many as there can be (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
     *[Case("communicators", f"{n:,} cycles", ALL, 2, ["{bin}/dups", "--cycles", str(n)], bind=True, handled=True, again=n > 1000) for n in (1000, 10000)],
     Case("communicators", "100,000 cycles", BOTH, 2, ["{bin}/dups", "--cycles", "100000"], bind=True, handled=True, seconds=1500, full=True),
@@ -409,6 +425,8 @@ CASES = [
     Case("memory", "budget for some communicators", BOTH, 4, env={"HUDDLE_MEMORY": "400K"}, handled=True, also_passed=("one rank", "no lease", "no algorithm")),
     Case("memory", "too little address space", BOTH, 3, env={"HUDDLE_MEMORY": "300M"}, each=every("prlimit", "--as=1250000000"), handled=False, passed="no shared memory",
          says=["too little address space.*own collectives"]),
+    Case("memory", "no private memory left, and many communicators", BOTH, 3, ["{bin}/kept"], env={"HUDDLE_MEMORY": "64M"}, fails=True,
+         says=["rank 1 has no memory left for a communicator; aborting"], may_say=["rank 1 is out of private memory; using .* own collectives"]),
     *[Case("memory", f"{amount} {what} left on {who}", NOT_MPICH_4 if (what, amount) == ("space", "0") else BOTH, 4, ["{bin}/scarce", what, amount, rank], says=[r"(cannot reach the shared memory|is out of private memory).*own collectives"] if line else [],
            again=(what, amount, rank) not in ONCE)
       for what, amount, line in (("descriptors", "0", True), ("descriptors", "1", False), ("space", "0", True), ("space", "1000000", True), ("space", "20000000", True))

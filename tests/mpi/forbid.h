@@ -33,6 +33,7 @@ static const struct {
     { "process_vm_writev", SYS_process_vm_writev, EPERM },
     { "madvise", SYS_madvise, EPERM },
     { "futex", SYS_futex, EPERM },
+    { "pidfd_open", SYS_pidfd_open, ENOSYS },
 };
 
 /* Call after call: on a match answer its error, else look at the next. */

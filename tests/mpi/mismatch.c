@@ -6,16 +6,19 @@
  *     mismatch CALL SENT RECEIVED [OTHERS] [--go-on]
  *
  * Rank 1 gives SENT (and of an alltoall RECEIVED) integers where all others give OTHERS (10).
- * CALL: alltoall, bcast, reduce, allreduce.
+ * CALL: alltoall, allgather, bcast, reduce, allreduce.
  *
  * MPI leaves open what becomes of it; an MPI alone reports an error, or some ranks see nothing.
  * What must not happen is that huddle keeps ranks waiting without a word.  --go-on: errors are
- * returned; a rank that sees one makes no further call on the communicator, unless it was a
- * broadcast cut short, which leaves the communicator usable; all ranks must reach the end.
+ * returned; a rank that sees one makes no further call on the communicator, unless a message was
+ * cut short, which leaves the communicator usable; all ranks must reach the end.
+ *
+ * Nor may anything be written beyond what a rank has given, and a rank that sees no error must have
+ * the blocks of the ranks that agree with it.  This is reported.
  */
 #include "check.h"
 
-enum { MOST = 1 << 20, RIGHT = 20 };
+enum { MOST = 1 << 20, RIGHT = 20, NOTHING = -7 };
 
 static int out[MOST], in[MOST];
 
@@ -25,11 +28,65 @@ static int call(const char *name, int count, int received)
 
     if (strcmp(name, "alltoall") == 0)
         return MPI_Alltoall(in, count, MPI_INT, out, received, MPI_INT, MPI_COMM_WORLD);
+    if (strcmp(name, "allgather") == 0)
+        return MPI_Allgather(in, count, MPI_INT, out, received, MPI_INT, MPI_COMM_WORLD);
     if (strcmp(name, "bcast") == 0)
         return MPI_Bcast(out, count, MPI_INT, root, MPI_COMM_WORLD);
     if (strcmp(name, "reduce") == 0)
         return MPI_Reduce(in, out, count, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
     return MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static bool has_blocks(const char *name)
+{
+    return strcmp(name, "alltoall") == 0 || strcmp(name, "allgather") == 0;
+}
+
+/* Integers that a rank's out has room for. */
+static int room_of(const char *name, int count)
+{
+    bool none = strcmp(name, "reduce") == 0 && world_rank != world_size - 1;
+
+    return none ? 0 : has_blocks(name) ? count * world_size : count;
+}
+
+/* A rank sends its number, plus 100. */
+static bool is_block_of(int rank, int begin, int count)
+{
+    for (int i = begin; i < begin + count; i++)
+        if (out[i] != 100 + rank)
+            return false;
+    return true;
+}
+
+/* False, and a line: something was written beyond what this rank has given, or a block of a rank
+ * that agrees is wrong, and no error reports it. */
+static bool is_unharmed(const char *name, int count, int others, int class)
+{
+    bool agrees = class == MPI_SUCCESS && count == others, fine = true;
+    int room = room_of(name, count), beyond = 0;
+
+    for (int i = room; i < MOST; i++)
+        beyond += out[i] != NOTHING;
+    if (beyond != 0)
+        printf("rank %d: %d integers beyond its %d were written\n", world_rank, beyond, room);
+    for (int r = 0; agrees && has_blocks(name) && r < world_size; r++)
+        if (r != 1 && !is_block_of(r, r * count, count)) {
+            printf("rank %d: no error, but the block of rank %d is wrong\n", world_rank, r);
+            fine = false;
+        }
+    return fine && beyond == 0;
+}
+
+/* Before the call that is wrong. */
+static void fill(const char *name)
+{
+    bool sends_out = strcmp(name, "bcast") == 0 && world_rank == world_size - 1;
+
+    for (int i = 0; i < MOST; i++) {
+        in[i] = 100 + world_rank;
+        out[i] = sends_out ? in[i] : NOTHING;
+    }
 }
 
 int main(int argc, char **argv)
@@ -47,8 +104,17 @@ int main(int argc, char **argv)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int i = 0; i < RIGHT; i++)
         call(argv[1], others, others);
+    fill(argv[1]);
     MPI_Error_class(call(argv[1], count, received), &class);
-    if (class == MPI_SUCCESS || (count < others && strcmp(argv[1], "bcast") == 0))
+    bool sends = strcmp(argv[1], "bcast") == 0 && world_rank == world_size - 1,
+         cut = class == MPI_ERR_TRUNCATE && (strcmp(argv[2], argv[3]) == 0 || !has_blocks(argv[1]));
+    if (sends || is_unharmed(argv[1], has_blocks(argv[1]) ? received : count, others, class))
+        printf("rank %d: no harm, %s\n", world_rank,
+               class == MPI_SUCCESS ? "no error"
+               : cut                ? "truncated"
+                                    : "an error");
+    fflush(stdout);
+    if (class == MPI_SUCCESS || cut || (count < others && strcmp(argv[1], "bcast") == 0))
         MPI_Error_class(MPI_Barrier(MPI_COMM_WORLD), &class);
     printf("rank %d is through: error class %d\n", world_rank, class);
     MPI_Finalize();

@@ -58,6 +58,37 @@ static struct hud_op operation(const struct call *call)
                             .name = "test" };
 }
 
+static bool has(const struct call *call, unsigned flags)
+{
+    return coll_has(hud_coll_kind(call->alg->coll), flags);
+}
+
+/* ---- ranks that count less ---- */
+
+static bool counts_less(const struct call *call, int rank)
+{
+    return call->shorter >= 0 && (rank == call->shorter) != call->others_shorter;
+}
+
+/* The call as a rank sees it. */
+static struct call seen_by(const struct call *call, int rank)
+{
+    struct call own = *call;
+
+    own.other_blocks = false;
+    if (!counts_less(call, rank) || has(call, COLL_ONE_BUFFER))
+        return own;
+    own.bytes = call->shorter_bytes;
+    own.alg = call->shorter_alg;
+    own.other_blocks = call->other_blocks;
+    return own;
+}
+
+const struct alg *call_alg(const struct call *call, int rank)
+{
+    return seen_by(call, rank).alg;
+}
+
 /* ---- blocks ---- */
 
 /* Of the result of a reduce_scatter: equal as far as they can be, or any. */
@@ -65,13 +96,14 @@ static size_t block_of(const struct call *call, int rank)
 {
     size_t elements = call->bytes / call->element, ranks = (size_t)call->ranks, r = (size_t)rank,
            left = elements;
+    uint64_t cut = call->id + call->other_blocks;
 
-    if (mix(call->id) % 2 == 0)
+    if (mix(cut) % 2 == 0)
         return (elements * (r + 1) / ranks - elements * r / ranks) * call->element;
     for (size_t i = 0; i < ranks; i++) {
-        size_t take = i + 1 == ranks                   ? left
-                      : mix(call->id * 7 + i) % 3 == 0 ? 0
-                                                       : left * (mix(call->id * 5 + i) % 8) / 8;
+        size_t take = i + 1 == ranks              ? left
+                      : mix(cut * 7 + i) % 3 == 0 ? 0
+                                                  : left * (mix(cut * 5 + i) % 8) / 8;
         if (i == r)
             return take * call->element;
         left -= take;
@@ -92,11 +124,6 @@ static size_t pair_of(const struct call *call, int from, int to)
 }
 
 /* ---- what the collective's descriptor says ---- */
-
-static bool has(const struct call *call, unsigned flags)
-{
-    return coll_has(hud_coll_kind(call->alg->coll), flags);
-}
 
 static size_t block(const void *host, int from, int to)
 {
@@ -133,7 +160,7 @@ static size_t out_bytes(const struct call *call, int rank)
         struct coll_piece piece = piece_of(call, from, rank);
         end = piece.out_at + piece.bytes > end ? piece.out_at + piece.bytes : end;
     }
-    return rank == call->shorter ? call->shorter_bytes : end;
+    return has(call, COLL_ONE_BUFFER) && counts_less(call, rank) ? call->shorter_bytes : end;
 }
 
 /* What a rank has for another, where each gets its own. */
@@ -188,14 +215,61 @@ static const byte *sum_of(const struct call *call)
     return kept[at].sum;
 }
 
-static void want(const struct call *call, int rank, byte *to)
+/* Two ranks that both know what the other one counts, and cannot go on. */
+static bool are_unlike(const struct call *call, int a, int b)
 {
-    for (int from = 0; from < (has(call, COLL_REDUCES) ? 1 : call->ranks); from++) {
-        struct coll_piece piece = piece_of(call, from, rank);
-        if (has(call, COLL_REDUCES))
+    struct call of_a = seen_by(call, a), of_b = seen_by(call, b);
+    bool differ = of_a.bytes != of_b.bytes;
+
+    for (int r = 0; has(call, COLL_COUNTS) && r < call->ranks; r++)
+        differ = differ || block_of(&of_a, r) != block_of(&of_b, r);
+    return has(call, COLL_REDUCES) ? differ : of_a.alg != of_b.alg;
+}
+
+/* Bytes of a block that come to a rank.  An exchange brings what both ends count. */
+static size_t coming(const struct call *call, int from, int rank)
+{
+    const struct call theirs = seen_by(call, from), mine = seen_by(call, rank);
+    size_t sent = piece_of(&theirs, from, rank).bytes, got = piece_of(&mine, from, rank).bytes;
+
+    return are_unlike(call, from, rank) ? 0 : sent < got ? sent : got;
+}
+
+/* A rank gets more than its block holds. */
+static bool is_cut(const struct call *call, int from, int rank)
+{
+    const struct call theirs = seen_by(call, from), mine = seen_by(call, rank);
+
+    return has(call, COLL_BLOCKS) &&
+           piece_of(&theirs, from, rank).bytes > piece_of(&mine, from, rank).bytes;
+}
+
+static int want_status(const struct call *call, int rank)
+{
+    bool cut = has(call, COLL_ONE_BUFFER) && counts_less(call, rank);
+
+    for (int from = 0; from < call->ranks && !has(call, COLL_ONE_BUFFER); from++)
+        cut = cut || are_unlike(call, from, rank) || is_cut(call, from, rank);
+    return cut ? HUD_ERR_TRUNCATE : HUD_OK;
+}
+
+/* What comes, into what the buffer held before.  got: it now, for what may be anything. */
+static void want(const struct call *call, int rank, const struct user_buffer *got, byte *to)
+{
+    const struct call mine = seen_by(call, rank);
+
+    if (has(call, COLL_REDUCES)) {
+        struct coll_piece piece = piece_of(&mine, 0, rank);
+        if (want_status(call, rank) == HUD_OK)
             memcpy(to, sum_of(call) + piece.in_at, piece.bytes);
+        return;
+    }
+    for (int from = 0; from < call->ranks; from++) {
+        struct coll_piece piece = piece_of(&mine, from, rank);
+        if (call->in_place && is_cut(call, from, rank))
+            user_buffer_read(got, piece.out_at, piece.bytes, to + piece.out_at);
         else
-            piece_stream(call, from, rank, piece.bytes, to + piece.out_at);
+            piece_stream(call, from, rank, coming(call, from, rank), to + piece.out_at);
     }
 }
 
@@ -312,8 +386,16 @@ static void prepare_two(const struct call *call, int rank, struct call_user *u, 
         cut(call, rank, u, in, c);
 }
 
-void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,
-                  struct coll *c)
+/* What the rank's `out` holds before the call, of a buffer so long. */
+static void before(const struct call *call, int rank, size_t bytes, byte *to)
+{
+    memset(to, call->in_place ? 0 : USER_NOTHING, bytes);
+    if (call->in_place && !has(call, COLL_ONE_BUFFER))
+        send(call, rank, to + (lies_within(call) ? piece_of(call, rank, rank).out_at : 0));
+}
+
+static void prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,
+                    struct coll *c)
 {
     c->bytes = has(call, COLL_UNSIZED) ? 0 : call->bytes;
     if (!call_moves(call->alg->coll))
@@ -325,20 +407,33 @@ void call_prepare(const struct call *call, int rank, struct call_user *u, struct
         prepare_two(call, rank, u, s, c);
 }
 
+void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,
+                  struct coll *c)
+{
+    const struct call own = seen_by(call, rank);
+
+    prepare(&own, rank, u, s, c);
+}
+
 void call_verify(const struct call *call, int rank, const struct call_user *u, struct sim *s,
                  int status)
 {
-    size_t bytes = call_moves(call->alg->coll) ? out_bytes(call, rank) : 0;
+    const struct call own = seen_by(call, rank);
+    bool moves = call_moves(call->alg->coll);
+    size_t bytes = moves ? out_bytes(&own, rank) : 0,
+           room = call_view_bytes(call->alg->coll, call->bytes, call->ranks) + 1;
 
-    if (status != (call->shorter == rank ? HUD_ERR_TRUNCATE : HUD_OK))
+    if (status != (moves ? want_status(call, rank) : HUD_OK))
         hud_sim_fail(s,
-                     "wrong status: %d at rank %d after %s/%s, its view holds %zu of %zu bytes\n",
-                     status, rank, call->alg->coll, call->alg->name, bytes, call->bytes);
+                     "wrong status: %d at rank %d after %s/%s, call %llu, its view holds %zu "
+                     "bytes, it counts %zu of %zu\n",
+                     status, rank, own.alg->coll, own.alg->name, (unsigned long long)call->id,
+                     bytes, own.bytes, call->bytes);
     if (bytes == 0)
         return;
-    byte *message =
-        hud_must(malloc(call_view_bytes(call->alg->coll, call->bytes, call->ranks) + 1));
-    want(call, rank, message);
+    byte *message = hud_must(malloc(room));
+    before(&own, rank, room, message);
+    want(call, rank, u->out, message);
     size_t wrong = user_buffer_differs(u->out, message, bytes);
     free(message);
     if (wrong < bytes)

@@ -6,6 +6,10 @@
  * A reduction's operation treats an element as one number of so many bytes, so a cut within an
  * element shows.  An algorithm that takes the ranks in order gets a * 31 + b, in which neither the
  * order nor the bracketing may change; the others get a + b.
+ *
+ * Some ranks may count less than the others, as in wrong programs.  A broadcast and exchanges bring
+ * what both ends have counted, but in place a block that is cut may hold anything.  A reduction must
+ * fail on all ranks and write nothing.
  */
 #ifndef HUD_CALLS_H
 #define HUD_CALLS_H
@@ -20,8 +24,11 @@ struct call {
     int root, ranks;
     size_t element;
     bool in_place;
-    int shorter; /* a rank whose view holds shorter_bytes only, -1: none */
+    int shorter;         /* a rank that counts shorter_bytes only, -1: none */
+    bool others_shorter; /* all but that rank do */
     size_t shorter_bytes;
+    const struct alg *shorter_alg; /* what runs on such ranks; of the same family */
+    bool other_blocks; /* such ranks count as many bytes, but cut the result into other blocks */
 };
 
 /* Of one rank. */
@@ -42,6 +49,9 @@ size_t call_view_bytes(const char *coll, size_t bytes, int ranks);
 bool call_reduces(const char *coll);
 /* It moves bytes. */
 bool call_moves(const char *coll);
+
+/* What a rank runs. */
+const struct alg *call_alg(const struct call *call, int rank);
 
 /* Fills the buffers of a rank in, and the views and the operation of c. */
 void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,

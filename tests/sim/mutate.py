@@ -7,17 +7,26 @@ find it.
 usage: mutate.py --checker SIM_CHECK [--seeds N] [FILE...]     (no FILE: all algorithms, and the
 core's protocols)
 
-The value still moves; only the order is gone.  Prints a table; exit status 1 names every edge whose
-loss the checker did not find: it is not needed, or the tests do not reach the place where it is.
+The value still moves; only the order is gone.  Each place is dropped for each algorithm that has
+it, alone.  Demanded is that every place is found for one of them, and every label of a file for
+each of them at one of its places.  An algorithm that can do without a label is named in the head of
+the file, with the reason:
+
+    R1, A1 by allreduce/push: an entry comes before the contributions
+
+Prints a table; exit status 1 names all that the checker did not find: it is not needed, or the
+tests do not reach the place where it is.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import os
 import pathlib
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALGORITHMS = ROOT / "src" / "alg"
@@ -25,7 +34,9 @@ sys.path.insert(0, str(ALGORITHMS))
 from edges import files, read  # noqa: E402
 
 DEFINED = re.compile(r"^ALG_DEFINE\((\w+), (\w+)\)", re.MULTILINE)
+UNNEEDED = re.compile(r"((?:[RA]\d+, )*[RA]\d+) by ((?:\w+/\w+, )*\w+/\w+): \w")
 CLEAN, FOUND, NOT_REACHED = 0, 1, 3
+WORDS = {FOUND: "found", CLEAN: "SURVIVES", NOT_REACHED: "-"}
 
 
 def programs_of(path):
@@ -40,28 +51,75 @@ def programs_of(path):
     return sorted("/".join(name) for name in names)
 
 
-def mutations(path):
+def unneeded(text):
+    """{(label, algorithm)} that the head of a file names with a reason."""
+    head = re.sub(r"\n \*? *", " ", text.partition("*/\n#")[0])
+    return {
+        (label, program)
+        for labels, programs in UNNEEDED.findall(head)
+        for label in labels.split(", ")
+        for program in programs.split(", ")
+    }
+
+
+class Place(NamedTuple):
+    """A label of a call, dropped for one algorithm ("all": for all, mixed)."""
+
+    path: pathlib.Path
+    site: tuple
+    label: str
+    program: str
+
+    def name(self):
+        return f"{self.path.relative_to(ROOT)}:{self.site.line}"
+
+
+def places_of(path):
     for site in read(path)[1]:
         for label in site.labels:
-            yield site, label
+            for program in programs_of(path) or ["all"]:  # window.c: all that use it
+                yield Place(path, site, label, program)
 
 
-def run(checker, seeds, path, site, label):
-    """(verdict, the report's first line)"""
-    where = f"{path.relative_to(ROOT)}:{site.line}:{label[0]}"
-    # each algorithm that has the place alone, with one seed, which mostly finds it, then with all
-    # seeds; if none finds it, mixed with the others
-    programs = programs_of(path)
-    for program, tries in (*((p, 1) for p in programs), *((p, seeds) for p in (*programs, "all"))):
-        done = subprocess.run(
-            [checker, "--algorithm", program, "--seeds", str(tries), "--mutate", where],
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode not in (CLEAN, NOT_REACHED):
-            break
+def run(checker, place, seeds):
+    """(exit status, the report's first line)"""
+    done = subprocess.run(
+        [
+            *(checker, "--algorithm", place.program, "--seeds", str(seeds)),
+            *("--mutate", f"{place.name()}:{place.label[0]}"),
+        ],
+        capture_output=True,
+        text=True,
+    )
     first = (done.stdout + done.stderr).splitlines()[:1]
     return done.returncode, first[0] if first else ""
+
+
+class Table:
+    """What was found so far."""
+
+    def __init__(self, checker):
+        self.checker = checker
+        self.found = collections.defaultdict(bool)  # by place, and by (path, label, program)
+        self.errors = []
+
+    def try_all(self, places, seeds):
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            answers = pool.map(lambda place: run(self.checker, place, seeds), places)
+            for place, (status, report) in zip(places, answers):
+                self.add(place, status, report)
+
+    def add(self, place, status, report):
+        verdict = WORDS.get(status, f"ERROR {status}")
+        print(
+            f"{place.name():36} mem_{place.site.call:6} {place.label:4} {verdict:9}"
+            f" {place.program:26} {report}",
+            flush=True,
+        )
+        if status not in WORDS:
+            self.errors.append(f"{place.name()} {place.label} {verdict}")
+        self.found[place[:3]] |= status == FOUND
+        self.found[place.path, place.label, place.program] |= status == FOUND
 
 
 def main():
@@ -70,25 +128,41 @@ def main():
     parser.add_argument("--seeds", type=int, default=15)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
-    jobs = [
-        (args.checker, args.seeds, path, site, label)
-        for path in [p.resolve() for p in args.files] or files(ROOT / "src")
-        for site, label in mutations(path)
+    paths = [p.resolve() for p in args.files] or files(ROOT / "src")
+    places = [place for path in paths for place in places_of(path)]
+    spared = {
+        (path, *pair) for path in paths for pair in unneeded(path.read_text(encoding="utf-8"))
+    }
+    table = Table(args.checker)
+    # one seed mostly finds it; then all seeds; at last mixed with the other algorithms
+    table.try_all(places, 1)
+    pairs = sorted({(p.path, p.label, p.program) for p in places} - spared)
+    open_pairs = {pair for pair in pairs if not table.found[pair]}
+    table.try_all(
+        [p for p in places if (p.path, p.label, p.program) in open_pairs or not table.found[p[:3]]],
+        args.seeds,
+    )
+    mixed = {place[:3]: place._replace(program="all") for place in places}
+    table.try_all([p for key, p in mixed.items() if not table.found[key]], args.seeds)
+    missing = table.errors
+    missing += [f"{p.name()} {p.label}" for key, p in mixed.items() if not table.found[key]]
+    missing += [
+        f"{path.relative_to(ROOT)} {label} by {program}"
+        for path, label, program in pairs
+        if not table.found[path, label, program]
     ]
-    surviving = []
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for (_, _, path, site, label), (status, report) in zip(
-            jobs, pool.map(lambda job: run(*job), jobs)
-        ):
-            name = f"{path.relative_to(ROOT)}:{site.line}"
-            verdict = {FOUND: "found", CLEAN: "SURVIVES"}.get(status, f"ERROR {status}")
-            print(f"{name:36} mem_{site.call:6} {label:4} {verdict:9} {report}", flush=True)
-            if status != FOUND:
-                surviving.append(f"{name} {label}")
-    for name in surviving:
+    stale = [
+        f"{path.relative_to(ROOT)}: {label} by {program}"
+        for path, label, program in sorted(spared)
+        if table.found[path, label, program]
+        or not any((p.path, p.label, p.program) == (path, label, program) for p in places)
+    ]
+    for name in missing:
         print(f"not found: {name}")
-    print(f"{len(jobs)} mutations, {len(jobs) - len(surviving)} found")
-    return 1 if surviving or not jobs else 0
+    for name in stale:
+        print(f"found, though its head has a reason why not, or not there at all: {name}")
+    print(f"{len(mixed)} mutations, {len(pairs)} labels of an algorithm, {len(missing)} not found")
+    return 1 if missing or stale or not places else 0
 
 
 if __name__ == "__main__":

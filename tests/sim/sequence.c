@@ -275,15 +275,46 @@ static void draw_reduction(struct sequence *q, struct call *call)
     call->bytes -= call->bytes % call->element;
 }
 
-/* A rank that expects less than it is sent. */
+/* Ranks whose counts differ are no fault of these: what a rank sends goes with its bytes.  Other
+ * reductions may wait for ever, until the core finds out. */
+static bool bears_other_counts(const struct alg *alg)
+{
+    int kind = hud_coll_kind(alg->coll);
+
+    return coll_has(kind, COLL_REDUCES) ? alg->family->direct : !coll_has(kind, COLL_VIEWS);
+}
+
+/* Another algorithm of a slot may serve another size. */
+static const struct alg *any_for_size(struct sequence *q, const struct alg *alg)
+{
+    const struct alg *other = any_of_family(q, alg);
+
+    return strcmp(other->coll, alg->coll) == 0 ? other : alg;
+}
+
+/* Less than so many bytes, whole elements; by little or by much. */
+static size_t draw_less(struct sequence *q, const struct call *call)
+{
+    size_t elements = call->bytes / call->element,
+           less = below(q, 2) == 0 ? 1 + below(q, elements) : 1 + below(q, 8);
+
+    return less < elements ? (elements - less) * call->element : 0;
+}
+
+/* A rank that counts less than the others, or all but that one.  The root of a broadcast counts
+ * all. */
 static void draw_shorter(struct sequence *q, struct step *s)
 {
     struct call *call = &s->call;
-    int rank = (int)below(q, (uint64_t)q->options->ranks);
+    int rank = (int)below(q, (uint64_t)q->options->ranks), kind = hud_coll_kind(call->alg->coll);
+    bool one_buffer = coll_has(kind, COLL_ONE_BUFFER);
 
-    call->shorter_bytes = 1 + below(q, call->bytes);
-    if (below(q, 6) == 0 && rank != call->root && call->shorter_bytes < call->bytes &&
-        accepts(q, s, call->shorter_bytes))
+    call->other_blocks = coll_has(kind, COLL_COUNTS) && below(q, 2) == 0;
+    call->shorter_bytes = call->other_blocks ? call->bytes : draw_less(q, call);
+    call->shorter_alg = one_buffer ? call->alg : any_for_size(q, call->alg);
+    call->others_shorter = !one_buffer && below(q, 2) == 0;
+    if (below(q, 6) == 0 && q->options->ranks > 1 && call->shorter_bytes > 0 &&
+        !(one_buffer && rank == call->root) && accepts(q, s, call->shorter_bytes))
         call->shorter = rank;
 }
 
@@ -313,7 +344,7 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
         return false;
     if (call_reduces(coll))
         draw_reduction(q, call);
-    else if (coll_has(hud_coll_kind(coll), COLL_ONE_BUFFER))
+    if (bears_other_counts(call->alg))
         draw_shorter(q, s);
     call->in_place = below(q, 3) == 0;
     size_t work = call->bytes * one * (size_t)ranks;
@@ -381,7 +412,7 @@ static void run_step(struct sim *sim, struct sequence *q, const struct step *s, 
                       .cache_bytes = q->cache_bytes };
 
     call_prepare(&s->call, rank, q->user[rank], sim, &c);
-    int status = hud_sim_call(hud_sim_team_mem(q->team, rank), s->call.alg, &c);
+    int status = hud_sim_call(hud_sim_team_mem(q->team, rank), call_alg(&s->call, rank), &c);
     call_verify(&s->call, rank, q->user[rank], sim, status);
 }
 

@@ -13,6 +13,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lint"))
+sys.path.insert(0, str(ROOT / "tests" / "sim"))
+import mutate  # noqa: E402
 from lint_edges import complaints, files, read  # noqa: E402
 
 HEAD = (
@@ -69,9 +71,9 @@ class Lint(unittest.TestCase):
 
 
 class Mutate(unittest.TestCase):
-    def run_with(self, checker):
+    def run_with(self, checker, *paths):
         done = subprocess.run(
-            [sys.executable, "-B", ROOT / "tests/sim/mutate.py", "--checker", checker],
+            [sys.executable, "-B", ROOT / "tests/sim/mutate.py", "--checker", checker, *paths],
             capture_output=True,
             text=True,
         )
@@ -86,7 +88,33 @@ class Mutate(unittest.TestCase):
                     self.assertIn(f"not found: {path.relative_to(ROOT)}:{site.line} {label}", out)
 
     def test_a_checker_that_finds_all(self):
-        self.assertEqual(self.run_with("false")[0], 0)
+        self.assertEqual(self.run_with("false", ROOT / "src/alg/windows/windows.h")[0], 0)
+        status, out = self.run_with("false", ROOT / "src/alg/messages/messages.h")
+        self.assertEqual(status, 1)  # a reason why one of them is not found
+        self.assertNotIn("not found: ", out)
+        self.assertIn("messages.h: R2 by barrier/messages", out)
+
+    def test_each_algorithm_of_a_family_must_be_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            checker = pathlib.Path(folder) / "checker"
+            checker.write_text(
+                '#!/bin/sh\ncase "$* " in *alltoall/windows*:R\\ *) exit 0 ;; esac\nexit 1\n'
+            )
+            checker.chmod(0o755)
+            status, out = self.run_with(checker, ROOT / "src/alg/windows/windows.h")
+        self.assertEqual(status, 1)
+        self.assertIn("not found: src/alg/windows/windows.h R1 by alltoall/windows", out)
+        self.assertNotIn("by allgather/windows", out)
+        self.assertNotIn("A1 by", out)
+
+    def test_reasons(self):
+        head = (
+            "/* x\n * Not needed\n *   R1, A2 by a/b,\n *   c/d: as it is\n *   R3 by e/f:\n */\n#"
+        )
+        self.assertEqual(
+            mutate.unneeded(head), {("R1", "a/b"), ("R1", "c/d"), ("A2", "a/b"), ("A2", "c/d")}
+        )
+        self.assertEqual(mutate.unneeded("/* x */\n#include\n/* R1 by a/b: no head */"), set())
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { ELEMENT = 12, STEP = 16, NOTHING = 0xEE };
+enum { ELEMENT = 12, STEP = 16 };
 
 static size_t place(size_t at)
 {
@@ -103,7 +103,7 @@ void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed)
         b->view.unpack = unpack;
         b->view.host = b;
     }
-    memset(b->memory, NOTHING,
+    memset(b->memory, USER_NOTHING,
            place(bytes) + STEP < b->room_bytes ? place(bytes) + STEP : b->room_bytes);
 }
 
@@ -113,6 +113,13 @@ void user_buffer_fill(struct user_buffer *b, const unsigned char *message)
         unpack_at(b, message, 0, b->view.bytes);
     else
         memcpy(b->memory, message, b->view.bytes);
+}
+
+void user_buffer_read(const struct user_buffer *b, size_t offset_bytes, size_t bytes,
+                      unsigned char *to)
+{
+    for (size_t i = offset_bytes; i < offset_bytes + bytes; i++)
+        *to++ = b->memory[b->view.pack ? place(i) : i];
 }
 
 size_t user_buffer_differs(const struct user_buffer *b, const unsigned char *message, size_t bytes)

@@ -6,10 +6,19 @@
 
 struct plans plans;
 
+/* A planner keeps results: other settings and rules need another. */
+static void renew(void)
+{
+    hud_planner_free(plans.planner);
+    plans.planner = hud_planner_create(&plans.config, &plans.tuning);
+    assert_non_null(plans.planner);
+}
+
 void plans_settings(const char *const *settings)
 {
     hud_config_read(settings, &plans.config);
     assert_string_equal(plans.config.error, "");
+    renew();
 }
 
 void plans_tune(const char *text)
@@ -19,6 +28,7 @@ void plans_tune(const char *text)
     hud_rules_free(&plans.tuning);
     if (!hud_rules_read(&plans.tuning, "t", text, strlen(text), error, sizeof error))
         fail_msg("%s", error);
+    renew();
 }
 
 void plans_make(int ranks, bool oversubscribed, const char *within, size_t bytes, bool windows)
@@ -28,7 +38,7 @@ void plans_make(int ranks, bool oversubscribed, const char *within, size_t bytes
                                 .direct = plans.direct };
 
     strncpy(facts.within, within, TOPO_NAME - 1);
-    hud_plan_make(&plans.config, &plans.tuning, &facts, bytes, windows, &plans.plan);
+    hud_plan_make(plans.planner, &facts, bytes, windows, &plans.plan);
 }
 
 const char *plans_taker(enum coll_kind kind, size_t bytes)
@@ -82,5 +92,6 @@ int plans_reset(void **state)
     (void)state;
     hud_config_read(NULL, &plans.config);
     hud_rules_free(&plans.tuning);
+    renew();
     return 0;
 }

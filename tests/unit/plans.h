@@ -4,7 +4,7 @@
 #ifndef HUD_TESTS_PLANS_H
 #define HUD_TESTS_PLANS_H
 
-#include "core/choose/plan.h"
+#include "core/choose/planner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,8 @@ extern struct plans {
     struct config config;
     struct rules tuning;
     struct plan plan;
-    bool direct; /* of the teams */
+    struct planner *planner; /* of these settings and rules */
+    bool direct;             /* of the teams */
 } plans;
 
 /* Of cmocka's: no settings, no rules. */

@@ -94,8 +94,7 @@ static void single_copy_serves_where_there_is_one(void **state)
     (void)state;
     plans_tune("[[bcast]]\nbytes = \"64K-\"\nalgorithm = \"single\"\n[[bcast]]\nbytes = "
                "\"1K-\"\nalgorithm = \"queue\"\n");
-    size_t reserved =
-        hud_plan_bytes(&plans.config, &plans.tuning, 3, 200 * KB, true, &plans.direct);
+    size_t reserved = hud_plan_bytes(plans.planner, 3, 200 * KB, true, &plans.direct);
     for (int i = 0; i < 2; i++) {
         plans.direct = i == 1;
         plans_make(3, false, "machine", 200 * KB, true);

@@ -40,8 +40,7 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
                "[[reduce]]\nwithin = \"unit\"\nalgorithm = \"mpi\"\n");
     for (size_t max = 0; max < 300 * KB; max += 1777)
         for (int windows = 0; windows < 2; windows++) {
-            size_t reserved =
-                hud_plan_bytes(&plans.config, &plans.tuning, 8, max, windows, &plans.direct);
+            size_t reserved = hud_plan_bytes(plans.planner, 8, max, windows, &plans.direct);
             for (int w = 0; w < 8; w++)
                 for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
                     plans.direct = (w + oversubscribed) % 2;
@@ -54,18 +53,37 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
 
 static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
 {
-    size_t control =
-        hud_plan_bytes(&plans.config, &plans.tuning, 8, SIZE_MAX / 2, false, &plans.direct);
+    size_t control = hud_plan_bytes(plans.planner, 8, SIZE_MAX / 2, false, &plans.direct);
 
     (void)state;
-    assert_int_equal(hud_plan_offer(&plans.config, &plans.tuning, 8, 10 * MB, 10 * MB), 1536 * KB);
-    assert_int_equal(hud_plan_offer(&plans.config, &plans.tuning, 8, 10 * MB, 400 * KB), 100 * KB);
-    assert_int_equal(hud_plan_offer(&plans.config, &plans.tuning, 8, 10 * MB, 2 * control),
-                     control);
-    assert_int_equal(hud_plan_offer(&plans.config, &plans.tuning, 8, 10 * MB, control - 1), 0);
+    assert_int_equal(hud_plan_offer(plans.planner, 8, 10 * MB, 10 * MB), 1536 * KB);
+    assert_int_equal(hud_plan_offer(plans.planner, 8, 10 * MB, 400 * KB), 100 * KB);
+    assert_int_equal(hud_plan_offer(plans.planner, 8, 10 * MB, 2 * control), control);
+    assert_int_equal(hud_plan_offer(plans.planner, 8, 10 * MB, control - 1), 0);
     plans_make(8, false, "machine", control, true);
     plans_check();
     assert_string_equal(plans_taker(COLL_BCAST, 8), "inline");
+}
+
+/* Of many teams in turn, more than a planner keeps, each gets what a new planner would say. */
+static void what_is_kept_is_what_would_be_computed(void **state)
+{
+    (void)state;
+    for (int pass = 0; pass < 2; pass++)
+        for (int ranks = 2; ranks < 26; ranks++)
+            for (int windows = 0; windows < 2; windows++) {
+                struct planner *fresh = hud_planner_create(&plans.config, &plans.tuning);
+                bool direct[3];
+                size_t bytes = hud_plan_bytes(fresh, ranks, MB, windows, &direct[0]);
+                assert_int_equal(hud_plan_bytes(plans.planner, ranks, MB, windows, &direct[1]),
+                                 bytes);
+                unsigned made = hud_planner_made(plans.planner);
+                assert_int_equal(hud_plan_bytes(plans.planner, ranks, MB, windows, &direct[2]),
+                                 bytes);
+                assert_int_equal(hud_planner_made(plans.planner), made);
+                assert_true(direct[0] == direct[1] && direct[1] == direct[2]);
+                hud_planner_free(fresh);
+            }
 }
 
 /* However little a team is offered, and however many there are before it. */
@@ -74,15 +92,12 @@ static void fixed_order_holds_where_memory_is_short(void **state)
     (void)state;
     PLANS_SETTINGS("HUDDLE_REDUCE_ORDER=fixed");
     for (int ranks = 2; ranks <= 128; ranks *= 2) {
-        size_t min = hud_plan_offer(&plans.config, &plans.tuning, ranks, 10 * MB, 10 * MB),
-               free_bytes = 10 * MB;
+        size_t min = hud_plan_offer(plans.planner, ranks, 10 * MB, 10 * MB), free_bytes = 10 * MB;
         int teams = 0;
-        for (size_t offer; (offer = hud_plan_offer(&plans.config, &plans.tuning, ranks, 10 * MB,
-                                                   free_bytes)) != 0;
+        for (size_t offer; (offer = hud_plan_offer(plans.planner, ranks, 10 * MB, free_bytes)) != 0;
              teams++) {
             min = offer < min ? offer : min;
-            free_bytes -=
-                hud_plan_bytes(&plans.config, &plans.tuning, ranks, offer, true, &plans.direct);
+            free_bytes -= hud_plan_bytes(plans.planner, ranks, offer, true, &plans.direct);
         }
         assert_true(teams >= (ranks <= 16 ? 200 : 50));
         for (size_t bytes = min; bytes < min + 300 * KB; bytes += 7777)
@@ -139,6 +154,7 @@ int main(void)
         cmocka_unit_test_setup(rules_share_a_slot_unless_it_has_another_shape, plans_reset),
         cmocka_unit_test_setup(whatever_the_place_the_plan_fits_what_was_reserved, plans_reset),
         cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, plans_reset),
+        cmocka_unit_test_setup(what_is_kept_is_what_would_be_computed, plans_reset),
         cmocka_unit_test_setup(fixed_order_holds_where_memory_is_short, plans_reset),
         cmocka_unit_test_setup(a_small_slot_serves_small_messages, plans_reset),
         cmocka_unit_test_setup(queue_takes_no_more_than_the_paper, plans_reset),

@@ -11,12 +11,15 @@
  *           traffic: p n bytes beyond in and out; its own block goes from in to out
  * Accepts   n + 8 bytes in half of the slot.
  *
- * Line                  written by   read by       value k means
- *   slot[r].set[k % 2]  r            all others    r's block for operation k is behind this flag
+ * Line                  written by   read by       value k, n means
+ *   slot[r].set[k % 2]  r            all others    r's block for operation k, of n bytes, is behind
+ *                                                  this flag
  *
  * Edges     R1 -> A1   a rank's copy in           happens before  the others' copies out
  *                      a rank's reads of k - 2    happen before   the others' next write to those
  *                                                                 sets
+ *
+ * Safety    What this rank's place for a block does not hold is dropped, and the call reports that.
  */
 #include "alg/inline_exchange/inline_exchange.h"
 
@@ -26,21 +29,34 @@ static bool accepts(const struct coll *c, int ranks)
     return c->bytes <= inline_room(c);
 }
 
+/* The block of a rank that has other bytes. */
+static __attribute__((noinline)) void take_unlike(struct mem *m, const struct coll *c, int from,
+                                                  mem_flag *set, size_t bytes)
+{
+    const struct mem_span to = { .view = c->out, .offset_bytes = (size_t)from * c->bytes };
+
+    block_out(m, &to, c->bytes, (char *)set + INLINE_HEAD, bytes);
+}
+
 static void allgather_inline(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
     size_t own = (size_t)me * c->bytes, from_at = coll_in_place(c) ? own : 0;
-    mem_flag *mine = inline_set(m, c, c->op, me);
+    mem_flag *mine = inline_set(m, inline_at(c), me);
 
     mem_in_all(m, (char *)mine + INLINE_HEAD, c->in, from_at, c->bytes);
-    mem_post(m, mine, c->op); /* R1 */
+    mem_post(m, mine, inline_value(c) + c->bytes); /* R1 */
     if (!coll_in_place(c))
         mem_move(m, &(struct mem_span){ NULL, c->out, own },
                  &(struct mem_span){ NULL, c->in, from_at }, c->bytes);
     for (int k = 1; k < ranks; k++) {
         int from = me + k < ranks ? me + k : me + k - ranks;
-        mem_flag *set = inline_set(m, c, c->op, from);
-        mem_await(m, set, c->op); /* A1 */
+        mem_flag *set = inline_set(m, inline_at(c), from);
+        size_t bytes = mem_await(m, set, inline_value(c)) - inline_value(c); /* A1 */
+        if (__builtin_expect(bytes != c->bytes, 0)) {
+            take_unlike(m, c, from, set, bytes);
+            continue;
+        }
         mem_out(m, c->out, (char *)set + INLINE_HEAD, (size_t)from * c->bytes, c->bytes);
     }
     inline_prefetch(m, c, c->bytes);

@@ -12,20 +12,25 @@
  *           traffic: 2 (p - 1) n bytes beyond in and out; its own block goes from in to out
  * Accepts   (p - 1) n + 8 bytes in half of the slot.
  *
- * Line                  written by   read by       value k means
- *   slot[r].set[k % 2]  r            all others    r's blocks for operation k are behind this flag,
- *                                                  in the order of their ranks, without r
+ * Line                  written by   read by       value k, n means
+ *   slot[r].set[k % 2]  r            all others    r's blocks for operation k, of n bytes each, are
+ *                                                  behind this flag, in the order of their ranks,
+ *                                                  without r
  *
  * Edges     R1 -> A1   a rank's copies in         happen before  the others' copies out
  *                      a rank's reads of k - 2    happen before  the others' next write to those
  *                                                                sets
+ *
+ * Safety    A block of a rank that has counted otherwise is read where that rank has put it.  What
+ *           this rank's block does not hold is dropped, and the call reports that.
  */
 #include "alg/inline_exchange/inline_exchange.h"
 
 enum param { BUDGET };
+enum { BUDGET_MAX = 1 << INLINE_BYTES };
 
 static const struct alg_param params[] = {
-    [BUDGET] = { "budget", "B", "both sets of blocks", 2 * HUD_LINE, 1 << 24, 64 << 10, NULL,
+    [BUDGET] = { "budget", "B", "both sets of blocks", 2 * HUD_LINE, BUDGET_MAX, 64 << 10, NULL,
                  .tune = "16K,512K" },
     { .name = NULL },
 };
@@ -45,13 +50,13 @@ const struct alg_family HUD_BACKEND(inline_exchange_family) = {
 
 static bool accepts(const struct coll *c, int ranks)
 {
-    return ranks == 1 || c->bytes <= inline_room(c) / (size_t)(ranks - 1);
+    return c->bytes <= inline_room(c) / (size_t)(ranks > 1 ? ranks - 1 : 1);
 }
 
-/* Where a rank's block for another lies behind its flag. */
-static char *block_in(mem_flag *set, const struct coll *c, int from, int to)
+/* Where a rank's block for another lies behind its flag, blocks of so many bytes. */
+static char *block_in(mem_flag *set, size_t bytes, int from, int to)
 {
-    return (char *)set + INLINE_HEAD + (size_t)(to > from ? to - 1 : to) * c->bytes;
+    return (char *)set + INLINE_HEAD + (size_t)(to > from ? to - 1 : to) * bytes;
 }
 
 /* Blocks [first, end) of `in`. */
@@ -71,20 +76,34 @@ static void own(struct mem *m, const struct coll *c)
                  c->bytes);
 }
 
+/* The block of a rank whose blocks have other bytes. */
+static __attribute__((noinline)) void take_unlike(struct mem *m, const struct coll *c, int from,
+                                                  mem_flag *set, size_t bytes)
+{
+    const struct mem_span to = { .view = c->out, .offset_bytes = (size_t)from * c->bytes };
+
+    block_out(m, &to, c->bytes, block_in(set, bytes, from, mem_rank(m)), bytes);
+}
+
 static void alltoall_inline(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
-    mem_flag *mine = inline_set(m, c, c->op, me);
+    size_t at = inline_at(c);
+    mem_flag *mine = inline_set(m, at, me);
 
-    copy_in(m, c, block_in(mine, c, me, 0), 0, me);
-    copy_in(m, c, block_in(mine, c, me, me + 1), me + 1, ranks);
-    mem_post(m, mine, c->op); /* R1 */
+    copy_in(m, c, block_in(mine, c->bytes, me, 0), 0, me);
+    copy_in(m, c, block_in(mine, c->bytes, me, me + 1), me + 1, ranks);
+    mem_post(m, mine, inline_value(c) + c->bytes); /* R1 */
     own(m, c);
     for (int k = 1; k < ranks; k++) {
         int from = me + k < ranks ? me + k : me + k - ranks;
-        mem_flag *set = inline_set(m, c, c->op, from);
-        mem_await(m, set, c->op); /* A1 */
-        mem_out(m, c->out, block_in(set, c, from, me), (size_t)from * c->bytes, c->bytes);
+        mem_flag *set = inline_set(m, at, from);
+        size_t bytes = mem_await(m, set, inline_value(c)) - inline_value(c); /* A1 */
+        if (__builtin_expect(bytes == c->bytes, 1))
+            mem_out(m, c->out, block_in(set, c->bytes, from, me), (size_t)from * c->bytes,
+                    c->bytes);
+        else
+            take_unlike(m, c, from, set, bytes);
     }
     inline_prefetch(m, c, (size_t)(ranks - 1) * c->bytes);
 }

@@ -20,6 +20,9 @@
  *                      before a message, before what comes after it
  *           R2 -> A2   the copies out of cell  happen before   the next copy into it
  *
+ * Not needed
+ *   R2, A2 by barrier/messages: its messages have no bytes, so a cell holds nothing that is read
+ *
  * Safety
  *   1. A cell is written again only once the message that it held is acknowledged (R2 -> A2).
  */

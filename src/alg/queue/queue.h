@@ -23,6 +23,11 @@
  * Edges     R1 -> A1   a rank's last read of a set  happens before  the others' next write to it
  *                      (reductions; the broadcasts label their own)
  *
+ * Not needed
+ *   R1, A1 by bcast/queue, bcast/levels: they label acknowledgements of their own
+ *   R1, A1 by allreduce/tree: a sum comes only when its writer has copied out the result that was
+ *   in its place before, and all sums come together in rank 0's queue (tree.c, `free_until`)
+ *
  * Safety    A rank that writes up to `free_until` does not wait.  Beyond it, it first awaits that
  *           all others have acknowledged what the set held.
  */

@@ -29,6 +29,9 @@
  *                      the reads of the sums before it  happen before   their writers' next writes
  *                      there
  *
+ * Not needed
+ *   R2, A2 by reduce/tree: it has no results to be copied out
+ *
  * Deadlock freedom
  *   1. allreduce: a rank publishes sums ahead of the results that it has copied out only where its
  *      queue is known to be free, without a wait: others may need what it does after.

@@ -49,7 +49,7 @@ static void send(struct mem *m, const struct coll *c, const struct single_expose
     for (int k = 1; k < mem_size(m); k++) {
         const struct single_missing missing = single_await_report(m, c, single_other(m, k));
         const struct single_part rest = single_cut(&whole, missing.from, missing.end);
-        single_bounce_swap(m, c, single_other(m, k), &rest, &none);
+        single_bounce_swap(m, c, single_other(m, k), &rest, &none, 0);
     }
 }
 
@@ -69,7 +69,7 @@ static void receive(struct mem *m, const struct coll *c, const struct single_exp
     single_report(m, c, c->root, missing.from, missing.end);
     const struct single_part whole = { to, root.bytes }, none = { .bytes = 0 },
                              rest = single_cut(&whole, missing.from, missing.end);
-    single_bounce_swap(m, c, c->root, &none, &rest);
+    single_bounce_swap(m, c, c->root, &none, &rest, block_left(c->out->bytes, missing.from));
 }
 
 static void bcast_single(struct mem *m, const struct coll *c)

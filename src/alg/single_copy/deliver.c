@@ -19,7 +19,7 @@
  *           has room for a bounce buffer.
  *
  * Deadlock freedom
- *   1. Nobody pushes before the other's entry, which needs no wait.
+ *   1. Nobody pushes before all entries, which need no wait.
  *   2. All ranks go through the same fragments in the same order.  A rank that waits in fragment k
  *      waits for another's contributions to it, which that rank announces before it waits in k; or,
  *      before its own, for the acknowledgements of fragment k - 2.
@@ -28,6 +28,9 @@
  *      contributions to all of it, and those were copied from there before.
  *   2. A rank goes on to what is missing, for which bounce buffers are used again, only after all
  *      others' reports: so all have reduced its contributions.
+ *   3. An owner writes its slice into buffers of other ranks.  These hold it, as all ranks have
+ *      announced the same message.  Otherwise nobody reads more than entries; the first
+ *      contributions are out by then, and are dropped.
  */
 #include "alg/reduction.h"
 #include "alg/single_copy/single_copy.h"
@@ -132,13 +135,15 @@ static void deliver_bounce_missing(const struct deliver *d, int rank)
     const struct single_part send = single_cut(&mine, to.from, to.end),
                              get = single_cut(&theirs, from.from, from.end);
 
-    single_bounce_swap(d->m, d->c, rank, &send, &get);
+    single_bounce_swap(d->m, d->c, rank, &send, &get, get.bytes);
 }
 
 static void allreduce_push(struct mem *m, const struct coll *c)
 {
     const struct deliver d = { m, c, cut_of(c, mem_size(m), NULL, DELIVER_SETS, 0) };
-    const struct single_exposed mine = { .out = mem_expose(m, c->out), .bytes = c->bytes };
+    const struct single_exposed mine = { .out = mem_expose(m, c->out),
+                                         .cut = c->reduction->element_bytes,
+                                         .bytes = c->bytes };
     struct pieces_place now = { .at = 0 };
     int me = mem_rank(m), ranks = mem_size(m);
 
@@ -146,6 +151,10 @@ static void allreduce_push(struct mem *m, const struct coll *c)
         single_enter(m, c, single_other(m, k), &mine);
     for (pieces_begin(&d.cut, &now); pieces_more(&d.cut, &now); pieces_next(&d.cut, &now)) {
         deliver_contribute(&d, &now);
+        if (now.at == 0 && !single_all_alike(m, c, &mine)) {
+            single_end_unlike(m, c);
+            return;
+        }
         deliver_reduce(&d, &now);
     }
     for (int k = 1; k < ranks; k++)

@@ -40,19 +40,23 @@
  *   1. There are two sets of entries, in turn: a rank that sees another's entry to the e-th
  *      exchange knows that this one has finished exchange e - 1.
  *   2. A rank pushes into a view only after its owner's entry, and the owner returns only after the
- *      report.  A block that is longer than its receiver expects is not pushed: it goes through the
- *      bounce buffer, out of which the receiver drops what its view does not hold.
- *   3. In place, nothing is published: a block would replace one that still has to be sent.
+ *      report.
+ *   3. A block that is longer than its receiver expects is not pushed: it goes through the bounce
+ *      buffer.  The receiver drops what its own block does not hold, though the view may go on with
+ *      other blocks, and reports that.
+ *   4. Another size may go the other way, in the same lines.  An entry has its owner's way.  Two
+ *      ranks that differ in it exchange nothing, and both report that.
+ *   5. In place, nothing is published: a block would replace one that still has to be sent.
  */
 #include "alg/single_copy/single_copy.h"
 
 /*
  * The payload of an entry.  First an address, 0: nothing to reach there, and where from there on
  * the block begins that the other pulls, or goes that it pushes.  Then the bytes of the owner's
- * block, and, where the other pushes, of the one that the owner expects.  Then the owner's block,
- * if that is small.
+ * block, times two, and one if its way is `push`; and, where the other pushes, the bytes of the
+ * block that the owner expects.  Then the owner's block, if that is small.
  */
-enum { EXCHANGE_ADDRESS, EXCHANGE_OFFSET, EXCHANGE_BYTES, EXCHANGE_EXPECTED };
+enum { EXCHANGE_ADDRESS, EXCHANGE_OFFSET, EXCHANGE_BLOCK, EXCHANGE_EXPECTED };
 
 enum { EXCHANGE_PREFETCH_MAX = 8192 }; /* bytes, for the next exchange */
 
@@ -97,6 +101,17 @@ static bool exchange_small(const struct exchange *x, size_t bytes)
     return bytes <= x->place_bytes - exchange_head_bytes(x);
 }
 
+/* Bytes of the block that an entry announces. */
+static size_t exchange_announced(const struct exchange *x, const mem_flag *entry)
+{
+    return mem_get(x->m, &entry->payload[EXCHANGE_BLOCK]) >> 1;
+}
+
+static bool exchange_goes_along(const struct exchange *x, const mem_flag *entry)
+{
+    return (mem_get(x->m, &entry->payload[EXCHANGE_BLOCK]) & 1) == x->push;
+}
+
 static bool exchange_in_place(const struct single_part *out, const struct single_part *in)
 {
     return (const char *)out->at.view->base + out->at.offset_bytes ==
@@ -113,7 +128,7 @@ static void exchange_enter(const struct exchange *x, int rank, const struct sing
 
     mem_put(m, &entry->payload[EXCHANGE_ADDRESS], closed ? 0 : mem_expose(m, reached->at.view));
     mem_put(m, &entry->payload[EXCHANGE_OFFSET], reached->at.offset_bytes);
-    mem_put(m, &entry->payload[EXCHANGE_BYTES], out->bytes);
+    mem_put(m, &entry->payload[EXCHANGE_BLOCK], (uint64_t)out->bytes << 1 | x->push);
     if (x->push)
         mem_put(m, &entry->payload[EXCHANGE_EXPECTED], in->bytes);
     if (exchange_small(x, out->bytes))
@@ -144,15 +159,20 @@ static void exchange_prefetch(const struct exchange *x, int rank, const struct s
 
 /* What the kernel copies of the block that another rank's entry announces, or of that for it: out
  * of its sender's buffer, or into its receiver's. */
-static size_t exchange_pull(struct mem *m, int rank, const mem_flag *entry,
+static size_t exchange_pull(const struct exchange *x, int rank, const mem_flag *entry,
                             const struct single_part *to)
 {
+    struct mem *m = x->m;
     uint64_t from = mem_get(m, &entry->payload[EXCHANGE_ADDRESS]);
+    size_t bytes = exchange_announced(x, entry), fit = bytes < to->bytes ? bytes : to->bytes;
 
     if (from == 0 || mem_expose(m, to->at.view) == 0)
         return 0;
-    return mem_pull(m, &to->at, rank, from, mem_get(m, &entry->payload[EXCHANGE_OFFSET]),
-                    mem_get(m, &entry->payload[EXCHANGE_BYTES]));
+    if (fit < bytes)
+        block_truncate(m);
+    size_t moved =
+        mem_pull(m, &to->at, rank, from, mem_get(m, &entry->payload[EXCHANGE_OFFSET]), fit);
+    return moved == fit ? bytes : moved;
 }
 
 static size_t exchange_push(struct mem *m, int rank, const mem_flag *entry,
@@ -174,29 +194,29 @@ static void exchange_copy(const struct exchange *x, int rank, const struct singl
 {
     struct mem *m = x->m;
     mem_flag *entry = exchange_await_entry(x, rank);
-    size_t bytes = mem_get(m, &entry->payload[EXCHANGE_BYTES]);
+    size_t bytes = exchange_announced(x, entry);
 
+    if (!exchange_goes_along(x, entry)) {
+        block_truncate(m);
+        return;
+    }
     if (exchange_small(x, bytes))
-        mem_out(m, in->at.view, (char *)entry + exchange_head_bytes(x), in->at.offset_bytes, bytes);
+        block_out(m, &in->at, in->bytes, (char *)entry + exchange_head_bytes(x), bytes);
     else if (!x->push)
         single_report(m, x->c, rank,
-                      exchange_in_place(out, in) ? 0 : exchange_pull(m, rank, entry, in), bytes);
+                      exchange_in_place(out, in) ? 0 : exchange_pull(x, rank, entry, in), bytes);
     if (x->push && !exchange_small(x, out->bytes))
         single_report(m, x->c, rank, exchange_push(m, rank, entry, out), out->bytes);
-}
-
-/* Bytes of the block that a rank has announced for this one. */
-static size_t exchange_announced(const struct exchange *x, int rank)
-{
-    const mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(x->m));
-
-    return mem_get(x->m, &entry->payload[EXCHANGE_BYTES]);
 }
 
 /* Waits until a rank has copied what it is to copy, the block for it or its own. */
 static void exchange_await_copied(const struct exchange *x, int rank, const struct single_part *out)
 {
-    if (!exchange_small(x, x->push ? exchange_announced(x, rank) : out->bytes))
+    if (!x->push && exchange_small(x, out->bytes))
+        return;
+    const mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(x->m));
+    if (exchange_goes_along(x, entry) &&
+        !(x->push && exchange_small(x, exchange_announced(x, entry))))
         single_await_report(x->m, x->c, rank);
 }
 
@@ -204,31 +224,28 @@ static void exchange_await_copied(const struct exchange *x, int rank, const stru
 static struct single_missing exchange_missing(const struct exchange *x, int rank, bool mine,
                                               size_t bytes)
 {
-    bool by_me = x->push == mine;
-
     if (exchange_small(x, bytes))
         return (struct single_missing){ 0 };
-    return by_me ? single_reported(x->m, mem_rank(x->m), rank)
-                 : single_reported(x->m, rank, mem_rank(x->m));
+    return x->push == mine ? single_reported(x->m, mem_rank(x->m), rank)
+                           : single_reported(x->m, rank, mem_rank(x->m));
 }
 
 /* What is missing of the blocks of a pair of ranks, through their bounce buffers. */
 static void exchange_bounce_missing(const struct exchange *x, int rank,
                                     const struct single_part *out, const struct single_part *in)
 {
+    const mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(x->m));
+
+    if (!exchange_goes_along(x, entry))
+        return;
     struct single_missing theirs = exchange_missing(x, rank, true, out->bytes),
-                          ours = exchange_missing(x, rank, false, exchange_announced(x, rank));
+                          ours = exchange_missing(x, rank, false, exchange_announced(x, entry));
+    if (theirs.from == theirs.end && ours.from == ours.end)
+        return;
     const struct single_part send = single_cut(out, theirs.from, theirs.end),
                              get = single_cut(in, ours.from, ours.end);
 
-    single_bounce_swap(x->m, x->c, rank, &send, &get);
-}
-
-static void exchange_copy_own(struct mem *m, const struct single_part *out,
-                              const struct single_part *in)
-{
-    if (!exchange_in_place(out, in))
-        mem_move(m, &in->at, &out->at, out->bytes);
+    single_bounce_swap(x->m, x->c, rank, &send, &get, block_left(in->bytes, ours.from));
 }
 
 /* The block of this rank's call for a rank, and that from it. */
@@ -245,7 +262,8 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
         exchange_enter(&x, single_other(m, k), &to, &from);
     }
     struct single_part out = sent(c, me), in = got(c, me);
-    exchange_copy_own(m, &out, &in);
+    if (!exchange_in_place(&out, &in))
+        mem_move(m, &in.at, &out.at, out.bytes);
     for (int k = 1; k < ranks; k++) {
         int rank = single_other(m, push ? k : ranks - k);
         struct single_part to = sent(c, rank), from = got(c, rank);
@@ -261,9 +279,8 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
         int rank = (k + ranks - me) % ranks;
         if (rank == me)
             continue;
-        out = sent(c, rank);
-        in = got(c, rank);
-        exchange_bounce_missing(&x, rank, &out, &in);
+        struct single_part to = sent(c, rank), from = got(c, rank);
+        exchange_bounce_missing(&x, rank, &to, &from);
     }
 }
 
@@ -271,14 +288,12 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
 
 static struct single_part alltoall_sent(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = c->in, .offset_bytes = (size_t)rank * c->bytes },
-                                 c->bytes };
+    return (struct single_part){ block_at(c->in, c->bytes, rank), c->bytes };
 }
 
 static struct single_part alltoall_got(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = c->out, .offset_bytes = (size_t)rank * c->bytes },
-                                 c->bytes };
+    return (struct single_part){ block_at(c->out, c->bytes, rank), c->bytes };
 }
 
 static void alltoall_single(struct mem *m, const struct coll *c)
@@ -355,10 +370,9 @@ ALG_DEFINE(alltoallv, push) = {
  * buffer: what a rank sends it does not receive into. */
 static struct single_part allgather_sent(const struct coll *c, int rank)
 {
-    size_t at = coll_in_place(c) ? (size_t)c->root * c->bytes : 0;
-
     (void)rank;
-    return (struct single_part){ { .view = c->in, .offset_bytes = at }, c->bytes };
+    return (struct single_part){ block_at(c->in, c->bytes, coll_in_place(c) ? c->root : 0),
+                                 c->bytes };
 }
 
 static void allgather_single(struct mem *m, const struct coll *c)

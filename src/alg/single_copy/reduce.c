@@ -22,13 +22,15 @@
  *           room for a bounce buffer.
  *
  * Deadlock freedom
- *   1. Nobody pulls or pushes before the other's entry, which needs no wait; all report before any
+ *   1. Nobody pulls or pushes before all entries, which need no wait; all report before any
  *      goes on to what is missing, whose fragments all ranks take in the same order.
  * Safety
  *   1. reduce_scatter in place: the result would overlap what others pull, so nothing is published
  *      and all goes through the bounce buffers.
  *   2. Of what is missing, bytes that have been reduced come first: the bounce buffers that hold
  *      them are needed for the rest.
+ *   3. An owner reads and writes its slice in buffers of other ranks.  These hold it, as all ranks
+ *      have announced the same message, cut alike.  Otherwise nothing is copied.
  */
 #include "alg/reduction.h"
 #include "alg/single_copy/single_copy.h"
@@ -230,6 +232,16 @@ static size_t bounce_missing(const struct reduction *r, const struct single_miss
     return k;
 }
 
+/* How this rank cuts the message: a number that ranks which cut it alike have in common. */
+static uint64_t cut_number(const struct reduction *r)
+{
+    uint64_t number = r->c->reduction->element_bytes;
+
+    for (int rank = 0; r->scatters && rank < mem_size(r->m); rank++)
+        number = number * 1000003 + r->c->block_bytes[rank];
+    return number;
+}
+
 static void reduce_slices(const struct reduction *r)
 {
     const struct coll *c = r->c;
@@ -237,17 +249,20 @@ static void reduce_slices(const struct reduction *r)
     struct single_missing own = { start, start };
     bool closed = r->scatters && coll_in_place(c);
     const struct single_exposed mine = { .in = closed ? 0 : mem_expose(r->m, c->in),
-                                         .out = mem_expose(r->m, c->out) };
+                                         .out = mem_expose(r->m, c->out),
+                                         .cut = cut_number(r),
+                                         .bytes = c->bytes };
 
     for (int k = 1; k < mem_size(r->m); k++)
         single_enter(r->m, c, single_other(r->m, k), &mine);
+    if (!single_all_alike(r->m, c, &mine)) {
+        single_end_unlike(r->m, c);
+        return;
+    }
     if (!closed)
         own = direct_slice(r);
-    for (int k = 1; k < mem_size(r->m); k++) {
-        /* its entry: it has read the last report, which this one replaces */
-        single_await_entry(r->m, c, single_other(r->m, k));
+    for (int k = 1; k < mem_size(r->m); k++)
         single_report(r->m, c, single_other(r->m, k), own.from, own.end);
-    }
     for (int k = 1; k < mem_size(r->m); k++)
         single_await_report(r->m, c, single_other(r->m, k));
     size_t fragments = bounce_missing(r, &own, false, bounce_missing(r, &own, true, 0));

@@ -29,6 +29,14 @@
  *           R4 -> A4   the copy out of a bounce buffer  happens before  the next copy into that
  *                      half, and to another rank
  *
+ * Not needed
+ *   R1, A1 by alltoall/single, alltoall/push, alltoallv/single, alltoallv/push, allgather/single,
+ *   allgather/push: exchange.c has entries of its own
+ *   R1, A1 by allreduce/push: an entry comes before contributions, which every owner awaits before
+ *   it pushes
+ *   R4, A4 by reduce_scatter/single: no other rank copies out of an owner's buffer, and its R3 says
+ *   that it has reduced the others' contributions
+ *
  * Deadlock freedom
  *   1. An entry is posted without a wait.  A report waits for entries only; a receiver of a
  *      broadcast also waits for the root's report before its own, an owner of deliver.c for
@@ -40,11 +48,15 @@
  *      awaits its peer's entry before it replaces its own report.
  *   2. A fragment has the size of a half but for the last, so no header is needed.  Two ranks
  *      count the fragments between them from the first on, alike, whichever way they go.
+ *   3. Counts may differ between ranks.  An entry has its owner's bytes, and nobody pulls or pushes
+ *      other bytes of a buffer than its owner has announced.  In a reduction an entry also has
+ *      how its owner cuts the message.  Unless all entries are equal, nothing is copied, and the
+ *      call reports HUD_ERR_TRUNCATE on all ranks: each has then seen an entry unlike its own.
  */
 #ifndef HUD_ALG_SINGLE_COPY_H
 #define HUD_ALG_SINGLE_COPY_H
 
-#include "alg/alg.h"
+#include "alg/block.h"
 
 /* Bytes of half a bounce buffer, less where the window holds less, and the minimum.  A set of
  * entries has a quarter of that and a line. */
@@ -98,10 +110,10 @@ static inline char *single_entries(struct mem *m, const struct coll *c, int owne
     return (char *)single_pair(m, owner, mem_size(m)) + k % 2 * single_set(c->place->window_bytes);
 }
 
-/* What a rank lets another one read and write, addresses, 0: out of reach; and where in it the
- * other's part is.  The payload of `entry`. */
+/* What a rank lets another one read and write, addresses, 0: out of reach; how it cuts the message
+ * of a reduction; bytes of the message.  The payload of `entry`. */
 struct single_exposed {
-    uint64_t in, out, offset_bytes, bytes;
+    uint64_t in, out, cut, bytes;
 };
 
 /* Bytes that did not come: the payload of `report`. */
@@ -123,7 +135,7 @@ static inline void single_enter(struct mem *m, const struct coll *c, int rank,
 
     mem_put(m, &to->in, mine->in);
     mem_put(m, &to->out, mine->out);
-    mem_put(m, &to->offset_bytes, mine->offset_bytes);
+    mem_put(m, &to->cut, mine->cut);
     mem_put(m, &to->bytes, mine->bytes);
     mem_post(m, entry, c->op); /* R1 */
 }
@@ -136,7 +148,20 @@ static inline struct single_exposed single_await_entry(struct mem *m, const stru
 
     mem_await(m, entry, c->op); /* A1 */
     return (struct single_exposed){ mem_get(m, &from->in), mem_get(m, &from->out),
-                                    mem_get(m, &from->offset_bytes), mem_get(m, &from->bytes) };
+                                    mem_get(m, &from->cut), mem_get(m, &from->bytes) };
+}
+
+/* All ranks have entered; true: with the same message, cut alike. */
+static inline bool single_all_alike(struct mem *m, const struct coll *c,
+                                    const struct single_exposed *mine)
+{
+    bool alike = true;
+
+    for (int k = 1; k < mem_size(m); k++) {
+        struct single_exposed other = single_await_entry(m, c, single_other(m, k));
+        alike = alike && other.bytes == mine->bytes && other.cut == mine->cut;
+    }
+    return alike;
 }
 
 static inline void single_report(struct mem *m, const struct coll *c, int rank, uint64_t from,
@@ -222,6 +247,21 @@ static inline void single_await_acknowledged(struct mem *m, int rank, size_t k)
     mem_await(m, &single_pair(m, rank, mem_rank(m))->acknowledged, count); /* A4 */
 }
 
+/*
+ * Ends an operation in which the ranks are not alike, on all of them, once all have entered.  What
+ * a rank may have put into its bounce buffer before it knew counts as a fragment.
+ */
+static inline void single_end_unlike(struct mem *m, const struct coll *c)
+{
+    for (int k = 1; k < mem_size(m); k++)
+        single_report(m, c, single_other(m, k), 0, 0);
+    for (int k = 1; k < mem_size(m); k++) {
+        single_await_report(m, c, single_other(m, k));
+        single_add_fragments(m, single_other(m, k), 1);
+    }
+    block_truncate(m);
+}
+
 /* Bytes [from, end) of a part. */
 static inline struct single_part single_cut(const struct single_part *part, size_t from, size_t end)
 {
@@ -241,9 +281,10 @@ static inline struct single_part single_fragment(const struct single_part *part,
 }
 
 /* Sends one part to a rank while another one comes from it, either of which may be empty; both may
- * be the same bytes. */
+ * be the same bytes.  What comes is dropped beyond so much room. */
 static inline void single_bounce_swap(struct mem *m, const struct coll *c, int rank,
-                                      const struct single_part *out, const struct single_part *in)
+                                      const struct single_part *out, const struct single_part *in,
+                                      size_t room_bytes)
 {
     size_t half = single_half(c->place->window_bytes), sends = (out->bytes + half - 1) / half,
            gets = (in->bytes + half - 1) / half;
@@ -260,8 +301,8 @@ static inline void single_bounce_swap(struct mem *m, const struct coll *c, int r
         if (k < gets) {
             struct single_part part = single_fragment(in, half, k);
             single_await_full(m, rank, k);
-            mem_out(m, part.at.view, single_bounce(m, c, rank, k), part.at.offset_bytes,
-                    part.bytes);
+            block_out(m, &part.at, block_left(room_bytes, k * half), single_bounce(m, c, rank, k),
+                      part.bytes);
             single_post_acknowledged(m, rank, k);
         }
     }

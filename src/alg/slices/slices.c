@@ -35,6 +35,9 @@
  *           R2 -> A2   an owner's result                         happens before  the others' copy
  *                      out
  *
+ * Not needed
+ *   R2, A2 by reduce_scatter/slices: nobody copies another's result out
+ *
  * Deadlock freedom
  *   1. All ranks go through the same fragments in the same order.  A rank that waits in fragment k
  *      waits for another's contributions to it, which that rank announces before it waits in k; or

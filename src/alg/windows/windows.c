@@ -43,8 +43,8 @@
  *   1. In place: all tiles but the last are full, so tile k is the same bytes of the block both
  *      ways, and a rank's own tile was copied in before.
  *   2. A block that is shorter than its receiver expects ends where its last tile's header reports
- *      it, or where its sender reports none.  What is longer than the view is dropped, and the
- *      call reports that.
+ *      it, or where its sender reports none.  What is longer than the receiver's block is dropped,
+ *      though a view of equal blocks goes on behind it, and the call reports that.
  *   3. A rank that expects zero bytes acknowledges all tiles at once, so nobody waits for it, and
  *      reads nothing: it does not learn of what is sent to it all the same.
  *   4. Flags and tiles are counted within an operation, so a later one finds nothing of 2 and 3.
@@ -199,8 +199,8 @@ static void windows_receive(struct windows *w, int step, int peer)
         if (!windows_await_tile(w, full, tile))
             break;
         header = mem_get(w->m, &full->payload[place / 2]);
-        mem_out(w->m, out.span.view, windows_data(w, peer, full, header), out.span.offset_bytes,
-                tiles_header_bytes(header));
+        out.bytes -= block_out(w->m, &out.span, out.bytes, windows_data(w, peer, full, header),
+                               tiles_header_bytes(header));
         out.span.offset_bytes += tiles_header_bytes(header);
         windows_acknowledge(w, peer, ++tile);
     } while (header & TILES_MORE);

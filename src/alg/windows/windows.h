@@ -40,7 +40,7 @@
 #ifndef HUD_ALG_WINDOWS_H
 #define HUD_ALG_WINDOWS_H
 
-#include "alg/alg.h"
+#include "alg/block.h"
 #include "shape/meetings.h"
 #include "shape/tiles.h"
 

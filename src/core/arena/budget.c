@@ -68,7 +68,7 @@ static void look_at(const char *folder, bool version_2, void *arg)
 {
     const struct names *names = &names_of[version_2];
     struct limit *min = arg;
-    char path[4 * PATH_MAX + 32];
+    char path[PATH_MAX + 32]; /* no longer one can be opened */
 
     snprintf(path, sizeof path, "%s/%s", folder, names->limit);
     long long limit = read_number(path);

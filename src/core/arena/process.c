@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* process.c - a pidfd tells whether a process has ended, its start time whether it is the same
- * process. */
+/* process.c - a pidfd tells whether a process has ended, or else its state; its start time whether
+ * it is the same process. */
 #define _GNU_SOURCE
 #include "core/arena/process.h"
 
@@ -19,26 +19,40 @@ enum {
     FIELDS_BEFORE = 19
 }; /* between the state, after the name, and the start time (proc(5), fields 3 and 22) */
 
-uint64_t hud_process_started(int pid)
+/* What /proc/PID/stat says of a process. */
+struct stat_line {
+    char state; /* 0: not known */
+    uint64_t started;
+};
+
+static struct stat_line read_stat(int pid)
 {
     char path[32], text[STAT_BYTES];
+    struct stat_line line = { .state = 0 };
 
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return 0;
+        return line;
     ssize_t bytes = read(fd, text, sizeof text - 1);
     close(fd);
     if (bytes <= 0)
-        return 0;
+        return line;
     text[bytes] = '\0';
     char *at = strrchr(text, ')'); /* a name may hold blanks and parentheses */
     at = at && at[1] == ' ' ? at + 2 : NULL;
+    line.state = at ? *at : 0;
     for (int i = 0; at && i < FIELDS_BEFORE; i++) {
         at = strchr(at, ' ');
         at = at ? at + 1 : NULL;
     }
-    return at ? strtoull(at, NULL, 10) : 0;
+    line.started = at ? strtoull(at, NULL, 10) : 0;
+    return line;
+}
+
+uint64_t hud_process_started(int pid)
+{
+    return read_stat(pid).started;
 }
 
 /* -1: the kernel has no pidfd (before Linux 5.3, or a filter), or no descriptor is left. */
@@ -63,8 +77,12 @@ bool hud_process_ended(int pid, uint64_t started)
     if (pid <= 0)
         return false;
     int ended = ended_by_pidfd(pid);
-    if (ended < 0)
+    bool unknown = ended < 0;
+    if (unknown)
         ended = kill(pid, 0) != 0 && errno == ESRCH;
-    uint64_t now = ended || started == 0 ? started : hud_process_started(pid);
-    return ended || (now != started && now != 0);
+    if (ended || (!unknown && started == 0))
+        return ended;
+    struct stat_line now = read_stat(pid);
+    bool dead = now.state == 'Z' || now.state == 'X' || now.state == 'x'; /* not reaped */
+    return dead || (started != 0 && now.started != started && now.started != 0);
 }

@@ -47,8 +47,8 @@ static bool find_place(struct asked *a)
     bool good = cpus && a->table;
     if (good) {
         find_processors(a);
-        hud_topo_bind(a->machine, &a->cpus, a->q->map, a->ranks, cpus);
-        good = hud_topo_place(a->machine, cpus, a->ranks, off, &place) == 0 &&
+        good = hud_topo_bind(a->machine, &a->cpus, a->q->map, a->ranks, cpus) &&
+               hud_topo_place(a->machine, cpus, a->ranks, off, &place) == 0 &&
                hud_shape_groups_build(&place, &a->groups) == 0;
     }
     if (good) {
@@ -128,6 +128,9 @@ int hud_asked_open(const struct hud_question *q, struct asked **asked)
     if (!a->machine)
         return free(a), HUD_ERR_ARGUMENT;
     read_settings(a);
+    a->planner = hud_planner_create(&a->config, &a->tuning);
+    if (!a->planner)
+        return hud_asked_close(a), HUD_ERR_MEMORY;
     *asked = a;
     return HUD_OK;
 }
@@ -141,8 +144,8 @@ bool hud_asked_plan(struct asked *a, int ranks)
     if (!find_place(a))
         return false;
     arena = arena_bytes(a);
-    offer = hud_plan_offer(&a->config, &a->tuning, ranks, arena, arena);
-    hud_plan_make(&a->config, &a->tuning, &a->facts, offer, true, &a->plan);
+    offer = hud_plan_offer(a->planner, ranks, arena, arena);
+    hud_plan_make(a->planner, &a->facts, offer, true, &a->plan);
     for (int e = 0; hud_asked_refusal(&a->plan, &a->config) && e < a->plan.first[PLAN_AXES]; e++) {
         a->plan.entry[e].slot = -1;
         a->plan.entry[e].rule = NULL;
@@ -156,6 +159,7 @@ void hud_asked_close(struct asked *a)
         return;
     forget_place(a);
     hud_topo_free(a->machine);
+    hud_planner_free(a->planner);
     hud_rules_free(&a->tuning);
     free(a);
 }

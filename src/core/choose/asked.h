@@ -6,7 +6,7 @@
 #ifndef HUD_ASKED_H
 #define HUD_ASKED_H
 
-#include "core/choose/plan.h"
+#include "core/choose/planner.h"
 #include "huddle/huddle.h"
 
 struct asked {
@@ -17,6 +17,7 @@ struct asked {
     int processors;        /* that they may use at once */
     struct config config;
     struct rules tuning;
+    struct planner *planner;
     int ranks; /* of the team whose plan this is: */
     struct shape_groups groups;
     struct place_table *table;

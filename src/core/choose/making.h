@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* making.h - a plan in the course of its making: plan.c, and second.c for second candidates. */
+/* making.h - a plan that is being made: plan.c, and second.c for second candidates.  Private to
+ * src/core/choose. */
 #ifndef HUD_MAKING_H
 #define HUD_MAKING_H
 
-#include "core/choose/plan.h"
+#include "core/choose/planner.h"
 
 struct candidate {
     const struct rule *rule; /* NULL: forced */
@@ -25,6 +26,25 @@ struct making {
     int second[PLAN_ENTRIES]; /* the same for second candidates */
     bool lean, cramped; /* windows for reductions only; a slot has found no room, or too little */
     bool seconds;       /* entries get second candidates */
+};
+
+/* What hud_plan_bytes has found. */
+struct reserved {
+    int ranks; /* 0: nothing yet */
+    bool windows, direct;
+    size_t max_bytes, bytes;
+};
+
+enum { RESERVED_KEPT = 32 };
+
+struct planner {
+    const struct config *config;
+    const struct rules *tuning;
+    struct making making;
+    struct plan plan; /* of those that hud_plan_bytes makes */
+    struct reserved kept[RESERVED_KEPT];
+    unsigned next; /* of kept, to be replaced */
+    unsigned made; /* plans so far */
 };
 
 /* Whether a candidate may serve calls of an axis. */

@@ -370,21 +370,25 @@ static void settle_seconds(struct making *k)
     } while ((!whole || failing >= 0) && hud_second_drop(k, whole ? failing : -1, firsts));
 }
 
-void hud_plan_make(const struct config *config, const struct rules *tuning,
-                   const struct plan_facts *facts, size_t max_bytes, bool windows,
-                   struct plan *plan)
+void hud_plan_make(struct planner *planner, const struct plan_facts *facts, size_t max_bytes,
+                   bool windows, struct plan *plan)
 {
-    struct making k = { .config = config, .tuning = tuning, .plan = plan };
+    struct making *k = &planner->making;
 
     memset(plan, 0, sizeof *plan);
     plan->facts = *facts;
     plan->max_bytes = max_bytes;
     plan->windows = windows;
-    settle(&k);
-    if (config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k.cramped && lacks(&k)) {
-        k.lean = true;
-        settle(&k);
+    k->config = planner->config;
+    k->tuning = planner->tuning;
+    k->plan = plan;
+    k->lean = k->cramped = k->seconds = false;
+    planner->made++;
+    settle(k);
+    if (k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k->cramped && lacks(k)) {
+        k->lean = true;
+        settle(k);
     }
-    if (adapts(&k) && !k.lean)
-        settle_seconds(&k);
+    if (adapts(k) && !k->lean)
+        settle_seconds(k);
 }

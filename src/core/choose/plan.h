@@ -117,31 +117,12 @@ void hud_plan_params(const struct config *config, const struct rule *rule, int r
  * less than the one that it names; SIZE_MAX: none. */
 size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *facts);
 
-/* Pure.  windows: with the algorithms that need one. */
-void hud_plan_make(const struct config *config, const struct rules *tuning,
-                   const struct plan_facts *facts, size_t max_bytes, bool windows,
-                   struct plan *plan);
-
 /* Places the plan's slots in a slice of max_bytes.  Returns -1, or the slot that has no room
  * (layout.c). */
 int hud_plan_lay_out(const struct config *config, struct plan *plan);
 
-/* The bytes that every plan for so many ranks, wherever they are, can do with: what is reserved
- * before it is known where they are. *direct: one of them has an algorithm that reaches into other
- * ranks' memory. */
-size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks,
-                      size_t max_bytes, bool windows, bool *direct);
-
 /* Most that one team takes of an arena. */
 size_t hud_plan_lease_bytes(const struct config *config);
-
-/*
- * Bytes to offer a new team of an arena of which free_bytes are free: a quarter, at most the
- * setting; or control lines only; or 0.  Under HUDDLE_REDUCE_ORDER=fixed half the arena is kept for
- * teams that come late, and control lines come with one window that serves all reductions.
- */
-size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks,
-                      size_t arena_bytes, size_t free_bytes);
 
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b);
 

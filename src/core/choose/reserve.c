@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reserve.c - what a team's slices may need, before it is known where its ranks are. */
-#include "core/choose/plan.h"
+/* reserve.c - a planner, and what a team's slices may need before it is known where its ranks
+ * are. */
+#include "core/choose/making.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Of a window in which any reduction can go in the ranks' order (alg/slices/). */
@@ -32,25 +34,63 @@ static bool uses_direct(const struct plan *plan)
     return uses;
 }
 
-size_t hud_plan_bytes(const struct config *config, const struct rules *tuning, int ranks,
-                      size_t max_bytes, bool windows, bool *direct)
+struct planner *hud_planner_create(const struct config *config, const struct rules *tuning)
+{
+    struct planner *p = calloc(1, sizeof *p);
+
+    if (p) {
+        p->config = config;
+        p->tuning = tuning;
+    }
+    return p;
+}
+
+void hud_planner_free(struct planner *planner)
+{
+    free(planner);
+}
+
+unsigned hud_planner_made(const struct planner *planner)
+{
+    return planner->made;
+}
+
+/* Makes every plan that such a team may have. */
+static struct reserved reserve(struct planner *p, int ranks, size_t max_bytes, bool windows)
 {
     char names[NAMES][TOPO_NAME] = { "" };
-    int count = list_levels(hud_rules_builtin(), names, list_levels(tuning, names, 1));
-    size_t bytes = 0;
-    struct plan plan;
+    int count = list_levels(hud_rules_builtin(), names, list_levels(p->tuning, names, 1));
+    struct reserved all = { .ranks = ranks, .windows = windows, .max_bytes = max_bytes };
 
-    *direct = false;
     for (int i = 0; i < 6 * count; i++) {
         struct plan_facts facts = {
             .ranks = ranks, .oversubscribed = i % 2, .direct = i / 2 % 3 > 0, .quick = i / 2 % 3 > 1
         };
         memcpy(facts.within, names[i / 6], TOPO_NAME);
-        hud_plan_make(config, tuning, &facts, max_bytes, windows, &plan);
-        bytes = plan.total_bytes > bytes ? plan.total_bytes : bytes;
-        *direct = *direct || uses_direct(&plan);
+        hud_plan_make(p, &facts, max_bytes, windows, &p->plan);
+        all.bytes = p->plan.total_bytes > all.bytes ? p->plan.total_bytes : all.bytes;
+        all.direct = all.direct || uses_direct(&p->plan);
     }
-    return bytes;
+    return all;
+}
+
+size_t hud_plan_bytes(struct planner *planner, int ranks, size_t max_bytes, bool windows,
+                      bool *direct)
+{
+    const struct reserved *found = NULL;
+
+    for (int i = 0; i < RESERVED_KEPT && !found; i++) {
+        const struct reserved *r = &planner->kept[i];
+        if (r->ranks == ranks && r->max_bytes == max_bytes && r->windows == windows)
+            found = r;
+    }
+    if (!found) {
+        struct reserved *r = &planner->kept[planner->next++ % RESERVED_KEPT];
+        *r = reserve(planner, ranks, max_bytes, windows);
+        found = r;
+    }
+    *direct = found->direct;
+    return found->bytes;
 }
 
 size_t hud_plan_lease_bytes(const struct config *config)
@@ -58,12 +98,12 @@ size_t hud_plan_lease_bytes(const struct config *config)
     return config->number[SET_LEASE] < 0 ? (size_t)1536 << 10 : (size_t)config->number[SET_LEASE];
 }
 
-size_t hud_plan_offer(const struct config *config, const struct rules *tuning, int ranks,
-                      size_t arena_bytes, size_t free_bytes)
+size_t hud_plan_offer(struct planner *planner, int ranks, size_t arena_bytes, size_t free_bytes)
 {
+    const struct config *config = planner->config;
     bool direct, fixed = config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
-    size_t control = hud_plan_bytes(config, tuning, ranks, SIZE_MAX / 2, false, &direct) +
-                     (fixed ? ORDERED_BYTES : 0);
+    size_t control =
+        hud_plan_bytes(planner, ranks, SIZE_MAX / 2, false, &direct) + (fixed ? ORDERED_BYTES : 0);
     size_t kept = fixed ? arena_bytes / 2 : 0, max = hud_plan_lease_bytes(config);
     size_t quarter = free_bytes > kept ? (free_bytes - kept) / 4 : 0;
 

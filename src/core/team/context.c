@@ -10,6 +10,7 @@
 #include "core/kept.h"
 #include "core/team/presence.h"
 #include "core/team/setup.h"
+#include "late/late.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,10 @@
 /* A process has one context, as a rule: other ranks wait for it, so it is there whatever the heap
  * has left. */
 enum { KEPT_RANKS = 64 };
+
+/* Plans without a team that a context keeps. */
+enum { IDLE_PLANS = 4 };
+
 union kept_hellos {
     union hello of[KEPT_RANKS];
 };
@@ -107,11 +112,13 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     if (c->config.error[0] == '\0')
         hud_rules_find(&c->rules, c->config.text[SET_TUNING], c->config.error,
                        sizeof c->config.error);
+    c->planner = hud_planner_create(&c->config, &c->rules);
     const char *stats = c->config.text[SET_STATS];
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
     if (c->config.error[0] != '\0' && c->host.world_rank == 0)
         hud_context_say(c, REASON_SETTING, c->config.error);
     identify_node(c);
+    c->version = hud_hello_version();
     c->quota = hud_topo_cpu_quota();
     obtain_spare(c);
     if (!c->host.present)
@@ -133,6 +140,14 @@ bool hud_context_present(const struct hud_context *c, int world_rank)
     return !hud_presence_known() || hud_presence_of(world_rank);
 }
 
+static struct plan *unlink_plan(struct plan **at)
+{
+    struct plan *plan = *at;
+
+    *at = plan->next;
+    return plan;
+}
+
 void hud_context_destroy(hud_context *c)
 {
     if (!c || c->pid != getpid())
@@ -143,6 +158,9 @@ void hud_context_destroy(hud_context *c)
     hud_peers_destroy(&c->peers);
     hud_arena_destroy(&c->arena);
     hud_topo_free(c->topo);
+    hud_planner_free(c->planner);
+    while (c->plans)
+        free(unlink_plan(&c->plans));
     hud_rules_free(&c->rules);
     kept_free(&kept_hellos, c->spare);
     pthread_mutex_destroy(&c->lock);
@@ -201,11 +219,18 @@ int hud_context_arena(struct hud_context *c, int team_ranks)
 const struct topo *hud_context_topo(struct hud_context *c)
 {
     pthread_mutex_lock(&c->lock);
+    bool failed = false;
     if (!c->topo_loaded) {
         c->topo = hud_topo_load();
         c->topo_loaded = true;
+        failed = !c->topo;
     }
     pthread_mutex_unlock(&c->lock);
+    if (failed && c->host.world_rank == 0) {
+        const char *why = hud_late_trouble(LATE_TOPOLOGY);
+        hud_log(&c->config, LOG_WARN, "the machine is not known, so ranks form no groups: %s",
+                why ? why : "hwloc cannot describe it");
+    }
     return c->topo;
 }
 
@@ -213,16 +238,18 @@ const struct plan *hud_context_plan(struct hud_context *c, const struct plan_fac
                                     size_t max_bytes, struct plan **spare)
 {
     pthread_mutex_lock(&c->lock);
-    struct plan *p = c->plans;
-    while (p && (!hud_plan_facts_equal(&p->facts, facts) || p->max_bytes != max_bytes))
-        p = p->next;
-    if (!p) {
+    struct plan *p, **at = &c->plans;
+    while (*at && (!hud_plan_facts_equal(&(*at)->facts, facts) || (*at)->max_bytes != max_bytes))
+        at = &(*at)->next;
+    if (*at) {
+        p = unlink_plan(at);
+    } else {
         p = *spare;
         *spare = NULL;
-        hud_plan_make(&c->config, &c->rules, facts, max_bytes, true, p);
-        p->next = c->plans;
-        c->plans = p;
+        hud_plan_make(c->planner, facts, max_bytes, true, p);
     }
+    p->next = c->plans;
+    c->plans = p;
     p->teams++;
     pthread_mutex_unlock(&c->lock);
     return p;
@@ -249,12 +276,16 @@ void hud_context_say_plan(const struct hud_context *c, const struct plan *plan)
 void hud_context_drop(struct hud_context *c, const struct plan *plan)
 {
     pthread_mutex_lock(&c->lock);
-    struct plan **at = &c->plans;
-    while (*at != plan)
-        at = &(*at)->next;
-    struct plan *gone = --(*at)->teams == 0 ? *at : NULL;
-    if (gone)
-        *at = gone->next;
+    struct plan **at = &c->plans, **oldest = NULL;
+    int idle = 0;
+    for (; *at; at = &(*at)->next) {
+        (*at)->teams -= *at == plan;
+        if ((*at)->teams == 0) {
+            oldest = at;
+            idle++;
+        }
+    }
+    struct plan *gone = idle > IDLE_PLANS ? unlink_plan(oldest) : NULL;
     pthread_mutex_unlock(&c->lock);
     free(gone);
 }

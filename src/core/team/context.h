@@ -6,7 +6,7 @@
 #include "core/arena/arena.h"
 #include "core/arena/peers.h"
 #include "core/check/watch.h"
-#include "core/choose/plan.h"
+#include "core/choose/planner.h"
 #include "core/config/config.h"
 #include "core/local.h"
 #include "core/team/stats.h"
@@ -20,8 +20,10 @@ struct hud_context {
     char host_name[128];
     const char *owner; /* of the collectives to which calls fall back, for messages */
     struct config config;
-    struct rules rules;   /* of the tuning file */
-    struct plan *plans;   /* shared by teams, under the lock, as long as a team uses them */
+    struct rules rules;      /* of the tuning file */
+    struct planner *planner; /* under the lock; NULL: no memory for one, so there is no team */
+    struct plan *plans;   /* under the lock: those that teams share, the last used first, and some
+                           that the next may need again */
     pid_t pid;            /* a forked child has another one and must not print or free */
     pthread_mutex_t lock; /* for the fields below; never held during a round of a set-up or a
                              wait */
@@ -32,6 +34,7 @@ struct hud_context {
                     memory can still refuse */
     int spare_ranks;
     atomic_flag spare_used;
+    uint64_t version;          /* what a hello says of it */
     uint64_t host_id, boot_id; /* host name and boot, hashed; 0: not known */
     int quota;                 /* processors that the cgroup allowed when the context was created */
     struct topo *topo; /* loaded by the job's rank 0 at once, by others when they are a team's rank
@@ -75,7 +78,8 @@ const struct topo *hud_context_topo(struct hud_context *context);
 
 /*
  * The plan for such a team.  Equal teams share one: that of another team, or a new one in *spare,
- * which is then set to NULL.  Cannot fail.  The last team that drops it frees it.
+ * which is then set to NULL.  Cannot fail.  Where the last team has dropped it, it is kept until
+ * others have been dropped, too: a program may make and free equal communicators in turn.
  */
 const struct plan *hud_context_plan(struct hud_context *context, const struct plan_facts *facts,
                                     size_t max_bytes, struct plan **spare);

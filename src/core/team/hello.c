@@ -11,7 +11,7 @@ _Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fix
 
 /* What must be the same for two ranks to understand each other's slices: sizes stand for what they
  * are the sizes of. */
-static uint64_t version(void)
+uint64_t hud_hello_version(void)
 {
     uint64_t h = hash_number(hash_text(HASH_START, hud_version()), hud_rules_builtin_digest());
 
@@ -75,7 +75,7 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     struct hud_context *c = team->context;
 
     memset(hello, 0, sizeof *hello);
-    hello->is.version = version();
+    hello->is.version = c->version;
     hello->is.world_rank = c->host.world_rank;
     hello->is.host_id = c->host_id;
     hello->is.boot_id = c->boot_id;
@@ -91,6 +91,8 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
         hello->is.reason = REASON_OFF;
     } else if (team->calls < c->config.number[SET_FIRST]) {
         hello->is.reason = REASON_EARLY;
+    } else if (!c->planner || !hud_rules_builtin()) {
+        hello->is.reason = REASON_PRIVATE;
     } else if (hud_context_arena(c, team->size) != 0) {
         hello->is.reason = REASON_ARENA;
     } else if (hud_peers_lost(&c->peers)) {
@@ -100,8 +102,8 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
         hello->is.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
         hud_peers_card(&c->peers, &c->arena, &hello->is.card);
         pthread_mutex_lock(&c->lock);
-        hello->is.offer_bytes = hud_plan_offer(&c->config, &c->rules, team->size, c->arena.bytes,
-                                               hud_arena_free_bytes(&c->arena));
+        hello->is.offer_bytes =
+            hud_plan_offer(c->planner, team->size, c->arena.bytes, hud_arena_free_bytes(&c->arena));
         pthread_mutex_unlock(&c->lock);
     }
 }

@@ -3,6 +3,7 @@
 #include "core/choose/explain.h"
 #include "core/team/adapt.h"
 #include "core/team/team.h"
+#include "late/late.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -93,6 +94,15 @@ static int give(json_t *json, char **out)
     *out = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
     json_decref(json);
     return *out ? HUD_OK : HUD_ERR_MEMORY;
+}
+
+const char *hud_missing_library(void)
+{
+    const char *why = NULL;
+
+    for (int i = 0; i < LATE_LIBRARIES && !why; i++)
+        why = hud_late_trouble((enum late)i);
+    return why;
 }
 
 int hud_info_json(const char *topic, char **json)

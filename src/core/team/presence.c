@@ -2,14 +2,13 @@
 /* presence.c - the way of this process to publish its presence, and a memory of its answers. */
 #define _GNU_SOURCE
 #include "core/team/presence.h"
+#include "core/elevated.h"
+#include "core/launched.h"
 #include "core/local.h"
 #include "core/team/presence_way.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-
-/* Where launchers say which rank this is. */
-static const char *const rank_names[] = { "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "PMI_ID" };
 
 static const struct presence_way *const ways[] = { &hud_presence_by_lock, &hud_presence_by_name };
 
@@ -21,14 +20,9 @@ static unsigned char asked[PRESENCE_RANKS / 8], there[PRESENCE_RANKS / 8]; /* a 
 /* -1: no launcher says it. */
 static int launched_as(void)
 {
-    for (size_t i = 0; i < sizeof rank_names / sizeof rank_names[0]; i++) {
-        const char *text = secure_getenv(rank_names[i]);
-        char *end = NULL;
-        long rank = text ? strtol(text, &end, 10) : -1;
-        if (text && end != text && *end == '\0' && rank >= 0 && rank < PRESENCE_RANKS)
-            return (int)rank;
-    }
-    return -1;
+    long rank = process_is_elevated() ? -1 : launched_rank();
+
+    return rank < PRESENCE_RANKS ? (int)rank : -1;
 }
 
 void hud_presence_announce(bool checked)

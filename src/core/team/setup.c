@@ -9,16 +9,14 @@
  *             are, as it sees the machine
  *   round 2   (status, offset): one refusal refuses for all
  *
- * A refusal holds for the team's life, so that the ranks agree at every later call.  No
- * lock is held across a round.  A team that begins later (HUDDLE_FIRST) holds a first round at its
- * first collective too: ranks that count differently are noticed before they part.
+ * A refusal holds for the team's life: the ranks agree at every later call.  No lock is held across
+ * a round.  A team that begins later (HUDDLE_FIRST) has a first round at its first collective too.
  */
 #include "core/team/setup.h"
 #include "core/arena/direct.h"
 #include "core/check/check.h"
 #include "core/check/longwait.h"
 #include "core/config/log.h"
-#include "core/team/adapt.h"
 #include "core/team/place.h"
 #include "core/team/policy.h"
 #include "core/team/presence.h"
@@ -138,7 +136,9 @@ static enum reason prepare(struct setup *s)
                 missing - 1);
         return REASON_REACH;
     }
-    team->bytes = hud_plan_bytes(&c->config, &c->rules, team->size, s->bytes, true, &reaches);
+    pthread_mutex_lock(&c->lock);
+    team->bytes = hud_plan_bytes(c->planner, team->size, s->bytes, true, &reaches);
+    pthread_mutex_unlock(&c->lock);
     if (reaches)
         s->direct = hud_peers_direct(&c->peers, s->card, team->size, team->rank,
                                      hud_context_ways(c), team->pids, team->mapped);
@@ -325,7 +325,7 @@ static bool allocate(struct setup *s)
     free(s->team->process);
     s->team->process = calloc(ranks, sizeof *s->team->process);
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
-    bool checked = (s->team->check || !hud_checks(c)) && hud_rules_builtin();
+    bool checked = (s->team->check || !hud_checks(c)) && c->planner && hud_rules_builtin();
     if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan &&
         s->team->slices && s->team->pids && s->team->mapped && s->team->process && checked &&
         hud_adapt_create(s->team))

@@ -6,7 +6,7 @@
 #ifndef HUD_SETUP_H
 #define HUD_SETUP_H
 
-#include "core/team/team.h"
+#include "core/team/adapt.h"
 
 enum { HELLO_BYTES = 1280, HELLO_VALUES = 512, SPARE_RANKS = 4096 };
 
@@ -43,6 +43,9 @@ struct reply {
     uint16_t quick;  /* nonzero: the kernel copies quickly for this rank */
     uint64_t offset; /* of the slice in the arena */
 };
+
+/* Of a hello. */
+uint64_t hud_hello_version(void);
 
 void hud_hello_make(struct hud_team *team, union hello *hello);
 

@@ -2,6 +2,7 @@
 /* stats.c - the job's statistics, printed once at the end. */
 #include "core/config/log.h"
 #include "core/team/context.h"
+#include "late/late.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -137,8 +138,11 @@ void hud_stats_print(struct hud_context *c)
         return;
     }
     json_t *json = to_json(c, &sums);
-    if (!json || json_dump_file(json, where + 5, JSON_INDENT(2)) != 0)
+    errno = ENOMEM; /* what else there is, a file's failure replaces */
+    if (!json || json_dump_file(json, where + 5, JSON_INDENT(2)) != 0) {
+        const char *why = hud_late_trouble(LATE_JANSSON);
         hud_log(&c->config, LOG_ERROR, "HUDDLE_STATS: cannot write %s: %s", where + 5,
-                strerror(errno));
+                why ? why : strerror(errno));
+    }
     json_decref(json);
 }

@@ -17,6 +17,7 @@
 #include "host/loader/loader.h"
 
 #include "core/elevated.h"
+#include "core/launched.h"
 #include "core/local.h"
 
 #include <dlfcn.h>
@@ -53,9 +54,6 @@ enum { FRONT_ENDS = sizeof front_ends / sizeof front_ends[0] };
  * end. */
 static const char *const sonames[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12",
                                        "libmpi_abi.so.1" };
-/* Where launchers tell a process its rank, before its MPI knows. */
-static const char *const rank_names[] = { "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-                                          "SLURM_PROCID" };
 
 static atomic_flag attached = ATOMIC_FLAG_INIT;
 static _Atomic(void *) mpi_found;  /* dlopen's handle; kept for the life of the process */
@@ -70,12 +68,7 @@ static bool setting_is(const char *name, const char *value)
 
 static bool speaks_for_the_job(void)
 {
-    for (size_t i = 0; i < sizeof rank_names / sizeof rank_names[0]; i++) {
-        const char *rank = getenv(rank_names[i]);
-        if (rank)
-            return strcmp(rank, "0") == 0;
-    }
-    return true;
+    return launched_rank() <= 0;
 }
 
 /* "huddle: <first words of the version>: <why>", by one rank. */
@@ -174,7 +167,7 @@ static void *find_mpi(const char **soname)
 
 void hud_loader_attach(void)
 {
-    char version[VERSION_BYTES] = "";
+    static char version[VERSION_BYTES]; /* of the one that gets this far; a stack may be small */
     const char *soname;
     int bytes = 0;
 

@@ -23,6 +23,7 @@
 
 #include "core/config/config.h"
 #include "core/elevated.h"
+#include "core/launched.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -43,11 +44,11 @@ static hud_context *context;                  /* made for the first communicator
 
 void hud_openmpi_warn(const char *format, ...)
 {
-    const char *level = getenv("HUDDLE_LOG"), *rank = getenv("PMIX_RANK");
+    const char *level = getenv("HUDDLE_LOG");
     va_list args;
 
     if ((level != NULL && (strcmp(level, "quiet") == 0 || strcmp(level, "error") == 0)) ||
-        (rank != NULL && strcmp(rank, "0") != 0))
+        launched_rank() > 0)
         return;
     char line[256];
     va_start(args, format);
@@ -181,6 +182,8 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
     hud_context *ours = context_for(comm);
     mca_coll_base_module_t *module = ours == NULL ? NULL : hud_module_create(ours);
     pthread_mutex_unlock(&lock);
+    if (ours != NULL && module == NULL)
+        hud_module_give_up(comm);
     return module;
 }
 

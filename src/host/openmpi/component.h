@@ -25,6 +25,9 @@ extern HUD_API mca_coll_base_component_t mca_coll_huddle_component;
 
 /* module.c: a module for this communicator that is not yet enabled; NULL: out of memory. */
 mca_coll_base_module_t *hud_module_create(hud_context *context);
+/* No memory for one, not even what is kept.  Where the others may have one they would wait for this
+ * rank in the set-up of the team: ends the job then. */
+void hud_module_give_up(struct ompi_communicator_t *comm);
 /* One module is kept aside from the first call on, until the second one. */
 void hud_module_prepare(void);
 void hud_module_finish(void);

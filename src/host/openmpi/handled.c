@@ -8,23 +8,16 @@
  * call that huddle serves by another collective is announced by its own name.
  */
 #include "coll/coll.h"
+#include "host/status.h"
 #include "module.h"
-
-static const int to_mpi[] = {
-    [HUD_OK] = MPI_SUCCESS,
-    [HUD_PASS] = MPI_ERR_INTERN, /* goes below, never here */
-    [HUD_ERR_TRUNCATE] = MPI_ERR_TRUNCATE,
-    [HUD_ERR_ARGUMENT] = MPI_ERR_ARG,
-    [HUD_ERR_MEMORY] = MPI_ERR_NO_MEM,
-    [HUD_ERR_UNLIKE] = MPI_ERR_OTHER,
-    [HUD_ERR_FAILED] = COMPAT_ERR_PROC_FAILED,
-};
 
 /* What the caller gets.  A call fails on a communicator whose process has failed, or that was
  * revoked: the latter has its own code. */
 static int answer(COMM *comm, int status)
 {
-    return status == HUD_ERR_FAILED && compat_revoked(comm) ? COMPAT_ERR_REVOKED : to_mpi[status];
+    bool revoked = status == HUD_ERR_FAILED && compat_revoked(comm);
+
+    return status_code(status, revoked ? COMPAT_ERR_REVOKED : COMPAT_ERR_PROC_FAILED);
 }
 
 static int take_barrier(COMM *comm, hud_module *m)

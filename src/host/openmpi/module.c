@@ -150,8 +150,10 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     if (table->coll_allgather == NULL)
         return OMPI_ERROR; /* no way to set a team up; the same on every rank */
     m->comm = comm;
-    if (hud_team_create(m->context, &exchange, &m->team) != HUD_OK)
+    if (hud_team_create(m->context, &exchange, &m->team) != HUD_OK) {
+        hud_module_give_up(comm);
         return OMPI_ERR_OUT_OF_RESOURCE;
+    }
     if (may_be_near(comm) && !hud_module_make_room(m))
         hud_team_decline(
             m->team); /* a module that is missing on one rank only would leave the others waiting */
@@ -160,6 +162,15 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     if (checks)
         hud_checked_install(m);
     return OMPI_SUCCESS;
+}
+
+void hud_module_give_up(ompi_communicator_t *comm)
+{
+    if (!may_be_near(comm))
+        return;
+    fprintf(stderr, "huddle: rank %d has no memory left for a communicator; aborting\n",
+            (int)OMPI_PROC_MY_NAME->vpid);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
 /* The class of super has zeroed its own part, in the length that the running release gives it. */

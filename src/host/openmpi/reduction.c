@@ -105,7 +105,8 @@ const char *hud_reduction_name(ompi_op_t *op)
 
 /* ---- what Open MPI applies ------------------------------------------------------------------- */
 
-enum { ROOM = 16384, ALIGNMENT = 128 };
+/* Of one operand, on the stack of a thread that may have little of it. */
+enum { ROOM = HUD_ELEMENT_MAX, ALIGNMENT = 128 };
 
 static void lay_out(const struct hud_reduction *r, const char *packed, size_t count, char *base)
 {

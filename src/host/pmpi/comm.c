@@ -158,19 +158,36 @@ static bool describe(struct comm *c, hud_context *context)
     return true;
 }
 
+/*
+ * No memory, not even what is kept.  Where the communicator may have a lease, the others wait for
+ * this rank in the set-up of its team.  So the job ends.
+ */
+static struct comm *give_up(MPI_Comm handle)
+{
+    int inter, size, rank;
+
+    if (real.Comm_test_inter(handle, &inter) == MPI_SUCCESS && !inter &&
+        real.Comm_size(handle, &size) == MPI_SUCCESS && size > 1 &&
+        size <= hud_life_local_ranks() && real.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS) {
+        fprintf(stderr, "huddle: rank %d has no memory left for a communicator; aborting\n", rank);
+        real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    return NULL;
+}
+
 static struct comm *create(MPI_Comm handle, hud_context *context)
 {
     struct comm *c = calloc(1, sizeof *c);
 
     if (!c && (c = kept_take(&kept_comms)) == NULL)
-        return NULL;
+        return give_up(handle);
     c->handle = handle;
     c->prev = c->next = c;
     if (!describe(c, context) || real.Comm_set_attr(handle, keyval, c) != MPI_SUCCESS) {
         hud_team_free(c->team);
         free(c->scratch);
         kept_free(&kept_comms, c);
-        return NULL;
+        return give_up(handle);
     }
     pthread_mutex_lock(&list_lock);
     c->next = list.next;

@@ -18,8 +18,8 @@
 enum {
     ALIGNED =
         64, /* an element begins in the scratch as well aligned as in any buffer of a user's */
-    SCRATCH = 8192, /* bytes of one operand */
-    ROOM = SCRATCH - 2 * ALIGNED
+    ROOM = HUD_ELEMENT_MAX, /* bytes of one operand: a thread may have a small stack */
+    SCRATCH = ROOM + 2 * ALIGNED
 };
 
 /* Bytes of packed elements where MPI's element 0 is to begin. */

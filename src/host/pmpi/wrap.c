@@ -2,6 +2,7 @@
 /* wrap.c - the wrapped MPI functions.  Calls that huddle does not handle go to PMPI_* with the
  * caller's own arguments, so that the MPI reports errors in them. */
 #include "host/pmpi/pmpi.h"
+#include "host/status.h"
 
 /* The MPI's own collective has returned. */
 static int came_back(MPI_Comm handle, int code)
@@ -13,15 +14,10 @@ static int came_back(MPI_Comm handle, int code)
     return code;
 }
 
-/* The MPI's codes for what huddle itself found wrong. */
+/* What huddle itself found wrong. */
 static int fail(struct comm *comm, int status)
 {
-    static const int codes[] = { [HUD_ERR_TRUNCATE] = MPI_ERR_TRUNCATE,
-                                 [HUD_ERR_ARGUMENT] = MPI_ERR_ARG,
-                                 [HUD_ERR_MEMORY] = MPI_ERR_NO_MEM,
-                                 [HUD_ERR_UNLIKE] = MPI_ERR_OTHER,
-                                 [HUD_ERR_FAILED] = MPI_ERR_OTHER };
-    int code = codes[status];
+    int code = status_code(status, MPI_ERR_OTHER);
 
     if (status == HUD_ERR_MEMORY) /* found before the call: the others are in it */
         hud_team_fail(comm->team);

@@ -17,7 +17,7 @@ static void bind_ranks(struct job *job, struct topo_cpus *cpus)
     struct topo_cpus all;
 
     hud_topo_all(m->topo, &all);
-    hud_topo_bind(m->topo, &all, job->q->map, job->q->ranks, cpus);
+    hud_must(hud_topo_bind(m->topo, &all, job->q->map, job->q->ranks, cpus) ? cpus : NULL);
     for (int r = 0; r < job->q->ranks; r++)
         while (!(cpus[r].word[m->cpu[job->core[r]] / 64] >> (m->cpu[job->core[r]] % 64) & 1))
             job->core[r]++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* late/entry.c - the one name that libhuddle-topology.so exports. */
+/* late/topology.c - the one name that libhuddle-topology.so exports. */
 #include "late/entry.h"
 
 __attribute__((visibility("default"))) topo_entry hud_topology_entry;

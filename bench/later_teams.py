@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What setting up a team adds to a communicator that is made, used once and freed, after others.
+
+    python3 bench/later_teams.py [--build build | --build NAME=FOLDER...] [--mpi openmpi,mpich]
+    [--ranks 2,4,8] [--launches 9] [--csv FILE]
+
+The launches without huddle and with each build that is named take turns.  A launch counts with its
+median time of MPI_Comm_dup, MPI_Allreduce of 8 bytes and MPI_Comm_free together, in us; and with
+the time that a tenth of them are below, the figure to trust on a machine that has other work.
+"""
+
+import argparse
+import csv
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import startup
+
+
+def measure(build, command):
+    lines = startup.run(startup.with_huddle(build, command)).splitlines()
+    words = next(line.split()[1:] for line in lines if line.startswith("later_teams "))
+    return dict(zip(("median", "lowest tenth"), map(float, words)))
+
+
+def rows(mpi, ranks, program, builds, launches):
+    found = {name: [] for name in builds}
+    for _ in range(launches):
+        for name, build in builds.items():
+            found[name].append(measure(build, [*startup.LAUNCHERS[mpi], ranks, program]))
+    for name, values in found.items():
+        for figure in values[0]:
+            low, middle, high = statistics.quantiles([v[figure] for v in values], n=4)
+            shown = (f"{v:.1f}" for v in (middle, low, high))
+            yield [mpi, ranks, name, figure, *shown, launches]
+
+
+def show(row):
+    print("  ".join(f"{cell!s:12}" for cell in row).rstrip(), flush=True)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.strip().split("\n\n")[0])
+    parser.add_argument("--build", action="append", metavar="[NAME=]FOLDER")
+    parser.add_argument("--mpi", default="openmpi,mpich")
+    parser.add_argument("--ranks", default="2,4,8")
+    parser.add_argument("--launches", default=9, type=int)
+    parser.add_argument("--csv", type=Path)
+    options = parser.parse_args()
+    if options.launches < 2:
+        parser.error("--launches: at least 2")
+    return options
+
+
+def main():
+    options = parse()
+    builds = {"without": None, **dict(startup.build_of(b) for b in options.build or ["build"])}
+    table = [["mpi", "ranks", "build", "figure", "median", "quartile_1", "quartile_3", "launches"]]
+    show(table[0])
+    with tempfile.TemporaryDirectory() as folder:
+        for mpi in options.mpi.split(","):
+            program = startup.compile_with(f"mpicc.{mpi}", "later_teams", folder)
+            for ranks in options.ranks.split(","):
+                for row in rows(mpi, ranks, program, builds, options.launches):
+                    show(row)
+                    table.append(row)
+    if options.csv:
+        with open(options.csv, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * block.h - copies out into a block of a view: what is longer than the block is dropped, as beyond
+ * the end of a view, though the view goes on.  Ranks whose counts differ send blocks of other sizes
+ * than their receivers expect.
+ *
+ * The view itself stays whole: its packing and the choice of stores depend on all of its bytes.
+ */
+#ifndef HUD_ALG_BLOCK_H
+#define HUD_ALG_BLOCK_H
+
+#include "alg/alg.h"
+
+/* Block number i of a view of equal blocks. */
+static inline struct mem_span block_at(const struct hud_view *view, size_t bytes, int i)
+{
+    return (struct mem_span){ .view = view, .offset_bytes = (size_t)i * bytes };
+}
+
+/* What is left of so many bytes. */
+static inline size_t block_left(size_t bytes, size_t used)
+{
+    return used < bytes ? bytes - used : 0;
+}
+
+/* More came than there is room for: the call reports HUD_ERR_TRUNCATE. */
+static inline void block_truncate(struct mem *m)
+{
+    static const struct hud_view none;
+
+    mem_out(m, &none, &none, 0, 1);
+}
+
+/* Copies out to a view from there on, where a block has so much room.  Returns the bytes that
+ * fit. */
+static inline size_t block_out(struct mem *m, const struct mem_span *to, size_t room_bytes,
+                               const void *src, size_t bytes)
+{
+    size_t fit = bytes;
+
+    if (__builtin_expect(bytes > room_bytes, 0)) {
+        block_truncate(m);
+        fit = room_bytes;
+    }
+    mem_out(m, to->view, src, to->offset_bytes, fit);
+    return fit;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* launched.h - where launchers tell a process its rank, before its MPI knows it. */
+#ifndef HUD_LAUNCHED_H
+#define HUD_LAUNCHED_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* The most specific first: a launcher of processes that each start an MPI's own launcher (Slurm)
+ * leaves its variable to all of them. */
+static const char *const launched_names[] = { "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
+                                              "PMI_ID", "SLURM_PROCID" };
+
+/* -1: no launcher says it. */
+static inline long launched_rank(void)
+{
+    for (size_t i = 0; i < sizeof launched_names / sizeof launched_names[0]; i++) {
+        const char *text = getenv(launched_names[i]);
+        char *end = NULL;
+        long rank = text ? strtol(text, &end, 10) : -1;
+        if (text && end != text && *end == '\0' && rank >= 0)
+            return rank;
+    }
+    return -1;
+}
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_teams.c - teams of threads, one after the other: what setting one up takes of a thread's
+ * stack, and what a later team needs no more. */
+#include "core/team/team.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 3, TEAMS = 8, CELL_BYTES = 2048, STACK_BYTES = 512 << 10, MAX_STACK = 32 << 10 };
+
+static pthread_barrier_t meet;
+static char cell[RANKS][CELL_BYTES];
+
+struct member {
+    int rank;
+    hud_context *context;
+    enum team_state state[TEAMS];
+    unsigned made[TEAMS]; /* plans, after each team */
+    const struct plan *plan[TEAMS];
+    bool without_planner;
+    enum reason reason;
+    _Alignas(4096) unsigned char stack[STACK_BYTES];
+};
+
+static struct member members[RANKS];
+
+static int rank_of(void *arg)
+{
+    return ((struct member *)arg)->rank;
+}
+
+static int size_of(void *arg)
+{
+    (void)arg;
+    return RANKS;
+}
+
+static int allgather(void *arg, const void *mine, size_t bytes, void *all)
+{
+    memcpy(cell[rank_of(arg)], mine, bytes);
+    pthread_barrier_wait(&meet);
+    for (int r = 0; r < RANKS; r++)
+        memcpy((char *)all + (size_t)r * bytes, cell[r], bytes);
+    pthread_barrier_wait(&meet);
+    return 0;
+}
+
+static void *create_context(void *arg)
+{
+    static const char *const settings[] = { "HUDDLE_LOG=quiet", NULL };
+    struct member *m = arg;
+    struct hud_host host = {
+        .world_rank = m->rank, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
+    };
+
+    hud_context_create(&host, &m->context);
+    if (m->without_planner) {
+        hud_planner_free(m->context->planner);
+        m->context->planner = NULL;
+    }
+    return NULL;
+}
+
+static void *use_teams(void *arg)
+{
+    struct member *m = arg;
+    struct hud_exchange exchange = {
+        .rank = rank_of, .size = size_of, .allgather = allgather, .arg = m
+    };
+
+    for (int i = 0; i < TEAMS; i++) {
+        hud_team *team;
+        hud_team_create(m->context, &exchange, &team);
+        hud_barrier(team);
+        m->state[i] = team->state;
+        m->reason = team->reason;
+        m->plan[i] = team->plan;
+        m->made[i] = m->context->planner ? hud_planner_made(m->context->planner) : 0;
+        pthread_barrier_wait(&meet);
+        hud_team_free(team);
+        pthread_barrier_wait(&meet); /* so that the next team finds the slices free */
+    }
+    return NULL;
+}
+
+static void *destroy_context(void *arg)
+{
+    hud_context_destroy(((struct member *)arg)->context);
+    return NULL;
+}
+
+static void run_all(void *(*run)(void *))
+{
+    pthread_t thread[RANKS];
+    pthread_attr_t attributes;
+
+    pthread_attr_init(&attributes);
+    for (int r = 0; r < RANKS; r++) {
+        memset(members[r].stack, 0xa5, STACK_BYTES);
+        assert_int_equal(pthread_attr_setstack(&attributes, members[r].stack, STACK_BYTES), 0);
+        assert_int_equal(pthread_create(&thread[r], &attributes, run, &members[r]), 0);
+    }
+    for (int r = 0; r < RANKS; r++)
+        pthread_join(thread[r], NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+static void begin(int without_planner)
+{
+    pthread_barrier_init(&meet, NULL, RANKS);
+    for (int r = 0; r < RANKS; r++) {
+        members[r].rank = r;
+        members[r].without_planner = r == without_planner;
+    }
+    run_all(create_context);
+}
+
+static void end(void)
+{
+    run_all(destroy_context);
+    pthread_barrier_destroy(&meet);
+}
+
+static size_t stack_used(const struct member *m)
+{
+    size_t untouched = 0;
+
+    while (untouched < STACK_BYTES && m->stack[untouched] == 0xa5)
+        untouched++;
+    return STACK_BYTES - untouched;
+}
+
+/* The C library's own part of a thread's stack (its block, and what the program has of thread-local
+ * memory) is in it. */
+static void a_small_stack_is_enough(void **state)
+{
+    (void)state;
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || !defined __OPTIMIZE__
+    skip(); /* frames are larger */
+#else
+    begin(-1);
+    run_all(use_teams);
+    for (int r = 0; r < RANKS; r++) {
+        assert_int_equal(members[r].state[0], TEAM_READY);
+        assert_true(stack_used(&members[r]) <= MAX_STACK);
+    }
+    end();
+#endif
+}
+
+/* The same ranks, the same memory: nothing is computed again. */
+static void a_later_team_makes_no_plan(void **state)
+{
+    (void)state;
+    begin(-1);
+    run_all(use_teams);
+    for (int r = 0; r < RANKS; r++) {
+        assert_true(members[r].made[0] > 0);
+        for (int i = 0; i < TEAMS; i++) {
+            assert_int_equal(members[r].state[i], TEAM_READY);
+            assert_int_equal(members[r].made[i], members[r].made[0]);
+            assert_ptr_equal(members[r].plan[i], members[r].plan[0]);
+        }
+    }
+    end();
+}
+
+/* One rank had no memory for a planner: all refuse, for that reason. */
+static void a_rank_without_a_planner_refuses_for_all(void **state)
+{
+    (void)state;
+    begin(1);
+    run_all(use_teams);
+    for (int r = 0; r < RANKS; r++) {
+        assert_int_equal(members[r].state[0], TEAM_REFUSED);
+        assert_int_equal(members[r].reason, REASON_PRIVATE);
+    }
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_stack_is_enough),
+        cmocka_unit_test(a_later_team_makes_no_plan),
+        cmocka_unit_test(a_rank_without_a_planner_refuses_for_all),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
