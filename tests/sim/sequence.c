@@ -46,9 +46,6 @@ struct sequence {
     struct slot slot[SLOTS];
     int slots;
     struct shape_groups groups;
-    bool tries; /* two algorithms of a collective take turns: */
-    struct slot *tried[2];
-    int turn;
     struct step *steps;
     int count;
     struct call_user **user; /* [ranks] */
@@ -354,45 +351,24 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
     return true;
 }
 
-/* Another slot of that one's collective, or the same. */
-static struct slot *rival(struct sequence *q, const struct slot *slot)
-{
-    int at = (int)below(q, (uint64_t)q->slots);
-
-    for (int i = 0; i < q->slots; i++, at = (at + 1) % q->slots)
-        if (&q->slot[at] != slot && strcmp(q->slot[at].alg->coll, slot->alg->coll) == 0)
-            break;
-    return &q->slot[at];
-}
-
-/* Any; or, as in a trial (HUDDLE_ADAPT), one of two of a collective, in runs of two calls, and now
- * and then any other in between. */
-static struct slot *next_slot(struct sequence *q, int step)
-{
-    struct slot *any = &q->slot[below(q, (uint64_t)q->slots)];
-
-    if (!q->tries || below(q, 16) == 0)
-        return any;
-    if (!q->tried[0] || below(q, 32) == 0) {
-        q->tried[0] = any;
-        q->tried[1] = rival(q, any);
-    }
-    if (step % 2 == 0)
-        q->turn = (int)below(q, 2);
-    return q->tried[q->turn];
-}
-
 static void make_steps(struct sequence *q)
 {
+    struct slot *tried[2] = { q->slot, q->slot };
     int max = CALLS * q->slots;
 
     q->work_bytes = WORK_BYTES;
     q->usual = below(q, (uint64_t)q->options->ranks);
     q->constant = 4 * below(q, 3);
-    q->tries = !q->options->only && below(q, 2) == 0;
     q->steps = hud_must(calloc((size_t)max, sizeof *q->steps));
     for (int i = 0; i < max; i++) {
-        struct slot *slot = next_slot(q, i);
+        struct slot *slot = &q->slot[below(q, (uint64_t)q->slots)];
+        /* of every other seed as in a trial (HUDDLE_ADAPT): one of two of a collective, in twos */
+        if (i % 64 == 0)
+            tried[0] = slot;
+        if (strcmp(slot->alg->coll, tried[0]->alg->coll) == 0)
+            tried[1] = slot;
+        if (q->options->seed % 2 == 0 && i % 16 != 0)
+            slot = tried[i / 2 * 5 / 3 % 2];
         if (make_step(q, slot, &q->steps[q->count])) {
             slot->op++;
             q->count++;
