@@ -43,6 +43,10 @@ COMMANDS = {
 class Parser(argparse.ArgumentParser):
     """Reports an error in one line."""
 
+    def print_help(self, file=None):
+        """argparse's own ignores that it cannot be written."""
+        (file or sys.stdout).write(self.format_help())
+
     def error(self, message):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
@@ -65,20 +69,31 @@ def discard_output():
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def main(arguments, layout):
-    """The words after the first -- are the user's command.  Returns the exit status."""
+def obey(arguments, layout):
+    """Returns the exit status; its output may not have been written yet."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     parser = parser_of()
-    options = parser.parse_args(arguments[:cut])
     try:
-        stop.listen()
-        if options.version:
-            print("huddle", layout.ask("version"))
-            return 0
-        if not options.command:
-            parser.print_help()
-            return 2
-        status = COMMANDS[options.command][0].main(options, arguments[cut + 1 :], layout)
+        options = parser.parse_args(arguments[:cut])
+    except SystemExit as end:  # a parser's own: --help, or bad words
+        return end.code
+    stop.listen()
+    if options.version:
+        print("huddle", layout.ask("version"))
+        return 0
+    if not options.command:
+        parser.print_help()
+        return 2
+    return COMMANDS[options.command][0].main(options, arguments[cut + 1 :], layout)
+
+
+def main(arguments, layout):
+    """The words after the first -- are the user's command.  Returns the exit status."""
+    if sys.stdout is None:  # closed
+        print("huddle: standard output cannot be written: it is closed", file=sys.stderr)
+        return 1
+    try:
+        status = obey(arguments, layout)
         sys.stdout.flush()
         return status
     except Trouble as trouble:

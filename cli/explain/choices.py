@@ -125,11 +125,7 @@ def rests_text(why, series):
         return f"tuning file, line {why['line']}"
     if why["by"] != "built-in table":
         return why["by"]
-    kinds = {}
-    for number in why["evidence"].split():
-        kinds.setdefault(series[number]["kind"] or "", []).append(number)
-    parts = [f"{' '.join(numbers)} {kind}".strip() for kind, numbers in kinds.items()]
-    return (", ".join(parts) or "nothing") + (MODEL if why["model"] else "")
+    return (evidence.short_text(why, series) or "nothing") + (MODEL if why["model"] else "")
 
 
 def defaults_of(layout, collective):
@@ -201,9 +197,12 @@ def show(asked, answer, series, low, high):
     if ordered:
         heading("Operations that do not commute, where they are served in another way")
         show_bands(ordered, asked)
+    shown = dict(sorted(shown.items(), key=evidence.order))
     if shown:
-        show_evidence(dict(sorted(shown.items(), key=evidence.order)), asked.layout.evidence)
+        show_evidence(shown, asked.layout.evidence)
     whys = [piece["why"] for band in answer["bands"] for piece in band["pieces"]]
+    for line in evidence.legend(whys, shown):
+        print(f"  {line}")
     for file in sorted({why["file"] for why in whys if why["by"] == "tuning file"}):
         print(f"  tuning file: {file}")
 

@@ -13,7 +13,7 @@ from ..common.layout import Trouble
 from ..common.options import MAPS
 from ..common.sizes import number, written
 from ..common.text import bytes_text, heading, parameters_text, single_copy_text, table
-from . import choices
+from . import choices, evidence
 
 
 def ranks_of(text):
@@ -100,10 +100,18 @@ def name_of(serves):
     return serves["algorithm"] if serves else "the MPI's own"
 
 
-def why_text(why):
+def why_text(why, rests):
+    """rests: what the row rests on, in words."""
     line = f"{why['by']}, line {why['line']}" if "line" in why else why["by"]
     line = f"{line}, and the time model" if why.get("model") else line
-    return f"{line} (evidence {why['evidence']})" if why.get("evidence") else line
+    return f"{line} ({rests})" if rests else line
+
+
+def why_texts(asked, pieces, text=evidence.short_text):
+    """why_text() of each piece."""
+    series = evidence.of_pieces(asked.layout, pieces)
+    whys = [piece["why"] for piece in pieces]
+    return [why_text(why, text(why, series) if "evidence" in why else "") for why in whys]
 
 
 def file_of(why):
@@ -117,7 +125,9 @@ def show_one(asked, answer):
     print(f"  serves   {name_of(serves)}{': ' + serves['doc'] if serves else ''}")
     if serves and serves["parameters"]:
         print(f"  with     {parameters_text(serves)}")
-    print(f"  because  {why_text(why)}{' of ' + file_of(why) if file_of(why) else ''}")
+    ordered = answer["ordered"] or []
+    because, *whys = why_texts(asked, [answer, *ordered], evidence.long_text)
+    print(f"  because  {because}{' of ' + file_of(why) if file_of(why) else ''}")
     for piece in answer["pieces"]:
         if (
             piece.get("second")
@@ -128,12 +138,12 @@ def show_one(asked, answer):
                 f"  or       {name_of(piece['second'])}, if that is faster in a team's first calls"
                 " of a size (HUDDLE_ADAPT)"
             )
-    for piece in answer["ordered"] or ():
+    for piece, in_order in zip(ordered, whys):
         if piece["min_bytes"] <= answer["bytes"] and (
             piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"]
         ):
             print(
-                f"  in order {name_of(piece['serves'])}, {why_text(piece['why'])}: of operations"
+                f"  in order {name_of(piece['serves'])}, {in_order}: of operations"
                 " that do not commute"
             )
     groups = ", ".join(
@@ -170,9 +180,9 @@ def range_text(least, most):
     return f"{written(least)}-{written(most) if most is not None else ''}"
 
 
-def show_axis(pieces, low, high):
+def show_axis(asked, pieces, low, high):
     rows, files = [], set()
-    for piece in pieces:
+    for piece, because in zip(pieces, why_texts(asked, pieces)):
         least, most = max(piece["min_bytes"], low), (
             piece["max_bytes"]
             if high is None
@@ -184,7 +194,7 @@ def show_axis(pieces, low, high):
                     range_text(least, most),
                     name_of(piece["serves"]),
                     parameters_text(piece["serves"]),
-                    why_text(piece["why"]),
+                    because,
                 ]
             )
             files.add(file_of(piece["why"]))
@@ -194,10 +204,10 @@ def show_axis(pieces, low, high):
 
 def show_pieces(asked, answer, low, high):
     print(f"{answer['collective']}, {asked.words()}")
-    files = show_axis(answer["pieces"], low, high)
+    files = show_axis(asked, answer["pieces"], low, high)
     if answer["ordered"]:
         heading("Operations that do not commute")
-        files |= show_axis(answer["ordered"], low, high)
+        files |= show_axis(asked, answer["ordered"], low, high)
     for file in sorted(files - {None}):
         print(f"  tuning file: {file}")
 
@@ -208,13 +218,8 @@ def show_sizes(asked, sizes):
     table(
         ["bytes", "algorithm", "parameters", "because"],
         [
-            [
-                bytes_text(size),
-                name_of(a["serves"]),
-                parameters_text(a["serves"]),
-                why_text(a["why"]),
-            ]
-            for size, a in rows
+            [bytes_text(size), name_of(a["serves"]), parameters_text(a["serves"]), because]
+            for (size, a), because in zip(rows, why_texts(asked, [a for _, a in rows]))
         ],
         right=(0,),
     )
@@ -274,14 +279,11 @@ def main(options, _command, layout):
     if asks_for_all(options):
         show_choices(options, asked)
     elif options.json:
-        print(
-            json.dumps(
-                asked.answer(
-                    size(("0" if options.bytes is None else options.bytes).partition(":")[0])
-                ),
-                indent=2,
-            )
-        )
+        first = ("0" if options.bytes is None else options.bytes).partition(":")[0]
+        answer = asked.answer(size(first))
+        pieces = [*answer.get("pieces", ()), *(answer.get("ordered") or ())]
+        series = evidence.of_pieces(asked.layout, pieces)
+        print(json.dumps({**answer, "evidence": series}, indent=2))
     else:
         show(options, asked)
     return 0

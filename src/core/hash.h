@@ -6,18 +6,19 @@
 #include <stdint.h>
 
 #define HASH_START 14695981039346656037ULL
+#define HASH_FACTOR 1099511628211ULL
 
 static inline uint64_t hash_text(uint64_t h, const char *text)
 {
     for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211ULL;
-    return h * 1099511628211ULL; /* an end, so that "a" "bc" is not "ab" "c" */
+        h = (h ^ (unsigned char)*text) * HASH_FACTOR;
+    return h * HASH_FACTOR; /* an end, so that "a" "bc" is not "ab" "c" */
 }
 
 static inline uint64_t hash_number(uint64_t h, uint64_t n)
 {
     for (int i = 0; i < 8; i++, n >>= 8)
-        h = (h ^ (n & 255)) * 1099511628211ULL;
+        h = (h ^ (n & 255)) * HASH_FACTOR;
     return h;
 }
 

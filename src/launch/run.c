@@ -149,7 +149,9 @@ static int help(void)
     for (int i = 0; i < OPTIONS; i++)
         if (options[i].doc)
             printf("  %-18s  %s\n", options[i].shown, options[i].doc);
-    return fflush(stdout) == 0 ? 0 : 1;
+    return fflush(stdout) == 0
+               ? 0
+               : hud_launch_fail(1, "standard output cannot be written: %s", strerror(errno));
 }
 
 static const struct option *find(const char *word)

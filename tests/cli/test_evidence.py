@@ -4,7 +4,8 @@ The series of docs/evidence: their commands make what the files hold, and files,
 the index agree.  test_evidence.py SOURCE BUILD.
 """
 
-import importlib.util
+import importlib
+import itertools
 import pathlib
 import shutil
 import subprocess
@@ -22,14 +23,8 @@ NEAR = 1.25  # times what the data has, at most, that its command gives
 PYTHON = str(VENV) if VENV.exists() else sys.executable
 
 
-def loaded():
-    spec = importlib.util.spec_from_file_location("series", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-series = loaded()
+sys.path.insert(0, str(FOLDER))
+series, table = importlib.import_module("series"), importlib.import_module("table")
 ALL = series.load()
 
 
@@ -148,6 +143,70 @@ class There(unittest.TestCase):
                         command, r"^(taskset -c [0-9,]+ )?huddle (simulate|bench) \w+ "
                     )
                     self.assertNotRegex(command, r"[{}:]|NAME|SIZES")
+
+
+class Table(unittest.TestCase):
+    """The built-in table is what table.py writes."""
+
+    def setUp(self):
+        self.text = table.TABLE.read_text(encoding="utf-8")
+        self.cells, self.data = table.load_cells(), table.read_range()
+
+    def made(self, text, data):
+        return table.table_text(text, table.decide(self.cells, data, table.blocks_of(text)))
+
+    def test_the_table_is_current(self):
+        self.assertEqual(0, table.main(["--check"]))
+        self.assertEqual(len(self.cells), self.text.count("\nholds = "))
+
+    def test_a_spoilt_table_is_found(self):
+        spoilt = self.text.replace("flat = 15\n", "", 1)
+        self.assertNotEqual(self.text, spoilt)
+        self.assertNotEqual(spoilt, self.made(spoilt, self.data))
+
+    def test_other_times_give_another_table(self):
+        key = next(key for key in self.data if "flat=15" in key[3])  # of a pick
+        self.assertNotEqual(self.text, self.made(self.text, {**self.data, key: 1e6}))
+        del self.data[key]
+        with self.assertRaises(SystemExit):
+            self.made(self.text, self.data)
+
+    def test_there_is_no_time_that_nothing_needs(self):
+        needed = {
+            key
+            for cell, point in itertools.product(self.cells, table.POINTS)
+            for _, keys in table.keys_of(cell, point)
+            for key in keys
+        }
+        self.assertEqual(needed, set(self.data))
+
+
+class Pick(unittest.TestCase):
+    """Of two candidates on one team, by times of one's own."""
+
+    CELL = {"collective": "barrier", "teams": ["m --ranks 2"], "candidates": ["here", "there"]}
+
+    def verdict(self, here, there):
+        """Their times at the point where gap and serve are three times as long; 1 elsewhere."""
+        data = {
+            key: {"here": here, "there": there}[algorithm] if point == ("3", "3") else 1.0
+            for point in table.POINTS
+            for (_, algorithm), keys in table.keys_of(self.CELL, point)
+            for key in keys
+        }
+        return table.Verdict(self.CELL, data)
+
+    def test_the_least_regret_is_taken(self):
+        verdict = self.verdict(1.5, 1.0)
+        self.assertEqual(("there", "9/9 1.00"), (verdict.pick("here"), verdict.holds("there")))
+        self.assertEqual("8/9 1.50", verdict.holds("here"))
+
+    def test_what_is_as_good_stays(self):
+        self.assertEqual("here", self.verdict(1.04, 1.0).pick("here"))
+        self.assertEqual("there", self.verdict(1.0, 1.04).pick("there"))
+
+    def test_what_is_no_candidate_goes(self):
+        self.assertEqual("here", self.verdict(1.0, 1.2).pick("mcs"))
 
 
 if __name__ == "__main__":

@@ -270,9 +270,30 @@ class Choices(unittest.TestCase):
                 self.assertTrue(series["plot"].endswith(f"{number}.svg"))
                 self.assertTrue(os.path.getsize(series["plot"]) > 0)
         text = explain("allreduce", "--machine", "xeon-8358").stdout
-        self.assertRegex(text, r"tree +fragment=4K tree=nested +E7 simulated\n")
+        self.assertRegex(text, r"tree=nested.* +E7 simulated (holds|\d\.\d\d)\n")
+        self.assertRegex(text, r"\n  measured on .*EPYC.*: .*E23")
         self.assertRegex(text, r"E7 +simulated +allreduce of .* +E7\.svg\n")
         self.assertIn("nothing", text)
+
+    def test_how_far_simulated_choices_hold(self):
+        for asked, ranks in (("barrier", 64), ("reduce", 64), ("allreduce", 8)):
+            words = (asked, "--machine", "xeon-8358", "--ranks", str(ranks))
+            words += () if asked == "barrier" else ("--bytes", "16K")
+            holds = facts(*words)["why"]["holds"]
+            with self.subTest(asked=asked, holds=holds):
+                self.assertEqual(9, holds["points"])
+                self.assertLessEqual(100, holds["regret_percent"])
+                said = explain(*words).stdout
+                if holds["best"] == holds["points"]:
+                    self.assertIn("simulated, holds for gap, serve a third to three times", said)
+                else:
+                    least = f"simulated, least regret {holds['regret_percent'] / 100:.2f} for gap"
+                    self.assertIn(least, said)
+        measured = ("allreduce", "--machine", "xeon-8358", "--ranks", "4", "--bytes", "64K")
+        self.assertIsNone(facts(*measured)["why"]["holds"])
+        self.assertRegex(explain(*measured).stdout, r"E23 E29: measured on AMD EPYC")
+        machines = {n: s["machines"] for n, s in facts(*measured)["evidence"].items()}
+        self.assertTrue(any("AMD EPYC" in name for name in machines["E23"]), machines)
 
 
 if __name__ == "__main__":

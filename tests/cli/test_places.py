@@ -153,10 +153,27 @@ class Commands(unittest.TestCase):
                 )
 
     def test_what_is_printed_and_cannot_be(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            said = huddle("settings", stdout=full)
+        for words in (("settings",), ("--help",), ("bench", "--help"), ("run", "--help")):
+            with self.subTest(words), open("/dev/full", "w", encoding="utf-8") as full:
+                said = huddle(*words, stdout=full)
+                self.assertEqual(
+                    (1, "huddle: standard output cannot be written: No space left on device\n"),
+                    (said.returncode, said.stderr),
+                )
+
+    def test_what_is_printed_to_nowhere(self):
+        closed = os.open(os.devnull, os.O_RDONLY)
+        said = subprocess.run(
+            ["sh", "-c", 'exec "$0" info >&-', os.path.join(BUILD, "bin", "huddle")],
+            stdin=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        os.close(closed)
         self.assertEqual(
-            (1, "huddle: standard output cannot be written: No space left on device\n"),
+            (1, "huddle: standard output cannot be written: it is closed\n"),
             (said.returncode, said.stderr),
         )
 

@@ -315,6 +315,9 @@ CASES = [
     # (Open MPI itself refuses these on the rank that is wrong; where errors are returned the others wait for it, as without huddle)
     mismatch("alltoall", 20, 10, OPEN, may_say=[DIED.format(call="alltoall")])[0],
     *mismatch("alltoall", 20000, 20000, BOTH, says=[DIFFERENT]),
+    *[Case("mismatch", f"reduce_scatter by {name}, other blocks of {each} integers", BOTH, 4, ["{bin}/unlike_blocks", str(each)], fails=None, seconds=40,
+           env={"HUDDLE_REDUCE_SCATTER": name}, prints=[f"rank {r} is through" for r in range(4)], may_say=[DIFFERENT], again=name == "exchange")
+      for name in ("exchange", "slices", "single") for each in (10, 3000, 100000)],
     Case("mismatch", "sent from where the result belongs, with another type", ALL, 4, ["{bin}/aliased"], handled=True, collectives=("alltoall", "allgather"), prints=["aliased: through"]),
     *[case for call in ("bcast", "allreduce", "reduce") for case in mismatch(call, 100000, 0, BOTH, says=[DIFFERENT], again=call == "allreduce")],
     # (a rank that needs fewer pieces than the others is through, and waits in the next call)

@@ -178,8 +178,8 @@ static void many_ranks_reduce_in_slices_or_by_nested_trees(void **state)
 {
     (void)state;
     plans_make(16, false, "machine", 1536 * KB, true);
-    assert_string_equal(plans_taker(COLL_REDUCE, KB), "gather");
-    assert_string_equal(plans_taker(COLL_REDUCE, 2 * KB), "slices");
+    assert_string_equal(plans_taker(COLL_REDUCE, 4 * KB), "tree");
+    assert_string_equal(plans_taker(COLL_REDUCE, 8 * KB), "slices");
     plans_make(64, false, "socket", 1536 * KB, true);
     for (int kind = COLL_REDUCE; kind <= COLL_ALLREDUCE; kind++) {
         const struct plan_entry *e = plan_find(&plans.plan, kind, 4 * KB),

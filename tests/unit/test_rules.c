@@ -48,7 +48,8 @@ static void a_rule_is_read_as_a_whole(void **state)
                           "[[bcast]]\nranks = \"2-8\"\nbytes = \"4K-1M\"\noversubscribed = "
                           "false\nwithin = \"numa\"\nalgorithm = \"queue\"\nfragment = \"16K\"\n"
                           "[[barrier]]\nranks = 64\nalgorithm = \"mpi\"\n"
-                          "[[bcast]]\nbytes = \"1M-\"\nalgorithm = \"queue\"\nfragment = 8192\n"));
+                          "[[bcast]]\nbytes = \"1M-\"\nalgorithm = \"queue\"\nfragment = 8192\n"
+                          "holds = \"6/9 1.05\"\n"));
     const struct rule *r = rules.rule;
     assert_int_equal(rules.count, 3);
     assert_int_equal(r[0].min_ranks, 2);
@@ -69,6 +70,10 @@ static void a_rule_is_read_as_a_whole(void **state)
     assert_int_equal(r[2].param[0], 8192);
     assert_int_equal(r[2].min_bytes, 1 << 20);
     assert_true(r[2].max_bytes == SIZE_MAX);
+    assert_int_equal(r[1].points, 0);
+    assert_int_equal(r[2].best, 6);
+    assert_int_equal(r[2].points, 9);
+    assert_int_equal(r[2].regret_percent, 105);
 }
 
 static void every_mistake_is_named_with_its_line(void **state)
@@ -93,6 +98,10 @@ static void every_mistake_is_named_with_its_line(void **state)
           "t.toml:3: cheaper_than = \"mcs\": the time model knows no such two of barrier "
           "(accepted: after an algorithm of: (none))" },
         { "[[bcast]]\nwithin = \"board\"\nalgorithm = \"queue\"", "t.toml:2: within = \"board\"" },
+        { "[[bcast]]\nholds = \"10/9 1.12\"", "t.toml:2: holds = \"10/9 1.12\"" },
+        { "[[bcast]]\nholds = \"6/9 0.99\"", "t.toml:2: holds = \"6/9 0.99\"" },
+        { "[[bcast]]\nholds = \"6/9 1.5\"", "t.toml:2: holds = \"6/9 1.5\"" },
+        { "[[bcast]]\nholds = \"6/9 1.125\"", "t.toml:2: holds = \"6/9 1.125\"" },
         { "[[bcast]]\nwithin = \"l2,l3\"\nalgorithm = \"queue\"", "t.toml:2: within = \"l2,l3\"" },
         { "[[bcast]]\noversubscribed = 1\nalgorithm = \"queue\"", "t.toml:2: oversubscribed = 1" },
         { "[[bcast]]\nfragment = 8192\nalgorithm = \"queue\"", "t.toml:2: fragment is no line" },

@@ -43,6 +43,13 @@ static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
                : json_null();
 }
 
+static json_t *holds_json(const struct rule *rule)
+{
+    return rule->points > 0 ? json_pack("{s:i, s:i, s:i}", "best", rule->best, "points",
+                                        rule->points, "regret_percent", rule->regret_percent)
+                            : json_null();
+}
+
 static json_t *why_json(const struct plan *plan, const struct config *config, int kind,
                         const struct plan_entry *e)
 {
@@ -51,10 +58,10 @@ static json_t *why_json(const struct plan *plan, const struct config *config, in
     if (refused)
         return json_pack("{s:s}", "by", refused);
     if (e->rule)
-        return json_pack("{s:s, s:s, s:i, s:b, s:s}", "by",
+        return json_pack("{s:s, s:s, s:i, s:b, s:s, s:o}", "by",
                          e->rules == hud_rules_builtin() ? "built-in table" : "tuning file", "file",
                          e->rules->file, "line", e->rule->line, "model", e->rule->than >= 0,
-                         "evidence", e->rule->evidence);
+                         "evidence", e->rule->evidence, "holds", holds_json(e->rule));
     int forced = hud_config_forced(config, kind);
     return json_pack("{s:s}", "by",
                      forced == -1                   ? "no rule that memory has room for"

@@ -137,10 +137,8 @@ static int take_fallback(struct reader *r, const char *value, int line)
 
 static int take_second(struct reader *r, const char *value, int line)
 {
-    int on = take_bool(r, "second", value, line);
-
-    last(r)->second = on == 1;
-    return on < 0 ? -1 : 0;
+    last(r)->second = take_bool(r, "second", value, line);
+    return last(r)->second < 0 ? -1 : 0;
 }
 
 /* "E7", "E7 E12" */
@@ -161,6 +159,22 @@ static int take_evidence(struct reader *r, const char *value, int line)
                         "evidence = \"%.60s\" is not understood (accepted: \"E7\", \"E7 E12\")",
                         value);
     snprintf(last(r)->evidence, sizeof last(r)->evidence, "%s", value);
+    return 0;
+}
+
+/* "6/9 1.12"; by whole numbers, since a program's locale may have another decimal point */
+static int take_holds(struct reader *r, const char *value, int line)
+{
+    struct rule *rule = last(r);
+    int whole, dot = 0, hundredths, end = 0, found;
+
+    found = sscanf(value, "%3d/%3d %3d.%n%2d%n", &rule->best, &rule->points, &whole, &dot,
+                   &hundredths, &end);
+    if (found != 4 || end != dot + 2 || value[end] != '\0' || hundredths < 0 || whole < 1 ||
+        rule->best < 0 || rule->best > rule->points || rule->points < 1)
+        return complain(r, line, "holds = \"%.60s\" is not understood (accepted: \"6/9 1.12\")",
+                        value);
+    rule->regret_percent = 100 * whole + hundredths;
     return 0;
 }
 
@@ -234,6 +248,7 @@ static const struct line {
               { "fallback", take_fallback },
               { "second", take_second },
               { "evidence", take_evidence },
+              { "holds", take_holds },
               { "within", take_within },
               { "algorithm", take_algorithm },
               { "cheaper_than", take_cheaper_than } };
@@ -253,11 +268,12 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
             return complain(r, line, "%s = \"%.60s\" is not understood (accepted: %s)", key, value,
                             accepted);
         }
-    return complain(r, line,
-                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
-                    "quick, within, fallback, second, evidence, algorithm, then cheaper_than and "
-                    "its parameters)",
-                    key);
+    return complain(
+        r, line,
+        "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
+        "quick, within, fallback, second, evidence, holds, algorithm, then cheaper_than and its "
+        "parameters)",
+        key);
 }
 
 static int take_machine(struct reader *r, const char *key, const char *value)

@@ -186,6 +186,8 @@ static void take_assignment(struct config *config, const char *assignment, const
     if (assignment[length] != '=')
         return;
     int i = find(assignment, length);
+    if (i >= 0 && assignment[length + 1] == '\0')
+        return; /* as in a script whose own variable is not set */
     if (i >= 0)
         take(config, i, assignment + length + 1, origin);
     else

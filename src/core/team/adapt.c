@@ -3,6 +3,7 @@
 #include "core/team/adapt.h"
 #include "core/clock.h"
 #include "core/config/log.h"
+#include "core/team/carry_out.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,7 +148,7 @@ static int agree(struct hud_team *team, struct trial_times *times)
                           out = { .base = times, .bytes = sizeof *times };
     struct coll call = { .bytes = sizeof mine, .in = &in, .out = &out, .reduction = &a->max };
 
-    return hud_team_carry_out(team, a->agree, &call);
+    return carry_out(team, a->agree, &call, sizeof mine, &(bool){ false });
 }
 
 /* A trial has made its calls.  Returns as agree() does. */

@@ -4,9 +4,10 @@
 #include "core/check/longwait.h"
 #include "core/clock.h"
 #include "core/config/log.h"
+#include "core/hash.h"
 #include "core/team/adapt.h"
 #include "core/team/args.h"
-#include "core/team/guard.h"
+#include "core/team/carry_out.h"
 
 #include <stdio.h>
 
@@ -112,36 +113,6 @@ static void fall_back(struct hud_team *team)
         mem_count_step(&team->mine->calls[MEMBER_FELL_BACK]);
 }
 
-/* Returns 0, or the status with which the call ended early. */
-static ALWAYS_INLINE int carry_out(struct hud_team *team, const struct plan_entry *entry,
-                                   struct coll *call, bool *truncated)
-{
-    const struct alg_place *place = &team->plan->slot[entry->slot].place;
-    struct member_state *mine = team->mine;
-    uint64_t op = mem_count_read(&mine->calls[entry->slot]) + 1;
-    mem_count_put(&mine->bytes[entry->slot][op % MEMBER_BYTES], call->bytes);
-    mem_count_put(&mine->calls[entry->slot], op);
-    call->op = op;
-    call->groups = &team->groups;
-    call->param = entry->param;
-    call->place = place;
-    call->cache_bytes = team->cache_bytes;
-    team->entry = entry;
-    team->call = call;
-    struct mem mem = team->mem;
-    mem.slot_offset = place->slot_offset;
-    mem.window_offset = place->window_offset;
-    call->alg = hud_shm_algs[entry->row];
-    int status = hud_guard_run(alg_run_of(call->alg, place), &mem, call);
-    *truncated = mem.truncated;
-    return status;
-}
-
-int hud_team_carry_out(struct hud_team *team, const struct plan_entry *entry, struct coll *call)
-{
-    return carry_out(team, entry, call, &(bool){ false });
-}
-
 /* Checked or tried: the entry that serves.  *status: HUD_OK, or what the call returns. */
 static __attribute__((noinline)) const struct plan_entry *
 enter_apart(struct hud_team *team, enum coll_kind kind, const struct coll *call,
@@ -166,8 +137,9 @@ static __attribute__((noinline)) void exit_apart(struct hud_team *team)
         hud_check_exit(team);
 }
 
-/* Runs a call that every rank of the team makes alike. */
-static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
+/* Runs a call that every rank of the team makes alike.  shape: the same on all of them, published
+ * for who waits long. */
+static int run(struct hud_team *team, enum coll_kind kind, struct coll *call, uint64_t shape)
 {
     enum reason why;
 
@@ -188,7 +160,7 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call)
     }
     uint64_t start = team->context->timed ? clock_ns() : 0;
     bool truncated;
-    int status = carry_out(team, entry, call, &truncated);
+    int status = carry_out(team, entry, call, shape, &truncated);
     if (team->context->timed)
         mem_count(&context_stats(team->context)->coll[kind].ns, clock_ns() - start,
                   team->context->host.threads != 0);
@@ -281,6 +253,16 @@ static void count_views(struct hud_team *team, enum coll_kind kind, const struct
               team->context->host.threads != 0);
 }
 
+/* How the blocks cut the whole. */
+static uint64_t cut_of(const struct hud_team *team, const struct hud_args *a)
+{
+    uint64_t cut = HASH_START;
+
+    for (int r = 0; r < team->size; r++)
+        cut = (cut ^ a->block_bytes[r]) * HASH_FACTOR;
+    return cut;
+}
+
 /* A call of any collective.  Its flags are known where this is inlined. */
 static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsigned flags,
                               const struct hud_args *a)
@@ -298,7 +280,7 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
     if (flags & COLL_VIEWS)
         count_views(team, kind, a);
     describe(&call, flags, team, a, bytes);
-    return run(team, kind, &call);
+    return run(team, kind, &call, flags & COLL_COUNTS ? cut_of(team, a) : bytes);
 }
 
 int hud_collective(const char *name)

@@ -162,7 +162,7 @@ static json_t *pages_json(const struct hud_team *team)
     if (nodes && hud_arena_pages(a, team->offset, pages * a->page_bytes, nodes) == 0)
         for (size_t i = 0; i < pages; i++) {
             json_array_append_new(list, json_integer(nodes[i]));
-            elsewhere += a->node >= 0 && nodes[i] != a->node;
+            elsewhere += a->node >= 0 && nodes[i] >= 0 && nodes[i] != a->node;
         }
     free(nodes);
     return json_pack("{s:i, s:I, s:o, s:i, s:s, s:I}", "own_node", a->node, "page_bytes",

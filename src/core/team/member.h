@@ -7,8 +7,9 @@
  *   member.calls[s]     its owner    long waiters            calls that the owner has made of slot
  *                                                            s of the plan; the last slot counts
  *                                                            calls that fell back
- *   member.bytes[s][c%4] its owner   long waiters            bytes of call c of slot s, of a
- *                                                            broadcast as this member has them;
+ *   member.bytes[s][c%4] its owner   long waiters            bytes of call c of slot s (of a
+ *                                                            broadcast as this member has them), or
+ *                                                            a hash of its blocks' bytes;
  *                                                            written before it is counted
  *   member.gave_up      its owner    long waiters            1 + status with which the owner left
  *                                                            the team's calls for good; 0: it has

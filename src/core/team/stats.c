@@ -102,7 +102,7 @@ static void print_line(const struct sums *s, int k)
 
 static void print_table(const struct hud_context *c, const struct sums *s)
 {
-    fprintf(stderr, "huddle: %s; counts of the %d ranks seen, of %d\n", c->host.name, s->ranks,
+    fprintf(stderr, "huddle: %s; counts of %d of %d ranks\n", c->host.name, s->ranks,
             c->host.world_size > 0 ? c->host.world_size : s->ranks);
     fprintf(stderr, "huddle: %-14s %12s %12s %16s %12s  fell back\n", "", "calls", "handled",
             "bytes", "seconds");

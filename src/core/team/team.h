@@ -69,13 +69,6 @@ bool hud_team_is_present(struct hud_team *team);
  */
 void hud_team_setup(struct hud_team *team);
 
-/*
- * Runs the algorithm of an entry of the plan in a call that all ranks make alike; the call's
- * arguments are there, the rest of it is not.  Returns HUD_OK, or the status with which the call
- * ended early: the team must be given up.
- */
-int hud_team_carry_out(struct hud_team *team, const struct plan_entry *entry, struct coll *call);
-
 /* Releases the resources of a READY team; its slice is left, not freed.  Local. */
 void hud_team_leave(struct hud_team *team);
 
