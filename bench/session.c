@@ -94,8 +94,11 @@ const char *session_parse(struct session *session, const struct shots_coll *tabl
         (struct shots_plan){ .figure_ns = 40000000, .min = 15, .max = 2000, .warmups = 3 };
     memset(session->chosen, true, sizeof session->chosen);
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--cold")) {
-            session->plan.cold = true;
+        bool *on = !strcmp(argv[i], "--cold")         ? &session->plan.cold
+                   : !strcmp(argv[i], "--unlabelled") ? &session->plan.unlabelled
+                                                      : NULL;
+        if (on) {
+            *on = true;
             continue;
         }
         if (i + 1 == argc || !parse_option(session, argv[i], argv[i + 1]))

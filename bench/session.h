@@ -8,6 +8,7 @@
  *   --root N|shift         --cold                  root; flush buffers from the caches
  *   --skew-us N | --late-us N                      ranks arrive at random within N us; one rank, in
  *                                                  turn, arrives N us late
+ *   --unlabelled           no line transfer is measured with the figures
  *   --loop N               N back-to-back calls are one sample, as IMB and OSU measure, instead of
  *                          single shots
  *

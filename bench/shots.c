@@ -11,6 +11,7 @@ enum { PAUSE_NS = 20000, MAX_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 5
 /* Limits, in multiples of a figure's time: for the minimum number of shots; for the first shot. */
 enum { PATIENCE = 20, FIRST = 1000 };
 enum { SPARE = 200 }; /* late shots that are allowed */
+enum { CALM = 16 };   /* shots in time after which a pause is much shorter */
 /* Larger buffers leave nothing of the previous call in a core's caches. */
 enum { CACHED_BYTES = 1 << 18 };
 /* Reads between two yields; yields between two calls of progress. */
@@ -112,13 +113,15 @@ void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
 
 /* The slowest transfer between rank 0 and some others: all of them, if they are few, the last among
  * them.  Two measure at a time, the others sleep. */
-static double line_now(struct shots *s)
+static double line_now(struct shots *s, const struct shots_plan *plan)
 {
     int others = s->ranks - 1, peers = s->oversubscribed     ? 1
                                        : others < LINE_PEERS ? others
                                                              : LINE_PEERS;
     double slowest = peers > 0 ? 0 : -1;
 
+    if (plan->unlabelled)
+        return -1;
     for (int p = 0; p < peers; p++) {
         int peer = others * (p + 1) / peers;
         int64_t until = meet_at(s, clock_ns(), true) + LINE_NS;
@@ -265,6 +268,12 @@ struct pace {
     int tries;
 };
 
+/* All ranks know the same moments. */
+static bool in_limit(const struct shots_plan *plan, const struct pace *pace)
+{
+    return plan->limit_ns == 0 || pace->end_ns - pace->begin_ns < plan->limit_ns;
+}
+
 static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f, int count,
                     const struct pace *pace)
 {
@@ -276,7 +285,8 @@ static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f,
     }
     int64_t patience = min == 0 ? FIRST : min < plan->min ? PATIENCE : 1;
     return max < plan->max && pace->tries < 2 * plan->max + plan->warmups + SPARE &&
-           pace->end_ns - pace->begin_ns < count * plan->figure_ns * patience;
+           pace->end_ns - pace->begin_ns < count * plan->figure_ns * patience &&
+           in_limit(plan, pace);
 }
 
 /* One shot for a figure; returns whether it was in time. */
@@ -297,6 +307,8 @@ static bool take(struct shots *s, const struct shots_plan *plan, const struct sh
         f->took_ns[f->shots++] = took_ns;
         f->cpu_ns += (double)value[CPU] / s->ranks;
     }
+    if (!value[LATE]) /* a machine may be busy for a while only */
+        pace->pause_ns -= (pace->pause_ns - PAUSE_NS) / CALM;
     return !value[LATE];
 }
 
@@ -306,7 +318,7 @@ void shots_compare(struct shots *s, const struct shots_plan *plan, const struct 
     struct pace pace = { .pause_ns = s->pause_ns / 2 > PAUSE_NS
                                          ? s->pause_ns / 2
                                          : PAUSE_NS }; /* what was needed before */
-    double line_ns = line_now(s);
+    double line_ns = line_now(s, plan);
     int warmups = plan->warmups;
 
     for (int i = 0; i < count; i++)
@@ -316,16 +328,17 @@ void shots_compare(struct shots *s, const struct shots_plan *plan, const struct 
     pace.begin_ns = pace.end_ns = meet_at(s, clock_ns(), false);
     for (; goes_on(plan, f, count, &pace); pace.tries++) {
         bool in_time = false;
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count && in_limit(plan, &pace); i++) {
             call->host = host[i];
-            if (count > 1 && call->bytes <= CACHED_BYTES) /* the others had the caches in between */
+            /* the others had the caches in between */
+            if (count > 1 && call->bytes <= CACHED_BYTES && plan->loop == 0)
                 take(s, plan, coll, call, false, &pace, &f[i]);
             in_time |= take(s, plan, coll, call, warmups == 0, &pace, &f[i]);
         }
         warmups -= in_time && warmups > 0;
     }
     s->pause_ns = pace.pause_ns;
-    line_ns = line_now(s);
+    line_ns = line_now(s, plan);
     for (int i = 0; i < count; i++) {
         f[i].line_after_ns = line_ns;
         f[i].cpu_ns /= f[i].shots > 0 ? f[i].shots : 1;

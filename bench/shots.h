@@ -68,14 +68,16 @@ struct shots_plan {
     int root;              /* or SHOTS_SHIFT: the next rank in every shot */
     int loop;              /* back-to-back calls that make one sample; 0: single shots */
     int64_t skew_ns;       /* ranks arrive at random within it ... */
-    bool one_late; /* ... or one rank, in turn, arrives late by all of it.  Times count from the
+    bool one_late;    /* ... or one rank, in turn, arrives late by all of it.  Times count from the
                       last arrival */
-    bool cold;     /* buffers are flushed from the caches first */
+    bool cold;        /* buffers are flushed from the caches first */
+    int64_t limit_ns; /* the comparison ends by then with the shots that it has; 0: no limit */
+    bool unlabelled;  /* the line transfer is not measured */
 };
 
 struct shots_figure {
     double *took_ns;                      /* the caller's, plan->max of them; sorted */
-    double line_before_ns, line_after_ns; /* -1: could not be measured */
+    double line_before_ns, line_after_ns; /* -1: was not, or could not be measured */
     double cpu_ns; /* processor time of a rank inside the call, mean; only with skew, else 0 */
     int shots, late;
     long wrong, refused;
@@ -99,8 +101,8 @@ void shots_measure(struct shots *s, const struct shots_plan *plan, const struct 
 
 /*
  * The same for several hosts in turn, A B C A B C: one figure per host, all with the same line
- * transfer.  In a turn each host has one shot, or up to 256 KB two, of which the second counts.
- * Times and numbers of the plan hold for each host.
+ * transfer.  In a turn each host has one sample; up to 256 KB a shot before it does not count, unless
+ * calls loop.  Times and numbers of the plan hold for each host, limit_ns for all together.
  */
 void shots_compare(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
                    struct shots_call *call, void *const *host, int count, struct shots_figure *f);

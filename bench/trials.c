@@ -11,11 +11,11 @@
  * line of output is:
  *   {"program": "huddle 0.1.0", "ranks": 2, "oversubscribed": false}
  * Then each line of input asks for a comparison, and one line answers it:
- *   COLLECTIVE BYTES FIGURE_US MIN MAX CANDIDATE,CANDIDATE...
+ *   COLLECTIVE BYTES FIGURE_US MIN MAX LOOP LIMIT_US LINE CANDIDATE,CANDIDATE...
  *   {"line_before_ns": 90.1, "line_after_ns": 90.3, "figures": [{"candidate": 0, "refused": 0,
  *   "wrong": 0, "took_ns": [210.0, ...]}, ...]}
  * The times of a candidate that refused calls mean nothing.  struct shots_plan in shots.h explains
- * the numbers of a line.  The program ends with its input.  Exit status: 0, 1 a process died, 2 bad
+ * the numbers of a line; LINE 0: the line transfer is not measured.  The program ends with its input.  Exit status: 0, 1 a process died, 2 bad
  * arguments.
  */
 #include "members/members.h"
@@ -117,20 +117,24 @@ static bool take_list(struct comparison *c, char *list, int candidates)
     return c->count > 0;
 }
 
-static bool parse(const char *line, int candidates, struct comparison *c)
+static bool parse(const char *text, int candidates, struct comparison *c)
 {
     char name[32], list[LINE_BYTES];
-    long long figure_us;
+    long long figure_us, limit_us;
+    int line;
 
     *c = (struct comparison){ .count = 0 };
-    if (sscanf(line, "%31s %zu %lld %d %d %2047s", name, &c->bytes, &figure_us, &c->plan.min,
-               &c->plan.max, list) != 6)
+    if (sscanf(text, "%31s %zu %lld %d %d %d %lld %d %2047s", name, &c->bytes, &figure_us,
+               &c->plan.min, &c->plan.max, &c->plan.loop, &limit_us, &line, list) != 9)
         return false;
     for (c->coll = teams_colls(); c->coll->name && strcmp(c->coll->name, name) != 0;)
         c->coll++;
     c->plan.figure_ns = figure_us * 1000;
+    c->plan.limit_ns = limit_us * 1000;
+    c->plan.unlabelled = line == 0;
     return c->coll->name && c->bytes <= (size_t)1 << 31 && c->plan.max >= 1 &&
-           c->plan.max <= SHOTS_MAX && figure_us > 0 && take_list(c, list, candidates);
+           c->plan.max <= SHOTS_MAX && c->plan.loop >= 0 && figure_us > 0 && limit_us >= 0 &&
+           take_list(c, list, candidates);
 }
 
 static void print_figures(const struct comparison *c, const struct shots_figure *f)
@@ -148,18 +152,29 @@ static void print_figures(const struct comparison *c, const struct shots_figure 
     fflush(stdout);
 }
 
-static void *buffer_of(const struct comparison *c, int ranks)
+/* The buffers stay, and grow: new pages would be a part of the first shots.  False: no memory. */
+static bool have_buffers(const struct comparison *c, struct shots_call *call, size_t *have_bytes)
 {
     enum { PAGE = 4096 };
-    size_t bytes = (shots_buffer_bytes(c->coll, c->bytes, ranks) / PAGE + 1) * PAGE;
-    void *buffer = aligned_alloc(PAGE, bytes);
+    size_t bytes = (shots_buffer_bytes(c->coll, c->bytes, call->ranks) / PAGE + 1) * PAGE;
 
-    return buffer ? memset(buffer, 0, bytes) : NULL;
+    if (bytes <= *have_bytes)
+        return true;
+    free(call->in);
+    free(call->out);
+    call->in = aligned_alloc(PAGE, bytes);
+    call->out = aligned_alloc(PAGE, bytes);
+    *have_bytes = bytes;
+    if (!call->in || !call->out)
+        return false;
+    memset(call->in, 0, bytes);
+    memset(call->out, 0, bytes);
+    return true;
 }
 
 /* Returns 0, or a status: the line that says why is rank 0's. */
 static int compare(const struct comparison *c, struct shots *s, struct shots_call *call,
-                   struct trial *trial)
+                   size_t *have_bytes, struct trial *trial)
 {
     size_t shots = (size_t)c->count * (size_t)c->plan.max;
     double *took_ns = calloc(shots, sizeof *took_ns);
@@ -167,9 +182,7 @@ static int compare(const struct comparison *c, struct shots *s, struct shots_cal
     void *host[CANDIDATES];
 
     call->bytes = c->bytes;
-    call->in = buffer_of(c, s->ranks);
-    call->out = buffer_of(c, s->ranks);
-    if (!took_ns || !f || !call->in || !call->out)
+    if (!took_ns || !f || !have_buffers(c, call, have_bytes))
         return fprintf(stderr, "huddle: bench-trials: out of memory\n"),
                1; /* what was taken goes with the process */
     for (int i = 0; i < c->count; i++) {
@@ -179,8 +192,6 @@ static int compare(const struct comparison *c, struct shots *s, struct shots_cal
     shots_compare(s, &c->plan, c->coll, call, host, c->count, f);
     if (s->rank == 0)
         print_figures(c, f);
-    free(call->in);
-    free(call->out);
     free(f);
     free(took_ns);
     return 0;
@@ -201,7 +212,8 @@ static bool next_order(const struct member *m, struct order *order)
 static int work(struct member *m, void *arg)
 {
     const struct job *job = arg;
-    struct shots_call call = { .root = 0 };
+    struct shots_call call = { .ranks = m->ranks };
+    size_t have_bytes = 0;
     struct trial *trial = open_trials(m, job);
     struct comparison c;
     struct shots shots;
@@ -219,10 +231,12 @@ static int work(struct member *m, void *arg)
         bool understood = parse(job->order->line, job->candidates, &c);
         if (!understood && m->rank == 0)
             fprintf(stderr, "huddle: bench-trials: not understood: %s", job->order->line);
-        status = understood ? compare(&c, &shots, &call, trial) : 2;
+        status = understood ? compare(&c, &shots, &call, &have_bytes, trial) : 2;
     }
     members_meet(m);
     close_trials(trial, job->candidates);
+    free(call.in);
+    free(call.out);
     return status;
 }
 

@@ -1,41 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle tune: measures this machine, without any MPI, and writes a tuning file.
+"""
+huddle tune: measures this machine, without any MPI, and writes a tuning file.
 
-Cells (grid) are measured by successive halving (measure, on teams of trials) and kept (state).
-Cells with the same best choice form ranges of sizes (stats).  Rules enter the file (tuning_file)
-one by one, and stay as long as the file as a whole is better than the built-in table.
+Every cell (a collective, a team, a size) has a first look (screen), then a contest if a candidate
+looks better than what serves now (contest).  Cells with the same best choice form ranges of sizes
+(stats), whose rules are measured as a file (together).  Other MPIs, if asked for, are measured with
+the file (against).  Each part has its share of the time (budget).
 """
 
-import os
 import sys
-import tempfile
-import time
 
-from ..common import collectives, places, stop
-from ..common.candidates import candidates_of, settings_text, worth_trying
+from ..common import places, stop
 from ..common.layout import Trouble
+from ..common.options import sizes_of
 from ..common.progress import Progress
-from ..common.text import bytes_text
-from . import describe, grid, measure, stats, tuning_file
-from .show import show
-from .state import State
-from .trials import Trials, kept_settings
-from .tuning_file import Rule
+from . import contest, describe, plot, screen, show, together, tuning_file
+from .against import Against
+from .campaign import Campaign
+from .results import results
 
-FINAL_SHARE = 0.15  # share of the time for measuring the file as a whole
-FINAL_MIN, FINAL_MAX = 15, 200
-OFF = "HUDDLE_TUNING=off"
-
-
-def ranks_of(text):
-    ranks = sorted({int(word) for word in text.split(",") if word.isdecimal() and len(word) < 9})
-    if len(ranks) != len(text.split(",")) or not all(2 <= n <= grid.MAX_RANKS for n in ranks):
-        raise Trouble(
-            f"--ranks {text}: not valid (accepted: numbers from 2 to {grid.MAX_RANKS}, separated by"
-            " commas)",
-            2,
-        )
-    return ranks
+STEPS = 100  # of the time, in the progress that is shown
+PLOT_S = 1.5  # that a plot takes, about
+TURNS, WORTHWHILE_S = 4, 4  # of looks and contests; time that is worth another one
 
 
 def add_arguments(parser):
@@ -72,6 +58,12 @@ def add_arguments(parser):
     )
     parser.add_argument("--collectives", metavar="NAMES", help="separated by commas (default: all)")
     parser.add_argument(
+        "--bytes",
+        type=sizes_of,
+        metavar="SIZES",
+        help="only these sizes, as 64K, 8,1K or 4K:1M; rules serve no others (default: 8 B to 16M)",
+    )
+    parser.add_argument(
         "--ranks",
         metavar="NUMBERS",
         help=(
@@ -79,14 +71,31 @@ def add_arguments(parser):
             " 4, ... all cores, and one oversubscribed number)"
         ),
     )
-    parser.add_argument(
-        "--quick", action="store_true", help="only every second size; takes a minute"
-    )
+    parser.add_argument("--quick", action="store_true", help="only every second size, in a minute")
     parser.add_argument(
         "--minutes",
         type=float,
         metavar="N",
-        help="approximate time to spend (default: 5; 1 with --quick)",
+        help="the time that it may take; what it did not decide then is listed (default: 5; 1 with"
+        " --quick)",
+    )
+    parser.add_argument(
+        "--from",
+        dest="base",
+        metavar="FILE",
+        help="a tuning file to start from, instead of the built-in table: its rules are what is to"
+        " be beaten, and follow the new ones",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="NAMES",
+        help="also measure these MPIs without huddle, as 'huddle bench' names them, separated by"
+        " commas; all: those found here",
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="the plot of the result, SVG or PNG (default: next to the tuning file)",
     )
     parser.add_argument(
         "--baselines",
@@ -105,255 +114,78 @@ def add_arguments(parser):
     )
 
 
-class Campaign:
-    def __init__(self, options, layout):
-        self.options, self.layout = options, layout
-        self.output = tuning_file.place(layout, options)
-        tuning_file.check_place(self.output, options.force)
-        error = layout.ask("info", "settings")["error"]
-        if error:
-            raise Trouble(error)
-        self.minutes = options.minutes if options.minutes is not None else 1 if options.quick else 5
-        if not 0 < self.minutes <= 24 * 60:
-            raise Trouble(
-                f"--minutes {self.minutes:g}: not valid (accepted: more than 0, at most a day)", 2
-            )
-        # a rule cannot choose by a size that only a rank itself knows
-        known = sorted(c.name for c in collectives.known(layout) if c.sized or not c.moves)
-        self.collectives = options.collectives.split(",") if options.collectives else known
-        for name in self.collectives:
-            if name not in known:
-                raise Trouble(
-                    f"--collectives {name}: not a collective that can be tuned (accepted:"
-                    f" {', '.join(known)})",
-                    2,
-                )
-        count = grid.cores(layout)
-        self.teams = [
-            grid.team(layout, n, count)
-            for n in (ranks_of(options.ranks) if options.ranks else grid.usual_ranks(count))
-        ]
-        self.sizes = grid.SIZES[::2] if options.quick else grid.SIZES
-        self.notes = []
-        self.facts = {
-            "version": layout.ask("version"),
-            "processors": os.sysconf("SC_NPROCESSORS_ONLN"),
-            "cpu": layout.ask("info", "machine")["cpu"],
-        }
-        self.state = State(
-            self.output,
-            [
-                self.facts,
-                layout.ask("info", "algorithms"),
-                kept_settings(),
-                sorted(os.sched_getaffinity(0)),
-            ],
+class Clock(Progress):
+    """Progress in parts of the time, with what is left at most."""
+
+    def __init__(self, budget):
+        super().__init__(STEPS)
+        self.budget = budget
+
+    def stage(self, words):
+        self.done = round(STEPS * self.budget.used())
+        super().stage(f"{words}; at most {self.budget.left_text()} left")
+
+    def step(self):
+        self.done = round(STEPS * self.budget.used())
+        self.draw()
+
+
+def begin(campaign, options):
+    state = campaign.state
+    if options.fresh:
+        state.forget()
+    state.check_place()
+    found = state.load()
+    if options.resume and not found:
+        raise Trouble(
+            "--resume: no stopped run of this huddle with this output, on these processors,"
+            " with these settings was found",
+            2,
         )
-
-    # ---- what there is to do ----
-
-    def sizes_of(self, collective):
-        return [0] if collective == "barrier" else self.sizes
-
-    def groups(self):
-        return [(team, collective) for team in self.teams for collective in self.collectives]
-
-    def cells(self):
-        return [
-            (collective, team, size)
-            for team, collective in self.groups()
-            for size in self.sizes_of(collective)
-        ]
-
-    def begin(self):
-        if self.options.fresh:
-            self.state.forget()
-        self.state.check_place()
-        found = self.state.load()
-        if self.options.resume and not found:
-            raise Trouble(
-                "--resume: no stopped run of this huddle with this output, on these processors,"
-                " with these settings was found",
-                2,
-            )
-        left = sum(not self.state.has(*cell) for cell in self.cells())
-        teams = ', '.join(
-            str(t.ranks) + (' (oversubscribed)' if t.oversubscribed else '') for t in self.teams
-        )
+    cells = campaign.cells()
+    kept = sum(state.has(cell) for cell in cells)
+    teams = ", ".join(
+        str(t.ranks) + (" (oversubscribed)" if t.oversubscribed else "") for t in campaign.teams
+    )
+    print(
+        f"huddle tune: {', '.join(c.name for c in campaign.collectives)}; {teams} ranks;"
+        f" {len(cells)} sizes; at most {campaign.minutes:g} minute(s)."
+        "  Other work on this machine spoils the figures.",
+        flush=True,
+    )
+    if kept:
         print(
-            f"huddle tune: {', '.join(self.collectives)}; {teams} ranks;"
-            f" about {self.minutes:g} minute(s) at most."
-            "  Other work on this machine spoils the figures."
-        )
-        if left < len(self.cells()):
-            print(
-                f"{len(self.cells()) - left} of {len(self.cells())} measurements are kept from a"
-                " run that was stopped (--fresh discards them)."
-            )
-
-    # ---- measuring ----
-
-    def measure(self, progress):
-        seconds = 60 * self.minutes * (1 - FINAL_SHARE)
-        end, ahead = (
-            time.monotonic() + seconds * self.unmeasured() / max(1, self.unmeasured(whole=True)),
-            self.unmeasured(),
-        )
-        for team, collective in self.groups():
-            sizes = [
-                size
-                for size in self.sizes_of(collective)
-                if not self.state.has(collective, team, size)
-            ]
-            if not sizes:
-                continue
-            progress.stage(f"{collective}, {tuning_file.place_text(team)}")
-            candidates = candidates_of(self.layout, collective, team.ranks, self.options.baselines)
-            with Trials(
-                self.layout, team, [OFF, *(f"{OFF}\n{settings_text(c)}" for c in candidates)]
-            ) as trials:
-                for size in sizes:
-                    share = max(0.01, (end - time.monotonic()) * grid.weight(size) / ahead)
-                    ahead -= grid.weight(size)
-                    self.measure_cell(trials, collective, team, size, candidates, share)
-                    progress.step()
-
-    def unmeasured(self, whole=False):
-        return sum(
-            grid.weight(cell[2]) for cell in self.cells() if whole or not self.state.has(*cell)
+            f"{kept} of {len(cells)} measurements are kept from a run that was stopped (--fresh"
+            " discards them)."
         )
 
-    def measure_cell(self, trials, collective, team, size, candidates, seconds):
-        before = max((other for other in self.sizes_of(collective) if other < size), default=0)
-        numbers = worth_trying(
-            candidates, size, before, self.state.figures(collective, team, before)
-        )
-        cell = measure.measure(trials, collective, size, numbers, seconds)
-        if cell.note:
-            self.notes.append(
-                f"{collective} of {bytes_text(size)}, {tuning_file.place_text(team)}: {cell.note}"
-            )
-        self.state.put(
-            (collective, team, size),
-            cell.line_ns,
-            {
-                settings_text(candidates[number - 1]): list(figure)
-                for number, figure in cell.figures.items()
-            },
-        )
 
-    # ---- choosing ----
+def look_and_decide(campaign, progress):
+    """
+    Returns the contests that are not decided.  Where a busy machine left sizes out of the first
+    look, it goes on with what contests do not need.
+    """
+    for turn in range(TURNS):
+        if turn:
+            campaign.budget.reopen("screen", "contest")
+        screen.screen(campaign, progress)
+        undecided = contest.contest(campaign, progress)
+        missing = any(not campaign.state.has(cell) for cell in campaign.cells())
+        if not missing or campaign.budget.left("contest") < WORTHWHILE_S:
+            break
+    return undecided
 
-    def rules(self):
-        found, texts = [], tuning_file.ranks_texts(self.teams)
-        for team, collective in self.groups():
-            sizes = self.sizes_of(collective)
-            by_label = {
-                settings_text(c): c
-                for c in candidates_of(self.layout, collective, team.ranks, self.options.baselines)
-            }
-            for piece in stats.choose(
-                [self.state.figures(collective, team, size) for size in sizes]
-            ):
-                if piece.label is None:
-                    continue
-                inside = sizes[piece.first : piece.last + 1]
-                low = (
-                    None
-                    if collective == "barrier"
-                    else sizes[piece.first - 1] + 1 if piece.first else 0
-                )
-                lines = [
-                    ns
-                    for ns in (self.state.line_ns(collective, team, size) for size in inside)
-                    if ns
-                ]
-                figures = {
-                    size: self.state.figures(collective, team, size)[piece.label] for size in inside
-                }
-                found.append(
-                    Rule(
-                        collective,
-                        team,
-                        texts[team],
-                        by_label[piece.label],
-                        low,
-                        sizes[piece.last] if piece.last + 1 < len(sizes) else None,
-                        figures,
-                        sum(lines) / len(lines) if lines else None,
-                    )
-                )
-        return found
 
-    def text(self, rules):
-        lines = [ns for ns in (self.state.line_ns(*cell) for cell in self.cells()) if ns]
-        line = f", line transfer {min(lines):.0f} to {max(lines):.0f} ns" if lines else ""
-        command = " ".join(
-            [
-                *(f"{name}={value}" for name, value in kept_settings().items()),
-                "huddle",
-                *sys.argv[1:],
-            ]
-        )
-        return tuning_file.text(rules, {**self.facts, "line": line}, command)
-
-    def confirm(self, rules, progress):
-        """
-        The rules that are better together.  The most useful rule comes first.  Each rule is added
-        if, with the file so far in use, all of its rules are better than the built-in table: rules
-        share a team's memory, and the best of many figures may be luck.
-        """
-        kept, seconds = [], 60 * self.minutes * FINAL_SHARE / max(
-            1, len(rules) * max((len(rule.figures) for rule in rules), default=1)
-        )
-        for rule in sorted(
-            rules, key=lambda rule: stats.gain(rule.figures.values()) ** len(rule.figures)
-        ):
-            progress.stage(f"together: {rule.collective}, {tuning_file.place_text(rule.team)}")
-            others = [other for other in kept if other.team != rule.team]
-            together = self.measure_file(
-                [*[other for other in kept if other.team == rule.team], rule], seconds
-            )
-            kept = [*others, *together] if together else kept
-        return [
-            rule
-            for first in rules
-            for rule in kept
-            if (rule.team, rule.collective, rule.min_bytes)
-            == (first.team, first.collective, first.min_bytes)
-        ]
-
-    def measure_file(self, rules, seconds):
-        """
-        Measures a file of these rules, all of one team.  Returns the rules with new figures; None:
-        a rule is no longer better.
-        """
-        measured = []
-        with tempfile.TemporaryDirectory(prefix="huddle-tune-") as folder:
-            draft = os.path.join(folder, "tuning.toml")
-            tuning_file.write(draft, self.text(rules))
-            tuning_file.check_reads(self.layout, draft)
-            with Trials(self.layout, rules[0].team, [OFF, f"HUDDLE_TUNING={draft}"]) as trials:
-                for rule in reversed(rules):
-                    figures = {
-                        size: self.again(trials, rule.collective, size, seconds)
-                        for size in rule.figures
-                    }
-                    if not all(figures.values()) or not stats.holds(figures.values()):
-                        return None
-                    measured.append(rule._replace(figures=figures))
-        return measured
-
-    @staticmethod
-    def again(trials, collective, size, seconds):
-        """A figure; None: the call is not handled."""
-        answer = trials.compare(collective, size, seconds, FINAL_MIN, FINAL_MAX, [0, 1])
-        own, ours = answer["figures"]
-        return (
-            None
-            if own["refused"] or ours["refused"] or not own["took_ns"] or not ours["took_ns"]
-            else stats.figure_of(ours["took_ns"], own["took_ns"])
-        )
+def write_plot(campaign, found):
+    if not campaign.plot or not found:
+        return
+    if campaign.budget.seconds_left() < PLOT_S:
+        print("No plot: the time was over.")
+        return
+    form = "png" if campaign.plot.lower().endswith(".png") else "svg"
+    title = f"{campaign.facts['cpu'] or 'this machine'}: time of a call relative to before"
+    places.write(campaign.plot, plot.draw(found, title, form))
+    print(f"Plot: {campaign.plot}")
 
 
 def tell_use(campaign):
@@ -374,25 +206,31 @@ def main(options, _command, layout):
     if options.site and options.output:
         raise Trouble("tune: --site: not with --output (accepted: one of the two places)", 2)
     campaign = Campaign(options, layout)
-    campaign.begin()
+    against = Against(campaign) if options.against else None
+    begin(campaign, options)
     try:
-        with Progress(
-            len(campaign.cells()), done=sum(campaign.state.has(*cell) for cell in campaign.cells())
-        ) as progress:
-            campaign.measure(progress)
-            candidates = campaign.rules()
-            rules = campaign.confirm(candidates, progress) if candidates else []
+        with Clock(campaign.budget) as progress:
+            undecided = look_and_decide(campaign, progress)
+            rules, figures, lost = together.together(campaign, progress)
+            tuning_file.write(campaign.output, campaign.text(rules))
+            tuning_file.check_reads(layout, campaign.output)
+            if against:
+                against.run(campaign.output, progress)
     except KeyboardInterrupt as interrupt:
-        done = sum(campaign.state.has(*cell) for cell in campaign.cells())
+        campaign.state.save()
+        cells = campaign.cells()
+        done = sum(campaign.state.has(cell) for cell in cells)
         print(
-            f"\nhuddle tune: stopped; {done} of {len(campaign.cells())} measurements are kept, and"
-            " the same command continues with them.",
+            f"\nhuddle tune: stopped; {done} of {len(cells)} measurements are kept, and the same"
+            " command continues with them.",
             file=sys.stderr,
         )
         return stop.status_of(interrupt)
-    tuning_file.write(campaign.output, campaign.text(rules))
-    tuning_file.check_reads(layout, campaign.output)
+    found = results(campaign, rules, figures, against)
+    if not found and campaign.notes:
+        raise Trouble(campaign.notes[0])
     campaign.state.forget()
-    show(campaign, rules, len(candidates) - len(rules))
+    show.show(campaign, rules, found, undecided, lost)
     tell_use(campaign)
+    write_plot(campaign, found)
     return 0

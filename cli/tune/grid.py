@@ -4,6 +4,7 @@ What huddle tune measures: teams (how many ranks, where), collectives, sizes, an
 candidates.
 """
 
+import math
 import os
 from collections import namedtuple
 
@@ -37,6 +38,36 @@ def team(layout, ranks, count):
     return Team(ranks, "core", False, member.get("within", ""))
 
 
-def weight(size):
-    """The weight of a size's share of the time: data take time to make and to verify."""
-    return 1 + 3 * max(0, (size >> 16).bit_length()) / 8
+TOTAL_BYTES = 64 << 20  # of all ranks' buffers at the largest size: more takes the time of many
+UNIT_BYTES = 64 << 10  # of a rank: from here on the bytes of a shot take longer than the rest
+
+
+def bytes_of_rank(team, size, per_pair):
+    return size * (team.ranks if per_pair else 1)
+
+
+def sizes(team, collective, every=1):
+    """In order; [0]: it has none.  The largest stands for all beyond."""
+    if not collective.moves:
+        return [0]
+    fit = [
+        size
+        for size in SIZES
+        if team.ranks * bytes_of_rank(team, size, collective.blocks) <= TOTAL_BYTES
+    ]
+    return fit[::every]
+
+
+def coarse_first(some):
+    """Every fourth, then those between, then the rest: what is left out is spread evenly."""
+    rank = {size: 0 if i % 4 == 0 else 1 if i % 2 == 0 else 2 for i, size in enumerate(some)}
+    return sorted(some, key=lambda size: (rank[size], size))
+
+
+def weight(team, size, per_pair, cores):
+    """
+    Of a cell's part of the time.  It grows less than a shot's time: large sizes need few shots, and
+    on a busy machine small ones take as long.
+    """
+    turns = max(1, team.ranks / cores) ** 0.5
+    return turns * (1 + math.log2(1 + bytes_of_rank(team, size, per_pair) / UNIT_BYTES))

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The result of huddle tune, as a table."""
+"""The result of huddle tune, as tables."""
 
+from ..common.sizes import written
 from ..common.text import heading, table
 from . import stats, tuning_file
+from .results import grouped, means
 
-HEADERS = ["collective", "ranks", "where", "bytes", "algorithm", "parameters", "time"]
+RULES = ["collective", "ranks", "where", "bytes", "algorithm", "parameters", "time"]
+SIZES = ["collective", "ranks", "bytes", "before", "after", "ratio", "back to back"]
+PEERS = ["best peer", "its time", "after to it"]
+MEANS = ["collective", "ranks", "sizes", "after to before"]
 
 
 def where_text(team):
@@ -16,10 +21,10 @@ def where_text(team):
 def range_text(low, high):
     if low is None:
         return ""
-    return f"{tuning_file.written(low)}-{'' if high is None else tuning_file.written(high)}"
+    return f"{written(low)}-{'' if high is None else written(high)}"
 
 
-def cells(rule):
+def rule_row(rule):
     return [
         rule.collective,
         rule.ranks,
@@ -27,19 +32,99 @@ def cells(rule):
         range_text(rule.min_bytes, rule.max_bytes),
         rule.candidate.algorithm,
         tuning_file.values_text(rule.candidate),
-        f"{100 * (stats.gain(rule.figures.values()) - 1):+.0f} %",
+        f"{100 * (stats.mean_ratio(rule.figures.values()) - 1):+.0f} %",
     ]
 
 
-def show(campaign, rules, dropped):
+def ranks_text(team):
+    return f"{team.ranks}{' oversubscribed' if team.oversubscribed else ''}"
+
+
+def size_row(result, peers):
+    cell = result.cell
+    row = [
+        cell.collective,
+        ranks_text(cell.team),
+        written(cell.size) if cell.size else "",
+        tuning_file.us(result.before),
+        tuning_file.us(result.after),
+        f"{result.after / result.before:.2f}",
+        f"{result.loop:.2f}" if result.loop else "",
+    ]
+    if not peers:
+        return row
+    if not result.peer_ns:
+        return [*row, "", "", ""]
+    ratio = f"{result.after / result.peer_ns:.2f}"
+    return [*row, result.peer, tuning_file.us(result.peer_ns), ratio]
+
+
+def show_sizes(found):
+    """Those that a rule serves, or that were compared with other MPIs."""
+    peers = any(result.peer_ns for result in found)
+    rows = [size_row(r, peers) for r in found if r.ruled or r.peer_ns]
+    if rows:
+        heading("Time of a call, by size")
+        table(SIZES + (PEERS if peers else []), rows, right=(3, 4, 5, 6, 8, 9))
+
+
+def show_means(found):
+    rows = []
+    for (team, collective), some in grouped(found).items():
+        own, peer = means(some)
+        rows.append([collective, ranks_text(team), str(len(some)), f"{own:.2f}"])
+        rows[-1] += [f"{peer:.2f}"] if peer else [""]
+    heading("Geometric means over all sizes")
+    peers = any(row[-1] for row in rows)
+    headers = [*MEANS, "after to best peer"] if peers else MEANS
+    table(headers, [row if peers else row[:-1] for row in rows], right=(2, 3, 4))
+
+
+def sizes_text(contests):
+    """The sizes of each collective and team, in a few words."""
+    found = {}
+    for contest in contests:
+        cell = contest.cell
+        key = f"{cell.collective} ({ranks_text(cell.team)} ranks)"
+        found.setdefault(key, []).append(written(cell.size) if cell.size else "")
+    return "; ".join(
+        f"{key} {', '.join(sizes[:6])}{', ...' if len(sizes) > 6 else ''}".rstrip()
+        for key, sizes in found.items()
+    )
+
+
+def show_undecided(campaign, undecided, lost):
+    """What the time was too short for, and what did not hold."""
+    missing = sum(not campaign.state.has(cell) for cell in campaign.cells())
+    if missing:
+        print(
+            f"  Not measured, the time was over: {missing} of {len(campaign.cells())} size(s)."
+            "  Their neighbours' rules serve them."
+        )
+    if undecided:
+        print(
+            f"  Not decided, the time was over: {len(undecided)} size(s), where a candidate may be"
+            f" better: {sizes_text(undecided)}."
+        )
+    for line in lost:
+        print(f"  {line}")
+    if missing or undecided:
+        print(f"  More time decides more: --minutes {max(2, 2 * round(campaign.minutes))}.")
+
+
+def show(campaign, rules, found, undecided, lost):
+    what = f"the rules of {campaign.base}" if campaign.base else "the built-in table"
     heading(
-        "Better than the built-in table"
+        f"Better than {what}"
         if rules
-        else "No choice is reliably better than the built-in table by 5 % or more."
+        else f"No choice is reliably better than {what} by 5 % or more."
     )
     if rules:
-        table(HEADERS, [cells(rule) for rule in rules], right=(6,))
-    if dropped:
-        print(f"  {dropped} other rule(s) looked better alone, but not together with these.")
+        table(RULES, [rule_row(rule) for rule in rules], right=(6,))
+    show_sizes(found)
+    if rules or any(result.peer_ns for result in found):
+        show_means(found)
+    print()
+    show_undecided(campaign, undecided, lost)
     for note in sorted(set(campaign.notes)):
         print(f"  {note}")

@@ -7,10 +7,24 @@ on.
 import hashlib
 import json
 import os
+import time
+from collections import namedtuple
 
 from ..common import places
 from ..common.layout import Trouble
-from .stats import Figure
+from .stats import figure_of
+
+# What a figure is of.  own_ns, ratios: of the screening, label -> ratio to what serves now.
+Cell = namedtuple("Cell", "collective team size")
+TIMES = 40  # of a figure that are kept
+SAVE_S = 1
+
+
+def thinned(times):
+    """At most TIMES of sorted times, evenly spread."""
+    if len(times) <= TIMES:
+        return times
+    return [times[i * (len(times) - 1) // (TIMES - 1)] for i in range(TIMES)]
 
 
 def cache_folder():
@@ -20,8 +34,9 @@ def cache_folder():
 
 class State:
     """
-    Cells: (collective, team, size) -> {"line_ns": ..., "figures": {settings: Figure}}.  facts: all
-    that a cell's figures depend on; figures of other facts are not used.
+    For each cell {"screen": {"own_ns": ..., "ratios": {label: ratio}, "looks": [name]},
+    "launches": [launch], "line": [ns]}; stats.py says what a launch is.  facts: all that a cell's
+    figures depend on; figures of other facts are not used.
     """
 
     def __init__(self, output, facts):
@@ -29,7 +44,7 @@ class State:
         self.path = os.path.join(
             cache_folder(), f"tune-{hashlib.sha256(output.encode()).hexdigest()[:12]}.json"
         )
-        self.cells = {}
+        self.cells, self.saved_at = {}, -SAVE_S
 
     def check_place(self):
         """Checks before the measurements that the state can be written."""
@@ -55,7 +70,13 @@ class State:
             self.cells = saved["cells"]
         return len(self.cells)
 
+    def save_sometimes(self):
+        """What is measured within SAVE_S may be lost to a kill."""
+        if time.monotonic() - self.saved_at >= SAVE_S:
+            self.save()
+
     def save(self):
+        self.saved_at = time.monotonic()
         places.write(self.path, json.dumps({"key": self.key, "cells": self.cells}))
 
     def forget(self):
@@ -63,23 +84,47 @@ class State:
             os.unlink(self.path)
 
     @staticmethod
-    def name(collective, team, size):
-        return f"{collective} {team.ranks} {team.bind} {team.within} {size}"
+    def name(cell):
+        team = cell.team
+        return f"{cell.collective} {team.ranks} {team.bind} {team.within} {cell.size}"
 
-    def has(self, *cell):
-        return self.name(*cell) in self.cells
+    def has(self, cell):
+        """It was screened."""
+        return self.name(cell) in self.cells
 
-    def put(self, cell, line_ns, figures):
-        self.cells[self.name(*cell)] = {"line_ns": line_ns, "figures": figures}
-        self.save()
+    def looked(self, cell, look):
+        return self.has(cell) and look in self.cells[self.name(cell)]["screen"]["looks"]
 
-    def figures(self, *cell):
-        return {
-            label: Figure(*values)
-            for label, values in self.cells.get(self.name(*cell), {"figures": {}})[
-                "figures"
-            ].items()
-        }
+    def put(self, cell, look, own_ns, ratios, line):
+        """What a look found; own_ns None: there was nothing to measure."""
+        screen = {"own_ns": own_ns, "ratios": {}, "looks": []}
+        kept = self.cells.setdefault(
+            self.name(cell), {"screen": screen, "launches": [], "line": []}
+        )
+        kept["screen"]["looks"].append(look)
+        kept["screen"]["own_ns"] = own_ns or kept["screen"]["own_ns"]
+        kept["screen"]["ratios"].update(ratios)
+        kept["line"] += line
 
-    def line_ns(self, *cell):
-        return self.cells.get(self.name(*cell), {"line_ns": None})["line_ns"]
+    def add(self, cell, one, loop, line):
+        """A launch."""
+        kept = self.cells[self.name(cell)]
+        thin = [{label: thinned(ns) for label, ns in way.items()} for way in (one, loop)]
+        kept["launches"].append({"one": thin[0], "loop": thin[1]})
+        kept["line"] += line
+
+    def ratios(self, cell):
+        """Of the screening; empty: it was not measured."""
+        return self.cells[self.name(cell)]["screen"]["ratios"] if self.has(cell) else {}
+
+    def own_ns(self, cell):
+        return self.cells[self.name(cell)]["screen"]["own_ns"] if self.has(cell) else None
+
+    def launches(self, cell):
+        return self.cells[self.name(cell)]["launches"] if self.has(cell) else []
+
+    def figure(self, cell, label):
+        return figure_of(self.launches(cell), label)
+
+    def line(self, cell):
+        return self.cells[self.name(cell)]["line"] if self.has(cell) else []

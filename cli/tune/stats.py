@@ -1,24 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Choices from times: which candidate is better than huddle's own choice, and which ranges of sizes
-share a candidate.
+Choices from times: which candidate is better than what serves now, with which confidence, and which
+ranges of sizes share a candidate.
+
+A launch is {"one": {label: times}, "loop": {label: times}} of one start of the processes: single
+shots, and calls back to back.  The label OWN is what serves now, measured in turn with the others.
+Launches differ more than turns within one, so only ratios within a launch count, and a candidate
+must be better in nearly all of them.
 """
 
 import math
 import statistics
 from collections import namedtuple
 
-MARGIN, SIGNIFICANCE, LEVEL = (
-    0.95,
-    0.01,
-    1.02,
-)  # better: below MARGIN of the other, and by chance seldom; level: not worse
-SWITCH = -math.log(0.97)  # what another choice must gain at least, over the sizes that it serves
+OWN = ""
+# better: at most MARGIN of the other, and by chance seldom; level: not worse; and in neither of
+# the two ways of measuring worse than WORSE.
+MARGIN, SIGNIFICANCE, LEVEL, WORSE = 0.95, 0.01, 1.02, 1.05
+WORSE_ALONE = 1.1  # of single shots, where calls back to back make up for it
+SWITCH = -math.log(0.95)  # what another choice must gain at least, over the sizes that it serves
+PARAMETER = 0.01  # what a parameter that is not the preset must gain
+LAUNCHES = 2  # that a choice needs at least
+RARE = 1e-4  # the chance that a size is said to have lost
+LITTLE = 0.967  # what a rule must bring
+DOUBT = 0.05  # the chance that is left when a candidate is given up
+CLOSE, ENOUGH = 0.98, 6  # what a rule must bring that contests were clear about; launches that do
 
-# Of a candidate at one size: its median, that of huddle's own choice measured in turn with it,
-# shots of it, whether it is better.
-Figure = namedtuple("Figure", "ns own_ns shots better")
-# Sizes number first..last share a choice; label None: huddle's own.
+# Of a candidate at one size: its time and that of what serves now, which is a median over
+# launches; the same back to back, or None; the ratio over both (median, minimum and maximum over
+# launches); launches; whether it is better; the
+# chance that it only seems to be slower.
+Figure = namedtuple("Figure", "ns own_ns loop_ns own_loop_ns ratio low high launches better chance")
+# Sizes number first..last share a choice; label None: what serves now.
 Piece = namedtuple("Piece", "label first last")
 
 
@@ -33,35 +46,124 @@ def chance(low, high):
     return math.erfc((below - pairs / 2) / spread / math.sqrt(2)) / 2 if spread else 1.0
 
 
-def figure_of(times, own):
-    ns, own_ns = statistics.median(times), statistics.median(own)
+def ratio_within(launch, way, label):
+    """Of medians; None: one of the two was not measured."""
+    times = launch[way]
+    if not times.get(label) or not times.get(OWN):
+        return None
+    return statistics.median(times[label]) / statistics.median(times[OWN])
+
+
+def ratio_of(launch, label):
+    """Over both ways, or the one there is; None: neither."""
+    ratios = [r for r in (ratio_within(launch, way, label) for way in ("one", "loop")) if r]
+    return math.exp(statistics.fmean(map(math.log, ratios))) if ratios else None
+
+
+def median_over(launches, way, label):
+    medians = [statistics.median(l[way][label]) for l in launches if l[way].get(label)]
+    return statistics.median(medians) if medians else None
+
+
+def scaled(launches, way, label):
+    """Times of all launches, each as a multiple of the median of what serves now."""
+    return [
+        ns / statistics.median(launch[way][OWN])
+        for launch in launches
+        if launch[way].get(OWN)
+        for ns in launch[way].get(label, ())
+    ]
+
+
+def unlikely_by_chance(launches, label):
+    for way in ("one", "loop"):
+        ours, own = scaled(launches, way, label), scaled(launches, way, OWN)
+        if ours and own and chance(ours, own) <= SIGNIFICANCE:
+            return True
+    return False
+
+
+def agree(ratios):
+    """Below 1 in all launches; of five and more, in all but a fifth."""
+    return sum(ratio >= 1 for ratio in ratios) <= len(ratios) // 5
+
+
+def figure_of(launches, label):
+    """None: no launch has both."""
+    launches = [launch for launch in launches if ratio_of(launch, label)]
+    ratios = [ratio_of(launch, label) for launch in launches]
+    if not ratios:
+        return None
+    ratio = statistics.median(ratios)
+    ways = [
+        [r for r in (ratio_within(launch, way, label) for launch in launches) if r]
+        for way in ("one", "loop")
+    ]
+    better = (
+        len(ratios) >= LAUNCHES
+        and ratio <= MARGIN
+        and agree(ratios)
+        and all(statistics.median(way) <= WORSE for way in ways if way)
+        and unlikely_by_chance(launches, label)
+    )
+    own = [median_over(launches, way, OWN) for way in ("one", "loop")]
+    ours = [ns * statistics.median(way) if way else None for ns, way in zip(own, ways)]
     return Figure(
-        ns, own_ns, len(times), ns <= MARGIN * own_ns and chance(times, own) <= SIGNIFICANCE
+        ours[0],
+        own[0],
+        ours[1],
+        own[1] if ours[1] else None,
+        ratio,
+        min(ratios),
+        max(ratios),
+        len(ratios),
+        better,
+        chance(scaled(launches, "one", OWN), scaled(launches, "one", label)),
     )
 
 
-def best_half(times, keep):
-    """The labels of the lower medians, at least `keep` of them.  times: label -> times."""
-    order = sorted(times, key=lambda label: statistics.median(times[label]))
-    return order[: max(keep, (len(order) + 1) // 2)]
+def surely_no_better(launches, label):
+    """Whether more launches would hardly make it better: the times tell, few as they may be."""
+    figure = figure_of(launches, label)
+    return bool(figure) and figure.ratio >= 1 and surely_slower(launches, label, OWN, MARGIN)
 
 
-def cost(figure):
+def surely_slower(launches, label, other, part=1):
+    """Than so much of the other's time."""
+    theirs = [part * ns for ns in scaled(launches, "one", other)]
+    return chance(theirs, scaled(launches, "one", label)) <= DOUBT
+
+
+def hopeless(figure):
+    """Whether so many launches have decided that it is not better."""
+    return figure is not None and figure.launches >= ENOUGH
+
+
+def decided(figures):
+    """Of a size: one is better, or none will be.  figures: of all candidates that are tried."""
+    measured = [figure for figure in figures if figure]
+    return len(measured) == len(figures) and (
+        any(figure.better for figure in measured) or all(map(hopeless, measured))
+    )
+
+
+def cost(label, figure):
     """
-    The logarithm of the ratio of a choice's time to that of huddle's own choice; infinite if it is
-    worse, or was not measured.
+    The logarithm of the ratio of a choice's time to that of what serves now, and a little for each
+    parameter; infinite if it is worse, or was not measured.
     """
-    if figure is None or figure.ns > LEVEL * figure.own_ns:
+    if figure is None or figure.ratio > LEVEL:
         return math.inf
-    return math.log(figure.ns / figure.own_ns) if figure.better else 0.0
+    return PARAMETER * label.count("\n") + (math.log(figure.ratio) if figure.better else 0.0)
 
 
-def choose(figures):
+def choose(figures, wide=False):
     """
     The list of Piece of minimum cost over the sizes; each switch has a cost.  figures: for each
-    size, in order, label -> Figure.
+    size, in order, label -> Figure.  wide: of equal costs, the pieces that serve the most sizes.
     """
     labels = [None, *sorted({label for size in figures for label in size})]
+    stay = 1.1 * PARAMETER if wide else 0.0
     best = {None: (0.0, [])}
     for size in figures:
         step = {}
@@ -70,7 +172,10 @@ def choose(figures):
                 ((paid + SWITCH * (before != label), way) for before, (paid, way) in best.items()),
                 key=lambda pair: pair[0],
             )
-            step[label] = (paid + (0.0 if label is None else cost(size.get(label))), [*way, label])
+            step[label] = (
+                paid + (stay if label is None else cost(label, size.get(label))),
+                [*way, label],
+            )
         best = step
     path = min(best.values(), key=lambda pair: pair[0])[1]
     return pieces(path)
@@ -87,18 +192,30 @@ def pieces(path):
     return found
 
 
-def gain(figures):
-    """Geometric mean of the ratios to huddle's own choice."""
-    return math.exp(statistics.fmean(math.log(figure.ns / figure.own_ns) for figure in figures))
+def mean_ratio(figures):
+    """Geometric mean of the ratios to what serves now."""
+    return math.exp(statistics.fmean(math.log(figure.ratio) for figure in figures))
 
 
-def holds(figures):
+def harmed(figure):
+    """Worse in every launch, or as a single shot, by more than noise."""
+    alone = figure.ns / figure.own_ns if figure.ns and figure.own_ns else 1
+    worse = (figure.ratio >= WORSE and figure.low > 1) or alone >= WORSE_ALONE
+    return worse and figure.chance <= DOUBT
+
+
+def lost(figure):
+    """Of many sizes that are looked at, chance makes some seem harmed: this one is."""
+    return figure.launches >= LAUNCHES and figure.low >= WORSE and figure.chance <= RARE
+
+
+def pays(figures, before=()):
     """
-    Whether a choice that was measured again, as the file has it, is worth its rule: better on the
-    whole, and worse nowhere.
+    Whether a rule that was measured again, as the file has it, is worth its lines: better on the
+    whole, and worse nowhere.  before: what contests said; where it was clear, less will do.
     """
-    return (
-        gain(figures) <= MARGIN
-        and 2 * sum(f.better for f in figures) >= len(figures)
-        and all(MARGIN * f.ns <= f.own_ns for f in figures)
-    )
+    some = list(figures)
+    if not some or any(map(harmed, some)):
+        return False
+    mean, clear = mean_ratio(some), bool(before) and mean_ratio(before) <= MARGIN
+    return mean <= (CLOSE if clear else LITTLE)

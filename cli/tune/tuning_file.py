@@ -13,6 +13,7 @@ from ..common import places
 from ..common.layout import Trouble
 from ..common.sizes import written
 from ..common.text import bytes_text
+from ..common.transfers import CLASSES
 
 MARK = "# Written by 'huddle tune"
 
@@ -53,6 +54,14 @@ def make_folder(path, option="--output"):
         os.makedirs(os.path.dirname(path), exist_ok=True)
     except OSError as error:
         raise cannot(path, f"{error.filename}: {error.strerror}", option) from error
+
+
+def is_ours(path):
+    """There is none, or tune wrote it."""
+    if not os.path.exists(path):
+        return True
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return MARK.lstrip("# ") in file.read(4096)
 
 
 def check_place(path, force, option="--output"):
@@ -100,22 +109,38 @@ def values_text(candidate):
     return ", ".join(f"{v.name} {v.word}" for v in candidate.values)
 
 
-def measured_text(rule):
-    """Texts for the first and the last size, and for the one between with the largest gain."""
-    sizes = sorted(rule.figures)
-    best = min(sizes, key=lambda size: rule.figures[size].ns / rule.figures[size].own_ns)
+def figure_text(figure, before):
+    """As measured; `before`: words for what served before."""
+    spread = f"{figure.low:.2f} to {figure.high:.2f} in {figure.launches} launches"
+    loop = (
+        f"; back to back {figure.loop_ns / figure.own_loop_ns:.2f}"
+        if figure.loop_ns and figure.own_loop_ns
+        else ""
+    )
+    return f"{us(figure.own_ns)} {before}, {us(figure.ns)} so: ratio {spread}{loop}"
+
+
+def measured_text(rule, before):
+    """A text for each size that was measured."""
     return [
         f"{bytes_text(size) + ': ' if rule.min_bytes is not None else ''}"
-        f"{us(rule.figures[size].own_ns)} built in, {us(rule.figures[size].ns)} so"
-        for size in sorted({sizes[0], best, sizes[-1]})
+        + figure_text(figure, before)
+        for size, figure in sorted(rule.figures.items())
+        if figure.ns
     ]
 
 
-def rule_lines(rule):
-    line = f"; line transfer {rule.line_ns:.0f} ns" if rule.line_ns else ""
+def line_text(line_ns):
+    if not line_ns:
+        return ""
+    name = next(name for name, below in CLASSES if line_ns < below)
+    return f"; line transfer {line_ns:.0f} ns ({name})"
+
+
+def rule_lines(rule, before):
     lines = [
-        f"# {rule.collective}, {place_text(rule.team)}{line}",
-        *(f"#   {text}" for text in measured_text(rule) if rule.figures),
+        f"# {rule.collective}, {place_text(rule.team)}{line_text(rule.line_ns)}",
+        *(f"#   {text}" for text in measured_text(rule, before)),
         f"[[{rule.collective}]]",
         f"ranks = \"{rule.ranks}\"",
         f"oversubscribed = {'true' if rule.team.oversubscribed else 'false'}",
@@ -133,12 +158,38 @@ def rule_lines(rule):
     ]
 
 
-def text(rules, facts, command):
-    """The file's text.  facts: version, processors, cpu, line (text)."""
+def rules_text(path):
+    """The rules of a file, with the comments that are right above them, as they are."""
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    found, comments, inside = [], [], False
+    for line in lines:
+        if line.lstrip().startswith("["):
+            inside = line.lstrip().startswith("[[")
+            found += comments if inside else []
+        if line.lstrip().startswith("#"):
+            comments.append(line)
+            continue
+        if inside:
+            found += comments if comments and not line.lstrip().startswith("[") else []
+            found.append(line)
+        comments = []
+    return "\n".join(found)
+
+
+def text(rules, facts, command, base=None):
+    """
+    The file's text.  facts: version, processors, cpu, line (text).  base: a file whose rules
+    follow.
+    """
     head = [
         (
-            f"{MARK}'.  Each rule has its measured medians above it: single shots from a common"
-            " start, slowest rank."
+            f"{MARK}'.  Each rule has what was measured above it: medians of single shots from a"
+            " common start, slowest rank."
+        ),
+        (
+            "# A ratio is of times with the rule to times without; over single shots and calls back"
+            " to back."
         ),
         (
             f"# {time.strftime('%Y-%m-%d %H:%M')}, huddle {facts['version']},"
@@ -156,7 +207,11 @@ def text(rules, facts, command):
         *([f"cpu = {json.dumps(facts['cpu'])}"] if facts["cpu"] else []),
         "",
     ]
-    return "\n".join([*head, *(line for rule in rules for line in rule_lines(rule))])
+    before = "before" if base else "built in"
+    lines = [*head, *(line for rule in rules for line in rule_lines(rule, before))]
+    if base:
+        lines += [f"# What follows is from {json.dumps(base)}.", rules_text(base)]
+    return "\n".join(lines)
 
 
 def write(path, content):

@@ -11,7 +11,12 @@ import tree
 
 SHARED = "common"
 # command -> commands whose answers it shows
-SEES = {"model": {"simulate"}, "reproduce": {"simulate"}, "validate": {"simulate"}}
+SEES = {
+    "model": {"simulate"},
+    "reproduce": {"simulate"},
+    "tune": {"bench"},
+    "validate": {"simulate"},
+}
 MAY_SEE_CLI = (
     "cli/",
     "tests/",

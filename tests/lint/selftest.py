@@ -45,13 +45,13 @@ BAD = (
     (imports, "src/alg/a.py", "import cli\n", "src may not import cli"),
     (
         imports,
-        "cli/tune/a.py",
+        "cli/explain/a.py",
         "from ..bench import stats\n",
-        "the command tune may not import cli.bench.stats",
+        "the command explain may not import cli.bench.stats",
     ),
     (
         imports,
-        "cli/tune/a.py",
+        "cli/explain/a.py",
         "from cli.bench.stats import BARE\n",
         "may not import cli.bench.stats",
     ),

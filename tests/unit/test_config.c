@@ -55,6 +55,16 @@ static void words_choose(void **state)
     assert_int_equal(config.number[SET_ON], SWITCH_OFF);
 }
 
+static void an_empty_value_is_none(void **state)
+{
+    (void)state;
+    READ("HUDDLE_MEMORY=");
+    assert_string_equal(config.error, "");
+    assert_string_equal(config.origin[SET_MEMORY], "default");
+    READ("HUDDLE=");
+    assert_int_equal(config.number[SET_ON], SWITCH_ON);
+}
+
 /* One line: the variable, the value, what is accepted. */
 static void bad_values_are_named(void **state)
 {
@@ -64,7 +74,6 @@ static void bad_values_are_named(void **state)
         { "HUDDLE_MEMORY=3X", "3X", "number of bytes" },
         { "HUDDLE_MEMORY=3KB", "3KB", "number of bytes" },
         { "HUDDLE_MEMORY=99999999999G", "99999999999G", "to" },
-        { "HUDDLE_MEMORY=", "HUDDLE_MEMORY=", "number of bytes" },
         { "HUDDLE_BCAST=fast", "fast", "inline" },
         { "HUDDLE_STATS=json:", "json:", "json:FILE" },
         { "HUDDLE_LEVELS_OFF=numa,moon", "moon", "socket" },
@@ -203,6 +212,7 @@ int main(void)
         cmocka_unit_test(defaults_are_fine),
         cmocka_unit_test(units_scale),
         cmocka_unit_test(words_choose),
+        cmocka_unit_test(an_empty_value_is_none),
         cmocka_unit_test(bad_values_are_named),
         cmocka_unit_test(what_is_plain_text),
         cmocka_unit_test(unknown_names_are_refused_with_the_nearest),
