@@ -128,6 +128,16 @@ def show_one(asked, answer):
     ordered = answer["ordered"] or []
     because, *whys = why_texts(asked, [answer, *ordered], evidence.long_text)
     print(f"  because  {because}{' of ' + file_of(why) if file_of(why) else ''}")
+    for piece in answer["pieces"]:
+        if (
+            piece.get("second")
+            and piece["min_bytes"] <= answer["bytes"]
+            and (piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"])
+        ):
+            print(
+                f"  or       {name_of(piece['second'])}, if that is faster in a team's first calls"
+                " of a size (HUDDLE_ADAPT)"
+            )
     for piece, in_order in zip(ordered, whys):
         if piece["min_bytes"] <= answer["bytes"] and (
             piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"]

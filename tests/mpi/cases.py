@@ -61,6 +61,7 @@ class Case:
     handled: Optional[bool] = None                      # calls were handled, and none but also_passed passed on; None: not looked at
     passed: str = ""                                  # at least one call was passed on for a reason like this
     also_passed: Sequence[str] = ("one rank",)
+    tried: bool = False                               # teams have tried a second algorithm (HUDDLE_ADAPT)
     leaves: Sequence[str] = ()                        # reasons for which as many calls were passed on as the program prints, if it prints that
     collectives: Sequence[str] = ("barrier", "bcast")
     says: Sequence[str] = ()                          # the "huddle: " lines, one each
@@ -138,6 +139,7 @@ def fits_in(size):
     return namespaces(["--mount"], f"mount -t tmpfs -o size={size} none /dev/shm && cat /dev/zero >/dev/shm/full 2>/dev/null; true")
 
 
+ADAPT = {"HUDDLE_ADAPT": "on"}
 CHECK = {"HUDDLE_CHECK": "1", "HUDDLE_CHECK_TIMEOUT": "1"}
 DIFFERENCES = {**CHECK, "HUDDLE_CHECK_TIMEOUT": "60"}
 
@@ -254,6 +256,19 @@ CASES = [
     Case("reductions", "absolute addresses", ("mpich4",), 3, ["{bin}/bottom", "--reductions"], handled=True, leaves=LEFT, collectives=("reduce", "allreduce")),
     Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
 
+    # Two algorithms in turn, and then the faster one, in every program above and in threads.
+    *[Case("adapt", f"{program}, {ranks} ranks", mpis, ranks, words, env=ADAPT, seconds=200, tried=program == "reductions", again=ranks == 2, **handled(program))
+      for ranks, mpis in ((2, BOTH), (4, ALL)) for program, words in (("differential", DIFFERENTIAL), ("reductions", ("{bin}/reductions", "--beyond")),
+                                                                     ("exchanges", ("{bin}/exchanges", "--beyond")))],
+    Case("adapt", "checked", BOTH, 2, PROGRAMS["reductions"], env={**ADAPT, **CHECK}, **handled("reductions")),
+    Case("adapt", "threads", BOTH, 4, ["{bin}/threads"], env=ADAPT, handled=True),
+    Case("adapt", "truncation", BOTH, 3, ["{bin}/truncate"], env=ADAPT, handled=True),
+    Case("adapt", "communicators", BOTH, 2, ["{bin}/dups", "--cycles", "100"], env=ADAPT, handled=True),
+    Case("adapt", "little memory", BOTH, 3, env={**ADAPT, "HUDDLE_LEASE": "64K"}, handled=True, again=True),
+    Case("adapt", "sums as it comes", BOTH, 3, ["{bin}/order", "--brief"], env=ADAPT, **handled("reductions")),
+    Case("adapt", "fixed order", BOTH, 3, ["{bin}/order", "--brief", "--fixed"], env={"HUDDLE_REDUCE_ORDER": "fixed", **ADAPT}, **handled("reductions")),
+    differing("HUDDLE_ADAPT", "on", "settings differ", again=True),
+
     # What MPI programs do to a collective library.
     # (without single copy the sender must move its message itself)
     Case("programs", "progress", ALL, 2, ["{bin}/progress"], handled=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
@@ -283,6 +298,7 @@ CASES = [
 
     # A rank's process ends, and the launcher goes on: one line; with ULFM an error of the collective.
     *[dies(collective, "recovery", "ompi4", during=until_it_says("has ended"), again=collective != "bcast") for collective in ("barrier", "bcast", "reduce", "allreduce", "alltoall")],
+    dies("allreduce", "recovery, while algorithms are tried", "ompi4", during=until_it_says("has ended"), env=ADAPT),
     dies("allreduce", "abort", "ompi4", env={"HUDDLE_ON_DEATH": "abort"}, tail=r"; aborting \(HUDDLE_ON_DEATH=abort\)"),
     # (Open MPI 5 itself does not always come back from MPI_Finalize after such a recovery, without huddle either)
     *[Case("death", f"{collective}, ULFM", ("ompi5",), 4, ["{bin}/death", collective, "--recover"], launch=GO_ON, fails=None,

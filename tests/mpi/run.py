@@ -194,6 +194,8 @@ def judge_statistics(case, job, text):
     )
     if case.leaves and not min_left <= left <= max_left:
         yield f"{left} calls passed for {case.leaves}; the program: {told[0] if told else 'none'}"
+    if case.tried and stats["adapt"]["tried"] == 0:
+        yield "no second algorithm was tried"
     for name, one in stats["collectives"].items():
         if name not in case.collectives:
             continue

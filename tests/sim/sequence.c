@@ -353,7 +353,8 @@ static bool make_step(struct sequence *q, const struct slot *slot, struct step *
 
 static void make_steps(struct sequence *q)
 {
-    int max = CALLS * q->slots;
+    struct slot *tried[2] = { q->slot, q->slot };
+    int any = CALLS * q->slots, max = q->options->only ? any : any + any / 4;
 
     q->work_bytes = WORK_BYTES;
     q->usual = below(q, (uint64_t)q->options->ranks);
@@ -361,6 +362,13 @@ static void make_steps(struct sequence *q)
     q->steps = hud_must(calloc((size_t)max, sizeof *q->steps));
     for (int i = 0; i < max; i++) {
         struct slot *slot = &q->slot[below(q, (uint64_t)q->slots)];
+        /* at last as in a trial (HUDDLE_ADAPT): one of two of a collective, in twos */
+        if (i % 64 == 0)
+            tried[0] = slot;
+        if (strcmp(slot->alg->coll, tried[0]->alg->coll) == 0)
+            tried[1] = slot;
+        if (i >= any && i % 16 != 0)
+            slot = tried[i / 2 * 5 / 3 % 2];
         if (make_step(q, slot, &q->steps[q->count])) {
             slot->op++;
             q->count++;

@@ -20,7 +20,8 @@ static int rows_for(const struct rules *t, int kind, const struct plan_facts *f,
 
     for (int i = 0; i < t->count; i++) {
         const struct rule *r = &t->rule[i];
-        if (r->kind == kind && r->than < 0 && !r->fallback && !hud_rule_misfit(r, f, bytes))
+        if (r->kind == kind && r->than < 0 && !r->fallback && !r->second &&
+            !hud_rule_misfit(r, f, bytes))
             rows++;
     }
     return rows;
@@ -32,7 +33,7 @@ static int sizes_of(const struct rules *t, int kind, size_t at[POINTS])
 
     at[n++] = 0;
     for (int i = 0; i < t->count; i++)
-        if (t->rule[i].kind == kind && !t->rule[i].fallback) {
+        if (t->rule[i].kind == kind && !t->rule[i].fallback && !t->rule[i].second) {
             assert_true(n + 2 <= POINTS);
             at[n++] = t->rule[i].min_bytes;
             at[n++] = t->rule[i].max_bytes == SIZE_MAX ? SIZE_MAX - 1 : t->rule[i].max_bytes + 1;

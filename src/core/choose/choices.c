@@ -17,10 +17,12 @@ static json_t *choices_of(json_t *pieces)
 
     json_array_foreach(pieces, i, piece)
     {
-        json_t *serves = json_object_get(piece, "serves");
-        json_object_del(serves, "slot_bytes");
-        json_object_del(serves, "shared");
-        json_object_del(serves, "doc");
+        json_t *both[] = { json_object_get(piece, "serves"), json_object_get(piece, "second") };
+        for (int c = 0; c < 2; c++) {
+            json_object_del(both[c], "slot_bytes");
+            json_object_del(both[c], "shared");
+            json_object_del(both[c], "doc");
+        }
     }
     return pieces;
 }

@@ -79,6 +79,8 @@ static json_t *pieces_json(const struct plan *plan, const struct config *config,
         json_t *piece =
             json_pack("{s:I, s:o, s:o}", "min_bytes", (json_int_t)min, "serves",
                       taker_json(plan, entry), "why", why_json(plan, config, kind, entry));
+        if (entry->second != 0)
+            json_object_set_new(piece, "second", taker_json(plan, &plan->entry[entry->second]));
         json_object_set_new(piece, "max_bytes",
                             entry->max_bytes == SIZE_MAX
                                 ? json_null()
@@ -121,6 +123,7 @@ static bool lacks_room(const struct asked *a, const struct rule *r)
 static void add_rules(const struct asked *a, const struct rules *rules, bool *served, json_t *list)
 {
     const struct plan_entry *entry = plan_find(&a->plan, a->kind, a->q->bytes);
+    const struct rule *second = entry->second != 0 ? a->plan.entry[entry->second].rule : NULL;
     bool forced = hud_config_forced(&a->config, a->kind) != -1,
          left_aside = a->plan.too_rich && rules == &a->tuning;
 
@@ -130,6 +133,8 @@ static void add_rules(const struct asked *a, const struct rules *rules, bool *se
         if (r->kind != a->kind)
             continue;
         const char *verdict = r == entry->rule   ? "serves"
+                              : r == second      ? "tried against the one that serves"
+                              : r->second        ? "only tried, with HUDDLE_ADAPT"
                               : forced           ? "a setting comes first"
                               : left_aside       ? "the file has more choices than a plan holds"
                               : misfit           ? misfit

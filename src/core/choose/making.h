@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* making.h - a plan that is being made.  Private to src/core/choose. */
+/* making.h - a plan that is being made: plan.c, and second.c for second candidates.  Private to
+ * src/core/choose. */
 #ifndef HUD_MAKING_H
 #define HUD_MAKING_H
 
@@ -12,6 +13,7 @@ struct candidate {
     size_t min_bytes, max_bytes;
     long param[ALG_PARAMS];
     bool barred; /* its slot has no room */
+    bool alone;  /* the same, next to the slots of all first candidates: it is no second one */
 };
 
 struct making {
@@ -21,7 +23,9 @@ struct making {
     struct candidate candidate[PLAN_RULES];
     int count;
     int winner[PLAN_ENTRIES]; /* candidate of each of the plan's entries, -1: none */
+    int second[PLAN_ENTRIES]; /* the same for second candidates */
     bool lean, cramped; /* windows for reductions only; a slot has found no room, or too little */
+    bool seconds;       /* entries get second candidates */
 };
 
 /* What hud_plan_bytes has found. */
@@ -42,5 +46,22 @@ struct planner {
     unsigned next; /* of kept, to be replaced */
     unsigned made; /* plans so far */
 };
+
+/* Whether a candidate may serve calls of an axis. */
+bool hud_making_serves(const struct making *k, const struct candidate *c, int axis);
+/* One slot serves both: the same family, and nothing that shapes it differs. */
+bool hud_making_share(const struct plan_slot *slot, const struct candidate *c);
+/* The slot of a candidate, a new one if none has its shape; -1: a plan holds no more. */
+int hud_making_slot(struct plan *plan, const struct candidate *c);
+
+/* The second candidate for calls of that size, whose first one is `winner`; -1: none, or none is
+ * asked for.  *max_bytes: the size up to which that stays so, at most what it was. */
+int hud_second_find(const struct making *k, int axis, size_t bytes, int winner, size_t *max_bytes);
+/* Entries and slots of the second candidates, behind those of the first ones.  False: a plan holds
+ * no more. */
+bool hud_second_add(struct making *k);
+/* Fewer second candidates, as a slot (-1: any) has no room, or too little.  firsts: slots of first
+ * candidates.  False: there is no second candidate. */
+bool hud_second_drop(struct making *k, int slot, int firsts);
 
 #endif

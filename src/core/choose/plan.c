@@ -15,6 +15,8 @@
  * Under HUDDLE_REDUCE_ORDER=fixed a reduction for which memory is short would get the MPI's order.
  * So such a plan is made anew, and lean: windows serve reductions only, and the first to go are
  * those that reductions can do without.
+ *
+ * With HUDDLE_ADAPT second candidates get what memory is left (second.c).
  */
 #include "core/choose/making.h"
 
@@ -82,13 +84,19 @@ static void add(struct making *k, struct candidate c)
     k->candidate[k->count++] = c;
 }
 
+static bool adapts(const struct making *k)
+{
+    return k->config->number[SET_ADAPT] == SWITCH_ON && k->plan->windows;
+}
+
 /* False: one that fits finds no room. */
 static bool add_rules(struct making *k, const struct rules *rules, int room)
 {
     for (int i = 0; rules && i < rules->count; i++) {
         const struct rule *r = &rules->rule[i];
         size_t min = hud_rule_min_bytes(r, &k->plan->facts);
-        if (hud_rule_misfit(r, &k->plan->facts, min) || hud_config_forced(k->config, r->kind) != -1)
+        if (hud_rule_misfit(r, &k->plan->facts, min) ||
+            hud_config_forced(k->config, r->kind) != -1 || (r->second && !adapts(k)))
             continue;
         if (k->count == room)
             return false;
@@ -128,7 +136,7 @@ static void collect(struct making *k)
 }
 
 /* Only reductions have an axis of those that must take the ranks in order. */
-static bool serves(const struct making *k, const struct candidate *c, int axis)
+bool hud_making_serves(const struct making *k, const struct candidate *c, int axis)
 {
     bool ordered = axis >= COLL_KINDS || k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
 
@@ -146,7 +154,7 @@ static int cover(const struct making *k, int axis, size_t bytes, size_t *max_byt
     *max_bytes = SIZE_MAX;
     for (int i = 0; i < k->count; i++) {
         const struct candidate *c = &k->candidate[i];
-        if (!serves(k, c, axis) || bytes > c->max_bytes)
+        if (!hud_making_serves(k, c, axis) || bytes > c->max_bytes || (c->rule && c->rule->second))
             continue;
         if (bytes >= c->min_bytes) {
             *max_bytes = c->max_bytes < *max_bytes ? c->max_bytes : *max_bytes;
@@ -157,15 +165,16 @@ static int cover(const struct making *k, int axis, size_t bytes, size_t *max_byt
     return -1;
 }
 
-static void write_entry(struct making *k, int at, int winner, size_t max_bytes)
+static void write_entry(struct making *k, int at, int winner, int second, size_t max_bytes)
 {
     struct plan_entry *e = &k->plan->entry[at];
     const struct candidate *c = winner >= 0 ? &k->candidate[winner] : NULL;
 
     k->winner[at] = winner;
+    k->second[at] = second;
     *e = (struct plan_entry){ .max_bytes = max_bytes, .row = -1, .slot = -1 };
     if (c) {
-        e->row = c->row;
+        e->row = (int16_t)c->row;
         e->rule = c->rule;
         e->rules = c->rules;
         memcpy(e->param, c->param, sizeof e->param);
@@ -189,35 +198,35 @@ static bool cut(struct making *k)
         plan->first[axis] = at;
         for (bool more = true; more; bytes = max + 1) {
             int winner = cover(k, axis, bytes, &max);
+            int second = hud_second_find(k, axis, bytes, winner, &max);
             if (at >= room && max != SIZE_MAX) {
-                winner = -1;
+                winner = second = -1;
                 max = SIZE_MAX;
                 whole = false;
             }
             more = max != SIZE_MAX;
-            if (at > plan->first[axis] && winner == k->winner[at - 1])
+            if (at > plan->first[axis] && winner == k->winner[at - 1] &&
+                second == k->second[at - 1])
                 plan->entry[at - 1].max_bytes = max;
             else
-                write_entry(k, at++, winner, max);
+                write_entry(k, at++, winner, second, max);
         }
     }
-    plan->first[PLAN_AXES] = at;
+    plan->first[PLAN_AXES] = plan->entries = at;
     return whole;
 }
 
-/* One slot serves both: the same family, and nothing that shapes it differs. */
-static bool share(const struct plan_slot *slot, const struct candidate *c)
+bool hud_making_share(const struct plan_slot *slot, const struct candidate *c)
 {
     const struct alg *a = hud_shm_algs[slot->row], *b = hud_shm_algs[c->row];
 
     return a->family == b->family && same_shape(b, slot->param, c->param);
 }
 
-/* The slot of a candidate, a new one if none has its shape; -1: a plan holds no more. */
-static int slot_for(struct plan *plan, const struct candidate *c)
+int hud_making_slot(struct plan *plan, const struct candidate *c)
 {
     for (int s = 0; s < plan->slots; s++)
-        if (share(&plan->slot[s], c))
+        if (hud_making_share(&plan->slot[s], c))
             return s;
     if (plan->slots == PLAN_SLOTS)
         return -1;
@@ -236,7 +245,7 @@ static bool give_slots(struct making *k)
     for (int e = 0; e < plan->first[PLAN_AXES]; e++) {
         const struct candidate *c = k->winner[e] >= 0 ? &k->candidate[k->winner[e]] : NULL;
         bool needed = c && c->row >= 0;
-        plan->entry[e].slot = needed ? slot_for(plan, c) : -1;
+        plan->entry[e].slot = needed ? hud_making_slot(plan, c) : -1;
         whole = whole && (!needed || plan->entry[e].slot >= 0);
     }
     return whole;
@@ -246,7 +255,7 @@ static bool give_slots(struct making *k)
  * entries. */
 static int check(const struct plan *plan)
 {
-    for (int e = 0; e < plan->first[PLAN_AXES]; e++) {
+    for (int e = 0; e < plan->entries; e++) {
         const struct plan_entry *entry = &plan->entry[e];
         struct candidate c = { .row = entry->slot >= 0 ? entry->row : -1 };
         memcpy(c.param, entry->param, sizeof c.param);
@@ -261,7 +270,7 @@ static int check(const struct plan *plan)
 static void bar(struct making *k, const struct plan_slot *slot)
 {
     for (int i = 0; i < k->count; i++)
-        if (k->candidate[i].row >= 0 && share(slot, &k->candidate[i]))
+        if (k->candidate[i].row >= 0 && hud_making_share(slot, &k->candidate[i]))
             k->candidate[i].barred = true;
 }
 
@@ -311,7 +320,8 @@ static void shrink(struct making *k, const struct plan_slot *slot)
 {
     for (int i = 0; i < k->count; i++) {
         struct candidate *c = &k->candidate[i];
-        if (c->row >= 0 && share(slot, c) && !limit(c, &slot->place, k->plan->facts.ranks))
+        if (c->row >= 0 && hud_making_share(slot, c) &&
+            !limit(c, &slot->place, k->plan->facts.ranks))
             c->barred = true;
     }
 }
@@ -342,6 +352,24 @@ static void settle(struct making *k)
     } while (without >= 0 || small >= 0);
 }
 
+/* Second candidates, as many as there is room for: without any, the plan is what it was. */
+static void settle_seconds(struct making *k)
+{
+    struct plan *plan = k->plan;
+    int failing, firsts;
+    bool whole;
+
+    k->seconds = true;
+    do {
+        whole = cut(k);
+        whole = give_slots(k) && whole;
+        firsts = plan->slots;
+        whole = hud_second_add(k) && whole;
+        failing = hud_plan_lay_out(k->config, plan);
+        failing = failing < 0 ? check(plan) : failing;
+    } while ((!whole || failing >= 0) && hud_second_drop(k, whole ? failing : -1, firsts));
+}
+
 void hud_plan_make(struct planner *planner, const struct plan_facts *facts, size_t max_bytes,
                    bool windows, struct plan *plan)
 {
@@ -354,11 +382,13 @@ void hud_plan_make(struct planner *planner, const struct plan_facts *facts, size
     k->config = planner->config;
     k->tuning = planner->tuning;
     k->plan = plan;
-    k->lean = k->cramped = false;
+    k->lean = k->cramped = k->seconds = false;
     planner->made++;
     settle(k);
     if (k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k->cramped && lacks(k)) {
         k->lean = true;
         settle(k);
     }
+    if (adapts(k) && !k->lean)
+        settle_seconds(k);
 }

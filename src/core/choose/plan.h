@@ -78,8 +78,9 @@ struct plan_slot {
 /* Calls of a collective up to max_bytes, and above those of the entry before. */
 struct plan_entry {
     size_t max_bytes;
-    int row;  /* of alg.def */
-    int slot; /* -1: falls back to the MPI */
+    int16_t row;    /* of alg.def */
+    int16_t second; /* the entry that a team tries against this one (core/team/adapt.h); 0: none */
+    int slot;       /* -1: falls back to the MPI */
     long param[ALG_PARAMS];
     const struct rule *rule;   /* NULL: forced by a setting, or nothing takes these */
     const struct rules *rules; /* that the rule is of */
@@ -95,6 +96,7 @@ struct plan {
     bool windows;
     int first[PLAN_AXES + 1]; /* entries of an axis: first[axis] .. first[axis + 1] - 1, ascending,
                                  the last one without end */
+    int entries;              /* in all; behind those of the axes are second candidates */
     struct plan_entry entry[PLAN_ENTRIES];
     size_t roll_offset; /* of the roll_slot */
     int slots;

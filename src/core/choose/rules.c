@@ -135,6 +135,12 @@ static int take_fallback(struct reader *r, const char *value, int line)
     return on < 0 ? -1 : 0;
 }
 
+static int take_second(struct reader *r, const char *value, int line)
+{
+    last(r)->second = take_bool(r, "second", value, line);
+    return last(r)->second < 0 ? -1 : 0;
+}
+
 /* "E7", "E7 E12" */
 static int take_evidence(struct reader *r, const char *value, int line)
 {
@@ -240,6 +246,7 @@ static const struct line {
               { "direct", take_direct },
               { "quick", take_quick },
               { "fallback", take_fallback },
+              { "second", take_second },
               { "evidence", take_evidence },
               { "holds", take_holds },
               { "within", take_within },
@@ -264,7 +271,7 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
     return complain(
         r, line,
         "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
-        "quick, within, fallback, evidence, holds, algorithm, then cheaper_than and its "
+        "quick, within, fallback, second, evidence, holds, algorithm, then cheaper_than and its "
         "parameters)",
         key);
 }

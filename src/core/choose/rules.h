@@ -18,6 +18,7 @@
  *   fragment = "16K"        a parameter of the algorithm
  *   fallback = true         for readers and tests: for calls of an earlier row whose algorithm does
  *                           not handle them
+ *   second = true           never serves, but is tried against the rule that does (HUDDLE_ADAPT)
  *   evidence = "E7"         for readers: entries of docs/evidence/
  *   holds = "6/9 1.12"      for readers: simulated, the best at 6 of 9 points of the range of what
  *                           is assumed of machines, and at most 1.12 times the best's time
@@ -46,6 +47,7 @@ struct rule {
     int oversubscribed;           /* 0, 1, or -1: either */
     int direct, quick;            /* the same */
     bool fallback;                /* for calls of another row that its algorithm does not handle */
+    int second;                   /* 1: only a second candidate (core/choose/second.c) */
     char evidence[RULE_EVIDENCE]; /* "": none */
     int best, points;             /* of `holds`; 0 points: it says nothing */
     int regret_percent;

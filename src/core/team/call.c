@@ -5,8 +5,9 @@
 #include "core/clock.h"
 #include "core/config/log.h"
 #include "core/hash.h"
+#include "core/team/adapt.h"
 #include "core/team/args.h"
-#include "core/team/guard.h"
+#include "core/team/carry_out.h"
 
 #include <stdio.h>
 
@@ -96,10 +97,11 @@ static int give_up(struct hud_team *team, int status)
     return status;
 }
 
-/* A member did not come to the roll call, and cannot. */
-static int fail_roll_call(struct hud_team *team, int status)
+/* A member did not come to what precedes the call, and cannot. */
+static int fail_before(struct hud_team *team, int status)
 {
-    hud_check_exit(team);
+    if (team->check)
+        hud_check_exit(team);
     return give_up(team, status);
 }
 
@@ -111,6 +113,30 @@ static void fall_back(struct hud_team *team)
         mem_count_step(&team->mine->calls[MEMBER_FELL_BACK]);
 }
 
+/* Checked or tried: the entry that serves.  *status: HUD_OK, or what the call returns. */
+static __attribute__((noinline)) const struct plan_entry *
+enter_apart(struct hud_team *team, enum coll_kind kind, const struct coll *call,
+            const struct plan_entry *entry, int *status)
+{
+    *status = team->check ? agree(team, kind, call) : HUD_OK;
+    bool unlike = *status == HUD_PASS;
+
+    if (*status == HUD_OK && team->adapt && entry)
+        *status = hud_adapt_enter(team, kind, call, &entry);
+    if (*status != HUD_OK)
+        count(team, kind, call->bytes, unlike ? REASON_UNLIKE : REASON_BROKEN);
+    if (*status != HUD_OK && !unlike)
+        fail_before(team, *status);
+    return entry;
+}
+
+static __attribute__((noinline)) void exit_apart(struct hud_team *team)
+{
+    adapt_exit(team->adapt);
+    if (team->check)
+        hud_check_exit(team);
+}
+
 /* Runs a call that every rank of the team makes alike.  shape: the same on all of them, published
  * for who waits long. */
 static int run(struct hud_team *team, enum coll_kind kind, struct coll *call, uint64_t shape)
@@ -120,12 +146,11 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call, ui
     if (__builtin_expect(team->state <= TEAM_EARLY, 0))
         hud_team_setup(team);
     const struct plan_entry *entry = find(team, kind, call, &why);
-    if (__builtin_expect(team->check != NULL && team->state == TEAM_READY, 0)) {
-        int agreed = agree(team, kind, call);
-        if (agreed != HUD_OK)
-            count(team, kind, call->bytes, agreed == HUD_PASS ? REASON_UNLIKE : REASON_BROKEN);
-        if (agreed != HUD_OK)
-            return agreed == HUD_PASS ? HUD_PASS : fail_roll_call(team, agreed);
+    if (__builtin_expect(team->apart && team->state == TEAM_READY, 0)) {
+        int status;
+        entry = enter_apart(team, kind, call, entry, &status);
+        if (status != HUD_OK)
+            return status;
     }
     count(team, kind, call->bytes, entry ? REASON_NONE : why);
     if (!entry) {
@@ -134,32 +159,16 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call, ui
         return HUD_PASS;
     }
     uint64_t start = team->context->timed ? clock_ns() : 0;
-    const struct plan_slot *slot = &team->plan->slot[entry->slot];
-    struct member_state *mine = team->mine;
-    uint64_t op = mem_count_read(&mine->calls[entry->slot]) + 1;
-    mem_count_put(&mine->bytes[entry->slot][op % MEMBER_BYTES], shape);
-    mem_count_put(&mine->calls[entry->slot], op);
-    call->op = op;
-    call->groups = &team->groups;
-    call->param = entry->param;
-    call->place = &slot->place;
-    call->cache_bytes = team->cache_bytes;
-    team->entry = entry;
-    team->call = call;
-    struct mem mem = team->mem;
-    mem.slot_offset = slot->place.slot_offset;
-    mem.window_offset = slot->place.window_offset;
-    const struct alg *alg = hud_shm_algs[entry->row];
-    call->alg = alg;
-    int status = hud_guard_run(alg_run_of(alg, &slot->place), &mem, call);
+    bool truncated;
+    int status = carry_out(team, entry, call, shape, &truncated);
     if (team->context->timed)
         mem_count(&context_stats(team->context)->coll[kind].ns, clock_ns() - start,
                   team->context->host.threads != 0);
-    if (__builtin_expect(team->check != NULL, 0))
-        hud_check_exit(team);
+    if (__builtin_expect(team->apart, 0))
+        exit_apart(team);
     if (__builtin_expect(status != 0, 0))
         return give_up(team, status);
-    return mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;
+    return truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }
 
 /*
@@ -194,7 +203,7 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
             .name = coll_name((int)kind), .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail
         };
         int status = team->state == TEAM_READY ? hud_check_enter(team, &what) : HUD_PASS;
-        return status == HUD_OK || status == HUD_PASS ? HUD_PASS : fail_roll_call(team, status);
+        return status == HUD_OK || status == HUD_PASS ? HUD_PASS : fail_before(team, status);
     }
     if (!find(team, kind, &call, &why)) {
         fall_back(team);
@@ -373,7 +382,7 @@ int hud_team_enter(hud_team *team, const struct hud_announced *call)
     if (!team->check || team->state != TEAM_READY)
         return HUD_OK;
     int status = hud_check_enter(team, call);
-    return status == HUD_OK || status == HUD_PASS ? HUD_OK : fail_roll_call(team, status);
+    return status == HUD_OK || status == HUD_PASS ? HUD_OK : fail_before(team, status);
 }
 
 void hud_team_exit(hud_team *team)

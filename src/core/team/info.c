@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* info.c - huddle's facts as JSON, for the CLI, tests and documents. */
 #include "core/choose/explain.h"
+#include "core/team/adapt.h"
 #include "core/team/team.h"
 #include "late/late.h"
 
@@ -196,6 +197,31 @@ static json_t *choices_json(const struct hud_team *team)
     return choices;
 }
 
+/* A trial that has begun; the sizes are those so far.  "kept" null: not decided yet. */
+static json_t *trial_json(const struct plan *plan, const struct trial *t)
+{
+    const struct plan_entry *first = t->first, *second = &plan->entry[first->second];
+    char names[2][96];
+
+    hud_adapt_name(first, second, names[0], sizeof names[0]);
+    hud_adapt_name(second, first, names[1], sizeof names[1]);
+    return json_pack("{s:s, s:I, s:I, s:i, s:[s, s], s:s?}", "collective",
+                     hud_shm_algs[first->row]->coll, "min_bytes",
+                     (json_int_t)(UINT64_MAX - t->times.least_bytes), "max_bytes",
+                     (json_int_t)t->times.most_bytes, "calls", t->calls, "candidates", names[0],
+                     names[1], "kept", t->kept ? names[t->kept == second] : NULL);
+}
+
+static json_t *trials_json(const struct hud_team *team)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; team->adapt && i < TRIALS; i++)
+        if (team->adapt->trial[i].calls > 1) /* a size has been noted */
+            json_array_append_new(list, trial_json(team->plan, &team->adapt->trial[i]));
+    return list;
+}
+
 int hud_team_json(hud_team *team, char **json)
 {
     static const char *const states[] = { [TEAM_NEW] = "new",
@@ -231,6 +257,7 @@ int hud_team_json(hud_team *team, char **json)
                                       regions_json(team->plan)));
         json_object_set_new(out, "pages", pages_json(team));
         json_object_set_new(out, "choices", choices_json(team));
+        json_object_set_new(out, "trials", trials_json(team));
     }
     return give(out, json);
 }

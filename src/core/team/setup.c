@@ -9,9 +9,8 @@
  *             are, as it sees the machine
  *   round 2   (status, offset): one refusal refuses for all
  *
- * A refusal holds for the team's life, so that the ranks agree at every later call.  No
- * lock is held across a round.  A team that begins later (HUDDLE_FIRST) holds a first round at its
- * first collective too: ranks that count differently are noticed before they part.
+ * A refusal holds for the team's life: the ranks agree at every later call.  No lock is held across
+ * a round.  A team that begins later (HUDDLE_FIRST) has a first round at its first collective too.
  */
 #include "core/team/setup.h"
 #include "core/arena/direct.h"
@@ -201,6 +200,7 @@ static void take_up(struct setup *s)
     team->mem_team.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
     if (team->check)
         hud_check_start(team, s->card);
+    hud_adapt_start(team);
 }
 
 static bool gather(struct hud_team *team, const void *mine, size_t bytes, void *all)
@@ -327,7 +327,8 @@ static bool allocate(struct setup *s)
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
     bool checked = (s->team->check || !hud_checks(c)) && c->planner && hud_rules_builtin();
     if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan &&
-        s->team->slices && s->team->pids && s->team->mapped && s->team->process && checked)
+        s->team->slices && s->team->pids && s->team->mapped && s->team->process && checked &&
+        hud_adapt_create(s->team))
         return true;
     s->poor = true;
     if (!s->hello && s->team->size <= c->spare_ranks && local_claim(&c->spare_used))

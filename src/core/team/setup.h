@@ -6,7 +6,7 @@
 #ifndef HUD_SETUP_H
 #define HUD_SETUP_H
 
-#include "core/team/team.h"
+#include "core/team/adapt.h"
 
 enum { HELLO_BYTES = 1280, HELLO_VALUES = 512, SPARE_RANKS = 4096 };
 

@@ -14,7 +14,7 @@ struct sums {
     int ranks;
     uint64_t calls[COLL_KINDS], bytes[COLL_KINDS], ns[COLL_KINDS], empty[COLL_KINDS],
         became[COLL_KINDS][REASON_COUNT];
-    uint64_t arena, leased, peak, leases, refused, home, elsewhere;
+    uint64_t arena, leased, peak, leases, refused, home, elsewhere, tried, changed;
 };
 
 static void add(struct sums *sums, struct stats *s)
@@ -35,6 +35,8 @@ static void add(struct sums *sums, struct stats *s)
     sums->refused += mem_count_read(&s->teams_refused);
     sums->home += mem_count_read(&s->pages_home);
     sums->elsewhere += mem_count_read(&s->pages_elsewhere);
+    sums->tried += mem_count_read(&s->tried);
+    sums->changed += mem_count_read(&s->changed);
 }
 
 static struct sums collect(struct hud_context *c)
@@ -71,13 +73,14 @@ static json_t *to_json(const struct hud_context *c, const struct sums *s)
                                       "empty", (json_int_t)s->empty[k], "bytes",
                                       (json_int_t)s->bytes[k], "seconds", (double)s->ns[k] * 1e-9));
     }
-    return json_pack("{s:s, s:i, s:i, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "mpi",
-                     c->host.name, "ranks", c->host.world_size > 0 ? c->host.world_size : s->ranks,
-                     "ranks_seen", s->ranks, "collectives", collectives, "memory", "arena_bytes",
-                     (json_int_t)s->arena, "leased_bytes", (json_int_t)s->leased,
-                     "leased_peak_bytes", (json_int_t)s->peak, "leases", (json_int_t)s->leases,
-                     "teams_refused", (json_int_t)s->refused, "pages_home", (json_int_t)s->home,
-                     "pages_elsewhere", (json_int_t)s->elsewhere);
+    return json_pack(
+        "{s:s, s:i, s:i, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I}}", "mpi",
+        c->host.name, "ranks", c->host.world_size > 0 ? c->host.world_size : s->ranks, "ranks_seen",
+        s->ranks, "collectives", collectives, "memory", "arena_bytes", (json_int_t)s->arena,
+        "leased_bytes", (json_int_t)s->leased, "leased_peak_bytes", (json_int_t)s->peak, "leases",
+        (json_int_t)s->leases, "teams_refused", (json_int_t)s->refused, "pages_home",
+        (json_int_t)s->home, "pages_elsewhere", (json_int_t)s->elsewhere, "adapt", "tried",
+        (json_int_t)s->tried, "changed", (json_int_t)s->changed);
 }
 
 /* A collective that was called. */
@@ -115,6 +118,15 @@ static void print_table(const struct hud_context *c, const struct sums *s)
             (unsigned long long)s->home, (unsigned long long)s->elsewhere);
 }
 
+/* What HUDDLE_ADAPT came to, where it was on. */
+static void print_adapt(const struct sums *s)
+{
+    if (s->tried != 0)
+        fprintf(stderr,
+                "huddle: adapt          tried a second algorithm %llu times, kept it %llu times\n",
+                (unsigned long long)s->tried, (unsigned long long)s->changed);
+}
+
 void hud_stats_print(struct hud_context *c)
 {
     struct sums sums = collect(c);
@@ -122,6 +134,7 @@ void hud_stats_print(struct hud_context *c)
 
     if (strncmp(where, "json:", 5) != 0) {
         print_table(c, &sums);
+        print_adapt(&sums);
         return;
     }
     json_t *json = to_json(c, &sums);

@@ -23,7 +23,9 @@ struct stats {
     mem_counter arena_bytes, leased_bytes, leased_peak_bytes, leases,
         teams_refused; /* the ledger */
     mem_counter pages_home,
-        pages_elsewhere; /* committed pages, as verified once each; both 0: not known */
+        pages_elsewhere;        /* committed pages, as verified once each; both 0: not known */
+    mem_counter tried, changed; /* HUDDLE_ADAPT: trials of teams whose rank 0 this is, and those
+                                   that the second candidate has won */
 };
 
 struct hud_context;

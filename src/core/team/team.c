@@ -2,6 +2,7 @@
 /* team.c - a team: created, given up before its first collective, freed. */
 #include "core/check/check.h"
 #include "core/kept.h"
+#include "core/team/adapt.h"
 #include "core/team/setup.h"
 
 #include <stdlib.h>
@@ -48,5 +49,6 @@ void hud_team_free(hud_team *team)
     free(team->pids);
     free(team->mapped);
     free(team->process);
+    hud_adapt_free(team);
     kept_free(&kept_teams, team);
 }

@@ -49,6 +49,8 @@ struct hud_team {
     char place_name[SHAPE_LEVELS]
                    [TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
     struct check *check;        /* check.h; NULL: calls are not checked */
+    struct adapt *adapt;        /* adapt.h; NULL: algorithms are not tried */
+    bool apart; /* one of the two is there: the only question of both on the fast path */
 };
 
 /* The data that a member publishes about itself. */
