@@ -61,6 +61,7 @@ class Conditions(unittest.TestCase):
                 "HUDDLE",
                 *choices,
                 "HUDDLE_TUNING",
+                "HUDDLE_ADAPT",
                 "HUDDLE_FIRST",
                 "HUDDLE_ON_DEATH",
                 "HUDDLE_STATS",

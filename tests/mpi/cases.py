@@ -351,7 +351,6 @@ CASES = [
     bad_setting("HUDDLE_MEMORY", "-5", "bytes", again=True),
     bad_setting("HUDDLE_MEMORY", "99999999999999999999", "bytes", again=True),
     bad_setting("HUDDLE_BARRIER", "fastest", "groups", again=True),
-    bad_setting("HUDDLE_BCAST", "", "auto"),
     bad_setting("HUDDLE_LEVELS_OFF", "l3,l9", "numa", again=True),
     bad_setting("HUDDLE_BARIER", "auto", "HUDDLE_BARRIER"),
     bad_setting("HUDDLE_LOG", "loud", "quiet", again=True),

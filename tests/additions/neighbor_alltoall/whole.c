@@ -14,9 +14,9 @@
  *
  * Edges     R1 -> A1   a rank's copy in           happens before  the others' copies out
  */
-#include "alg/alg.h"
+#include "alg/block.h"
 
-enum { SET_BYTES = 16 * HUD_LINE, HEAD = offsetof(mem_flag, payload) };
+enum { SET_BYTES = 16 * HUD_LINE, HEAD = offsetof(mem_flag, payload) + sizeof(uint64_t) };
 
 static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
@@ -40,13 +40,16 @@ static void neighbor_alltoall_whole(struct mem *m, const struct coll *c)
     mem_flag *mine = set_of(m, c, me);
 
     mem_in_all(m, (char *)mine + HEAD, c->in, 0, (size_t)ranks * c->bytes);
+    mem_put(m, mine->payload, c->bytes);
     mem_post(m, mine, c->op); /* R1 */
     for (int k = 0; k < ranks; k++) {
         int from = (me + k) % ranks;
-        char *set = (char *)set_of(m, c, from) + HEAD;
+        mem_flag *set = set_of(m, c, from);
+        struct mem_span to = block_at(c->out, c->bytes, from);
         if (from != me)
-            mem_await(m, set_of(m, c, from), c->op); /* A1 */
-        mem_out(m, c->out, set + (size_t)me * c->bytes, (size_t)from * c->bytes, c->bytes);
+            mem_await(m, set, c->op); /* A1 */
+        size_t sent = mem_get(m, set->payload);
+        block_out(m, &to, c->bytes, (char *)set + HEAD + (size_t)me * sent, sent);
     }
 }
 
