@@ -307,6 +307,17 @@ def grow_pool(pages):
     raise NotHere("no memory for the pool of huge pages")
 
 
+def shrink_pool(pages):
+    """By so many: a job that has just ended may still hold some, so it is tried for a while."""
+    wanted, until = max(0, in_pool("nr") - pages), time.monotonic() + 10
+    while True:
+        with open(f"{POOL}/nr_hugepages", "w", encoding="ascii") as file:
+            file.write(str(wanted))
+        if in_pool("nr") <= wanted or time.monotonic() > until:
+            return
+        time.sleep(0.05)
+
+
 def no_pool(_):
     if in_pool("nr") > 0:
         raise NotHere("the pool of huge pages is in use")
@@ -335,8 +346,10 @@ def with_pool(pages, held=0, used=None):
     def clean(_):
         if "others" in kept:
             kept.pop("others").close()
-        grow_pool(-pages)
-        kept.pop("lock").close()
+        try:
+            shrink_pool(pages)
+        finally:
+            kept.pop("lock").close()
 
     def during(job):
         least = kept["free"]
