@@ -28,13 +28,13 @@ def main():
     with open(DOCS / "evidence/peers.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     ratios = [float(row["peer_us"]) / float(row["huddle_us"]) for row in rows]
-    figure, axes = pyplot.subplots(figsize=(8, 4.8), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(8, 1 + 0.2 * len(rows)), layout="constrained")
     colours = ["#1b7837" if ratio >= 1 else "#b35806" for ratio in ratios]
     bars = axes.barh([label(row) for row in rows], ratios, color=colours)
     axes.bar_label(bars, [f"{row['huddle_us']} µs" for row in rows], padding=3, fontsize=8)
     axes.axvline(1, color="black", linewidth=1)
     axes.invert_yaxis()
-    axes.margins(x=0.1)
+    axes.margins(x=0.1, y=0.01)
     axes.set_xlabel("speed compared with the fastest of six other MPIs (1: equal); labels: huddle")
     axes.set_title("4 ranks on 4 cores: single calls, fresh data, slowest rank", fontsize=10)
     figure.savefig(DOCS / "figures/peers.png", dpi=120)
