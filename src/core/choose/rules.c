@@ -99,48 +99,6 @@ static int take_bytes(struct reader *r, const char *value, int line)
     return 0;
 }
 
-static int take_bool(struct reader *r, const char *key, const char *value, int line)
-{
-    int on = strcmp(value, "true") == 0;
-
-    return on || strcmp(value, "false") == 0
-               ? on
-               : complain(r, line, "%s = %.60s is not understood (accepted: true, false)", key,
-                          value);
-}
-
-static int take_oversubscribed(struct reader *r, const char *value, int line)
-{
-    last(r)->oversubscribed = take_bool(r, "oversubscribed", value, line);
-    return last(r)->oversubscribed < 0 ? -1 : 0;
-}
-
-static int take_direct(struct reader *r, const char *value, int line)
-{
-    last(r)->direct = take_bool(r, "direct", value, line);
-    return last(r)->direct < 0 ? -1 : 0;
-}
-
-static int take_quick(struct reader *r, const char *value, int line)
-{
-    last(r)->quick = take_bool(r, "quick", value, line);
-    return last(r)->quick < 0 ? -1 : 0;
-}
-
-static int take_fallback(struct reader *r, const char *value, int line)
-{
-    int on = take_bool(r, "fallback", value, line);
-
-    last(r)->fallback = on == 1;
-    return on < 0 ? -1 : 0;
-}
-
-static int take_second(struct reader *r, const char *value, int line)
-{
-    last(r)->second = take_bool(r, "second", value, line);
-    return last(r)->second < 0 ? -1 : 0;
-}
-
 /* "E7", "E7 E12" */
 static int take_evidence(struct reader *r, const char *value, int line)
 {
@@ -239,19 +197,33 @@ static int take_cheaper_than(struct reader *r, const char *value, int line)
 
 static const struct line {
     const char *key;
-    int (*take)(struct reader *r, const char *value, int line);
+    int (*take)(struct reader *r, const char *value, int line); /* NULL: true or false, an int */
+    size_t at;                                                  /* of a rule */
 } lines[] = { { "ranks", take_ranks },
               { "bytes", take_bytes },
-              { "oversubscribed", take_oversubscribed },
-              { "direct", take_direct },
-              { "quick", take_quick },
-              { "fallback", take_fallback },
-              { "second", take_second },
+              { "oversubscribed", NULL, offsetof(struct rule, oversubscribed) },
+              { "direct", NULL, offsetof(struct rule, direct) },
+              { "quick", NULL, offsetof(struct rule, quick) },
+              { "fallback", NULL, offsetof(struct rule, fallback) },
+              { "second", NULL, offsetof(struct rule, second) },
               { "evidence", take_evidence },
               { "holds", take_holds },
               { "within", take_within },
               { "algorithm", take_algorithm },
               { "cheaper_than", take_cheaper_than } };
+
+static int take_line(struct reader *r, const struct line *how, const char *value, int line)
+{
+    bool on = strcmp(value, "true") == 0;
+
+    if (how->take)
+        return how->take(r, value, line);
+    if (!on && strcmp(value, "false") != 0)
+        return complain(r, line, "%s = %.60s is not understood (accepted: true, false)", how->key,
+                        value);
+    *(int *)(void *)((char *)last(r) + how->at) = on;
+    return 0;
+}
 
 static int take_param(struct reader *r, const char *key, const char *value, int line)
 {
@@ -348,7 +320,7 @@ static int on_pair(void *arg, const char *key, const char *value, int line)
         return take_machine(r, key, value);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (strcmp(lines[i].key, key) == 0)
-            return lines[i].take(r, value, line);
+            return take_line(r, &lines[i], value, line);
     return take_param(r, key, value, line);
 }
 

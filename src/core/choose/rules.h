@@ -46,7 +46,7 @@ struct rule {
     int line;                     /* of the file */
     int oversubscribed;           /* 0, 1, or -1: either */
     int direct, quick;            /* the same */
-    bool fallback;                /* for calls of another row that its algorithm does not handle */
+    int fallback;                 /* 1: for calls of another row that its algorithm cannot handle */
     int second;                   /* 1: only a second candidate (core/choose/second.c) */
     char evidence[RULE_EVIDENCE]; /* "": none */
     int best, points;             /* of `holds`; 0 points: it says nothing */
