@@ -19,7 +19,6 @@
 #include "core/config/log.h"
 #include "core/team/place.h"
 #include "core/team/policy.h"
-#include "core/team/presence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,60 +44,6 @@ struct setup {
 static struct place_table *place_of(char *slice)
 {
     return (struct place_table *)(void *)(slice + PLACE_OFFSET);
-}
-
-static bool is_present(const struct hud_team *team, int rank)
-{
-    int world = team->exchange.world_rank(team->exchange.arg, rank);
-
-    return world >= 0 && hud_context_present(team->context, world);
-}
-
-/* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer:
- * known without asking them. */
-bool hud_team_is_present(struct hud_team *team)
-{
-    int absent = 0;
-
-    if (team->presence == PRESENCE_UNKNOWN) {
-        while (team->exchange.world_rank && absent < team->size && is_present(team, absent))
-            absent++;
-        team->presence =
-            !team->exchange.world_rank || absent == team->size ? PRESENCE_ALL : PRESENCE_SOME;
-    }
-    return team->presence == PRESENCE_ALL;
-}
-
-/* Where all of the job's ranks are on this node, an absent one is worth a line, by the first that
- * is there.  Elsewhere nobody asks for them all. */
-static void explain_absence(struct hud_team *team)
-{
-    struct hud_context *c = team->context;
-    const char *trouble = c->host.present ? NULL : hud_presence_trouble();
-    bool all_here = c->host.local_ranks == c->host.world_size;
-    int absent = 0, present = 0;
-    char line[SET_TEXT];
-
-    if (trouble || !all_here) {
-        hud_context_say(c, REASON_ABSENT, trouble && c->host.world_rank == 0 ? trouble : NULL);
-        return;
-    }
-    /* A rank that is absent to itself cannot tell anything of the others.  They see it as absent
-     * and report it, unless they are all like it. */
-    if (!is_present(team, team->rank)) {
-        hud_context_say(c, REASON_ABSENT,
-                        c->host.world_rank == 0 ? "this rank cannot announce itself to the others"
-                                                : NULL);
-        return;
-    }
-    while (is_present(team, absent))
-        absent++;
-    while (present < team->rank && !is_present(team, present))
-        present++;
-    int world = team->exchange.world_rank(team->exchange.arg, absent);
-    snprintf(line, sizeof line, "rank %d runs without huddle%s", world,
-             c->announced_checks ? ", or without HUDDLE_CHECK" : "");
-    hud_context_say(c, REASON_ABSENT, world >= 0 && present == team->rank ? line : NULL);
 }
 
 /* All ranks read rank 0's table, into memory that was there before the rounds: nothing can fail any
@@ -376,7 +321,7 @@ void hud_team_setup(struct hud_team *team)
                          : hud_team_is_present(team) ? REASON_NONE
                                                      : REASON_ABSENT;
     if (reason == REASON_ABSENT)
-        explain_absence(team);
+        hud_team_explain_absence(team);
     if (reason == REASON_NONE) {
         reason = allocate(&s) ? run_rounds(&s) : REASON_PRIVATE;
         if (reason != REASON_NONE)

@@ -47,6 +47,10 @@ struct reply {
 /* Of a hello. */
 uint64_t hud_hello_version(void);
 
+/* Where all of the job's ranks are on this node, an absent one is worth a line, by the first that
+ * is there.  Elsewhere nobody asks for them all. (attendance.c) */
+void hud_team_explain_absence(struct hud_team *team);
+
 void hud_hello_make(struct hud_team *team, union hello *hello);
 
 /* "NAME=VALUE" of a setting, from that rank's hello, else its default. */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* attendance.c - do all members of a team use huddle?  Asked before its set-up, without a message. */
+#include "core/team/presence.h"
+#include "core/team/setup.h"
+
+#include <stdio.h>
+
+static bool is_present(const struct hud_team *team, int rank)
+{
+    int world = team->exchange.world_rank(team->exchange.arg, rank);
+
+    return world >= 0 && hud_context_present(team->context, world);
+}
+
+/* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer:
+ * known without asking them. */
+bool hud_team_is_present(struct hud_team *team)
+{
+    int absent = 0;
+
+    if (team->presence == PRESENCE_UNKNOWN) {
+        while (team->exchange.world_rank && absent < team->size && is_present(team, absent))
+            absent++;
+        team->presence =
+            !team->exchange.world_rank || absent == team->size ? PRESENCE_ALL : PRESENCE_SOME;
+    }
+    return team->presence == PRESENCE_ALL;
+}
+
+void hud_team_explain_absence(struct hud_team *team)
+{
+    struct hud_context *c = team->context;
+    const char *trouble = c->host.present ? NULL : hud_presence_trouble();
+    bool all_here = c->host.local_ranks == c->host.world_size;
+    int absent = 0, present = 0;
+    char line[SET_TEXT];
+
+    if (trouble || !all_here) {
+        hud_context_say(c, REASON_ABSENT, trouble && c->host.world_rank == 0 ? trouble : NULL);
+        return;
+    }
+    /* A rank that is absent to itself cannot tell anything of the others.  They see it as absent
+     * and report it, unless they are all like it. */
+    if (!is_present(team, team->rank)) {
+        hud_context_say(c, REASON_ABSENT,
+                        c->host.world_rank == 0 ? "this rank cannot announce itself to the others"
+                                                : NULL);
+        return;
+    }
+    while (is_present(team, absent))
+        absent++;
+    while (present < team->rank && !is_present(team, present))
+        present++;
+    int world = team->exchange.world_rank(team->exchange.arg, absent);
+    snprintf(line, sizeof line, "rank %d runs without huddle%s", world,
+             c->announced_checks ? ", or without HUDDLE_CHECK" : "");
+    hud_context_say(c, REASON_ABSENT, world >= 0 && present == team->rank ? line : NULL);
+}
