@@ -38,26 +38,6 @@ size_t hud_arena_alignment(size_t bytes)
     return alignment;
 }
 
-void *hud_arena_map(int fd, size_t bytes)
-{
-    size_t alignment = hud_arena_alignment(bytes);
-    char *space = mmap(NULL, bytes + alignment, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (space == MAP_FAILED)
-        return NULL;
-    char *base = (char *)(((uintptr_t)space + alignment - 1) & ~(uintptr_t)(alignment - 1));
-    void *got =
-        mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
-    if (base > space)
-        munmap(space, (size_t)(base - space));
-    munmap(base + bytes, (size_t)(space + alignment - base));
-    if (got != MAP_FAILED)
-        return base;
-    munmap(base, bytes);
-    return NULL;
-}
-
 /* Commits [from, to) of the arena's file.  The owner's allocation is the first touch; the mapping's
  * policy says where. */
 static int commit(struct arena *a, size_t from, size_t to)
@@ -148,7 +128,7 @@ int hud_arena_create(struct arena *a, size_t bytes, int huge_ranks, const char *
     if (a->file.fd < 0)
         return -1;
     *why = "no address space or memory for an arena";
-    a->head = hud_arena_map(a->file.fd, a->bytes);
+    a->head = hud_file_map(a->file.fd, a->bytes, hud_arena_alignment(a->bytes));
     a->extents = calloc(1, sizeof *a->extents); /* an unfinished arena is destroyed too */
     if (a->head && a->extents && commit(a, 0, head_bytes) == 0 && fill_head(a) == 0) {
         mem_hold(&a->head->holders);

@@ -78,10 +78,6 @@ struct arena {
 /* Address space of every arena starts at a multiple of this, for mem_home. */
 size_t hud_arena_alignment(size_t bytes);
 
-/* Maps `bytes` of a descriptor at a multiple of hud_arena_alignment(bytes).  NULL: no address
- * space. */
-void *hud_arena_map(int fd, size_t bytes);
-
 /*
  * Makes an arena of `bytes` (whole pages).  huge_ranks: of huge pages, if the system has them for so
  * many ranks, else of ordinary ones; 0: of ordinary ones.  Returns 0, or -1 with a static line in

@@ -166,3 +166,22 @@ size_t hud_file_joined_bytes(const void *at, size_t bytes)
         fclose(f);
     return joined;
 }
+
+void *hud_file_map(int fd, size_t bytes, size_t alignment)
+{
+    char *space = mmap(NULL, bytes + alignment, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (space == MAP_FAILED)
+        return NULL;
+    char *base = (char *)(((uintptr_t)space + alignment - 1) & ~(uintptr_t)(alignment - 1));
+    void *got =
+        mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+    if (base > space)
+        munmap(space, (size_t)(base - space));
+    munmap(base + bytes, (size_t)(space + alignment - base));
+    if (got != MAP_FAILED)
+        return base;
+    munmap(base, bytes);
+    return NULL;
+}

@@ -22,6 +22,9 @@ extern const char *const hud_file_pages[PAGES_KINDS]; /* as words */
 /* A descriptor of `bytes` that can neither shrink nor grow; -1. */
 int hud_file_make(size_t bytes);
 
+/* Maps `bytes` of it at a multiple of `alignment`.  NULL: no address space. */
+void *hud_file_map(int fd, size_t bytes, size_t alignment);
+
 /* The same of huge pages from the pool, all on that NUMA node (-1: on any); -1: it has no more. */
 int hud_file_make_huge(size_t bytes, int node);
 

@@ -102,7 +102,7 @@ struct arena_head *hud_peers_map_file(int fd, const unsigned char *nonce, size_t
     int seals = fcntl(fd, F_GET_SEALS);
 
     if (seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &st) == 0 && (size_t)st.st_size == bytes)
-        head = hud_arena_map(fd, bytes);
+        head = hud_file_map(fd, bytes, hud_arena_alignment(bytes));
     close(fd);
     if (head && memcmp(head->nonce, nonce, ARENA_NONCE) != 0) {
         munmap(head, bytes);
