@@ -46,4 +46,11 @@ static inline size_t block_out(struct mem *m, const struct mem_span *to, size_t 
     return fit;
 }
 
+/* Both begin with the same byte. */
+static inline bool block_same(const struct mem_span *a, const struct mem_span *b)
+{
+    return (const char *)a->view->base + a->offset_bytes ==
+           (const char *)b->view->base + b->offset_bytes;
+}
+
 #endif

@@ -151,10 +151,8 @@ static void allreduce_push(struct mem *m, const struct coll *c)
         single_enter(m, c, single_other(m, k), &mine);
     for (pieces_begin(&d.cut, &now); pieces_more(&d.cut, &now); pieces_next(&d.cut, &now)) {
         deliver_contribute(&d, &now);
-        if (now.at == 0 && !single_all_alike(m, c, &mine)) {
-            single_end_unlike(m, c);
+        if (now.at == 0 && !single_agree(m, c, &mine))
             return;
-        }
         deliver_reduce(&d, &now);
     }
     for (int k = 1; k < ranks; k++)

@@ -5,8 +5,8 @@
  * buffers.  `push`: it publishes where blocks for it go, and pushes its own into the others'
  * buffers.  Slot, lines and edges of the bounce buffers: single_copy.h.
  *
- * Source    this project: the kernel copies from one process to another, as the MPIs use it for
- *           messages (CMA).  No two ranks read from one at a time, as in pairwise exchange.
+ * Source    this project; the MPIs use the kernel's copies for messages (CMA).  No two ranks read
+ *           from one at a time, as in pairwise exchange.
  * Shape     p ranks, n[i][j] bytes from i to j.  Rank j pulls n[i][j] from each i, from rank j - 1
  *           on, or pushes n[j][i] to each i, from rank j + 1 on; and copies n[j][j].  Small
  *           blocks, up to 16 KB / (p - 1), are behind their sender's entry, the first bytes in its
@@ -112,19 +112,13 @@ static bool exchange_goes_along(const struct exchange *x, const mem_flag *entry)
     return (mem_get(x->m, &entry->payload[EXCHANGE_BLOCK]) & 1) == x->push;
 }
 
-static bool exchange_in_place(const struct single_part *out, const struct single_part *in)
-{
-    return (const char *)out->at.view->base + out->at.offset_bytes ==
-           (const char *)in->at.view->base + in->at.offset_bytes;
-}
-
 static void exchange_enter(const struct exchange *x, int rank, const struct single_part *out,
                            const struct single_part *in)
 {
     struct mem *m = x->m;
     mem_flag *entry = exchange_entry(x, x->count, mem_rank(m), rank);
     const struct single_part *reached = x->push ? in : out;
-    bool closed = exchange_small(x, reached->bytes) || exchange_in_place(out, in);
+    bool closed = exchange_small(x, reached->bytes) || block_same(&out->at, &in->at);
 
     mem_put(m, &entry->payload[EXCHANGE_ADDRESS], closed ? 0 : mem_expose(m, reached->at.view));
     mem_put(m, &entry->payload[EXCHANGE_OFFSET], reached->at.offset_bytes);
@@ -135,15 +129,6 @@ static void exchange_enter(const struct exchange *x, int rank, const struct sing
         mem_in_all(m, (char *)entry + exchange_head_bytes(x), out->at.view, out->at.offset_bytes,
                    out->bytes);
     mem_post(m, entry, x->count); /* R5 */
-}
-
-/* Another rank's entry, awaited. */
-static mem_flag *exchange_await_entry(const struct exchange *x, int rank)
-{
-    mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(x->m));
-
-    mem_await(x->m, entry, x->count); /* A5 */
-    return entry;
 }
 
 /* The next entry for a rank, which has finished with the one there; and its block if that is like
@@ -193,9 +178,10 @@ static void exchange_copy(const struct exchange *x, int rank, const struct singl
                           const struct single_part *in)
 {
     struct mem *m = x->m;
-    mem_flag *entry = exchange_await_entry(x, rank);
-    size_t bytes = exchange_announced(x, entry);
+    mem_flag *entry = exchange_entry(x, x->count, rank, mem_rank(m));
 
+    mem_await(m, entry, x->count); /* A5 */
+    size_t bytes = exchange_announced(x, entry);
     if (!exchange_goes_along(x, entry)) {
         block_truncate(m);
         return;
@@ -204,7 +190,7 @@ static void exchange_copy(const struct exchange *x, int rank, const struct singl
         block_out(m, &in->at, in->bytes, (char *)entry + exchange_head_bytes(x), bytes);
     else if (!x->push)
         single_report(m, x->c, rank,
-                      exchange_in_place(out, in) ? 0 : exchange_pull(x, rank, entry, in), bytes);
+                      block_same(&out->at, &in->at) ? 0 : exchange_pull(x, rank, entry, in), bytes);
     if (x->push && !exchange_small(x, out->bytes))
         single_report(m, x->c, rank, exchange_push(m, rank, entry, out), out->bytes);
 }
@@ -262,7 +248,7 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
         exchange_enter(&x, single_other(m, k), &to, &from);
     }
     struct single_part out = sent(c, me), in = got(c, me);
-    if (!exchange_in_place(&out, &in))
+    if (!block_same(&out.at, &in.at))
         mem_move(m, &in.at, &out.at, out.bytes);
     for (int k = 1; k < ranks; k++) {
         int rank = single_other(m, push ? k : ranks - k);
@@ -375,20 +361,20 @@ static struct single_part allgather_sent(const struct coll *c, int rank)
                                  c->bytes };
 }
 
+ALG_INLINE void allgather_blocks(struct mem *m, struct coll own, bool push)
+{
+    own.root = mem_rank(m);
+    exchange_blocks(m, &own, push, allgather_sent, alltoall_got);
+}
+
 static void allgather_single(struct mem *m, const struct coll *c)
 {
-    struct coll own = *c;
-
-    own.root = mem_rank(m);
-    exchange_blocks(m, &own, false, allgather_sent, alltoall_got);
+    allgather_blocks(m, *c, false);
 }
 
 static void allgather_push(struct mem *m, const struct coll *c)
 {
-    struct coll own = *c;
-
-    own.root = mem_rank(m);
-    exchange_blocks(m, &own, true, allgather_sent, alltoall_got);
+    allgather_blocks(m, *c, true);
 }
 
 ALG_DEFINE(allgather, single) = {

@@ -255,10 +255,8 @@ static void reduce_slices(const struct reduction *r)
 
     for (int k = 1; k < mem_size(r->m); k++)
         single_enter(r->m, c, single_other(r->m, k), &mine);
-    if (!single_all_alike(r->m, c, &mine)) {
-        single_end_unlike(r->m, c);
+    if (!single_agree(r->m, c, &mine))
         return;
-    }
     if (!closed)
         own = direct_slice(r);
     for (int k = 1; k < mem_size(r->m); k++)

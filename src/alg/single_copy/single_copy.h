@@ -76,8 +76,7 @@ static inline size_t single_set(size_t window_bytes)
 
 static inline size_t single_window_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    size_t room = max_bytes / 2 / HUD_LINE * HUD_LINE,
-           half = room < SINGLE_HALF ? room : SINGLE_HALF;
+    size_t half = max_bytes / 2 < SINGLE_HALF ? max_bytes / 2 / HUD_LINE * HUD_LINE : SINGLE_HALF;
 
     (void)param;
     return half < SINGLE_MIN || single_set(2 * half) < (size_t)ranks * HUD_LINE ? 0 : 2 * half;
@@ -147,19 +146,6 @@ static inline struct single_exposed single_await_entry(struct mem *m, const stru
     mem_await(m, entry, c->op); /* A1 */
     return (struct single_exposed){ mem_get(m, &from->in), mem_get(m, &from->out),
                                     mem_get(m, &from->cut), mem_get(m, &from->bytes) };
-}
-
-/* All ranks have entered; true: with the same message, cut alike. */
-static inline bool single_all_alike(struct mem *m, const struct coll *c,
-                                    const struct single_exposed *mine)
-{
-    bool alike = true;
-
-    for (int k = 1; k < mem_size(m); k++) {
-        struct single_exposed other = single_await_entry(m, c, single_other(m, k));
-        alike = alike && other.bytes == mine->bytes && other.cut == mine->cut;
-    }
-    return alike;
 }
 
 static inline void single_report(struct mem *m, const struct coll *c, int rank, uint64_t from,
@@ -246,11 +232,21 @@ static inline void single_await_acknowledged(struct mem *m, int rank, size_t k)
 }
 
 /*
- * Ends an operation in which the ranks are not alike, on all of them, once all have entered.  What
- * a rank may have put into its bounce buffer before it knew counts as a fragment.
+ * Awaits all ranks' entries; true: with the same message, cut alike.  If not, the operation is over
+ * on all ranks.  What a rank may have put into its bounce buffer before it knew counts as a
+ * fragment.
  */
-static inline void single_end_unlike(struct mem *m, const struct coll *c)
+static inline bool single_agree(struct mem *m, const struct coll *c,
+                                const struct single_exposed *mine)
 {
+    bool alike = true;
+
+    for (int k = 1; k < mem_size(m); k++) {
+        struct single_exposed other = single_await_entry(m, c, single_other(m, k));
+        alike = alike && other.bytes == mine->bytes && other.cut == mine->cut;
+    }
+    if (alike)
+        return true;
     for (int k = 1; k < mem_size(m); k++)
         single_report(m, c, single_other(m, k), 0, 0);
     for (int k = 1; k < mem_size(m); k++) {
@@ -258,6 +254,7 @@ static inline void single_end_unlike(struct mem *m, const struct coll *c)
         single_add_fragments(m, single_other(m, k), 1);
     }
     block_truncate(m);
+    return false;
 }
 
 /* Bytes [from, end) of a part. */
