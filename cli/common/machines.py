@@ -22,9 +22,13 @@ THIS = "this"
 MAX_BYTES = 1 << 20  # maximum size of a description
 
 
+def names_in(folder, suffix=".toml"):
+    here = os.listdir(folder) if os.path.isdir(folder) else []
+    return sorted(name[: -len(suffix)] for name in here if name.endswith(suffix))
+
+
 def names(layout):
-    here = os.listdir(layout.machines) if os.path.isdir(layout.machines) else []
-    return sorted(name[: -len(".toml")] for name in here if name.endswith(".toml"))
+    return names_in(layout.machines)
 
 
 def measured_file():

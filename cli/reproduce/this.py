@@ -8,11 +8,11 @@ Times are measured as in huddle bench, on a team of processes without MPI.  Figu
 where both exist.
 """
 
-import math
 import statistics
 import sys
 
 from ..common import steady
+from ..common.agreement import agreement
 from ..common.collectives import known
 from ..common.pictures import Figure
 from ..common.progress import Progress
@@ -77,11 +77,6 @@ def asked_of(layout, collective, algorithms, sizes):
     return asked
 
 
-def mean(values):
-    """Geometric."""
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
 def quartiles_text(some_us):
     low, middle, high = (f"{us:.3f}" for us in statistics.quantiles(some_us, method="inclusive"))
     return f"{middle} us, {low} to {high}"
@@ -90,6 +85,8 @@ def quartiles_text(some_us):
 def summed_up(collective, found):
     """Summary rows of a collective.  found: (bytes, measured, simulated)."""
     ratios = [simulated / measured for _, measured, simulated in found]
+    calls = [(number, size) for number, (size, _, _) in enumerate(found)]
+    both = agreement(*(dict(zip(calls, times)) for times in list(zip(*found))[1:]))
     small = [measured - simulated for size, measured, simulated in found if size <= SMALL_BYTES]
     what = f"{collective}, {len(ratios)} figures"
     return [
@@ -97,7 +94,7 @@ def summed_up(collective, found):
             f"{what}: simulated / measured, geometric mean",
             "times",
             1,
-            mean(ratios),
+            both.bias,
             SIMULATED,
             factor(MAX_BIAS),
         ),
@@ -105,7 +102,7 @@ def summed_up(collective, found):
             f"{what}: typical error, as a factor",
             "times",
             1,
-            mean([max(ratio, 1 / ratio) for ratio in ratios]),
+            both.error,
             SIMULATED,
             at_most(MAX_ERROR, "times"),
         ),

@@ -10,7 +10,8 @@ from ..common import machines, places
 from ..common.layout import Trouble
 from ..common.text import bytes_text, heading, table
 from . import alternate, chart, measure, tables
-from .asked import Asked, add_arguments  # noqa: F401  (used by main.py)
+from .asked import Asked
+from .options import add_arguments  # noqa: F401  (used by main.py)
 
 
 def show_table(asked, calls):

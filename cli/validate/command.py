@@ -6,6 +6,7 @@ the times agree.
 
 import json
 
+from ..common.agreement import agreement
 from ..common.collectives import known
 from ..common.layout import Trouble
 from ..common.options import whole
@@ -13,7 +14,6 @@ from ..common.progress import Progress
 from ..common.text import bytes_text, heading, table
 from ..simulate.asked import asked_as
 from . import record
-from .agreement import agreement
 
 
 def add_arguments(parser):
@@ -110,25 +110,20 @@ def show(data, rows):
     )
 
 
-def as_json(data, rows):
+def cell_json(name, ranks, measured, there):
+    found = agreement(measured, there)
     return {
-        "data": data.name,
-        "cells": [
+        "collective": name,
+        "ranks": ranks,
+        **(found._asdict() if found else {}),
+        "calls": [
             {
-                "collective": name,
-                "ranks": ranks,
-                **(agreement(measured, there)._asdict() if agreement(measured, there) else {}),
-                "calls": [
-                    {
-                        "algorithm": algorithm,
-                        "bytes": size,
-                        "measured_us": us,
-                        "simulated_us": there.get((algorithm, size)),
-                    }
-                    for (algorithm, size), us in measured.items()
-                ],
+                "algorithm": algorithm,
+                "bytes": size,
+                "measured_us": us,
+                "simulated_us": there.get((algorithm, size)),
             }
-            for name, ranks, measured, there in rows
+            for (algorithm, size), us in measured.items()
         ],
     }
 
@@ -141,7 +136,7 @@ def main(options, _command, layout):
         if not rows:
             raise Trouble(f"{data.name}: no figures of these calls were recorded", 2)
         if options.json:
-            answers.append(as_json(data, rows))
+            answers.append({"data": data.name, "cells": [cell_json(*row) for row in rows]})
         else:
             show(data, rows)
     if options.json:

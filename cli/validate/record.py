@@ -9,6 +9,7 @@ import os
 from collections import namedtuple
 
 from ..common.layout import Trouble
+from ..common.machines import names_in
 
 COLUMNS = ("collective", "ranks", "algorithm", "bytes", "us")
 MAX_BYTES = 16 << 20  # of a file
@@ -22,8 +23,7 @@ def folder(layout):
 
 
 def names(layout):
-    there = os.listdir(folder(layout)) if os.path.isdir(folder(layout)) else []
-    return sorted(name[: -len(".csv")] for name in there if name.endswith(".csv"))
+    return names_in(folder(layout), ".csv")
 
 
 def path_of(layout, data):

@@ -12,7 +12,7 @@ from said import without_progress
 
 BUILD, SOURCE = os.path.abspath(sys.argv.pop()), os.path.abspath(sys.argv.pop())
 sys.path.insert(0, SOURCE)
-from cli.validate.agreement import agreement, kendall  # noqa: E402
+from cli.common.agreement import agreement, kendall  # noqa: E402
 
 RECORDED = os.path.join(SOURCE, "machines", "recorded", "xeon-4-cores")
 HEAD = "collective,ranks,algorithm,bytes,us\n"
