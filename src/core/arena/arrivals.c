@@ -10,7 +10,7 @@
  * message affects only the set-up that waits for it.
  */
 #include "core/arena/peers.h"
-#include "core/arena/process.h"
+#include "core/process.h"
 
 #include <poll.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* policy.c - how a team's ranks wait, from the facts about their processors in the first round. */
 #include "core/team/policy.h"
-#include "core/check/longwait.h"
+#include "core/team/longwait.h"
 
 #include <limits.h>
 #include <string.h>
