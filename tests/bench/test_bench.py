@@ -302,6 +302,8 @@ class Programs(unittest.TestCase):
                 "1",
                 "--shots",
                 "4",
+                "--figure-ms",
+                "20",
                 "--with",
                 "ompi4",
                 LD_PRELOAD=library,
