@@ -31,7 +31,7 @@ from huddle_cli.common.sizes import number  # noqa: E402
 from huddle_cli.tune.grid import Team  # noqa: E402
 from huddle_cli.tune.state import Cell, State  # noqa: E402
 from huddle_cli.tune.stats import Figure  # noqa: E402
-from huddle_cli.tune.trials import KEPT, Plan, Trials  # noqa: E402
+from huddle_cli.common.trials import KEPT, Plan, Trials  # noqa: E402
 
 GENEROUS_S = 60  # beyond what was announced: that it is no multiple of it
 
