@@ -46,6 +46,8 @@ static size_t sent_before(int kind, const struct coll_args *args, int from, int 
 
     if (is_empty(kind) || coll_has(kind, COLL_SAME_TO_ALL))
         return 0;
+    if (coll_has(kind, COLL_TO_ROOT))
+        return to > args->root ? block(kind, args, from, args->root) : 0;
     if (coll_has(kind, COLL_BLOCKS) && !coll_has(kind, COLL_VIEWS))
         return (size_t)to * block(kind, args, from, to);
     for (int r = 0; r < to; r++)
@@ -59,7 +61,7 @@ static size_t got_before(int kind, const struct coll_args *args, int from, int t
 
     if (is_empty(kind) || coll_has(kind, COLL_REDUCES))
         return 0;
-    if (coll_has(kind, COLL_ROOTED)) /* and does not reduce: the root's alone */
+    if (coll_from_root(hud_collectives[kind].flags))
         return from > args->root ? block(kind, args, args->root, to) : 0;
     if (coll_has(kind, COLL_BLOCKS) && !coll_has(kind, COLL_VIEWS))
         return (size_t)from * block(kind, args, from, to);

@@ -31,9 +31,10 @@ enum coll_flags {
                               message */
     COLL_SAME_TO_ALL = 1 << 4, /* a rank's contribution goes to each as a whole */
     COLL_COUNTS = 1 << 5,      /* blocks of any sizes, which all ranks know */
-    COLL_VIEWS = 1 << 6,       /* a buffer for each rank, of any size, in both directions */
-    COLL_ONE_BUFFER = 1 << 7   /* the root's is sent, the others' are filled.  They may be shorter:
-                                  the root announces the size */
+    COLL_VIEWS = 1 << 6, /* blocks of any sizes, in a buffer each: see coll_in_views, coll_out_views */
+    COLL_ONE_BUFFER = 1 << 7, /* the root's is sent, the others' are filled.  They may be shorter:
+                                 the root announces the size */
+    COLL_TO_ROOT = 1 << 8     /* the root alone receives; other rooted ones send from it alone */
 };
 
 /* The flags again, as constants: COLL_FLAGS_BCAST. */
@@ -102,6 +103,23 @@ static inline bool coll_has(int kind, unsigned flags)
     return (hud_collectives[kind].flags & flags) != 0;
 }
 
+/* Of these flags: the root alone sends. */
+static inline bool coll_from_root(unsigned flags)
+{
+    return (flags & COLL_ROOTED) && !(flags & COLL_TO_ROOT);
+}
+
+/* A rank that sends has a view for each rank; and one that receives.  Otherwise it has one view. */
+static inline bool coll_in_views(unsigned flags)
+{
+    return (flags & COLL_VIEWS) && !(flags & (COLL_SAME_TO_ALL | COLL_TO_ROOT));
+}
+
+static inline bool coll_out_views(unsigned flags)
+{
+    return (flags & COLL_VIEWS) && !coll_from_root(flags);
+}
+
 /* The bytes from one rank to another: their positions in the sender's and in the receiver's buffer.
  */
 struct coll_piece {
@@ -109,6 +127,19 @@ struct coll_piece {
 };
 
 struct coll_piece hud_coll_piece(int kind, const struct coll_args *args, int from, int to);
+
+/* `in`, `out` of a rank's call has a view for each rank. */
+static inline bool coll_in_each(int kind, int root, int rank)
+{
+    return coll_in_views(hud_collectives[kind].flags) &&
+           (!coll_has(kind, COLL_ROOTED) || rank == root);
+}
+
+static inline bool coll_out_each(int kind, int root, int rank)
+{
+    return coll_out_views(hud_collectives[kind].flags) &&
+           (!coll_has(kind, COLL_ROOTED) || rank == root);
+}
 
 /* Bytes that a rank sends, and that it gets. */
 size_t hud_coll_in_bytes(int kind, const struct coll_args *args, int rank);

@@ -16,13 +16,15 @@
 void hud_sim_views(struct mem *m, const struct coll *c)
 {
     struct sim_rank *r = m->self;
-    int count = coll_has(hud_coll_kind(m->alg->coll), COLL_VIEWS) ? m->team->size : 1;
+    int kind = hud_coll_kind(m->alg->coll), ranks = m->team->size,
+        ins = coll_in_each(kind, c->root, m->rank) ? ranks : 1,
+        outs = coll_out_each(kind, c->root, m->rank) ? ranks : 1;
 
-    r->views = hud_grow(r->views, 2 * count, &r->views_room, sizeof *r->views);
+    r->views = hud_grow(r->views, ins + outs, &r->views_room, sizeof *r->views);
     r->views_count = 0;
-    for (int i = 0; c->in && i < count; i++)
+    for (int i = 0; c->in && i < ins; i++)
         r->views[r->views_count++] = c->in[i];
-    for (int i = 0; c->out && i < count; i++)
+    for (int i = 0; c->out && i < outs; i++)
         r->views[r->views_count++] = c->out[i];
 }
 

@@ -58,9 +58,14 @@ static struct hud_op operation(const struct call *call)
                             .name = "test" };
 }
 
+static int kind_of(const struct call *call)
+{
+    return hud_coll_kind(call->alg->coll);
+}
+
 static bool has(const struct call *call, unsigned flags)
 {
-    return coll_has(hud_coll_kind(call->alg->coll), flags);
+    return coll_has(kind_of(call), flags);
 }
 
 /* ---- ranks that count less ---- */
@@ -223,7 +228,7 @@ static bool are_unlike(const struct call *call, int a, int b)
 
     for (int r = 0; has(call, COLL_COUNTS) && r < call->ranks; r++)
         differ = differ || block_of(&of_a, r) != block_of(&of_b, r);
-    return has(call, COLL_REDUCES) ? differ : of_a.alg != of_b.alg;
+    return has(call, COLL_REDUCES) ? differ : !has(call, COLL_ROOTED) && of_a.alg != of_b.alg;
 }
 
 /* Bytes of a block that come to a rank.  An exchange brings what both ends count. */
@@ -331,10 +336,17 @@ static void prepare_one(const struct call *call, int rank, struct call_user *u, 
     c->out = &u->views[1];
 }
 
-/* In place: what is the same for all ranks lies where its own copy would. */
-static bool lies_within(const struct call *call)
+/* In place: a rank's one block lies where it has the blocks of all. */
+static bool lies_within(const struct call *call, int rank)
 {
-    return call->in_place && has(call, COLL_BLOCKS) && has(call, COLL_SAME_TO_ALL);
+    return call->in_place && has(call, COLL_BLOCKS) &&
+           (has(call, COLL_SAME_TO_ALL) || (has(call, COLL_ROOTED) && rank == call->root));
+}
+
+/* In place, the root that scatters has its own block where it sends it from. */
+static bool gets_within(const struct call *call, int rank)
+{
+    return lies_within(call, rank) && has(call, COLL_ROOTED) && !has(call, COLL_TO_ROOT);
 }
 
 /* Views of the parts of both buffers, a pair of them for each rank. */
@@ -359,9 +371,10 @@ static void prepare_two(const struct call *call, int rank, struct call_user *u, 
 {
     size_t got = out_bytes(call, rank);
     bool none = got == 0 && !has(call, COLL_COUNTS);
-    struct user_buffer *in = call->in_place && !none ? u->out : u->in;
+    bool apart = has(call, COLL_ROOTED) && has(call, COLL_BLOCKS) && !has(call, COLL_TO_ROOT);
+    struct user_buffer *in = call->in_place && !none && !apart ? u->out : u->in;
 
-    if (lies_within(call)) {
+    if (lies_within(call, rank) && !apart) {
         fill(call, rank, piece_of(call, rank, rank).out_at, in);
     } else {
         user_buffer_reset(in, in_bytes(call, rank), hud_sim_random(s, 2) == 0);
@@ -374,7 +387,7 @@ static void prepare_two(const struct call *call, int rank, struct call_user *u, 
         u->views[1] = (struct hud_view){ 0 };
     else if (in == u->out)
         u->views[1].bytes = got;
-    c->out = &u->views[1];
+    c->out = gets_within(call, rank) ? c->in : &u->views[1];
     if (has(call, COLL_REDUCES)) {
         u->reduction = operation(call);
         c->reduction = &u->reduction;
@@ -389,9 +402,11 @@ static void prepare_two(const struct call *call, int rank, struct call_user *u, 
 /* What the rank's `out` holds before the call, of a buffer so long. */
 static void before(const struct call *call, int rank, size_t bytes, byte *to)
 {
-    memset(to, call->in_place ? 0 : USER_NOTHING, bytes);
-    if (call->in_place && !has(call, COLL_ONE_BUFFER))
-        send(call, rank, to + (lies_within(call) ? piece_of(call, rank, rank).out_at : 0));
+    bool holds = call->in_place && !coll_from_root(hud_collectives[kind_of(call)].flags);
+
+    memset(to, holds ? 0 : USER_NOTHING, bytes);
+    if (holds)
+        send(call, rank, to + (lies_within(call, rank) ? piece_of(call, rank, rank).out_at : 0));
 }
 
 static void prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,
@@ -429,7 +444,7 @@ void call_verify(const struct call *call, int rank, const struct call_user *u, s
                      "bytes, it counts %zu of %zu\n",
                      status, rank, own.alg->coll, own.alg->name, (unsigned long long)call->id,
                      bytes, own.bytes, call->bytes);
-    if (bytes == 0)
+    if (bytes == 0 || (moves && gets_within(&own, rank)))
         return;
     byte *message = hud_must(malloc(room));
     before(&own, rank, room, message);

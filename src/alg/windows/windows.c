@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * windows.c - alltoall/windows and alltoallv/windows: an exchange by tiles through a window of
- * each rank.  Slot, lines and edges: windows.h.
+ * windows.c - exchanges by tiles through a window of each rank: alltoall, alltoallv, allgather,
+ * gather, scatter.  Slot, lines and edges: windows.h.
  *
  * Source    paper 02, "Alltoall: data tiling": tiles that fit the cache, not blocks, are exchanged
  *           in turn.  Ours: partners that meet in pairs, and one window per rank for all of them,
@@ -16,9 +16,10 @@
  *           traffic: 2 (p - 1) n bytes beyond in and out, in cache while the window is; a rank's
  *           own block goes from in to out
  *           per rank 456 bytes for each other rank, and the window
+ *           from or to a root: the root copies (p - 1) n bytes, in or out; each other rank n
  * Accepts   any block, if the lease has a window: the slot needs 456 bytes for each rank and some
  *           lines.  A pair whose block is of zero bytes costs two stores into lines that nobody
- *           reads, and no wait.
+ *           reads, and no wait: where data goes to a root or comes from it, all pairs without it.
  *
  * Concurrency (paper 02's limit of readers).  A source has one reader in a step.  Of n ranks on
  * each of G NUMA nodes at most n - n / G + 2 read from other nodes, and n / G + 1 from any one:
@@ -60,25 +61,39 @@ struct windows_block {
 };
 
 static struct windows_block windows_block(const struct windows *w, const struct hud_view *views,
-                                          int rank)
+                                          enum windows_cut cut, int rank)
 {
     size_t bytes = w->c->bytes;
 
-    if (w->parts)
+    if (cut == WINDOWS_ONE && !(w->equal && coll_in_place(w->c)))
+        return (struct windows_block){ { .view = views }, views->bytes };
+    if (cut == WINDOWS_PARTS)
         return (struct windows_block){ { .view = &views[rank] }, views[rank].bytes };
-    return (struct windows_block){ { .view = views, .offset_bytes = (size_t)rank * bytes }, bytes };
+    return (struct windows_block){
+        { .view = views, .offset_bytes = (size_t)(cut == WINDOWS_ONE ? w->me : rank) * bytes },
+        bytes
+    };
 }
+
+/* The block of one rank for another; one of them is this one. */
+static bool windows_goes(const struct windows *w, int from, int to)
+{
+    return (!w->way.to_root || to == w->c->root) && (!w->way.from_root || from == w->c->root);
+}
+
+static const struct hud_view windows_nothing;
+static const struct windows_block windows_none = { .span = { .view = &windows_nothing } };
 
 static struct windows_block windows_in(const struct windows *w, int rank)
 {
-    if (w->same && !coll_in_place(w->c))
-        return (struct windows_block){ { .view = w->c->in }, w->c->bytes };
-    return windows_block(w, w->c->in, w->same ? w->me : rank);
+    return windows_goes(w, w->me, rank) ? windows_block(w, w->c->in, w->way.in, rank)
+                                        : windows_none;
 }
 
 static struct windows_block windows_out(const struct windows *w, int rank)
 {
-    return windows_block(w, w->c->out, rank);
+    return windows_goes(w, rank, w->me) ? windows_block(w, w->c->out, w->way.out, rank)
+                                        : windows_none;
 }
 
 /* The oldest tile that is out has been acknowledged; false: not yet, and nobody waited. */
@@ -211,7 +226,9 @@ static void windows_receive(struct windows *w, int step, int peer)
 /* Acknowledges all tiles of the ranks from which this one expects nothing. */
 static void windows_decline(const struct windows *w)
 {
-    for (int peer = 0; w->parts && peer < w->ranks; peer++)
+    bool some = !w->equal || w->way.to_root || w->way.from_root;
+
+    for (int peer = 0; some && peer < w->ranks; peer++)
         if (peer != w->me && windows_out(w, peer).bytes == 0)
             windows_acknowledge(w, peer, tiles_all);
 }
@@ -224,15 +241,15 @@ static void windows_copy_own(struct windows *w)
         mem_move(w->m, &out.span, &in.span, in.bytes);
 }
 
-static void windows_exchange(struct mem *m, const struct coll *c, bool same, bool parts)
+static void windows_exchange(struct mem *m, const struct coll *c, struct windows_way way)
 {
     struct windows w = { .m = m,
                          .c = c,
                          .mine = mem_slot(m, mem_rank(m)),
                          .me = mem_rank(m),
                          .ranks = mem_size(m),
-                         .same = same,
-                         .parts = parts };
+                         .way = way,
+                         .equal = way.in == WINDOWS_EQUAL || way.out == WINDOWS_EQUAL };
 
     w.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
     w.tile_bytes = tiles_bytes((size_t)c->param[WINDOWS_TILE], w.window_bytes);
@@ -263,17 +280,27 @@ static void windows_exchange(struct mem *m, const struct coll *c, bool same, boo
 
 static void alltoall_windows(struct mem *m, const struct coll *c)
 {
-    windows_exchange(m, c, false, false);
+    windows_exchange(m, c, (struct windows_way){ WINDOWS_EQUAL, WINDOWS_EQUAL, false, false });
 }
 
 static void alltoallv_windows(struct mem *m, const struct coll *c)
 {
-    windows_exchange(m, c, false, true);
+    windows_exchange(m, c, (struct windows_way){ WINDOWS_PARTS, WINDOWS_PARTS, false, false });
 }
 
 static void allgather_windows(struct mem *m, const struct coll *c)
 {
-    windows_exchange(m, c, true, false);
+    windows_exchange(m, c, (struct windows_way){ WINDOWS_ONE, WINDOWS_EQUAL, false, false });
+}
+
+static void gather_windows(struct mem *m, const struct coll *c)
+{
+    windows_exchange(m, c, (struct windows_way){ WINDOWS_ONE, WINDOWS_EQUAL, true, false });
+}
+
+static void scatter_windows(struct mem *m, const struct coll *c)
+{
+    windows_exchange(m, c, (struct windows_way){ WINDOWS_EQUAL, WINDOWS_ONE, false, true });
 }
 
 static const struct alg_family family = {
@@ -307,4 +334,22 @@ ALG_DEFINE(allgather, windows) = {
     .source = "this project, after alltoall/windows",
     .family = &family,
     .run = allgather_windows,
+};
+
+ALG_DEFINE(gather, windows) = {
+    .coll = "gather",
+    .name = "windows",
+    .doc = "blocks go to the root by tiles, through a window of each rank",
+    .source = "this project, after alltoall/windows",
+    .family = &family,
+    .run = gather_windows,
+};
+
+ALG_DEFINE(scatter, windows) = {
+    .coll = "scatter",
+    .name = "windows",
+    .doc = "blocks come from the root by tiles, through its window",
+    .source = "this project, after alltoall/windows",
+    .family = &family,
+    .run = scatter_windows,
 };

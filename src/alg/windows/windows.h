@@ -103,6 +103,16 @@ static inline size_t windows_window_bytes(const long *param, int ranks, size_t m
     return wanted != 0 && wanted < room ? wanted : room;
 }
 
+/* A view of the call: equal blocks, one for each rank; one block, the same for all that it goes to, or
+ * in place its own part of the other view; or an array of views, one for each rank. */
+enum windows_cut { WINDOWS_EQUAL, WINDOWS_ONE, WINDOWS_PARTS };
+
+/* Of a collective: how its views are cut; and whether the root alone receives, or sends. */
+struct windows_way {
+    enum windows_cut in, out;
+    bool to_root, from_root;
+};
+
 /* One rank's exchange: its position in its window, and the next tile that it writes: the step, the
  * partner of that step, and the tile's number. */
 struct windows {
@@ -110,8 +120,8 @@ struct windows {
     const struct coll *c;
     struct windows_slot *mine;
     int me, ranks;
-    bool same; /* each rank gets the same block of this one: `in`, or in place its own part of it */
-    bool parts; /* `in` and `out` have a view for each rank */
+    struct windows_way way;
+    bool equal; /* all blocks have the call's bytes, or none */
     size_t window_bytes, tile_bytes;
     uint64_t op, at, first, next;
     int step, peer;

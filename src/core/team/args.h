@@ -15,21 +15,31 @@ static ALWAYS_INLINE bool args_moves(unsigned flags)
     return flags != COLL_UNSIZED;
 }
 
-static ALWAYS_INLINE bool args_gets_always(unsigned flags)
-{
-    return !(flags & COLL_ROOTED) || !(flags & COLL_REDUCES);
-}
-
 static ALWAYS_INLINE bool args_gets(unsigned flags, const struct hud_team *team,
                                     const struct hud_args *a)
 {
-    return args_gets_always(flags) || a->root == team->rank;
+    return !(flags & COLL_TO_ROOT) || a->root == team->rank;
 }
 
-/* In place, a part that goes to all ranks is read where the result has it. */
-static ALWAYS_INLINE bool args_in_place(unsigned flags, const struct hud_args *a)
+static ALWAYS_INLINE bool args_sends(unsigned flags, const struct hud_team *team,
+                                     const struct hud_args *a)
 {
-    return (flags & COLL_BLOCKS) && (flags & COLL_SAME_TO_ALL) && a->in->base == a->out->base;
+    return !coll_from_root(flags) || a->root == team->rank;
+}
+
+/* A block for each rank, or of each, in one buffer. */
+static ALWAYS_INLINE bool args_equal(unsigned flags)
+{
+    return (flags & COLL_BLOCKS) && !(flags & COLL_VIEWS);
+}
+
+/* In place, a rank's single block is read, or written, where it has all: in the result, or in what
+ * the root scatters. */
+static ALWAYS_INLINE bool args_in_place(unsigned flags, const struct hud_team *team,
+                                        const struct hud_args *a)
+{
+    return args_equal(flags) && (flags & (COLL_SAME_TO_ALL | COLL_ROOTED)) &&
+           (!(flags & COLL_ROOTED) || a->root == team->rank) && a->in->base == a->out->base;
 }
 
 /* COLL_COUNTS: blocks of whole elements, that add up to what is sent. */
@@ -68,27 +78,43 @@ static ALWAYS_INLINE bool args_valid(unsigned flags, const struct hud_team *team
         return false;
     if (!args_moves(flags))
         return true;
-    if (!(a->in || (flags & COLL_ONE_BUFFER)) || (args_gets(flags, team, a) && !a->out))
+    if (!(flags & COLL_ONE_BUFFER) && args_sends(flags, team, a) && !a->in)
+        return false;
+    if (args_gets(flags, team, a) && !a->out)
         return false;
     if (flags & COLL_REDUCES)
         return args_reduction_valid(flags, team, a);
-    if (!(flags & COLL_BLOCKS) || (flags & COLL_VIEWS))
+    if (!args_equal(flags))
         return true;
-    return a->out->bytes % ranks == 0 && ((flags & COLL_SAME_TO_ALL) || a->in->bytes % ranks == 0);
+    if (!coll_from_root(flags) && args_gets(flags, team, a) && a->out->bytes % ranks != 0)
+        return false;
+    return (flags & (COLL_SAME_TO_ALL | COLL_TO_ROOT)) || !args_sends(flags, team, a) ||
+           a->in->bytes % ranks == 0;
 }
 
-/* COLL_BLOCKS without COLL_VIEWS: bytes of this rank's for each rank, and of each for this one. */
-static ALWAYS_INLINE size_t args_received(const struct hud_team *team, const struct hud_args *a)
-{
-    return a->out->bytes / (size_t)team->size;
-}
-
+/* Equal blocks: bytes of this rank's for each rank that it sends to.  As many as it receives, where
+ * it sends nothing. */
 static ALWAYS_INLINE size_t args_sent(unsigned flags, const struct hud_team *team,
                                       const struct hud_args *a)
 {
-    if (flags & COLL_SAME_TO_ALL)
-        return args_in_place(flags, a) ? args_received(team, a) : a->in->bytes;
-    return a->in->bytes / (size_t)team->size;
+    size_t ranks = (size_t)team->size;
+
+    if (coll_from_root(flags))
+        return args_sends(flags, team, a) ? a->in->bytes / ranks : a->out->bytes;
+    if (args_in_place(flags, team, a))
+        return a->out->bytes / ranks;
+    return flags & (COLL_SAME_TO_ALL | COLL_TO_ROOT) ? a->in->bytes : a->in->bytes / ranks;
+}
+
+/* And of each rank's for this one. */
+static ALWAYS_INLINE size_t args_received(unsigned flags, const struct hud_team *team,
+                                          const struct hud_args *a)
+{
+    size_t ranks = (size_t)team->size;
+
+    if (coll_from_root(flags))
+        return args_in_place(flags, team, a) ? a->in->bytes / ranks : a->out->bytes;
+    return args_gets(flags, team, a) ? a->out->bytes / ranks : a->in->bytes;
 }
 
 /* What an algorithm is chosen by. */
@@ -98,7 +124,7 @@ static ALWAYS_INLINE size_t args_bytes(unsigned flags, const struct hud_team *te
     if (flags & COLL_UNSIZED)
         return 0;
     if (flags & COLL_BLOCKS)
-        return args_received(team, a);
+        return args_received(flags, team, a);
     return flags & COLL_ONE_BUFFER ? a->out->bytes : a->in->bytes;
 }
 

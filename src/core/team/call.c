@@ -239,7 +239,11 @@ static ALWAYS_INLINE void describe(struct coll *call, unsigned flags, const stru
     if (args_moves(flags))
         call->out = args_gets(flags, team, a) ? a->out : &nothing;
     if (args_moves(flags) && !(flags & COLL_ONE_BUFFER))
-        call->in = args_in_place(flags, a) ? a->out : a->in;
+        call->in = args_sends(flags, team, a) ? a->in : &nothing;
+    if (args_in_place(flags, team, a) && coll_from_root(flags))
+        call->out = a->in;
+    else if (args_in_place(flags, team, a))
+        call->in = a->out;
 }
 
 /* What all ranks send together to choose by is not known: what this one sends is counted. */
@@ -271,9 +275,8 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
 
     if (!team || !args_valid(flags, team, a))
         return HUD_ERR_ARGUMENT;
-    if ((flags & COLL_BLOCKS) && !(flags & COLL_VIEWS) &&
-        args_sent(flags, team, a) != args_received(team, a))
-        return fail_unequal(team, kind, args_sent(flags, team, a), args_received(team, a));
+    if (args_equal(flags) && args_sent(flags, team, a) != args_received(flags, team, a))
+        return fail_unequal(team, kind, args_sent(flags, team, a), args_received(flags, team, a));
     size_t bytes = args_bytes(flags, team, a);
     if (!(flags & COLL_UNSIZED) && bytes == 0)
         return end_empty(team, kind);
