@@ -18,7 +18,10 @@ enum { ALIGN = 128, MAX_RANKS = 1024 };
 
 #define UNUSED __attribute__((unused)) /* for collectives that huddle handles by others */
 
-static int counts[MAX_RANKS], places[MAX_RANKS]; /* of the blocks, in elements */
+/* Of the blocks of a rank, in elements: those that it sends, or of a result; those that it gets; and
+ * of the one that it sends, or gets, where that is one. */
+static int counts[MAX_RANKS], places[MAX_RANKS], out_counts[MAX_RANKS], out_places[MAX_RANKS], ins,
+    outs;
 static MPI_Datatype types[MAX_RANKS];
 
 /* Before the shot: data, and the counts of what is cut over the ranks. */
@@ -28,11 +31,15 @@ static void prepare(const struct shots_call *c)
 
     data_fill(c);
     for (int r = 0; r < c->ranks && r < MAX_RANKS; r++) {
-        struct coll_piece to = data_piece(c, c->rank, r);
+        struct coll_piece to = data_piece(c, c->rank, r), from = data_piece(c, r, c->rank);
         counts[r] = (int)(to.bytes / element);
         places[r] = (int)(to.in_at / element);
+        out_counts[r] = (int)from.bytes;
+        out_places[r] = (int)from.out_at;
         types[r] = MPI_BYTE;
     }
+    ins = (int)data_piece(c, c->rank, c->root).bytes;
+    outs = (int)data_piece(c, c->root, c->rank).bytes;
 }
 
 /* The arguments of a call, by the kinds of host/signatures.def. */
@@ -40,13 +47,13 @@ static void prepare(const struct shots_call *c)
 #define GIVE_in c->in
 #define GIVE_out c->out
 #define GIVE_count (int)(coll_has(c->kind, COLL_REDUCES) ? data_elements(c) : c->bytes)
-#define GIVE_ins (int)c->bytes
-#define GIVE_outs (int)c->bytes
+#define GIVE_ins ins
+#define GIVE_outs outs
 #define GIVE_counts counts
 #define GIVE_in_counts counts
-#define GIVE_out_counts counts
+#define GIVE_out_counts out_counts
 #define GIVE_in_places places
-#define GIVE_out_places places
+#define GIVE_out_places out_places
 #define GIVE_type coll_has(c->kind, COLL_REDUCES) ? MPI_DOUBLE : MPI_BYTE
 #define GIVE_in_type MPI_BYTE
 #define GIVE_out_type MPI_BYTE
@@ -67,7 +74,7 @@ static void prepare(const struct shots_call *c)
 #include "host/signatures.def"
 
 /* By MPI_Reduce_scatter_block, where blocks are equal. */
-static int call_scatter(const struct shots_call *c)
+static int call_reduce_blocks(const struct shots_call *c)
 {
     if (data_elements(c) % (size_t)c->ranks != 0)
         return call_reduce_scatter(c);
@@ -87,7 +94,7 @@ static const struct shots_coll *make_rows(int ranks)
 {
     data_colls(NULL, prepare, rows);
     for (int kind = 0; kind < COLL_KINDS; kind++)
-        rows[kind].call = kind == COLL_REDUCE_SCATTER ? call_scatter : calls[kind];
+        rows[kind].call = kind == COLL_REDUCE_SCATTER ? call_reduce_blocks : calls[kind];
     return ranks <= MAX_RANKS ? rows : &rows[COLL_KINDS];
 }
 

@@ -64,13 +64,32 @@ static size_t block(const void *host, int from, int to)
     return coll_has(c->kind, COLL_COUNTS) ? data_block(c, to) * sizeof(double) : c->bytes;
 }
 
-struct coll_piece data_piece(const struct shots_call *c, int from, int to)
+static struct coll_args args_of(const struct shots_call *c)
 {
-    const struct coll_args args = {
+    return (struct coll_args){
         .bytes = data_bytes(c), .ranks = c->ranks, .root = c->root, .block = block, .host = c
     };
+}
+
+struct coll_piece data_piece(const struct shots_call *c, int from, int to)
+{
+    const struct coll_args args = args_of(c);
 
     return hud_coll_piece(c->kind, &args, from, to);
+}
+
+size_t data_sent(const struct shots_call *c)
+{
+    const struct coll_args args = args_of(c);
+
+    return hud_coll_in_bytes(c->kind, &args, c->rank);
+}
+
+size_t data_received(const struct shots_call *c)
+{
+    const struct coll_args args = args_of(c);
+
+    return hud_coll_out_bytes(c->kind, &args, c->rank);
 }
 
 static double number_of(uint64_t stamp, size_t i)

@@ -38,6 +38,11 @@ static inline size_t data_bytes(const struct shots_call *c)
 /* Position and size of the bytes that go from one rank to another. */
 struct coll_piece data_piece(const struct shots_call *c, int from, int to);
 
+/* Bytes that a rank sends, and that it gets.  A broadcast's root has its message where the others
+ * get theirs. */
+size_t data_sent(const struct shots_call *c);
+size_t data_received(const struct shots_call *c);
+
 /* The collective moves data. */
 static inline bool data_moves(int kind)
 {

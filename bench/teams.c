@@ -26,22 +26,17 @@ static size_t blocks[MAX_RANKS];
 /* Before the shot: fills data, and sets the views of each rank's block, or of the whole message. */
 static void prepare(const struct shots_call *c)
 {
-    size_t sends = 0, gets = 0;
-
     data_fill(c);
     for (int r = 0; r < c->ranks; r++) {
         struct coll_piece to = data_piece(c, c->rank, r), from = data_piece(c, r, c->rank);
         ins[r] = (struct hud_view){ .base = (char *)c->in + to.in_at, .bytes = to.bytes };
         outs[r] = (struct hud_view){ .base = (char *)c->out + from.out_at, .bytes = from.bytes };
         blocks[r] = to.bytes;
-        sends = to.in_at + to.bytes > sends ? to.in_at + to.bytes : sends;
-        gets = from.out_at + from.bytes > gets ? from.out_at + from.bytes : gets;
     }
-    if (!coll_has(c->kind, COLL_VIEWS)) {
-        bool all = coll_has(c->kind, COLL_ROOTED);
-        ins[0] = (struct hud_view){ .base = c->in, .bytes = all ? data_bytes(c) : sends };
-        outs[0] = (struct hud_view){ .base = c->out, .bytes = all ? data_bytes(c) : gets };
-    }
+    if (!coll_in_each(c->kind, c->root, c->rank))
+        ins[0] = (struct hud_view){ .base = c->in, .bytes = data_sent(c) };
+    if (!coll_out_each(c->kind, c->root, c->rank))
+        outs[0] = (struct hud_view){ .base = c->out, .bytes = data_received(c) };
 }
 
 /* By the function of the collective's own, where there is one. */

@@ -148,10 +148,10 @@ static int make(const struct made *c, hud_team *team, uint32_t *in, uint32_t *ou
         outs[r] = view_of(m, out + from.out_at / 4, from.bytes);
         block_bytes[r] = to.bytes;
     }
-    if (!coll_has(c->kind, COLL_VIEWS)) {
+    if (!coll_in_each(c->kind, c->args.root, m->place))
         ins[0] = view_of(m, in, in_bytes(c, m->place));
+    if (!coll_out_each(c->kind, c->args.root, m->place))
         outs[0] = view_of(m, out, out_bytes(c, m->place));
-    }
     if (coll_has(c->kind, COLL_ONE_BUFFER))
         outs[0] = view_of(m, m->place == c->args.root ? in : out, c->args.bytes);
     return hud_call(team, &args);

@@ -303,7 +303,7 @@ struct call_user *call_user_create(struct sim *s, int ranks, size_t max_bytes)
     u->in = user_buffer_create(s, max_bytes);
     u->out = user_buffer_create(s, max_bytes);
     u->parts = hud_must(calloc(2 * (size_t)ranks, sizeof *u->parts));
-    u->views = hud_must(calloc(2 * (size_t)ranks, sizeof *u->views));
+    u->views = hud_must(calloc(2 * (size_t)ranks + 2, sizeof *u->views));
     u->block_bytes = hud_must(calloc((size_t)ranks, sizeof *u->block_bytes));
     return u;
 }
@@ -339,31 +339,41 @@ static void prepare_one(const struct call *call, int rank, struct call_user *u, 
 /* In place: a rank's one block lies where it has the blocks of all. */
 static bool lies_within(const struct call *call, int rank)
 {
-    return call->in_place && has(call, COLL_BLOCKS) &&
+    return call->in_place && !has(call, COLL_REDUCES | COLL_ONE_BUFFER) &&
            (has(call, COLL_SAME_TO_ALL) || (has(call, COLL_ROOTED) && rank == call->root));
+}
+
+static bool from_root(const struct call *call)
+{
+    return coll_from_root(hud_collectives[kind_of(call)].flags);
 }
 
 /* In place, the root that scatters has its own block where it sends it from. */
 static bool gets_within(const struct call *call, int rank)
 {
-    return lies_within(call, rank) && has(call, COLL_ROOTED) && !has(call, COLL_TO_ROOT);
+    return lies_within(call, rank) && from_root(call);
 }
 
 /* Views of the parts of both buffers, a pair of them for each rank. */
 static void cut(const struct call *call, int rank, struct call_user *u, struct user_buffer *in,
                 struct coll *c)
 {
-    size_t from = 0, to = 0;
+    int ranks = call->ranks, kind = kind_of(call);
+    struct hud_view *ins = u->views, *outs = u->views + ranks;
 
-    for (int r = 0; r < call->ranks; r++) {
-        size_t sends = pair_of(call, rank, r), gets = pair_of(call, r, rank);
-        u->views[r] = user_part_view(&u->parts[r], in, from, sends);
-        u->views[call->ranks + r] = user_part_view(&u->parts[call->ranks + r], u->out, to, gets);
-        from += sends;
-        to += gets;
+    for (int r = 0; r < ranks; r++) {
+        struct coll_piece to = piece_of(call, rank, r), from = piece_of(call, r, rank);
+        ins[r] = user_part_view(&u->parts[r], in, to.in_at, to.bytes);
+        outs[r] = user_part_view(&u->parts[ranks + r], u->out, from.out_at, from.bytes);
     }
-    c->in = u->views;
-    c->out = u->views + call->ranks;
+    if (lies_within(call, rank) && !from_root(call) && in == u->out)
+        c->in = &outs[rank];
+    if (gets_within(call, rank))
+        c->out = &ins[rank];
+    if (coll_in_each(kind, call->root, rank))
+        c->in = ins;
+    if (coll_out_each(kind, call->root, rank))
+        c->out = outs;
 }
 
 static void prepare_two(const struct call *call, int rank, struct call_user *u, struct sim *s,
@@ -371,23 +381,23 @@ static void prepare_two(const struct call *call, int rank, struct call_user *u, 
 {
     size_t got = out_bytes(call, rank);
     bool none = got == 0 && !has(call, COLL_COUNTS);
-    bool apart = has(call, COLL_ROOTED) && has(call, COLL_BLOCKS) && !has(call, COLL_TO_ROOT);
-    struct user_buffer *in = call->in_place && !none && !apart ? u->out : u->in;
+    struct user_buffer *in = call->in_place && !none && !from_root(call) ? u->out : u->in;
+    struct hud_view *whole = u->views + 2 * call->ranks;
 
-    if (lies_within(call, rank) && !apart) {
+    if (lies_within(call, rank) && in == u->out) {
         fill(call, rank, piece_of(call, rank, rank).out_at, in);
     } else {
         user_buffer_reset(in, in_bytes(call, rank), hud_sim_random(s, 2) == 0);
         fill(call, rank, 0, in);
     }
-    u->views[0] = in->view;
-    u->views[1] = u->out->view;
-    c->in = &u->views[0];
+    whole[0] = in->view;
+    whole[1] = u->out->view;
+    c->in = &whole[0];
     if (none)
-        u->views[1] = (struct hud_view){ 0 };
+        whole[1] = (struct hud_view){ 0 };
     else if (in == u->out)
-        u->views[1].bytes = got;
-    c->out = gets_within(call, rank) ? c->in : &u->views[1];
+        whole[1].bytes = got;
+    c->out = gets_within(call, rank) ? c->in : &whole[1];
     if (has(call, COLL_REDUCES)) {
         u->reduction = operation(call);
         c->reduction = &u->reduction;
@@ -402,7 +412,7 @@ static void prepare_two(const struct call *call, int rank, struct call_user *u, 
 /* What the rank's `out` holds before the call, of a buffer so long. */
 static void before(const struct call *call, int rank, size_t bytes, byte *to)
 {
-    bool holds = call->in_place && !coll_from_root(hud_collectives[kind_of(call)].flags);
+    bool holds = call->in_place && !from_root(call);
 
     memset(to, holds ? 0 : USER_NOTHING, bytes);
     if (holds)

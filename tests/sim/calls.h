@@ -35,7 +35,7 @@ struct call {
 struct call_user {
     struct user_buffer *in, *out;
     struct user_part *parts; /* [2 * ranks] */
-    struct hud_view *views;  /* [2 * ranks] */
+    struct hud_view *views;  /* [2 * ranks]; of both buffers as a whole */
     size_t *block_bytes;     /* [ranks] */
     struct hud_op reduction;
 };

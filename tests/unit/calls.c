@@ -132,10 +132,17 @@ static size_t block(const void *host, int i, int j)
            (size_t)(i == j);
 }
 
-/* What is the same for all lies in place where its own copy would. */
-static bool lies_within(const struct made *c)
+static bool from_root(const struct made *c)
 {
-    return c->in_place && coll_has(c->kind, COLL_BLOCKS) && coll_has(c->kind, COLL_SAME_TO_ALL);
+    return coll_from_root(hud_collectives[c->kind].flags);
+}
+
+/* In place: a rank's one block lies where it has the blocks of all. */
+static bool lies_within(const struct made *c, int me)
+{
+    return c->in_place && !coll_has(c->kind, COLL_REDUCES | COLL_ONE_BUFFER) &&
+           (coll_has(c->kind, COLL_SAME_TO_ALL) ||
+            (coll_has(c->kind, COLL_ROOTED) && me == c->args.root));
 }
 
 static struct coll_piece piece_of(const struct made *c, int from, int to)
@@ -145,7 +152,7 @@ static struct coll_piece piece_of(const struct made *c, int from, int to)
 
 static void fill(const struct made *c, int me, unsigned char *in)
 {
-    size_t at = lies_within(c) ? piece_of(c, me, me).out_at : 0;
+    size_t at = lies_within(c, me) && !from_root(c) ? piece_of(c, me, me).out_at : 0;
 
     contribution(me, c->call, 0, hud_coll_in_bytes(c->kind, &c->args, me), in + at);
 }
@@ -161,7 +168,9 @@ static bool right(const struct made *c, const struct hud_op *op, int me, const u
         struct coll_piece piece = piece_of(c, from, me);
         unsigned char *want = crew_buffer(piece.bytes);
         contribution(from, c->call, piece.in_at, piece.bytes, want);
-        fine = fine && memcmp(out + piece.out_at, want, piece.bytes) == 0;
+        bool sent_from = lies_within(c, me) && from_root(c);
+        fine = fine &&
+               memcmp(out + (sent_from ? piece.in_at : piece.out_at), want, piece.bytes) == 0;
         crew_release(want, piece.bytes);
     }
     return fine;
@@ -226,22 +235,24 @@ void crew_make(struct rank *r, int kind, const struct hud_op *op, size_t bytes, 
     int me = r->number;
 
     c.args.host = &c;
-    bool one = in_place || coll_has(kind, COLL_ONE_BUFFER), parts = coll_has(kind, COLL_VIEWS);
+    bool one = in_place || coll_has(kind, COLL_ONE_BUFFER);
     size_t sends = hud_coll_in_bytes(kind, &c.args, me),
            gets = hud_coll_out_bytes(kind, &c.args, me), room = one && sends > gets ? sends : gets;
     unsigned char *out = crew_buffer(room), *in = one ? out : crew_buffer(sends);
     struct hud_view from = crew_view(in, sends), to = crew_view(out, gets);
     fill(&c, me, in);
     cut(&c, me, in, out, ins, outs, block_bytes);
-    bool receives = gets != 0 || !coll_has(kind, COLL_ROOTED);
-    struct hud_args args = { .collective = kind,
-                             .in = parts ? ins : &from,
-                             .out = parts      ? (in_place ? ins : outs)
-                                    : receives ? &to
-                                               : NULL,
-                             .op = op,
-                             .block_bytes = block_bytes,
-                             .root = c.args.root };
+    bool receives = !coll_has(kind, COLL_TO_ROOT) || me == c.args.root,
+         within = coll_has(kind, COLL_VIEWS) && lies_within(&c, me);
+    struct hud_args args = {
+        .collective = kind, .op = op, .block_bytes = block_bytes, .root = c.args.root
+    };
+    args.in = within && !from_root(&c) ? &outs[me] : &from;
+    args.out = within ? &ins[me] : receives ? &to : NULL;
+    if (coll_in_each(kind, c.args.root, me))
+        args.in = ins;
+    if (coll_out_each(kind, c.args.root, me))
+        args.out = in_place && args.in == ins ? ins : outs;
     bool taken = crew_took(r, make(r, &c, &args));
     bool fine = !taken || right(&c, op, me, out);
     crew_must(r, (one || crew_release(in, sends)) & crew_release(out, room) & fine, coll_name(kind),

@@ -8,7 +8,6 @@
 
 #define SUM sum_of
 #define OP_NAME hud_reduction_name
-#define IS_RANK(rank, comm) (ompi_comm_rank(comm) == (rank))
 #define CHECKED(Name, name, root, bytes, detail, ...)                                              \
     static int checked_##name(MAP(PARAM_, __VA_ARGS__))                                            \
     {                                                                                              \

@@ -183,11 +183,46 @@ static inline int take_blocks(int kind, unsigned flags, const void *in, int ins,
     return close_buffer(&to, close_buffer(&from, hud_call(m->team, &args)));
 }
 
+/* To a root, or from it.  Elsewhere a rank has one buffer of one block, and the other arguments are
+ * not to be looked at. */
+static inline int take_rooted(int kind, unsigned flags, const void *in, int ins, TYPE *in_type,
+                              void *out, int outs, TYPE *out_type, int root, COMM *comm,
+                              hud_module *m)
+{
+    size_t ranks = (size_t)ompi_comm_size(comm);
+    bool is_root = ompi_comm_rank(comm) == root, to_root = flags & COLL_TO_ROOT,
+         in_place = is_root && (to_root ? in : out) == MPI_IN_PLACE;
+    struct buffer one, all;
+
+    hud_convertor_open(&all.convertor);
+    all.view = (struct hud_view){ .bytes = 0 };
+    if (is_root)
+        open_buffer(&all, to_root ? out : in, (size_t)(to_root ? outs : ins) * ranks,
+                    to_root ? out_type : in_type);
+    hud_convertor_open(&one.convertor);
+    one.view = (struct hud_view){ .bytes = 0 };
+    if (!in_place)
+        open_buffer(&one, to_root ? in : out, (size_t)(to_root ? ins : outs),
+                    to_root ? in_type : out_type);
+    const struct hud_view *single = in_place ? &all.view : &one.view;
+    const struct hud_args args = { .collective = kind,
+                                   .root = root,
+                                   .in = to_root ? single : &all.view,
+                                   .out = to_root ? &all.view : single };
+    return close_buffer(&one, close_buffer(&all, hud_call(m->team, &args)));
+}
+
 #define HANDLED_BLOCKS(Name, name, ID, ...)                                                        \
     static int take_##name(const void *in, int ins, TYPE *in_type, void *out, int outs,            \
                            TYPE *out_type, COMM *comm, hud_module *m)                              \
     {                                                                                              \
         return take_blocks(COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__, m);                            \
+    }
+#define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
+    static int take_##name(const void *in, int ins, TYPE *in_type, void *out, int outs,            \
+                           TYPE *out_type, int root, COMM *comm, hud_module *m)                    \
+    {                                                                                              \
+        return take_rooted(COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__, m);                            \
     }
 #include "host/signatures.def"
 

@@ -13,13 +13,6 @@ static size_t bytes_of(MPI_Count count, MPI_Datatype handle)
     return count > 0 && hud_type_find(handle, &type) ? (size_t)count * (size_t)type.bytes : 0;
 }
 
-static bool is_rank(int rank, MPI_Comm handle)
-{
-    struct comm *comm = hud_comm_find(handle);
-
-    return comm && comm->rank == rank;
-}
-
 static MPI_Count sum_int(const int counts[], MPI_Comm handle)
 {
     struct comm *comm = hud_comm_find(handle);
@@ -62,7 +55,6 @@ static int leave(struct comm *comm, int code)
 
 #define SUM sum_int
 #define OP_NAME hud_op_name
-#define IS_RANK is_rank
 
 #define COUNT int
 #define PLACE int

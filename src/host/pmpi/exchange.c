@@ -56,6 +56,84 @@ int hud_take_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI
     return status;
 }
 
+/* ---- to a root, or from it ---- */
+
+/* What a call says of a buffer. */
+struct described {
+    const void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
+/* The root's single block lies where the block of all for it is, and is described alike: as
+ * is_twice. */
+static bool is_within(const struct comm *c, const struct described *one,
+                      const struct described *all, const struct message *single,
+                      const struct message *whole)
+{
+    size_t own = whole->view.bytes / (size_t)c->size * (size_t)c->rank;
+
+    return whole->view.bytes > 0 && one->count == all->count && one->type == all->type &&
+           single->view.base == (char *)whole->view.base + own;
+}
+
+/* A rank other than the root has one block; what else its arguments say is not to be looked at. */
+static int other_rooted(struct hud_args *args, bool to_root, const struct described *one,
+                        struct comm *c)
+{
+    struct message single;
+    int status = message_open(one->buffer, one->count, one->type, c->handle, &single);
+
+    if (status != HUD_OK)
+        return status;
+    *(to_root ? &args->in : &args->out) = &single.view;
+    status = hud_call(c->team, args);
+    hud_message_close(&single);
+    return status;
+}
+
+static int root_rooted(struct hud_args *args, bool to_root, const struct described *one,
+                       const struct described *all, struct comm *c)
+{
+    bool in_place = one->buffer == MPI_IN_PLACE;
+    struct message single, whole;
+    MPI_Count elements;
+
+    if (__builtin_mul_overflow(all->count, c->size, &elements))
+        return HUD_PASS;
+    int status = message_open(all->buffer, elements, all->type, c->handle, &whole);
+    if (status != HUD_OK)
+        return status;
+    if (in_place && to_root)
+        hud_message_fill(&whole);
+    if (!in_place)
+        status = message_open(one->buffer, one->count, one->type, c->handle, &single);
+    if (status == HUD_OK) {
+        args->in = to_root && !in_place ? &single.view : &whole.view;
+        args->out = to_root || in_place ? &whole.view : &single.view;
+        status = !in_place && is_within(c, one, all, &single, &whole) ? HUD_PASS
+                                                                      : hud_call(c->team, args);
+        if (!in_place)
+            hud_message_close(&single);
+    }
+    hud_message_close(&whole);
+    return status;
+}
+
+int hud_take_rooted(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
+                    void *out, MPI_Count outs, MPI_Datatype out_type, int root, struct comm *c)
+{
+    bool to_root = flags & COLL_TO_ROOT;
+    const struct described sent = { in, ins, in_type }, received = { out, outs, out_type };
+    struct hud_args args = { .collective = kind, .root = root };
+
+    if (root < 0 || root >= c->size)
+        return HUD_PASS;
+    return c->rank == root ? root_rooted(&args, to_root, to_root ? &sent : &received,
+                                         to_root ? &received : &sent, c)
+                           : other_rooted(&args, to_root, to_root ? &sent : &received, c);
+}
+
 /* ---- a message for each member ---- */
 
 /* What a rank sends, or receives, in an alltoallv or alltoallw. */

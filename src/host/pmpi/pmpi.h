@@ -279,6 +279,16 @@ int hud_take_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI
     {                                                                                              \
         return hud_take_blocks(COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__);                           \
     }
+/* Of a block for each rank, or of each, at the root alone. */
+int hud_take_rooted(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
+                    void *out, MPI_Count outs, MPI_Datatype out_type, int root, struct comm *comm);
+#define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
+    static inline int hud_take_##name(const void *in, MPI_Count ins, MPI_Datatype in_type,         \
+                                      void *out, MPI_Count outs, MPI_Datatype out_type, int root,  \
+                                      struct comm *comm)                                           \
+    {                                                                                              \
+        return hud_take_rooted(COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__);                           \
+    }
 #include "host/signatures.def"
 int hud_take_alltoallv(const void *in, struct many in_counts, struct many in_places,
                        MPI_Datatype in_type, void *out, struct many out_counts,

@@ -128,19 +128,17 @@ void data_free(struct data *d)
 
 void data_call(const struct request *q, int rank, struct data *d, struct coll *c)
 {
-    (void)rank;
     c->bytes = has(q, COLL_UNSIZED) ? 0 : q->bytes;
     c->block_bytes = d->block_bytes;
     c->reduction = &d->op;
-    if (d->views) {
+    d->whole[0] = (struct hud_view){ .base = d->in, .bytes = d->in_bytes };
+    d->whole[1] = (struct hud_view){ .base = d->out, .bytes = d->out_bytes };
+    c->in = has(q, COLL_ONE_BUFFER) ? NULL : &d->whole[0];
+    c->out = &d->whole[1];
+    if (coll_in_each(kind_of(q), q->root, rank))
         c->in = d->views;
+    if (coll_out_each(kind_of(q), q->root, rank))
         c->out = d->views + q->ranks;
-    } else {
-        d->whole[0] = (struct hud_view){ .base = d->in, .bytes = d->in_bytes };
-        d->whole[1] = (struct hud_view){ .base = d->out, .bytes = d->out_bytes };
-        c->in = has(q, COLL_ONE_BUFFER) ? NULL : &d->whole[0];
-        c->out = &d->whole[1];
-    }
 }
 
 size_t data_fill(const struct request *q, int rank, int round, struct data *d)
