@@ -35,12 +35,14 @@ def collectives():
 
 # Which program is about which collectives, as huddle counts them.
 COLLECTIVES = {
-    "differential": [name for name, flags in collectives().items() if not re.search("REDUCES|BLOCKS", flags)],
+    "differential": [name for name, flags in collectives().items() if not re.search("REDUCES|BLOCKS|VIEWS", flags)],
     "reductions": [name for name, flags in collectives().items() if "REDUCES" in flags],
-    "exchanges": [name for name, flags in collectives().items() if "BLOCKS" in flags],
+    "exchanges": [name for name, flags in collectives().items() if "BLOCKS" in flags and "ROOTED" not in flags],
+    "gathers": [name for name, flags in collectives().items() if "ROOTED" in flags and "BLOCKS" in flags or re.search("SAME_TO_ALL.*VIEWS", flags)],
 }
 LEFT = ("elements too large", "operation not supported")
-PROGRAMS = {"differential": DIFFERENTIAL, "reductions": ("{bin}/reductions", "--brief"), "exchanges": ("{bin}/exchanges", "--brief")}
+PROGRAMS = {"differential": DIFFERENTIAL, "reductions": ("{bin}/reductions", "--brief"), "exchanges": ("{bin}/exchanges", "--brief"),
+            "gathers": ("{bin}/gathers", "--brief")}
 
 
 @dataclass
@@ -227,12 +229,12 @@ CASES = [
     Case("differential", "soak", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60", "--seed", "{seed}"], handled=True, seconds=400, full=True),
     Case("differential", "8 ranks, all sizes", ALL, 8, ["{bin}/differential", "--beyond"], handled=True, seconds=500, full=True),
 
-    # Reductions and exchanges under every MPI.
+    # Reductions, exchanges and gathers under every MPI.
     *[Case(program, f"{ranks} ranks", mpis, ranks, [*PROGRAMS[program], "--beyond"], bind=ranks == 2, seconds=200, again=ranks == 2, **handled(program))
-      for program in ("reductions", "exchanges") for ranks, mpis in ((2, ALL), (3, BOTH), (8, ("ompi4",)))],
+      for program in ("reductions", "exchanges", "gathers") for ranks, mpis in ((2, ALL), (3, BOTH), (8, ("ompi4",)))],
     *[Case(program, "4 ranks, at length", ALL, 4, ["{bin}/" + program, "--beyond", "--seconds", "20", "--seed", "{seed}"], seconds=900, full=True,
-           **handled(program)) for program in ("reductions", "exchanges")],
-    *[Case(program, "without huddle", BOTH, 2, PROGRAMS[program], env={"HUDDLE": "off"}) for program in ("reductions", "exchanges")],
+           **handled(program)) for program in ("reductions", "exchanges", "gathers")],
+    *[Case(program, "without huddle", BOTH, 2, PROGRAMS[program], env={"HUDDLE": "off"}) for program in ("reductions", "exchanges", "gathers")],
     *[Case("reductions", "what functions are given" + when, mpis, 3, ["{bin}/functions"], env=env, handled=True, also_passed=("operation not supported",),
            collectives=("reduce", "allreduce")) for when, mpis, env in (("", ALL, {}), (", checked", BOTH, CHECK))],
     # (the wheel of Open MPI 5 has nothing for Fortran)
@@ -257,9 +259,9 @@ CASES = [
     Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
 
     # Two algorithms in turn, and then the faster one, in every program above and in threads.
-    *[Case("adapt", f"{program}, {ranks} ranks", mpis, ranks, words, env=ADAPT, seconds=200, tried=program != "exchanges", again=ranks == 2 or program == "reductions", **handled(program))
+    *[Case("adapt", f"{program}, {ranks} ranks", mpis, ranks, words, env=ADAPT, seconds=200, tried=program not in ("exchanges", "gathers"), again=ranks == 2 or program == "reductions", **handled(program))
       for ranks, mpis in ((2, BOTH), (4, ALL)) for program, words in (("differential", DIFFERENTIAL), ("reductions", ("{bin}/reductions", "--beyond")),
-                                                                     ("exchanges", ("{bin}/exchanges", "--beyond")))],
+                                                                     ("exchanges", ("{bin}/exchanges", "--beyond")), ("gathers", ("{bin}/gathers", "--beyond")))],
     Case("adapt", "checked", BOTH, 2, PROGRAMS["reductions"], env={**ADAPT, **CHECK}, **handled("reductions")),
     Case("adapt", "threads", BOTH, 4, ["{bin}/threads"], env=ADAPT, handled=True),
     Case("adapt", "truncation", BOTH, 3, ["{bin}/truncate"], env=ADAPT, handled=True),
@@ -294,7 +296,7 @@ CASES = [
                          ("reopened", ("mpich5",)))],
     Case("programs", "killed", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60"], during=kill_one_rank, fails=True, may_say=[KILLED]),
     *[Case("programs", f"killed in {program}", BOTH, 4, ["{bin}/" + program, "--seconds", "60"], during=kill_one_rank, fails=True, may_say=[KILLED], again=True)
-      for program in ("reductions", "exchanges")],
+      for program in ("reductions", "exchanges", "gathers")],
 
     # A rank's process ends, and the launcher goes on: one line; with ULFM an error of the collective.
     *[dies(collective, "recovery", "ompi4", during=until_it_says("has ended"), again=collective != "bcast") for collective in ("barrier", "bcast", "reduce", "allreduce", "alltoall")],
