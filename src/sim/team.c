@@ -76,21 +76,33 @@ static void require_entry(struct mem *m, int of)
                      m->self->now.line, of, t->mem[of].self->now.file, t->mem[of].self->now.line);
 }
 
+/* A rank's call of a collective. */
+struct contract {
+    const struct coll *call;
+    int kind;
+};
+
 /* What this rank gets of another, or of a reduction's result: all that it knows of a call's blocks.
  */
 static size_t block_to_me(const void *host, int from, int to)
 {
-    const struct coll *c = host;
+    const struct contract *of = host;
+    const struct coll *c = of->call;
 
-    return c->block_bytes ? c->block_bytes[to] : c->out[from].bytes;
+    if (c->block_bytes)
+        return c->block_bytes[to];
+    return coll_from_root(hud_collectives[of->kind].flags) ? c->out->bytes : c->out[from].bytes;
 }
 
 static void check_contract(struct mem *m, const struct coll *c)
 {
     int kind = hud_coll_kind(m->alg->coll);
-    const struct coll_args args = {
-        .bytes = c->bytes, .ranks = m->team->size, .root = c->root, .block = block_to_me, .host = c
-    };
+    const struct contract of = { c, kind };
+    const struct coll_args args = { .bytes = c->bytes,
+                                    .ranks = m->team->size,
+                                    .root = c->root,
+                                    .block = block_to_me,
+                                    .host = &of };
 
     if (kind < 0)
         hud_sim_fail(m->s, "no collective is named %s: add a row to src/coll/coll.def\n",

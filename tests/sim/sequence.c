@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    SLOTS = 64,          /* most algorithms in alg.def, and one more slot */
+    SLOTS = 96,          /* most algorithms in alg.def, and one more slot */
     CALLS = 88,          /* in each slot: more than two rounds of any ring */
     LEVELS = 4,          /* most levels of units */
     MAX_BYTES = 1 << 20, /* of a message */

@@ -71,3 +71,34 @@ ALG_DEFINE(allgather, inline) = {
     .family = &HUD_BACKEND(inline_exchange_family),
     .run = allgather_inline,
 };
+
+/* ---- allgatherv ---- */
+
+static void allgatherv_inline(struct mem *m, const struct coll *c)
+{
+    int me = mem_rank(m), ranks = mem_size(m);
+    const struct mem_span sent = { .view = c->in }, own = { .view = &c->out[me] };
+    mem_flag *mine = inline_set(m, inline_at(c), me);
+
+    mem_in_all(m, (char *)mine + INLINE_HEAD, c->in, 0, c->in->bytes);
+    mem_post(m, mine, inline_value(c) + c->in->bytes); /* R1 */
+    if (!block_same(&sent, &own))
+        mem_move(m, &own, &sent, c->in->bytes);
+    for (int k = 1; k < ranks; k++) {
+        int from = me + k < ranks ? me + k : me + k - ranks;
+        mem_flag *set = inline_set(m, inline_at(c), from);
+        size_t bytes = mem_await(m, set, inline_value(c)) - inline_value(c); /* A1 */
+        mem_out(m, &c->out[from], (char *)set + INLINE_HEAD, 0, bytes);
+    }
+    inline_prefetch(m, c, c->in->bytes);
+}
+
+ALG_DEFINE(allgatherv, inline) = {
+    .coll = "allgatherv",
+    .name = "inline",
+    .doc = "a rank's block, of any size, lies behind one flag, its first bytes in the line",
+    .source = "this project, after alltoall/inline",
+    .accepts = accepts,
+    .family = &HUD_BACKEND(inline_exchange_family),
+    .run = allgatherv_inline,
+};

@@ -394,3 +394,39 @@ ALG_DEFINE(allgather, push) = {
     .family = &HUD_BACKEND(single_family),
     .run = allgather_push,
 };
+
+/* ---- allgatherv ---- */
+
+static struct single_part allgatherv_sent(const struct coll *c, int rank)
+{
+    (void)rank;
+    return (struct single_part){ { .view = c->in }, c->in->bytes };
+}
+
+static void allgatherv_single(struct mem *m, const struct coll *c)
+{
+    exchange_blocks(m, c, false, allgatherv_sent, alltoallv_got);
+}
+
+static void allgatherv_push(struct mem *m, const struct coll *c)
+{
+    exchange_blocks(m, c, true, allgatherv_sent, alltoallv_got);
+}
+
+ALG_DEFINE(allgatherv, single) = {
+    .coll = "allgatherv",
+    .name = "single",
+    .doc = "single copy: every rank reads the others' blocks out of their memory",
+    .source = "this project, after alltoall/single",
+    .family = &HUD_BACKEND(single_family),
+    .run = allgatherv_single,
+};
+
+ALG_DEFINE(allgatherv, push) = {
+    .coll = "allgatherv",
+    .name = "push",
+    .doc = "single copy: every rank writes its block into the others' memory",
+    .source = "this project, after alltoall/single",
+    .family = &HUD_BACKEND(single_family),
+    .run = allgatherv_push,
+};

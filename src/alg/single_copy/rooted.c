@@ -241,3 +241,84 @@ ALG_DEFINE(scatter, push) = {
     .family = &HUD_BACKEND(single_family),
     .run = scatter_push,
 };
+
+/* ---- blocks of any sizes ---- */
+
+static struct single_part gatherv_block(const struct coll *c, int rank)
+{
+    return (struct single_part){ { .view = &c->out[rank] }, c->out[rank].bytes };
+}
+
+static struct single_part scatterv_block(const struct coll *c, int rank)
+{
+    return (struct single_part){ { .view = &c->in[rank] }, c->in[rank].bytes };
+}
+
+ALG_INLINE void rooted_blocks(struct mem *m, const struct coll *c, bool gathers, bool root_copies)
+{
+    bool root = mem_rank(m) == c->root;
+    const struct hud_view *view = gathers ? c->in : c->out;
+    const struct single_part one = { { .view = view }, view->bytes };
+    struct rooted x = { m, c, root != gathers, root_copies };
+
+    if (root)
+        rooted_root(&x, gathers ? gatherv_block : scatterv_block, &one);
+    else
+        rooted_other(&x, &one);
+}
+
+static void gatherv_single(struct mem *m, const struct coll *c)
+{
+    rooted_blocks(m, c, true, true);
+}
+
+static void gatherv_push(struct mem *m, const struct coll *c)
+{
+    rooted_blocks(m, c, true, false);
+}
+
+static void scatterv_single(struct mem *m, const struct coll *c)
+{
+    rooted_blocks(m, c, false, false);
+}
+
+static void scatterv_push(struct mem *m, const struct coll *c)
+{
+    rooted_blocks(m, c, false, true);
+}
+
+ALG_DEFINE(gatherv, single) = {
+    .coll = "gatherv",
+    .name = "single",
+    .doc = "single copy: the root reads the blocks out of the others' memory",
+    .source = "this project, after bcast/single",
+    .family = &HUD_BACKEND(single_family),
+    .run = gatherv_single,
+};
+
+ALG_DEFINE(gatherv, push) = {
+    .coll = "gatherv",
+    .name = "push",
+    .doc = "single copy: every rank writes its block into the root's memory",
+    .source = "this project, after bcast/single",
+    .family = &HUD_BACKEND(single_family),
+    .run = gatherv_push,
+};
+
+ALG_DEFINE(scatterv, single) = {
+    .coll = "scatterv",
+    .name = "single",
+    .doc = "single copy: every rank reads its block out of the root's memory",
+    .source = "this project, after bcast/single",
+    .family = &HUD_BACKEND(single_family),
+    .run = scatterv_single,
+};
+
+ALG_DEFINE(scatterv, push) = {
+    .coll = "scatterv",
+    .name = "push",
+    .doc = "single copy: the root writes the blocks into the others' memory",
+    .source = "this project, after bcast/single",
+    .family = &HUD_BACKEND(single_family),
+    .run = scatterv_push,
+};

@@ -31,7 +31,7 @@
  *
  * Not needed
  *   R1, A1 by alltoall/single, alltoall/push, alltoallv/single, alltoallv/push, allgather/single,
- *   allgather/push: exchange.c has entries of its own
+ *   allgather/push, allgatherv/single, allgatherv/push: exchange.c has entries of its own
  *   R4, A4 by reduce_scatter/single: no other rank copies out of an owner's buffer, and its R3 says
  *   that it has reduced the others' contributions
  *

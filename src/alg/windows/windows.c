@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * windows.c - exchanges by tiles through a window of each rank: alltoall, alltoallv, allgather,
- * gather, scatter.  Slot, lines and edges: windows.h.
+ * windows.c - exchanges by tiles through a window of each rank: alltoall, allgather, gather and
+ * scatter, each with equal blocks or any.  Slot, lines and edges: windows.h.
  *
  * Source    paper 02, "Alltoall: data tiling": tiles that fit the cache, not blocks, are exchanged
  *           in turn.  Ours: partners that meet in pairs, and one window per rank for all of them,
@@ -303,6 +303,21 @@ static void scatter_windows(struct mem *m, const struct coll *c)
     windows_exchange(m, c, (struct windows_way){ WINDOWS_EQUAL, WINDOWS_ONE, false, true });
 }
 
+static void allgatherv_windows(struct mem *m, const struct coll *c)
+{
+    windows_exchange(m, c, (struct windows_way){ WINDOWS_ONE, WINDOWS_PARTS, false, false });
+}
+
+static void gatherv_windows(struct mem *m, const struct coll *c)
+{
+    windows_exchange(m, c, (struct windows_way){ WINDOWS_ONE, WINDOWS_PARTS, true, false });
+}
+
+static void scatterv_windows(struct mem *m, const struct coll *c)
+{
+    windows_exchange(m, c, (struct windows_way){ WINDOWS_PARTS, WINDOWS_ONE, false, true });
+}
+
 static const struct alg_family family = {
     .params = windows_params,
     .window_bytes = windows_window_bytes,
@@ -352,4 +367,31 @@ ALG_DEFINE(scatter, windows) = {
     .source = "this project, after alltoall/windows",
     .family = &family,
     .run = scatter_windows,
+};
+
+ALG_DEFINE(allgatherv, windows) = {
+    .coll = "allgatherv",
+    .name = "windows",
+    .doc = "blocks of any sizes are exchanged by tiles, through a window of each rank",
+    .source = "this project, after alltoall/windows",
+    .family = &family,
+    .run = allgatherv_windows,
+};
+
+ALG_DEFINE(gatherv, windows) = {
+    .coll = "gatherv",
+    .name = "windows",
+    .doc = "blocks of any sizes go to the root by tiles, through a window of each rank",
+    .source = "this project, after alltoall/windows",
+    .family = &family,
+    .run = gatherv_windows,
+};
+
+ALG_DEFINE(scatterv, windows) = {
+    .coll = "scatterv",
+    .name = "windows",
+    .doc = "blocks of any sizes come from the root by tiles, through its window",
+    .source = "this project, after alltoall/windows",
+    .family = &family,
+    .run = scatterv_windows,
 };

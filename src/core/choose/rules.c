@@ -84,7 +84,7 @@ static int take_bytes(struct reader *r, const char *value, int line)
 {
     long range[2];
 
-    if (coll_has(last(r)->kind, COLL_VIEWS))
+    if (coll_has(last(r)->kind, COLL_VIEWS) && coll_has(last(r)->kind, COLL_UNSIZED))
         return complain(r, line,
                         "bytes = \"%.60s\": each rank knows only its own of an %s "
                         "(accepted: no such line)",

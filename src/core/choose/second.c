@@ -50,7 +50,7 @@ int hud_second_find(const struct making *k, int axis, size_t bytes, int winner, 
     bool whole = first && coll_has(first->kind, COLL_ONE_BUFFER);
 
     if (!k->seconds || !first || !first->rule || first->row < 0 ||
-        coll_has(first->kind, COLL_VIEWS))
+        (coll_has(first->kind, COLL_VIEWS) && coll_has(first->kind, COLL_UNSIZED)))
         return -1;
     for (int i = 0; i < k->count; i++) {
         const struct candidate *c = &k->candidate[i];

@@ -92,13 +92,21 @@ static ALWAYS_INLINE bool args_valid(unsigned flags, const struct hud_team *team
            a->in->bytes % ranks == 0;
 }
 
-/* Equal blocks: bytes of this rank's for each rank that it sends to.  As many as it receives, where
+/* This rank knows how many bytes it sends to each, and how many it gets of a rank. */
+static ALWAYS_INLINE bool args_sizes_known(unsigned flags)
+{
+    return args_equal(flags) || ((flags & COLL_COUNTS) && (flags & COLL_VIEWS));
+}
+
+/* Then: bytes of this rank's for each rank that it sends to.  As many as it receives, where
  * it sends nothing. */
 static ALWAYS_INLINE size_t args_sent(unsigned flags, const struct hud_team *team,
                                       const struct hud_args *a)
 {
     size_t ranks = (size_t)team->size;
 
+    if (flags & COLL_VIEWS)
+        return a->in->bytes;
     if (coll_from_root(flags))
         return args_sends(flags, team, a) ? a->in->bytes / ranks : a->out->bytes;
     if (args_in_place(flags, team, a))
@@ -106,15 +114,27 @@ static ALWAYS_INLINE size_t args_sent(unsigned flags, const struct hud_team *tea
     return flags & (COLL_SAME_TO_ALL | COLL_TO_ROOT) ? a->in->bytes : a->in->bytes / ranks;
 }
 
-/* And of each rank's for this one. */
+/* And of each rank's for this one; where they are of any size, of its own. */
 static ALWAYS_INLINE size_t args_received(unsigned flags, const struct hud_team *team,
                                           const struct hud_args *a)
 {
     size_t ranks = (size_t)team->size;
 
+    if (flags & COLL_VIEWS)
+        return a->out[team->rank].bytes;
     if (coll_from_root(flags))
         return args_in_place(flags, team, a) ? a->in->bytes / ranks : a->out->bytes;
     return args_gets(flags, team, a) ? a->out->bytes / ranks : a->in->bytes;
+}
+
+/* Blocks of any sizes, which all ranks know: all of them. */
+static inline size_t args_sum(const struct hud_team *team, const struct hud_args *a)
+{
+    size_t sum = 0;
+
+    for (int r = 0; r < team->size; r++)
+        sum += a->out[r].bytes;
+    return sum;
 }
 
 /* What an algorithm is chosen by. */
@@ -123,6 +143,8 @@ static ALWAYS_INLINE size_t args_bytes(unsigned flags, const struct hud_team *te
 {
     if (flags & COLL_UNSIZED)
         return 0;
+    if (flags & COLL_VIEWS)
+        return args_sum(team, a);
     if (flags & COLL_BLOCKS)
         return args_received(flags, team, a);
     return flags & COLL_ONE_BUFFER ? a->out->bytes : a->in->bytes;

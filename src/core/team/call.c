@@ -249,21 +249,23 @@ static ALWAYS_INLINE void describe(struct coll *call, unsigned flags, const stru
 /* What all ranks send together to choose by is not known: what this one sends is counted. */
 static void count_views(struct hud_team *team, enum coll_kind kind, const struct hud_args *a)
 {
+    unsigned flags = hud_collectives[kind].flags;
+    int views = !args_sends(flags, team, a) ? 0 : coll_in_views(flags) ? team->size : 1;
     size_t sent = 0;
 
-    for (int r = 0; r < team->size; r++)
+    for (int r = 0; r < views; r++)
         sent += a->in[r].bytes;
     mem_count(&context_stats(team->context)->coll[kind].bytes, sent,
               team->context->host.threads != 0);
 }
 
 /* How the blocks cut the whole. */
-static uint64_t cut_of(const struct hud_team *team, const struct hud_args *a)
+static uint64_t cut_of(unsigned flags, const struct hud_team *team, const struct hud_args *a)
 {
     uint64_t cut = HASH_START;
 
     for (int r = 0; r < team->size; r++)
-        cut = (cut ^ a->block_bytes[r]) * HASH_FACTOR;
+        cut = (cut ^ (flags & COLL_VIEWS ? a->out[r].bytes : a->block_bytes[r])) * HASH_FACTOR;
     return cut;
 }
 
@@ -275,15 +277,15 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
 
     if (!team || !args_valid(flags, team, a))
         return HUD_ERR_ARGUMENT;
-    if (args_equal(flags) && args_sent(flags, team, a) != args_received(flags, team, a))
+    if (args_sizes_known(flags) && args_sent(flags, team, a) != args_received(flags, team, a))
         return fail_unequal(team, kind, args_sent(flags, team, a), args_received(flags, team, a));
     size_t bytes = args_bytes(flags, team, a);
     if (!(flags & COLL_UNSIZED) && bytes == 0)
         return end_empty(team, kind);
-    if (flags & COLL_VIEWS)
+    if ((flags & COLL_VIEWS) && (flags & COLL_UNSIZED))
         count_views(team, kind, a);
     describe(&call, flags, team, a, bytes);
-    return run(team, kind, &call, flags & COLL_COUNTS ? cut_of(team, a) : bytes);
+    return run(team, kind, &call, flags & COLL_COUNTS ? cut_of(flags, team, a) : bytes);
 }
 
 int hud_collective(const char *name)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A call of an int: of the MPI, or of the front end that wraps it. */
 typedef int one_of_comm(uintptr_t comm, int *answer);
@@ -79,5 +80,42 @@ uintptr_t hud_narrow_reduction(hud_reduction_by_int *by_int, uintptr_t a, uintpt
     if (narrow(c, members(f, false), &ints))
         code = by_int(a, b, (uintptr_t)ints, d, e, f);
     free(ints);
+    return code;
+}
+
+/* The caller is the root, or in the root's group of an intercommunicator.  The names of that are -3
+ * in MPICH and -4 in Open MPI. */
+static bool is_root(uintptr_t comm, uintptr_t root)
+{
+    one_of_comm *is_inter = (one_of_comm *)hud_loader_next("MPI_Comm_test_inter", NULL);
+    one_of_comm *rank_of = (one_of_comm *)hud_loader_next("MPI_Comm_rank", NULL);
+    int inter = 0, rank = -1;
+
+    if (!is_inter || !rank_of || is_inter(comm, &inter) != 0)
+        return false;
+    rank_of(comm, &rank);
+    return inter ? (int)root == -3 || (int)root == -4 : (int)root == rank;
+}
+
+uintptr_t hud_narrow_join(hud_exchange_by_int *by_int, enum hud_narrow_form form,
+                          const uintptr_t given[9])
+{
+    uintptr_t a[9], code = HUD_ERR_COUNT_OF_ALL;
+    int at = form == HUD_NARROW_SCATTERV ? 1 : 4, one = form == HUD_NARROW_SCATTERV ? 5 : 1;
+    int *ints[2] = { NULL, NULL };
+
+    memcpy(a, given, sizeof a);
+    uintptr_t comm = form == HUD_NARROW_ALLGATHERV ? a[7] : a[8];
+    bool reads = form == HUD_NARROW_ALLGATHERV || is_root(comm, a[7]);
+    int count = reads ? members(comm, true) : 0;
+    bool fits = in_place(a[one - 1]) || a[one] <= INT_MAX;
+    for (int k = 0; reads && fits && k < 2; k++) {
+        fits = narrow(a[at + k], count, &ints[k]);
+        a[at + k] = (uintptr_t)ints[k];
+    }
+    if (fits)
+        code = by_int(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]);
+    free(ints[0]);
+    free(ints[1]);
     return code;
 }

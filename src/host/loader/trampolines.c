@@ -142,6 +142,12 @@ OTHERS(DECLARE)
 #define NARROW_alltoallv hud_narrow_exchange
 #define NARROW_alltoallw hud_narrow_exchange
 #define NARROW_reduce_scatter hud_narrow_reduction
+#define NARROW_JOIN(form, function, ...)                                                           \
+    hud_narrow_join((hud_exchange_by_int *)(void (*)(void))(function), form,                       \
+                    (const uintptr_t[9]){ __VA_ARGS__ })
+#define NARROW_allgatherv(...) NARROW_JOIN(HUD_NARROW_ALLGATHERV, __VA_ARGS__)
+#define NARROW_gatherv(...) NARROW_JOIN(HUD_NARROW_GATHERV, __VA_ARGS__)
+#define NARROW_scatterv(...) NARROW_JOIN(HUD_NARROW_SCATTERV, __VA_ARGS__)
 #define HANDLED(Name, name, ...)                                                                   \
     static uintptr_t by_int_MPI_##Name(MAP(PARAM_, __VA_ARGS__))                                   \
     {                                                                                              \

@@ -6,7 +6,6 @@
  */
 #include "module.h"
 
-#define SUM sum_of
 #define OP_NAME hud_reduction_name
 #define CHECKED(Name, name, root, bytes, detail, ...)                                              \
     static int checked_##name(MAP(PARAM_, __VA_ARGS__))                                            \

@@ -298,6 +298,72 @@ static int take_alltoallw(const void *in, const int *ins, const int *from, TYPE 
     return hud_module_leave(m, exchange(m, &source, &target));
 }
 
+/* ---- one block, and blocks of any sizes ---- */
+
+/* A call of a rank with one block, and one for each rank, NULL: it has no such side.  In place, the
+ * one is its own of those. */
+static int join(hud_module *m, struct hud_args *args, bool gathers, struct buffer *one,
+                struct blocks *all)
+{
+    int ranks = ompi_comm_size(m->comm);
+    struct hud_view *views;
+
+    if (all != NULL && !hud_module_make_room(m))
+        return without_room(m);
+    views = m->out_views;
+    if (all != NULL)
+        open_blocks(all, ranks, m->out_states, views);
+    const struct hud_view *single = one != NULL ? &one->view : &views[ompi_comm_rank(m->comm)];
+    args->in = gathers ? single : views;
+    args->out = gathers ? views : single;
+    int status = hud_call(m->team, args);
+    return all != NULL ? close_blocks(all, ranks, views, status) : status;
+}
+
+/* The same with MPI's arguments for the one. */
+static int join_one(hud_module *m, struct hud_args *args, bool gathers, const void *buffer,
+                    int count, const TYPE *type, struct blocks *all)
+{
+    struct buffer one;
+
+    if (buffer == MPI_IN_PLACE && all != NULL)
+        return join(m, args, gathers, NULL, all);
+    open_buffer(&one, buffer, (size_t)count, type);
+    return close_buffer(&one, join(m, args, gathers, &one, all));
+}
+
+static int take_allgatherv(const void *in, int ins, TYPE *in_type, void *out, const int *outs,
+                           const int *at, TYPE *out_type, COMM *comm, hud_module *m)
+{
+    struct hud_args args = { .collective = COLL_ALLGATHERV };
+    struct blocks all;
+
+    (void)comm;
+    all.base = out, all.counts = outs, all.at = at, all.type = out_type, all.types = NULL;
+    return join_one(m, &args, true, in, ins, in_type, &all);
+}
+
+static int take_gatherv(const void *in, int ins, TYPE *in_type, void *out, const int *outs,
+                        const int *at, TYPE *out_type, int root, COMM *comm, hud_module *m)
+{
+    struct hud_args args = { .collective = COLL_GATHERV, .root = root };
+    struct blocks all;
+
+    all.base = out, all.counts = outs, all.at = at, all.type = out_type, all.types = NULL;
+    return join_one(m, &args, true, in, ins, in_type, ompi_comm_rank(comm) == root ? &all : NULL);
+}
+
+static int take_scatterv(const void *in, const int *ins, const int *at, TYPE *in_type, void *out,
+                         int outs, TYPE *out_type, int root, COMM *comm, hud_module *m)
+{
+    struct hud_args args = { .collective = COLL_SCATTERV, .root = root };
+    struct blocks all;
+
+    all.base = in, all.counts = ins, all.at = at, all.type = in_type, all.types = NULL;
+    return join_one(m, &args, false, out, outs, out_type,
+                    ompi_comm_rank(comm) == root ? &all : NULL);
+}
+
 /* ---- as Open MPI calls them ------------------------------------------------------------------ */
 
 #define PLAIN(Name, name, ...)                                                                     \

@@ -13,16 +13,6 @@ static size_t bytes_of(MPI_Count count, MPI_Datatype handle)
     return count > 0 && hud_type_find(handle, &type) ? (size_t)count * (size_t)type.bytes : 0;
 }
 
-static MPI_Count sum_int(const int counts[], MPI_Comm handle)
-{
-    struct comm *comm = hud_comm_find(handle);
-    MPI_Count sum = 0;
-
-    for (int i = 0; comm && counts && i < comm->size; i++)
-        sum += counts[i];
-    return sum;
-}
-
 static void enter(hud_team *team, const char *name, int root, size_t bytes, const char *detail)
 {
     hud_team_enter(team, &(struct hud_announced){
@@ -53,7 +43,6 @@ static int leave(struct comm *comm, int code)
         return leave(ours, real.Name(__VA_ARGS__));                                                \
     }
 
-#define SUM sum_int
 #define OP_NAME hud_op_name
 
 #define COUNT int

@@ -281,3 +281,75 @@ int hud_take_alltoallw(const void *in, struct many in_counts, struct many in_pla
     return exchange(c, &(struct blocks){ in, in_counts, in_places, MPI_DATATYPE_NULL, in_types },
                     &(struct blocks){ out, out_counts, out_places, MPI_DATATYPE_NULL, out_types });
 }
+
+/* ---- one block, and blocks of any sizes ---- */
+
+/* The call of a rank whose own block is described, and the blocks of all. */
+static int join(struct comm *c, struct hud_args *args, bool gathers, const struct described *one,
+                const struct blocks *all)
+{
+    struct message *messages = hud_comm_scratch(c, hud_exchange_bytes(c->size)), single;
+    struct side side = { messages, (struct hud_view *)(messages + 2 * (size_t)c->size) };
+    const struct hud_view *own = &single.view;
+    bool in_place = one->buffer == MPI_IN_PLACE;
+
+    if (!messages)
+        return hud_comm_without_scratch(c);
+    int status = open_side(c, all, &side);
+    if (status != HUD_OK)
+        return status;
+    if (in_place)
+        own = &side.views[c->rank];
+    else
+        status = message_open(one->buffer, one->count, one->type, c->handle, &single);
+    if (status == HUD_OK) {
+        bool twice = !in_place && one->type == all->type && own->bytes > 0 &&
+                     own->base == side.views[c->rank].base; /* for the MPI to name */
+        args->in = gathers ? own : side.views;
+        args->out = gathers ? side.views : own;
+        status = twice ? HUD_PASS : hud_call(c->team, args);
+        if (!in_place)
+            hud_message_close(&single);
+    }
+    close_side(&side, c->size);
+    return status;
+}
+
+int hud_take_allgatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
+                        struct many out_counts, struct many out_places, MPI_Datatype out_type,
+                        struct comm *c)
+{
+    struct hud_args args = { .collective = COLL_ALLGATHERV };
+
+    return join(c, &args, true, &(struct described){ in, ins, in_type },
+                &(struct blocks){ out, out_counts, out_places, out_type, NULL });
+}
+
+/* The root's arguments for all are not to be looked at elsewhere. */
+static int join_root(struct comm *c, int kind, int root, const struct described *one,
+                     const struct blocks *all)
+{
+    struct hud_args args = { .collective = kind, .root = root };
+    bool gathers = kind == COLL_GATHERV;
+
+    if (root < 0 || root >= c->size)
+        return HUD_PASS;
+    return c->rank == root ? join(c, &args, gathers, one, all)
+                           : other_rooted(&args, gathers, one, c);
+}
+
+int hud_take_gatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
+                     struct many out_counts, struct many out_places, MPI_Datatype out_type,
+                     int root, struct comm *c)
+{
+    return join_root(c, COLL_GATHERV, root, &(struct described){ in, ins, in_type },
+                     &(struct blocks){ out, out_counts, out_places, out_type, NULL });
+}
+
+int hud_take_scatterv(const void *in, struct many in_counts, struct many in_places,
+                      MPI_Datatype in_type, void *out, MPI_Count outs, MPI_Datatype out_type,
+                      int root, struct comm *c)
+{
+    return join_root(c, COLL_SCATTERV, root, &(struct described){ out, outs, out_type },
+                     &(struct blocks){ in, in_counts, in_places, in_type, NULL });
+}

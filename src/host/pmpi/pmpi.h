@@ -297,6 +297,16 @@ int hud_take_alltoallw(const void *in, struct many in_counts, struct many in_pla
                        const MPI_Datatype in_types[], void *out, struct many out_counts,
                        struct many out_places, const MPI_Datatype out_types[], struct comm *comm);
 
+int hud_take_allgatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
+                        struct many out_counts, struct many out_places, MPI_Datatype out_type,
+                        struct comm *comm);
+int hud_take_gatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
+                     struct many out_counts, struct many out_places, MPI_Datatype out_type,
+                     int root, struct comm *comm);
+int hud_take_scatterv(const void *in, struct many in_counts, struct many in_places,
+                      MPI_Datatype in_type, void *out, MPI_Count outs, MPI_Datatype out_type,
+                      int root, struct comm *comm);
+
 /* Of scratch, in a communicator of so many ranks. */
 size_t hud_exchange_bytes(int ranks);
 
