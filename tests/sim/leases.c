@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { ROUNDS = 10, LEASE_BYTES = 64 << 10, MESSAGE_BYTES = 96, ALGS = 64 };
+enum { ROUNDS = 10, LEASE_BYTES = 64 << 10, MESSAGE_BYTES = 96, ALGS = 96 };
 
 struct round {
     int size, *members, *index; /* index[rank]: its number in the team, -1: not a member */
