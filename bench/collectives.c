@@ -18,8 +18,8 @@ enum { ALIGN = 128, MAX_RANKS = 1024 };
 
 #define UNUSED __attribute__((unused)) /* for collectives that huddle handles by others */
 
-/* Of the blocks of a rank, in elements: those that it sends, or of a result; those that it gets; and
- * of the one that it sends, or gets, where that is one. */
+/* Of the blocks of a rank, in elements: those that it sends, or of a result; those that it gets;
+ * and of the one that it sends, or gets, where that is one. */
 static int counts[MAX_RANKS], places[MAX_RANKS], out_counts[MAX_RANKS], out_places[MAX_RANKS], ins,
     outs;
 static MPI_Datatype types[MAX_RANKS];

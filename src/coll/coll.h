@@ -31,7 +31,7 @@ enum coll_flags {
                               message */
     COLL_SAME_TO_ALL = 1 << 4, /* a rank's contribution goes to each as a whole */
     COLL_COUNTS = 1 << 5,      /* blocks of any sizes, which all ranks know */
-    COLL_VIEWS = 1 << 6, /* blocks of any sizes, in a buffer each: see coll_in_views, coll_out_views */
+    COLL_VIEWS = 1 << 6, /* blocks of any sizes, in a buffer each: coll_in_views, coll_out_views */
     COLL_ONE_BUFFER = 1 << 7, /* the root's is sent, the others' are filled.  They may be shorter:
                                  the root announces the size */
     COLL_TO_ROOT = 1 << 8     /* the root alone receives; other rooted ones send from it alone */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scatterv.c - each rank gets a block of the root, of any size.  Ranks that get nothing do not wait. */
+/* scatterv.c - each rank gets a block of the root, of any size.  Ranks that get nothing do not
+ * wait. */
 #include "coll/coll.h"
 
 static size_t block_bytes(const struct coll_args *args, int from, int to)

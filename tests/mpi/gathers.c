@@ -61,8 +61,8 @@ static const struct kind *kind_of(const struct call *c, int shift)
     return strcmp(kind->name, "transposed") == 0 ? kind - 1 : kind;
 }
 
-/* MPICH cuts an allgatherv by the type's extent, and Open MPI chooses how by the size of what is sent:
- * without huddle all ranks have to describe all by one type. */
+/* MPICH cuts an allgatherv by the type's extent, and Open MPI chooses how by the size of what is
+ * sent: without huddle all ranks have to describe all by one type. */
 static bool alike(const struct call *c)
 {
     return c->what == ALLGATHERV && !options.beyond;

@@ -169,8 +169,8 @@ static bool right(const struct made *c, const struct hud_op *op, int me, const u
         unsigned char *want = crew_buffer(piece.bytes);
         contribution(from, c->call, piece.in_at, piece.bytes, want);
         bool sent_from = lies_within(c, me) && from_root(c);
-        fine = fine &&
-               memcmp(out + (sent_from ? piece.in_at : piece.out_at), want, piece.bytes) == 0;
+        fine =
+            fine && memcmp(out + (sent_from ? piece.in_at : piece.out_at), want, piece.bytes) == 0;
         crew_release(want, piece.bytes);
     }
     return fine;

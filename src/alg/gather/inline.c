@@ -17,13 +17,14 @@
  * each operation.
  *
  * Line                       written by   read by    value k, n means
- *   slot[r].set[k % RING]    r            the root   r's block of operation k, of n bytes, is behind
- *                                                    this flag
+ *   slot[r].set[k % RING]    r            the root   r's block of operation k, of n bytes, is
+ *                                                    behind this flag
  *   slot[r].done             r            all others r has finished all operations up to k
  *   slot[r].root[k % RING]   r            r          (plain) who was the root of operation k
  *
  * Edges     R1 -> A1   a rank's copy in           happens before  the root's copy out
- *           R2 -> A2   a root's copies of a half  happen before   the others' next write to its sets
+ *           R2 -> A2   a root's copies of a half  happen before   the others' next write to its
+ *                                                                 sets
  *
  * Deadlock  The root waits for blocks of its own operation, which no rank withholds but for A2; a
  *           rank waits there for operations before its own.
@@ -42,7 +43,7 @@ enum {
 };
 
 static const struct alg_param params[] = {
-    [BUDGET] = { "budget", "B", "all sets of a rank", RING * HUD_LINE, RING << 20, 64 << 10, NULL,
+    [BUDGET] = { "budget", "B", "all sets of a rank", RING *HUD_LINE, RING << 20, 64 << 10, NULL,
                  .tune = "128K,512K" },
     { .name = NULL },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scatter/inline.c - the root puts a block for each rank behind a flag of that rank's own, its first
- * bytes in the flag's line.
+ * scatter/inline.c - the root puts a block for each rank behind a flag of that rank's own, its
+ * first bytes in the flag's line.
  *
  * Source    this project; ring and recycling by halves as in bcast/inline.
  * Shape     p ranks, blocks of n bytes.  The root writes p - 1 blocks, from rank r + 1 on; each
@@ -17,8 +17,8 @@
  * whatever the blocks' bytes are.
  *
  * Line                           written by   read by     value k, n means
- *   slot[r].set[k % RING].cell   root r       its rank    the block of operation k for that rank, of
- *                                                         n bytes, is behind this flag
+ *   slot[r].set[k % RING].cell   root r       its rank    the block of operation k for that rank,
+ *                                                         of n bytes, is behind this flag
  *   slot[r].done                 r            any root    r has finished all operations up to k
  *   slot[r].sent[k % RING]       r            r           (plain) whether r was the root of
  *                                                         operation k
@@ -45,7 +45,7 @@ enum {
 
 static const struct alg_param params[] = {
     [BUDGET] = { "budget", "B", "all sets of a rank, at least a line for each block",
-                 RING * HUD_LINE, RING << 20, 64 << 10, NULL, .tune = "128K,512K" },
+                 RING *HUD_LINE, RING << 20, 64 << 10, NULL, .tune = "128K,512K" },
     { .name = NULL },
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange.c - alltoall, alltoallv and allgather by kernel copies.  `single`: every rank publishes
+ * exchange.c - alltoall(v) and allgather(v) by kernel copies.  `single`: every rank publishes
  * where its blocks are, or a small block itself, and pulls the blocks for it out of the others'
  * buffers.  `push`: it publishes where blocks for it go, and pushes its own into the others'
  * buffers.  Slot, lines and edges of the bounce buffers: single_copy.h.
@@ -270,6 +270,13 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
     }
 }
 
+/* What all of these rows have. */
+#define EXCHANGE_ALG(coll_, name_, doc_, source_)                                                  \
+    {                                                                                              \
+        .coll = #coll_, .name = #name_, .doc = "single copy: " doc_, .source = source_,            \
+        .source = "this project", .family = &HUD_BACKEND(single_family), .run = coll_##_##name_    \
+    }
+
 /* ---- alltoall ---- */
 
 static struct single_part alltoall_sent(const struct coll *c, int rank)
@@ -293,21 +300,11 @@ static void alltoall_push(struct mem *m, const struct coll *c)
 }
 
 ALG_DEFINE(alltoall, single) = {
-    .coll = "alltoall",
-    .name = "single",
-    .doc = "single copy: every rank reads its blocks out of the others' memory",
-    .source = "this project",
-    .family = &HUD_BACKEND(single_family),
-    .run = alltoall_single,
+    EXCHANGE_ALG(alltoall, single, "every rank reads its blocks out of the others' memory"),
 };
 
 ALG_DEFINE(alltoall, push) = {
-    .coll = "alltoall",
-    .name = "push",
-    .doc = "single copy: every rank writes its blocks into the others' memory",
-    .source = "this project",
-    .family = &HUD_BACKEND(single_family),
-    .run = alltoall_push,
+    EXCHANGE_ALG(alltoall, push, "every rank writes its blocks into the others' memory"),
 };
 
 /* ---- alltoallv ---- */
@@ -333,21 +330,11 @@ static void alltoallv_push(struct mem *m, const struct coll *c)
 }
 
 ALG_DEFINE(alltoallv, single) = {
-    .coll = "alltoallv",
-    .name = "single",
-    .doc = "single copy: every rank reads its blocks out of the others' memory",
-    .source = "this project, after alltoall/single",
-    .family = &HUD_BACKEND(single_family),
-    .run = alltoallv_single,
+    EXCHANGE_ALG(alltoallv, single, "every rank reads its blocks out of the others' memory"),
 };
 
 ALG_DEFINE(alltoallv, push) = {
-    .coll = "alltoallv",
-    .name = "push",
-    .doc = "single copy: every rank writes its blocks into the others' memory",
-    .source = "this project, after alltoall/single",
-    .family = &HUD_BACKEND(single_family),
-    .run = alltoallv_push,
+    EXCHANGE_ALG(alltoallv, push, "every rank writes its blocks into the others' memory"),
 };
 
 /* ---- allgather: a rank's block for every other is the same ---- */
@@ -378,21 +365,11 @@ static void allgather_push(struct mem *m, const struct coll *c)
 }
 
 ALG_DEFINE(allgather, single) = {
-    .coll = "allgather",
-    .name = "single",
-    .doc = "single copy: every rank reads the others' blocks out of their memory",
-    .source = "this project, after alltoall/single",
-    .family = &HUD_BACKEND(single_family),
-    .run = allgather_single,
+    EXCHANGE_ALG(allgather, single, "every rank reads the others' blocks out of their memory"),
 };
 
 ALG_DEFINE(allgather, push) = {
-    .coll = "allgather",
-    .name = "push",
-    .doc = "single copy: every rank writes its block into the others' memory",
-    .source = "this project, after alltoall/single",
-    .family = &HUD_BACKEND(single_family),
-    .run = allgather_push,
+    EXCHANGE_ALG(allgather, push, "every rank writes its block into the others' memory"),
 };
 
 /* ---- allgatherv ---- */
@@ -414,19 +391,9 @@ static void allgatherv_push(struct mem *m, const struct coll *c)
 }
 
 ALG_DEFINE(allgatherv, single) = {
-    .coll = "allgatherv",
-    .name = "single",
-    .doc = "single copy: every rank reads the others' blocks out of their memory",
-    .source = "this project, after alltoall/single",
-    .family = &HUD_BACKEND(single_family),
-    .run = allgatherv_single,
+    EXCHANGE_ALG(allgatherv, single, "every rank reads the others' blocks out of their memory"),
 };
 
 ALG_DEFINE(allgatherv, push) = {
-    .coll = "allgatherv",
-    .name = "push",
-    .doc = "single copy: every rank writes its block into the others' memory",
-    .source = "this project, after alltoall/single",
-    .family = &HUD_BACKEND(single_family),
-    .run = allgatherv_push,
+    EXCHANGE_ALG(allgatherv, push, "every rank writes its block into the others' memory"),
 };

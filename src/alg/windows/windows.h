@@ -103,8 +103,8 @@ static inline size_t windows_window_bytes(const long *param, int ranks, size_t m
     return wanted != 0 && wanted < room ? wanted : room;
 }
 
-/* A view of the call: equal blocks, one for each rank; one block, the same for all that it goes to, or
- * in place its own part of the other view; or an array of views, one for each rank. */
+/* A view of the call: equal blocks, one for each rank; one block, the same for all that it goes to,
+ * or in place its own part of the other view; or an array of views, one for each rank. */
 enum windows_cut { WINDOWS_EQUAL, WINDOWS_ONE, WINDOWS_PARTS };
 
 /* Of a collective: how its views are cut; and whether the root alone receives, or sends. */

@@ -34,8 +34,8 @@ uintptr_t hud_narrow_exchange(hud_exchange_by_int *by_int, uintptr_t a, uintptr_
                               uintptr_t i);
 uintptr_t hud_narrow_reduction(hud_reduction_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c,
                                uintptr_t d, uintptr_t e, uintptr_t f);
-/* One block at each rank, or at all but one, and arrays for all: the arguments, of an allgatherv one
- * less.  Arrays that count at the root alone are not looked at elsewhere. */
+/* One block at each rank, and arrays for all: the arguments, of an allgatherv one less.  Arrays
+ * that count at the root alone are not looked at elsewhere. */
 enum hud_narrow_form { HUD_NARROW_ALLGATHERV, HUD_NARROW_GATHERV, HUD_NARROW_SCATTERV };
 uintptr_t hud_narrow_join(hud_exchange_by_int *by_int, enum hud_narrow_form form,
                           const uintptr_t given[9]);

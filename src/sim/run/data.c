@@ -100,7 +100,7 @@ void data_create(const struct request *q, int rank, struct data *d)
     d->op = (struct hud_op){
         .element_bytes = element_bytes(q), .commutative = 1, .combine = combine, .name = "sum"
     };
-    if (has(q, COLL_COUNTS))
+    if (has(q, COLL_COUNTS) && !has(q, COLL_VIEWS))
         d->block_bytes = hud_must(calloc(ranks, sizeof *d->block_bytes));
     if (has(q, COLL_VIEWS))
         d->views = hud_must(calloc(2 * ranks, sizeof *d->views));
