@@ -43,8 +43,8 @@ enum {
 };
 
 static const struct alg_param params[] = {
-    [BUDGET] = { "budget", "B", "all sets of a rank", RING *HUD_LINE, RING << 20, 64 << 10, NULL,
-                 .tune = "128K,512K" },
+    [BUDGET] = { "budget", "B", "all sets of a rank", RING *HUD_LINE, RING << 20, 16 << 10, NULL,
+                 .tune = "64K,256K" },
     { .name = NULL },
 };
 

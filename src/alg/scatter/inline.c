@@ -9,7 +9,8 @@
  * Cost      T = (p - 1) o + l + o     ns; l one line transfer, o a copy of n bytes in the nearest
  *           cache
  *           traffic: 2 (p - 1) n bytes beyond in and out; the root's own block goes from in to out
- * Accepts   n + 8 bytes in a cell: a set's share of one rank, whole lines.
+ * Accepts   n + 8 bytes in a cell: a set's share of one rank, whole lines.  The budget is doubled
+ *           where a line for each rank asks for that, and no more.
  *
  * A root hears of nobody.  So each rank has a ring of RING sets of cells, used by operation number,
  * in two halves; before a half begins, a rank that was a root in the half before last, whose sets
@@ -36,7 +37,7 @@
 #include "alg/block.h"
 
 enum param { BUDGET };
-enum { RING = 8, HALF = RING / 2 };
+enum { RING = 4, HALF = RING / 2 };
 enum {
     HEAD = offsetof(mem_flag, payload),
     BYTES = 24, /* bits of a value that are the bytes of a block */
@@ -44,8 +45,8 @@ enum {
 };
 
 static const struct alg_param params[] = {
-    [BUDGET] = { "budget", "B", "all sets of a rank, at least a line for each block",
-                 RING *HUD_LINE, RING << 20, 64 << 10, NULL, .tune = "128K,512K" },
+    [BUDGET] = { "budget", "B", "all sets of a rank; up to twice that for a line each",
+                 RING *HUD_LINE, RING << 20, 32 << 10, NULL, .tune = "128K,512K" },
     { .name = NULL },
 };
 
@@ -63,8 +64,8 @@ static size_t others(int ranks)
 static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
     size_t room = max_bytes > sizeof(struct slot) ? max_bytes - sizeof(struct slot) : 0,
-           min = RING * others(ranks) * HUD_LINE,
-           wanted = (size_t)param[BUDGET] > min ? (size_t)param[BUDGET] : min,
+           min = RING * others(ranks) * HUD_LINE, budget = (size_t)param[BUDGET],
+           wanted = budget < min && min / 2 <= budget ? min : budget,
            cell = (wanted < room ? wanted : room) / RING / others(ranks) / HUD_LINE * HUD_LINE;
 
     return cell == 0 ? 0 : sizeof(struct slot) + RING * others(ranks) * cell;

@@ -271,11 +271,9 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
 }
 
 /* What all of these rows have. */
-#define EXCHANGE_ALG(coll_, name_, doc_, source_)                                                  \
-    {                                                                                              \
-        .coll = #coll_, .name = #name_, .doc = "single copy: " doc_, .source = source_,            \
-        .source = "this project", .family = &HUD_BACKEND(single_family), .run = coll_##_##name_    \
-    }
+#define EXCHANGE_ALG(coll_, name_, doc_)                                                           \
+    .coll = #coll_, .name = #name_, .doc = "single copy: " doc_, .source = "this project",         \
+    .family = &HUD_BACKEND(single_family), .run = coll_##_##name_
 
 /* ---- alltoall ---- */
 
