@@ -23,7 +23,7 @@ COMMANDS = {
         "print which algorithm would serve a call, and why, here or on a described machine",
     ),
     "simulate": (simulate, "simulate how long collectives take on a described machine"),
-    "validate": (validate, "compare simulated times with recorded measurements"),
+    "validate": (validate, "compare simulated times with measured ones"),
     "tune": (tune, "measure this machine and write a tuning file"),
     "model": (
         model,
