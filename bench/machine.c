@@ -179,6 +179,12 @@ static double assume(const struct row *row, const char *class, const json_t *num
     return row->part * (row->of ? number_of(numbers, strchr(row->of, '.') ? row->of : key) : 1);
 }
 
+/* What is added to something may be nothing. */
+static bool may_be_none(enum over over)
+{
+    return over == HOMES || over == ADDED || over == ADDED_ONCE;
+}
+
 static void measure(const struct measured *on, const struct row *row, json_t *numbers,
                     json_t *unmeasured)
 {
@@ -190,12 +196,13 @@ static void measure(const struct measured *on, const struct row *row, json_t *nu
             (strcmp(row->key, "socket_gbps") == 0 && on->m->sockets == 1))
             continue;
         double value = row->measure(on, c, note);
-        if (!row->why && (value < 0 || (value <= 0 && row->over != ADDED_ONCE))) {
+        bool none = value < 0 || (value <= 0 && !may_be_none(row->over));
+        if (none && !row->why) {
             json_array_append_new(unmeasured, json_pack("{s:s, s:s, s:s}", "table", row->table,
                                                         "key", row->key, "note", note));
             continue;
         }
-        if (value < 0 || (value <= 0 && row->over != HOMES && row->over != ADDED))
+        if (none)
             value = assume(row, class, numbers, note);
         snprintf(key, sizeof key, "%s%s%s", row->key, class[0] ? "." : "", class);
         add(numbers, row->table, key, value, note);

@@ -90,17 +90,18 @@ double measure_kernel(const struct measured *on, int class, char note[MACHINE_NO
 
 /* ---- several readers of one process ---- */
 
-enum { READERS_MAX = 64, WAIT_NS = 3000 };
+enum { READERS_MAX = 64, WAIT_NS = 3000, MANY_BYTES = 4096 };
 
 /* Rank 0 has the bytes, and writes them anew before each round; the others read them at one moment.
  * All processes have this. */
 struct readers {
     struct pinned_meeting meeting;
     int reading; /* so many of them, the others wait */
+    int rounds;
     size_t bytes;
     pid_t owner;
     double when_ns, end_ns[READERS_MAX];
-    double ns[PINNED_ROUNDS]; /* until the last of them has its bytes; negative: refused */
+    double ns[CALL_ROUNDS]; /* until the last of them has its bytes; negative: refused */
 };
 
 static double last_of(const struct readers *s)
@@ -122,7 +123,7 @@ static int body_read(struct member *m, void *arg)
 
     if (!to)
         return 1;
-    for (int r = 0; r < PINNED_ROUNDS; r++) {
+    for (int r = 0; r < s->rounds; r++) {
         memset(m->rank == 0 ? exposed : to, r, s->bytes); /* pages of its own */
         if (m->rank == 0)
             s->owner = getpid();
@@ -153,10 +154,11 @@ static double readers_ns(const struct measured *on, int reading, size_t bytes)
         return -1;
     *s = (struct readers){ .meeting.threads = ranks,
                            .reading = reading < ranks ? reading : ranks - 1,
+                           .rounds = bytes > MANY_BYTES ? PINNED_ROUNDS : CALL_ROUNDS,
                            .bytes = bytes };
     exposed = measured_buffer(bytes);
     if (exposed && members_start(ranks, true, body_read, s, from) == 0 && members_end() == 0)
-        ns = pinned_median(s->ns, PINNED_ROUNDS);
+        ns = pinned_median(s->ns, s->rounds);
     ns = s->ns[0] < 0 ? -1 : ns; /* sorted */
     free(exposed);
     munmap(s, sizeof *s);
