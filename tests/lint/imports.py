@@ -13,7 +13,6 @@ SHARED = "common"
 # command -> commands whose answers it shows
 SEES = {
     "model": {"simulate"},
-    "reproduce": {"simulate"},
     "tune": {"bench"},
     "validate": {"simulate"},
 }
