@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * huddle.h - collective operations through the shared memory of one node.  The only installed
- * header.
+ * huddle.h - collective operations through the shared memory of one node.  The only header to
+ * include; it includes request.h.
  *
  * A *context* belongs to one rank: its settings, its arena of shared memory, its mappings of the
  * other ranks' arenas, its statistics.  A *team* is an ordered set of ranks, like a communicator.
@@ -106,6 +106,10 @@ struct hud_exchange {
                                                           "" or NULL: none */
     int (*interrupted)(void *arg); /* called in long waits; nonzero: the call fails (a revoked
                                       communicator); NULL: never */
+    /* An allgather that does not wait, for set-up by a request; return as above; may be NULL. */
+    int (*start_allgather)(void *arg, const void *mine, size_t bytes, void *all, void **pending);
+    int (*test_allgather)(void *arg, void **pending, int *done);
+    void (*released)(void *arg); /* arg is used no more; may be NULL */
 };
 
 /* Local and cheap: no communication, no shared memory.  The exchange is copied; its arg must stay
@@ -127,8 +131,8 @@ HUD_API void hud_team_decline(hud_team *team);
  */
 HUD_API int hud_team_fail(hud_team *team);
 
-/* Local, never waits; memory returns to the arena when every member has freed the team.  NULL is
- * allowed. */
+/* Local, never waits; memory returns to the arena when every member has freed the team, whose
+ * requests in flight go on until they are over (hud_exchange.released).  NULL is allowed. */
 HUD_API void hud_team_free(hud_team *team);
 
 /* ---- operations of reductions ---------------------------------------------------------------- */
@@ -392,4 +396,5 @@ HUD_API int hud_team_json(hud_team *team, char **json);
 #ifdef __cplusplus
 }
 #endif
+#include "huddle/request.h"
 #endif
