@@ -367,17 +367,18 @@ struct hud_question {
  * parameters; null: falls back to the MPI), "why" (the setting, or the line of a file, that
  * decided), "facts" (those that rules may ask for: oversubscribed, processors, within, groups; and
  * direct: processes of this user can access each other's memory, a guess about this machine even if
- * another one is described; quick: and the kernel copies quickly), "rules" (every rule of the collective, in order, each with its
- * verdict), "pieces" (all sizes), "ordered" (all sizes of operations that do not commute; null: no
- * difference), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: bad question; *json is NULL.
+ * another one is described; quick: and the kernel copies quickly), "rules" (every rule of the
+ * collective, in order, each with its verdict), "pieces" (all sizes), "ordered" (all sizes of
+ * operations that do not commute; null: no difference), "lease" (bytes, slots).  HUD_ERR_ARGUMENT:
+ * bad question; *json is NULL.
  */
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 
 /*
  * JSON of all choices of a collective, for teams of question->ranks to max_ranks ranks and messages
- * of any size (question->bytes does not matter): "processors", "direct", "quick", and "bands": ranges of
- * ranks, each with "min_ranks", "max_ranks", "oversubscribed", and "pieces" and "ordered" as
- * hud_explain_json has them.  Neighbours that choose the same are one band.
+ * of any size (question->bytes does not matter): "processors", "direct", "quick", and "bands":
+ * ranges of ranks, each with "min_ranks", "max_ranks", "oversubscribed", and "pieces" and "ordered"
+ * as hud_explain_json has them.  Neighbours that choose the same are one band.
  * HUD_ERR_ARGUMENT: not understood; *json is NULL.
  */
 HUD_API int hud_choices_json(const struct hud_question *question, int max_ranks, char **json);

@@ -2,8 +2,8 @@
 /* around.c - see around.h; and the public calls about collectives that huddle does not make. */
 #include "core/team/around.h"
 #include "core/check/check.h"
-#include "core/check/longwait.h"
 #include "core/config/log.h"
+#include "core/team/longwait.h"
 #include "core/team/requests.h"
 
 void hud_around_report_order(struct hud_team *team, enum coll_kind kind, enum reason why)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call.c - the public calls on a team: set up at the first collective, choose, run, count. */
 #include "core/check/check.h"
-#include "core/check/longwait.h"
 #include "core/clock.h"
 #include "core/config/log.h"
 #include "core/hash.h"
@@ -9,6 +8,7 @@
 #include "core/team/args.h"
 #include "core/team/around.h"
 #include "core/team/carry_out.h"
+#include "core/team/longwait.h"
 #include "core/team/requests.h"
 
 #include <stdio.h>

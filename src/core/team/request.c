@@ -51,6 +51,9 @@ static void run(struct lane_task *task, struct strand *strand)
     struct hud_request *r = (struct hud_request *)task;
 
     r->strand = strand;
+    r->status = HUD_PASS;
+    if (r->args.collective == HUD_PLACE)
+        return;
     r->status = hud_request_carry_out(r->team, &r->args, strand);
     detach(r->team);
     if (r->status == HUD_PASS)
@@ -145,6 +148,9 @@ bool hud_request_gather(struct hud_team *team, struct strand *strand, const void
 
     if (strand)
         hud_strand_ask(strand, test_round, &round);
+    else if (x->start_allgather) /* requests of other teams advance meanwhile */
+        while (!test_round(&round))
+            hud_request_progress(team->context);
     else
         round.rc = x->allgather(x->arg, mine, bytes, all);
     return round.rc == 0;
@@ -215,16 +221,23 @@ static struct hud_request *enlist(struct hud_team *team, size_t room)
     return r;
 }
 
+static bool is_valid(const struct hud_team *team, const struct hud_args *a)
+{
+    return a->collective == HUD_PLACE ||
+           (a->collective >= 0 && a->collective < COLL_KINDS &&
+            args_valid(hud_collectives[a->collective].flags, team, a));
+}
+
 int hud_request_create(hud_team *team, const struct hud_args *args, const struct hud_passed *passed,
                        hud_request **out)
 {
     if (!out)
         return HUD_ERR_ARGUMENT;
     *out = NULL;
-    if (!team || !args || args->collective < 0 || args->collective >= COLL_KINDS ||
-        !args_valid(hud_collectives[args->collective].flags, team, args))
+    if (!team || !args || !is_valid(team, args))
         return HUD_ERR_ARGUMENT;
-    struct hud_request *r = enlist(team, hud_request_room(team, args));
+    bool place = args->collective == HUD_PLACE;
+    struct hud_request *r = enlist(team, place ? 0 : hud_request_room(team, args));
     if (!r)
         return HUD_ERR_MEMORY;
     r->task.run = run;
@@ -233,7 +246,9 @@ int hud_request_create(hud_team *team, const struct hud_args *args, const struct
     r->context = team->context;
     r->passed = passed ? *passed : (struct hud_passed){ NULL, NULL };
     r->status = HUD_OK;
-    hud_request_copy(r, args);
+    r->args.collective = HUD_PLACE;
+    if (!place)
+        hud_request_copy(r, args);
     *out = r;
     return HUD_OK;
 }
@@ -285,13 +300,24 @@ void hud_requests_destroy(struct hud_context *c)
 
 /* ---- calls ---- */
 
-/* Known before it is started.  Alike on all members, but for a team that is given up: then others
- * find out later. */
-static bool is_passed(const struct hud_team *team)
+/* Known before it is started, where nothing of the team is in flight.  Alike on all members, but for
+ * a team that is given up: then others find out later. */
+static bool is_passed(const struct hud_request *r)
 {
-    return team->state >= TEAM_REFUSED ||
+    const struct hud_team *team = r->team;
+
+    return r->args.collective == HUD_PLACE || team->state >= TEAM_REFUSED ||
            (team->state == TEAM_READY && !hud_request_handled(team)) ||
            (team->state <= TEAM_EARLY && !team->exchange.start_allgather);
+}
+
+/* Counts it, too. */
+static int pass(struct hud_request *r)
+{
+    if (r->args.collective == HUD_PLACE)
+        return HUD_PASS;
+    return r->team->state >= TEAM_REFUSED ? hud_call(r->team, &r->args)
+                                          : hud_request_decline(r->team, &r->args);
 }
 
 int hud_request_start(hud_request *r)
@@ -300,19 +326,25 @@ int hud_request_start(hud_request *r)
         return HUD_ERR_ARGUMENT;
     struct hud_team *team = r->team;
     struct lanes *lanes = &r->context->lanes;
-    int status = HUD_OK;
     hud_lanes_lock(lanes);
-    bool passed = !team->lane.first && is_passed(team);
+    bool passed = !team->lane.first && is_passed(r);
     if (!passed) {
         team->before = true;
         hud_lanes_start(lanes, &team->lane, &r->task);
     }
     hud_lanes_unlock(lanes);
-    if (passed && team->state >= TEAM_REFUSED)
-        status = r->status = hud_call(team, &r->args);
-    else if (passed)
-        status = r->status = hud_request_decline(team, &r->args);
-    return status == HUD_PASS ? HUD_PASS : HUD_OK;
+    if (!passed)
+        return HUD_OK;
+    r->status = pass(r);
+    return r->status == HUD_PASS ? HUD_PASS : HUD_OK;
+}
+
+int hud_request_peek(hud_request *r, int *done)
+{
+    if (!r || !done)
+        return HUD_ERR_ARGUMENT;
+    *done = lanes_is_over(&r->task);
+    return *done ? r->status : HUD_OK;
 }
 
 int hud_request_test(hud_request *r, int *done)
@@ -321,8 +353,7 @@ int hud_request_test(hud_request *r, int *done)
         return HUD_ERR_ARGUMENT;
     if (!lanes_is_over(&r->task))
         (void)hud_lanes_advance(&r->context->lanes);
-    *done = lanes_is_over(&r->task);
-    return *done ? r->status : HUD_OK;
+    return hud_request_peek(r, done);
 }
 
 int hud_request_wait(hud_request *r)
