@@ -300,8 +300,8 @@ void hud_requests_destroy(struct hud_context *c)
 
 /* ---- calls ---- */
 
-/* Known before it is started, where nothing of the team is in flight.  Alike on all members, but for
- * a team that is given up: then others find out later. */
+/* Known before it is started, where nothing of the team is in flight.  Alike on all members, except
+ * for a team that is given up: then others find out later. */
 static bool is_passed(const struct hud_request *r)
 {
     const struct hud_team *team = r->team;
