@@ -8,8 +8,9 @@
  *
  * The environment (HUDDLE_*) chooses algorithms and parameters, as for any program.  "bare_barrier"
  * and "bare_bcast" need two ranks.  --ring sets the bytes that they copy at once and the number of
- * buffers (default 32768:4).  Nonblocking and persistent calls are waited for at once.  A call that huddle does not handle counts as refused.  Exit status:
- * 0, 1 wrong bytes or a process that died, 2 bad arguments.
+ * buffers (default 32768:4).  Nonblocking and persistent calls are waited for at once.  A call that
+ * huddle does not handle counts as refused.  Exit status: 0, 1 wrong bytes or a process that died,
+ * 2 bad arguments.
  */
 #include "bare.h"
 #include "data.h"
