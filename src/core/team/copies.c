@@ -182,7 +182,8 @@ void hud_request_copy(struct hud_request *r, const struct hud_args *a)
         r->args.in = &r->in;
     }
     if (has_outs(r->team, a)) {
-        r->args.out = a->out == a->in ? r->args.in : copy_views(r, a->out, &at);
+        r->args.out =
+            has_ins(r->team, a) && a->out == a->in ? r->args.in : copy_views(r, a->out, &at);
     } else if (a->out) {
         copy_view(r, a->out, &r->out, &r->packed_out);
         r->args.out = &r->out;
