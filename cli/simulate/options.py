@@ -76,7 +76,7 @@ def add_arguments(parser):
         ),
     )
     parser.add_argument(
-        "--root", type=whole(), metavar="N", help="root of broadcasts and reductions (default: 0)"
+        "--root", type=whole(), metavar="N", help="root, of collectives that have one (default: 0)"
     )
     parser.add_argument(
         "--method",

@@ -263,7 +263,7 @@ class Asked(unittest.TestCase):
             (("barrier", *there, "--bytes", "8"), "--bytes: a barrier has none"),
             (
                 ("barrier", *there, "--root", "0"),
-                "--root: barrier has none (accepted: with bcast and reduce)",
+                "--root: barrier has none (accepted: with bcast and reduce and gather and ",
             ),
             (
                 ("bcast", *there, "--method", "loop", "--skew", "100"),
