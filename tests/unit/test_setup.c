@@ -142,17 +142,17 @@ static void nonsense_is_refused(void **state)
 
 static void slices_lie_in_arenas(void **state)
 {
-    enum { ARENA = 1 << 20, SLICE = 8192 };
+    enum { ARENA = 1 << 20, SLICE = 8192, FIRST = 1 << 15 };
     static const struct {
         uint64_t offset;
         enum reason reason, verdict;
     } cases[] = {
-        { 4096, REASON_NONE, REASON_NONE },
+        { FIRST, REASON_NONE, REASON_NONE },
         { ARENA - SLICE, REASON_NONE, REASON_NONE },
         { ARENA - SLICE + HUD_LINE, REASON_NONE, REASON_EXCHANGE },
         { ARENA, REASON_NONE, REASON_EXCHANGE },
         { 0, REASON_NONE, REASON_EXCHANGE },
-        { 4097, REASON_NONE, REASON_EXCHANGE },
+        { FIRST + 1, REASON_NONE, REASON_EXCHANGE },
         { UINT64_MAX - HUD_LINE + 1, REASON_NONE, REASON_EXCHANGE },
         { 0, REASON_LEASE, REASON_LEASE },
         { 0, REASON_COUNT, REASON_EXCHANGE },
@@ -160,9 +160,9 @@ static void slices_lie_in_arenas(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct reply replies[RANKS] = { { .offset = 4096 },
+        struct reply replies[RANKS] = { { .offset = FIRST },
                                         { .offset = cases[i].offset, .reason = cases[i].reason },
-                                        { .offset = 4096 } };
+                                        { .offset = FIRST } };
         assert_int_equal(hud_reply_verdict(replies, hellos, RANKS, SLICE, &who), cases[i].verdict);
         assert_int_equal(who, cases[i].verdict == REASON_NONE ? RANKS - 1 : 1);
     }
