@@ -163,7 +163,7 @@ static const struct alg_family family = {
 static bool accepts(const struct coll *c, int ranks)
 {
     (void)ranks;
-    return c->bytes + HUD_LINE - CONTRIBUTION_LINE <= cell_bytes(c);
+    return c->bytes <= cell_bytes(c) - (HUD_LINE - CONTRIBUTION_LINE);
 }
 
 /* ---- inline ---- */
