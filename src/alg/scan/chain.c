@@ -44,9 +44,9 @@ enum param { FRAGMENT, BUDGET };
 
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes that a rank passes on at a time; no more than a cell",
-                   64, 1 << 20, 4 << 10, NULL, .per_call = true, .tune = "1K,2K,8K,16K" },
+                   64, 1 << 20, 8 << 10, NULL, .per_call = true, .tune = "2K,4K,16K,32K" },
     [BUDGET] = { "budget", "B", "bytes of the window, 4 cells", CELLS *HUD_ELEMENT_MAX, 1 << 22,
-                 64 << 10, NULL },
+                 128 << 10, NULL },
     { .name = NULL },
 };
 

@@ -48,9 +48,9 @@ enum param { BUDGET, SEGMENT };
 
 static const struct alg_param params[] = {
     [BUDGET] = { "budget", "B", "16 contributions, each with its flag", 16 * HUD_LINE, 1 << 24,
-                 64 << 10, NULL },
-    [SEGMENT] = { "segment", "1", "ranks of a segment; 0: about the square root of all", 0, 1 << 16,
-                  0, NULL, .per_call = true },
+                 66 << 10, NULL },
+    [SEGMENT] = { "segment", "1", "of segments: ranks of one; 0: about the square root of all", 0,
+                  1 << 16, 0, NULL, .per_call = true },
     { .name = NULL },
 };
 
