@@ -46,8 +46,8 @@ enum {
 int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS][2]);
 
 /* machine_bytes.c: a quarter of a core's own cache; a share of the shared cache for each of the
- * threads, beyond their own caches, 0: not known; bytes on pages of their own, for free(), NULL: out
- * of memory. */
+ * threads, beyond their own caches, 0: not known; bytes on pages of their own, for free(), NULL:
+ * out of memory. */
 size_t measured_share(const struct measured *on);
 size_t measured_beyond(const struct measured *on, int threads);
 unsigned char *measured_buffer(size_t bytes);

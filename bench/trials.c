@@ -15,8 +15,8 @@
  *   {"line_before_ns": 90.1, "line_after_ns": 90.3, "figures": [{"candidate": 0, "refused": 0,
  *   "wrong": 0, "took_ns": [210.0, ...]}, ...]}
  * The times of a candidate that refused calls mean nothing.  struct shots_plan in shots.h explains
- * the numbers of a line; LINE 0: the line transfer is not measured.  The program ends with its input.  Exit status: 0, 1 a process died, 2 bad
- * arguments.
+ * the numbers of a line; LINE 0: the line transfer is not measured.  The program ends with its
+ * input.  Exit status: 0, 1 a process died, 2 bad arguments.
  */
 #include "members/members.h"
 #include "teams.h"

@@ -2,41 +2,30 @@
 """The command line: one row per command.  Only `run --explain` comes here of `run` (src/launch)."""
 
 import argparse
+import importlib
 import os
 import sys
 
-from . import bench, explain, info, model, reproduce, run, settings, simulate, tune, validate, who
 from .common import stop
 from .common.layout import Trouble
 
-# name -> (its module, with add_arguments(parser) and main(options, command, layout); its help text)
+# Help of each command.  Its module has its name, add_arguments(parser), and
+# main(options, command, layout).
 COMMANDS = {
-    "run": (run, "run an MPI program with huddle"),
-    "bench": (bench, "measure collectives, of huddle and of other MPIs, side by side"),
-    "who": (who, "print which ranks of a running job wait for which, inside huddle's collectives"),
-    "info": (
-        info,
-        "print the machine, a team's groups and pages, the MPIs found, the settings in effect",
-    ),
-    "explain": (
-        explain,
-        "print which algorithm would serve a call, and why, here or on a described machine",
-    ),
-    "simulate": (simulate, "simulate how long collectives take on a described machine"),
-    "validate": (validate, "compare simulated times with recorded measurements"),
-    "tune": (tune, "measure this machine and write a tuning file"),
+    "run": "run an MPI program with huddle",
+    "bench": "measure collectives, of huddle and of other MPIs, side by side",
+    "who": "print which ranks of a running job wait for which, inside huddle's collectives",
+    "info": "print the machine, a team's groups and pages, the MPIs found, the settings in effect",
+    "explain": "print which algorithm would serve a call, and why, here or on a described machine",
+    "simulate": "simulate how long collectives take on a described machine",
+    "validate": "compare simulated times with recorded measurements",
+    "tune": "measure this machine and write a tuning file",
     "model": (
-        model,
-        (
-            "print what time models predict for a collective on a described machine: limits, times,"
-            " the best parameters"
-        ),
+        "print what time models predict for a collective on a described machine: limits, times,"
+        " the best parameters"
     ),
-    "reproduce": (reproduce, "compare the papers' results with those of formulas and simulation"),
-    "settings": (
-        settings,
-        "print every setting: what it does, its default, its value and where that comes from",
-    ),
+    "reproduce": "compare the papers' results with those of formulas and simulation",
+    "settings": "print every setting: what it does, its default, its value and where that is from",
 }
 
 
@@ -51,16 +40,22 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def parser_of():
+def module_of(command):
+    """Imported when its command is asked for: all of them take longer than most answers."""
+    return importlib.import_module("." + command, __package__)
+
+
+def parser_of(asked):
+    """Has the arguments of the command that is asked for (None: there is none)."""
     parser = Parser(
         prog="huddle", description="Fast collectives of unmodified MPI programs inside a node."
     )
     parser.add_argument("--version", action="store_true", help="print the library's version")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, (module, words) in COMMANDS.items():
-        module.add_arguments(
-            commands.add_parser(name, help=words, description=words, allow_abbrev=False)
-        )
+    for name, words in COMMANDS.items():
+        one = commands.add_parser(name, help=words, description=words, allow_abbrev=False)
+        if name == asked:
+            module_of(name).add_arguments(one)
     return parser
 
 
@@ -72,7 +67,7 @@ def discard_output():
 def obey(arguments, layout):
     """Returns the exit status; its output may not have been written yet."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
-    parser = parser_of()
+    parser = parser_of(next((word for word in arguments if word in COMMANDS), None))
     try:
         options = parser.parse_args(arguments[:cut])
     except SystemExit as end:  # a parser's own: --help, or bad words
@@ -84,7 +79,7 @@ def obey(arguments, layout):
     if not options.command:
         parser.print_help()
         return 2
-    return COMMANDS[options.command][0].main(options, arguments[cut + 1 :], layout)
+    return module_of(options.command).main(options, arguments[cut + 1 :], layout)
 
 
 def main(arguments, layout):

@@ -15,9 +15,12 @@ EXAMPLES = """examples:
   huddle bench barrier --algorithm all --bare           every barrier, compared with two plain flags
   huddle bench IMB-MPI1 Bcast -off_cache 20,64 -iter 1000 -msglog 6:24 -root_shift 1
   huddle bench osu_bcast -m 8:1048576 -i 1000 -x 100 -f
+  huddle bench reduce --ranks 4 --compare "gather fragment=8K" --compare tree
 
 Ctrl-C ends the running launch and prints the figures measured so far.
 """ + places.HELP
+
+CANDIDATE = "ALGORITHM [PARAMETER=VALUE ...] [HUDDLE_SETTING=VALUE ...]; own: huddle's choice"
 
 
 def msglog(text):
@@ -169,6 +172,16 @@ def add_whom(parser):
         default=[],
         metavar="NAME=VALUE",
         help="a setting of huddle, for example HUDDLE_LEASE=1M (see huddle settings)",
+    )
+    parser.add_argument(
+        "--compare",
+        action="append",
+        default=[],
+        metavar="CANDIDATE",
+        help=(
+            f"without MPI: settings in turn, on one team; ratios to the first.  {CANDIDATE}."
+            "  huddle settings prints the parameters"
+        ),
     )
     parser.add_argument(
         "--bare",

@@ -9,7 +9,7 @@ import sys
 from ..common import launching, stop
 from ..common.progress import Progress
 from ..common.text import heading, table
-from . import arguments, report, stats
+from . import arguments, compare, report, stats
 from .arguments import add_arguments  # noqa: F401  (of every command)
 from .campaign import Campaign
 from .tables import bare_lines, missing_lines, summary_lines, tables
@@ -61,14 +61,22 @@ def about_of(layout, variants, missing, campaign, command):
     }
 
 
-def main(options, _command, layout):
-    options = arguments.settle(options, known_collectives(layout))
+def prepare(options, layout):
+    """(campaign, variants, MPIs that are missing)"""
+    if options.compare:
+        compare.check(options)
+        return compare.Comparison(options, layout), compare.variants_of(options), []
     launching.check_launcher(layout)
-    report.check_files(options, warn)
     variants, missing = choose(options, layout, warn)
     for variant in variants:
         program(layout, variant)
-    campaign = Campaign(options, layout, variants)
+    return Campaign(options, layout, variants), variants, missing
+
+
+def main(options, _command, layout):
+    options = arguments.settle(options, known_collectives(layout))
+    report.check_files(options, warn)
+    campaign, variants, missing = prepare(options, layout)
     with Progress(len(campaign.turns()), "measuring") as progress:
         interrupt = campaign.run(progress.step)
     ours, peers = ([v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer"))

@@ -163,8 +163,10 @@ def tables(rows, details=False):
 
 
 def summary_lines(rows):
+    best = {row.best for row in rows if row.best}
+    whose = f"the time of {best.pop()}" if len(best) == 1 else "the best peer's time"
     return [
-        f"{collective}, {ranks} ranks, {line}: {name} takes {mean:.2f} of the best peer's time"
+        f"{collective}, {ranks} ranks, {line}: {name} takes {mean:.2f} of {whose}"
         f" (geometric mean of {sizes} sizes)"
         for ranks, _bind, collective, line, name, mean, sizes in summaries(rows)
     ]

@@ -11,7 +11,7 @@ from . import grid, tuning_file
 from .budget import Budget
 from .screen import Group
 from .state import State
-from .trials import kept_settings
+from ..common.trials import kept_settings
 
 MINUTES, QUICK_MINUTES = 5, 1
 MOST_MINUTES = 24 * 60

@@ -12,7 +12,7 @@ import statistics
 from ..common.candidates import settings_text
 from . import stats
 from .parameters import combinations
-from .trials import Ended, Plan, Trials, times_of
+from ..common.trials import Ended, Plan, Trials, times_of
 
 ENTRIES, MORE, CONTEXTS = 4, 2, 64  # in a cell: of the first look, from elsewhere; in a launch
 PROMISE, BEHIND = 0.96, 1.15  # a ratio that is worth a contest; times the best: not worth one

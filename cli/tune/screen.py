@@ -13,7 +13,7 @@ from ..common.candidates import differs, settings_text
 from . import grid
 from .parameters import singles
 from .state import Cell
-from .trials import Ended, Plan, Trials, times_of
+from ..common.trials import Ended, Plan, Trials, times_of
 
 OWN = 0  # the candidate that serves now; it is in every comparison
 CONTEXTS = 64  # of one launch

@@ -15,7 +15,7 @@ from ..common.sizes import written
 from . import stats, tuning_file
 from .contest import one_launch
 from .state import Cell, thinned
-from .trials import Ended, Trials
+from ..common.trials import Ended, Trials
 from .tuning_file import Rule
 
 NARROW, WIDE, FILE = "narrow", "wide", "file"

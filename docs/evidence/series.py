@@ -140,8 +140,9 @@ def measured_rows(words, answer):
     cores = answer["machine"]["cores"]
     allowed = option(words, "-c")  # of taskset
     cores = len(allowed.split(",")) if allowed else cores
-    for row in answer["rows"]:
-        (label, cell), *_ = row["cells"].items()
+    for row, (label, cell) in (
+        (row, one) for row in answer["rows"] for one in row["cells"].items()
+    ):
         algorithm = label.removeprefix("huddle").strip()
         yield [
             row["collective"],

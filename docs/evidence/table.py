@@ -32,6 +32,7 @@ RANGE = HERE / "range.csv"
 FACTORS = {"1/3": 1 / 3, "1": 1.0, "3": 3.0}  # of gap_ns, and of serve_ns
 POINTS = list(itertools.product(FACTORS, FACTORS))
 COLUMNS = "collective,ranks,regime,bytes,algorithm,gap,serve,us,machine".split(",")
+NEAR_NS = 110  # a shorter line transfer: the ranks share a cache
 TIE = 1.05  # times the least: as good; the row stays as it is
 KEYS = (  # of a row that say which calls it serves, or what it rests on
     "ranks bytes oversubscribed direct quick within fallback evidence holds cheaper_than".split()
@@ -299,6 +300,11 @@ def serves(row, data):
     )
 
 
+def apart(line_ns):
+    """Only times of one class are compared: a line transfer may take 40 ns, or 210."""
+    return ("near" if series.span(line_ns)[0] < NEAR_NS else "far") if line_ns else "not known"
+
+
 def contradictions(collective, row):
     """(where, us of the row, us of the fastest, that one) of measured times that are longer."""
     for number in row.get("evidence", "").split():
@@ -306,7 +312,8 @@ def contradictions(collective, row):
         for line in series.read(number)[1]:
             if line["kind"] == "measured" and line["collective"] == collective:
                 if serves(row, line):
-                    where = (number, line["machine"], line["ranks"], line["regime"], line["bytes"])
+                    team = (line["machine"], apart(line["line_ns"]), line["ranks"], line["regime"])
+                    where = (number, *team, line["bytes"])
                     times = places.setdefault(where, {})
                     times[line["algorithm"]] = series.span(line["us"])
         for where, times in places.items():

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * huddle.h - collective operations through the shared memory of one node.  The only installed
- * header.
+ * huddle.h - collective operations through the shared memory of one node.  The only header to
+ * include; it includes request.h.
  *
  * A *context* belongs to one rank: its settings, its arena of shared memory, its mappings of the
  * other ranks' arenas, its statistics.  A *team* is an ordered set of ranks, like a communicator.
@@ -106,6 +106,10 @@ struct hud_exchange {
                                                           "" or NULL: none */
     int (*interrupted)(void *arg); /* called in long waits; nonzero: the call fails (a revoked
                                       communicator); NULL: never */
+    /* An allgather that does not wait, for set-up by a request; return as above; may be NULL. */
+    int (*start_allgather)(void *arg, const void *mine, size_t bytes, void *all, void **pending);
+    int (*test_allgather)(void *arg, void **pending, int *done);
+    void (*released)(void *arg); /* arg is used no more; may be NULL */
 };
 
 /* Local and cheap: no communication, no shared memory.  The exchange is copied; its arg must stay
@@ -127,8 +131,8 @@ HUD_API void hud_team_decline(hud_team *team);
  */
 HUD_API int hud_team_fail(hud_team *team);
 
-/* Local, never waits; memory returns to the arena when every member has freed the team.  NULL is
- * allowed. */
+/* Local, never waits; memory returns to the arena when every member has freed the team, whose
+ * requests in flight go on until they are over (hud_exchange.released).  NULL is allowed. */
 HUD_API void hud_team_free(hud_team *team);
 
 /* ---- operations of reductions ---------------------------------------------------------------- */
@@ -365,17 +369,18 @@ struct hud_question {
  * parameters; null: falls back to the MPI), "why" (the setting, or the line of a file, that
  * decided), "facts" (those that rules may ask for: oversubscribed, processors, within, groups; and
  * direct: processes of this user can access each other's memory, a guess about this machine even if
- * another one is described; quick: and the kernel copies quickly), "rules" (every rule of the collective, in order, each with its
- * verdict), "pieces" (all sizes), "ordered" (all sizes of operations that do not commute; null: no
- * difference), "lease" (bytes, slots).  HUD_ERR_ARGUMENT: bad question; *json is NULL.
+ * another one is described; quick: and the kernel copies quickly), "rules" (every rule of the
+ * collective, in order, each with its verdict), "pieces" (all sizes), "ordered" (all sizes of
+ * operations that do not commute; null: no difference), "lease" (bytes, slots).  HUD_ERR_ARGUMENT:
+ * bad question; *json is NULL.
  */
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 
 /*
  * JSON of all choices of a collective, for teams of question->ranks to max_ranks ranks and messages
- * of any size (question->bytes does not matter): "processors", "direct", "quick", and "bands": ranges of
- * ranks, each with "min_ranks", "max_ranks", "oversubscribed", and "pieces" and "ordered" as
- * hud_explain_json has them.  Neighbours that choose the same are one band.
+ * of any size (question->bytes does not matter): "processors", "direct", "quick", and "bands":
+ * ranges of ranks, each with "min_ranks", "max_ranks", "oversubscribed", and "pieces" and "ordered"
+ * as hud_explain_json has them.  Neighbours that choose the same are one band.
  * HUD_ERR_ARGUMENT: not understood; *json is NULL.
  */
 HUD_API int hud_choices_json(const struct hud_question *question, int max_ranks, char **json);
@@ -393,4 +398,5 @@ HUD_API int hud_team_json(hud_team *team, char **json);
 #ifdef __cplusplus
 }
 #endif
+#include "huddle/request.h"
 #endif

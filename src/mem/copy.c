@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * copy.c - copies that tell the caches more than memcpy does: one whose destination does not go into
- * them, and one whose source leaves those of other processors.
+ * copy.c - copies that tell the caches more than memcpy does: one whose destination does not go
+ * into them, and one whose source leaves those of other processors.
  *
  * memcpy decides by the length of one call, which in a pipeline is a fragment's, so it never does
  * this for a message of many of them.  A store that misses reads the line first: one that streams

@@ -47,9 +47,9 @@ struct topo {
 };
 
 /*
- * Asks hwloc; description as in hud_topo_load_described, NULL: this machine.  In libhuddle hwloc and
- * this function are in a library that it loads at the first call (src/late): of a job's ranks only a
- * few need them.
+ * Asks hwloc; description as in hud_topo_load_described, NULL: this machine.  In libhuddle hwloc
+ * and this function are in a library that it loads at the first call (src/late): of a job's ranks
+ * only a few need them.
  */
 struct topo *hud_topo_discover(const char *description);
 

@@ -302,6 +302,8 @@ class Programs(unittest.TestCase):
                 "1",
                 "--shots",
                 "4",
+                "--figure-ms",
+                "20",
                 "--with",
                 "ompi4",
                 LD_PRELOAD=library,
@@ -401,6 +403,33 @@ class Command(unittest.TestCase):
             "--against",
             "none",
         )  # says nothing: all is taken
+
+    def test_candidates_on_one_team(self):
+        words = ("bench", "reduce", "--bytes", "8K", "--launches", "1", "--figure-ms", "5")
+        names = ("gather fragment=8K", "tree", "own huddle_prefetch=0")
+        words += tuple(word for name in names for word in ("--compare", name))
+        with tempfile.TemporaryDirectory() as scratch:
+            path = os.path.join(scratch, "rows.json")
+            answer = call(HUDDLE, *words, "--json", path)
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            with open(path, encoding="utf-8") as file:
+                samples = json.load(file)["samples"]
+        self.assertEqual(list(names), [sample["variant"] for sample in samples])
+        self.assertTrue(all(sample["median_ns"] > 0 for sample in samples))
+
+    def test_what_cannot_be_compared_is_one_line(self):
+        for words, said in (
+            (("tree",), "two candidates or more"),
+            (("tree", "bush"), r"no reduce/bush \(accepted: own, "),
+            (("tree", "gather height=3"), "reduce/gather has no parameter height"),
+            (("tree", "gather fragment"), "'fragment': not understood"),
+            (("tree", "slices", "--against=none"), "--compare and --against exclude each other"),
+        ):
+            words = [w if w.startswith("--") else f"--compare={w}" for w in words]
+            answer = call(HUDDLE, "bench", "reduce", *words)
+            with self.subTest(words=words):
+                self.assertEqual(2, answer.returncode)
+                self.assertRegex(answer.stderr, r"^huddle: bench: [^\n]*" + said + r"[^\n]*\n$")
 
     def test_a_peer_that_is_not_there_is_missing_in_the_end(self):
         with tempfile.TemporaryDirectory() as path:

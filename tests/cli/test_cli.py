@@ -114,12 +114,23 @@ class Run(unittest.TestCase):
                 self.assertIn(said, answer.stderr)
 
     def test_starts_no_python(self):
-        """It would be found on PATH; every other command needs it."""
-        with tempfile.TemporaryDirectory() as empty:
+        """In an installation without the CLI, which every other command needs."""
+        with tempfile.TemporaryDirectory() as prefix:
+            os.mkdir(os.path.join(prefix, "bin"))
+            alone = shutil.copy(HUDDLE, os.path.join(prefix, "bin"))
+            os.symlink(os.path.join(BUILD, "lib"), os.path.join(prefix, "lib"))
+
+            def answer_to(*words):
+                run = [alone, *words]
+                clean = clean_environment()
+                return subprocess.run(run, capture_output=True, text=True, env=clean, check=False)
+
             for words in ((), ("--stats", "--set", "HUDDLE_MEMORY=1M")):
-                answer = huddle("run", *words, "--", "/bin/sh", "-c", "echo here", PATH=empty)
+                answer = answer_to("run", *words, "--", "/bin/sh", "-c", "echo here")
                 self.assertEqual((0, "here\n"), (answer.returncode, answer.stdout), answer.stderr)
-            self.assertNotEqual(0, huddle("settings", PATH=empty).returncode)
+            answer = answer_to("settings")
+            self.assertEqual(1, answer.returncode)
+            self.assertRegex(answer.stderr, r"^huddle: cannot run [^\n]*cli: [^\n]*\n$")
 
     def test_options_as_they_may_be_written(self):
         seen = seen_by_command("--set=HUDDLE_MEMORY=1M", "--set", "HUDDLE_MEMORY=2", "--stats", "f")

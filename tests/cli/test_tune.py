@@ -31,7 +31,7 @@ from huddle_cli.common.sizes import number  # noqa: E402
 from huddle_cli.tune.grid import Team  # noqa: E402
 from huddle_cli.tune.state import Cell, State  # noqa: E402
 from huddle_cli.tune.stats import Figure  # noqa: E402
-from huddle_cli.tune.trials import KEPT, Plan, Trials  # noqa: E402
+from huddle_cli.common.trials import KEPT, Plan, Trials  # noqa: E402
 
 GENEROUS_S = 60  # beyond what was announced: that it is no multiple of it
 
@@ -362,7 +362,7 @@ class Runs(Scratch):
         self.assertIn("at most 0.1 minute(s)", answer.stdout)
 
     def test_other_mpis_are_measured_in_turn(self):
-        words = ("--ranks", "2", "--collectives", "bcast", "--bytes", "1K", "--minutes", "0.4")
+        words = ("--ranks", "2", "--collectives", "bcast", "--bytes", "1K", "--minutes", "0.2")
         answer = self.tune("--against", "all", *words)
         if "no MPI found" in answer.stderr:
             self.skipTest("no MPI here")

@@ -27,7 +27,7 @@ import time
 from typing import NamedTuple
 
 SRC = pathlib.Path(__file__).resolve().parents[2] / "src"
-sys.path.insert(0, str(SRC / "alg"))
+sys.path.insert(0, str(SRC.parent / "cmake"))
 from edges import files, read  # noqa: E402
 
 SHAPES = ((3, ()), (4, ("--groups",)), (8, ("--groups",)))

@@ -6,14 +6,14 @@ file's head declares each edge.
 
 usage: lint_edges.py [FILE...]     (none: all algorithms, and the core's protocols)
 
-How edges are declared and labelled: src/alg/edges.py.  One label may be on several lines.
+How edges are declared and labelled: cmake/edges.py.  One label may be on several lines.
 """
 
 import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "src/alg"))
+sys.path.insert(0, str(ROOT / "cmake"))
 from edges import (
     files,
     read,

@@ -80,6 +80,7 @@ BAD = (
     (form, "src/core/a.c", "int x;\n", "SPDX"),
     (form, "cli/a.py", "# " + "x" * 99 + "\n", "cli/a.py:1: more than 100 columns"),
     (form, "src/core/a.c", SPDX + "int x;\n" * 500, "more than 400"),
+    (form, "src/core/a.c", SPDX + "/* " + "x" * 99 + " */\n", "a.c:2: more than 100 columns"),
     (form, "src/alg/bcast/a.c", SPDX + "int x;\n" * 200, "lines of code"),
     (
         form,

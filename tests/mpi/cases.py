@@ -257,7 +257,7 @@ CASES = [
     Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
 
     # Two algorithms in turn, and then the faster one, in every program above and in threads.
-    *[Case("adapt", f"{program}, {ranks} ranks", mpis, ranks, words, env=ADAPT, seconds=200, tried=program == "reductions", again=ranks == 2, **handled(program))
+    *[Case("adapt", f"{program}, {ranks} ranks", mpis, ranks, words, env=ADAPT, seconds=200, tried=program != "exchanges", again=ranks == 2 or program == "reductions", **handled(program))
       for ranks, mpis in ((2, BOTH), (4, ALL)) for program, words in (("differential", DIFFERENTIAL), ("reductions", ("{bin}/reductions", "--beyond")),
                                                                      ("exchanges", ("{bin}/exchanges", "--beyond")))],
     Case("adapt", "checked", BOTH, 2, PROGRAMS["reductions"], env={**ADAPT, **CHECK}, **handled("reductions")),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kept.c - one rank has no private memory left, as far as huddle asks for it, and many communicators
- * are used.  What huddle keeps for that serves some.  Then the job ends with a line: the rank cannot
- * tell the others, who would wait for it for ever.
+ * kept.c - one rank has no private memory left, as far as huddle asks for it, and many
+ * communicators are used.  What huddle keeps for that serves some.  Then the job ends with a line:
+ * the rank cannot tell the others, who would wait for it for ever.
  */
 #define _GNU_SOURCE
 #include "check.h"

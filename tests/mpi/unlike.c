@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-enum { SECONDS_OF_SILENCE = 3 };
+enum { SECONDS_OF_SILENCE = 2 };
 
 static int number;
 static long long numbers[64], gathered[64];

@@ -8,8 +8,8 @@
  * order nor the bracketing may change; the others get a + b.
  *
  * Some ranks may count less than the others, as in wrong programs.  A broadcast and exchanges bring
- * what both ends have counted, but in place a block that is cut may hold anything.  A reduction must
- * fail on all ranks and write nothing.
+ * what both ends have counted, but in place a block that is cut may hold anything.  A reduction
+ * must fail on all ranks and write nothing.
  */
 #ifndef HUD_CALLS_H
 #define HUD_CALLS_H

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALGORITHMS = ROOT / "src" / "alg"
-sys.path.insert(0, str(ALGORITHMS))
+sys.path.insert(0, str(ROOT / "cmake"))
 from edges import files, read  # noqa: E402
 
 DEFINED = re.compile(r"^ALG_DEFINE\((\w+), (\w+)\)", re.MULTILINE)

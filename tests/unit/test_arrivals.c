@@ -288,8 +288,8 @@ static void nothing_is_sent_to_another_network(void **state)
     assert_int_equal(hud_handover_look(&b.peers.sock, &seen), HANDOVER_NONE);
 }
 
-/* Nothing can come from a rank without a socket, nor reach it: nobody waits, and other teams are not
- * refused for that. */
+/* Nothing can come from a rank without a socket, nor reach it: nobody waits, and other teams are
+ * not refused for that. */
 static void nobody_waits_for_a_rank_without_a_socket(void **state)
 {
     struct peer_card two[2] = { cards[0], cards[1] };

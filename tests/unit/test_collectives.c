@@ -10,8 +10,8 @@
 #include "alg/alg.h"
 #include "calls.h"
 #include "core/arena/direct.h"
-#include "core/check/longwait.h"
 #include "core/team/guard.h"
+#include "core/team/longwait.h"
 
 #include <ctype.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_differ.c - two members' counts, stopped at every step: who makes the same calls is never said
- * to make others, and who makes others is found once both have counted them. */
+/* test_differ.c - two members' counts, stopped at every step: who makes the same calls is never
+ * said to make others, and who makes others is found once both have counted them. */
 #include "core/check/differ.h"
 
 #include <setjmp.h>

@@ -2,49 +2,22 @@
 /* test_first.c - a team of threads that begins with its n-th collective: who takes which call, and
  * what the ranks ask of each other. */
 #include "core/team/team.h"
+#include "three.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
-enum { RANKS = 3, CALLS = 6, CELL_BYTES = 2048 };
-
-static pthread_barrier_t meet;
-static char cell[RANKS][CELL_BYTES];
+enum { CALLS = 6 };
 
 struct member {
-    int rank, gathers;
+    struct one_of_three one;
     const char *setting;
     int status[CALLS], asked[CALLS]; /* of each call; allgathers so far */
     enum reason reason;
 };
-
-static int rank_of(void *arg)
-{
-    return ((struct member *)arg)->rank;
-}
-
-static int size_of(void *arg)
-{
-    (void)arg;
-    return RANKS;
-}
-
-static int allgather(void *arg, const void *mine, size_t bytes, void *all)
-{
-    struct member *m = arg;
-
-    m->gathers++;
-    memcpy(cell[m->rank], mine, bytes);
-    pthread_barrier_wait(&meet);
-    for (int r = 0; r < RANKS; r++)
-        memcpy((char *)all + (size_t)r * bytes, cell[r], bytes);
-    pthread_barrier_wait(&meet);
-    return 0;
-}
 
 /* Barriers and broadcasts by turns; an empty broadcast between them does not count. */
 static void *run_rank(void *arg)
@@ -52,11 +25,9 @@ static void *run_rank(void *arg)
     struct member *m = arg;
     const char *const settings[] = { m->setting, "HUDDLE_LOG=quiet", NULL };
     struct hud_host host = {
-        .world_rank = m->rank, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
+        .world_rank = m->one.rank, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
     };
-    struct hud_exchange exchange = {
-        .rank = rank_of, .size = size_of, .allgather = allgather, .arg = m
-    };
+    struct hud_exchange exchange = three_exchange(&m->one);
     hud_context *context;
     hud_team *team;
     char byte = 0;
@@ -68,7 +39,7 @@ static void *run_rank(void *arg)
         m->status[i] = i % 2 == 0
                            ? hud_barrier(team)
                            : hud_bcast(team, &(struct hud_view){ .base = &byte, .bytes = 1 }, 0);
-        m->asked[i] = m->gathers;
+        m->asked[i] = m->one.gathers;
     }
     m->reason = team->reason;
     hud_team_free(team);
@@ -83,7 +54,7 @@ static void run(struct member *members, const char *setting, const char *of_rank
 
     pthread_barrier_init(&meet, NULL, RANKS);
     for (int r = 0; r < RANKS; r++) {
-        members[r] = (struct member){ .rank = r, .setting = r == 1 ? of_rank_1 : setting };
+        members[r] = (struct member){ .one.rank = r, .setting = r == 1 ? of_rank_1 : setting };
         assert_int_equal(pthread_create(&thread[r], NULL, run_rank, &members[r]), 0);
     }
     for (int r = 0; r < RANKS; r++)
@@ -121,7 +92,7 @@ static void ranks_that_count_differently_leave_all_to_the_host(void **state)
             assert_int_equal(members[r].reason, s < 2 ? REASON_DIFFER : REASON_SETTING);
             for (int i = 0; i < CALLS; i++)
                 assert_int_equal(members[r].status[i], HUD_PASS);
-            assert_int_equal(members[r].gathers, 1);
+            assert_int_equal(members[r].one.gathers, 1);
         }
     }
 }

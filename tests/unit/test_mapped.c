@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_mapped.c - copies through mappings of another process's memory, with the fake of libxpmem. */
+/* test_mapped.c - copies by mappings of another process's memory, with the fake of libxpmem. */
 #define _GNU_SOURCE
 #include "core/arena/direct.h"
 #include "mem/mapped.h"

@@ -3,7 +3,7 @@
  * with and without pidfd. */
 #define _GNU_SOURCE
 #include "../mpi/forbid.h"
-#include "core/arena/process.h"
+#include "core/process.h"
 
 #include <setjmp.h>
 #include <signal.h>

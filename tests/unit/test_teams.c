@@ -2,21 +2,18 @@
 /* test_teams.c - teams of threads, one after the other: what setting one up takes of a thread's
  * stack, and what a later team needs no more. */
 #include "core/team/team.h"
+#include "three.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
-enum { RANKS = 3, TEAMS = 8, CELL_BYTES = 2048, STACK_BYTES = 512 << 10, MAX_STACK = 32 << 10 };
-
-static pthread_barrier_t meet;
-static char cell[RANKS][CELL_BYTES];
+enum { TEAMS = 8, STACK_BYTES = 512 << 10, MAX_STACK = 32 << 10 };
 
 struct member {
-    int rank;
+    struct one_of_three one;
     hud_context *context;
     enum team_state state[TEAMS];
     unsigned made[TEAMS]; /* plans, after each team */
@@ -28,33 +25,12 @@ struct member {
 
 static struct member members[RANKS];
 
-static int rank_of(void *arg)
-{
-    return ((struct member *)arg)->rank;
-}
-
-static int size_of(void *arg)
-{
-    (void)arg;
-    return RANKS;
-}
-
-static int allgather(void *arg, const void *mine, size_t bytes, void *all)
-{
-    memcpy(cell[rank_of(arg)], mine, bytes);
-    pthread_barrier_wait(&meet);
-    for (int r = 0; r < RANKS; r++)
-        memcpy((char *)all + (size_t)r * bytes, cell[r], bytes);
-    pthread_barrier_wait(&meet);
-    return 0;
-}
-
 static void *create_context(void *arg)
 {
     static const char *const settings[] = { "HUDDLE_LOG=quiet", NULL };
     struct member *m = arg;
     struct hud_host host = {
-        .world_rank = m->rank, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
+        .world_rank = m->one.rank, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
     };
 
     hud_context_create(&host, &m->context);
@@ -68,9 +44,7 @@ static void *create_context(void *arg)
 static void *use_teams(void *arg)
 {
     struct member *m = arg;
-    struct hud_exchange exchange = {
-        .rank = rank_of, .size = size_of, .allgather = allgather, .arg = m
-    };
+    struct hud_exchange exchange = three_exchange(&m->one);
 
     for (int i = 0; i < TEAMS; i++) {
         hud_team *team;
@@ -113,7 +87,7 @@ static void begin(int without_planner)
 {
     pthread_barrier_init(&meet, NULL, RANKS);
     for (int r = 0; r < RANKS; r++) {
-        members[r].rank = r;
+        members[r].one.rank = r;
         members[r].without_planner = r == without_planner;
     }
     run_all(create_context);

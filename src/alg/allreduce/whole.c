@@ -17,8 +17,8 @@
  *           traffic: (3 - 2/p) n bytes beyond what is read from `in` and written to `out`
  * Accepts   any n, if the lease has a window.
  *
- * Positions count bytes of messages over all operations.  So a rank whose count differs from that of
- * the others waits, or is waited for: the mismatch is found.
+ * Positions count bytes of messages over all operations.  So a rank whose count differs from that
+ * of the others waits, or is waited for: the mismatch is found.
  *
  * Line              written by   read by      value k means
  *   slot[r].in      r            all others   r's contributions to the bytes before k are in its
@@ -49,10 +49,10 @@
  *      in that region.
  *
  * What small messages write goes round in `ring` bytes of the window, so that it does not lie in
- * caches of ranks that read the one before.  With `take` the last reader of a result takes its lines,
- * so that the owner's next result meets one holder.  That made 256 KB of four ranks faster on an
- * Intel Xeon (38 us, 48 without), and slower on an AMD EPYC (docs/evidence/E23.csv): huddle tune
- * tries it.
+ * caches of ranks that read the one before.  With `take` the last reader of a result takes its
+ * lines, so that the owner's next result meets one holder.  That made 256 KB of four ranks faster
+ * on an Intel Xeon (38 us, 48 without), and slower on an AMD EPYC (docs/evidence/E23.csv): huddle
+ * tune tries it.
  */
 #include "alg/reduction.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allgather.c - allgather/inline: a rank's block lies behind one flag, its first bytes in the flag's
- * own line, and every other rank reads it there.
+ * allgather.c - allgather/inline: a rank's block lies behind one flag, its first bytes in the
+ * flag's own line, and every other rank reads it there.
  *
  * Source    this project, after alltoall/inline
  * Shape     p ranks, blocks of n bytes.  Each rank writes n bytes, posts once, and reads n bytes of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deliver.c - allreduce/push: every rank owns a slice of the message, to which the others contribute
- * through their bounce buffers; it reduces them into its own result, and writes that into the
- * others'.  Slot, lines and edges: single_copy.h.
+ * deliver.c - allreduce/push: every rank owns a slice of the message, to which the others
+ * contribute through their bounce buffers; it reduces them into its own result, and writes that
+ * into the others'.  Slot, lines and edges: single_copy.h.
  *
  * Source    this project.  Contributions as in allreduce/slices, results as in allreduce/single.
  * Shape     p ranks, n bytes.  First contributions, by fragments, each with a piece of every slice

@@ -210,8 +210,8 @@ size_t hud_arena_free_bytes(struct arena *a)
     return max;
 }
 
-/* Counts where new pages lie.  The kernel tells it only once they are mapped here.  A machine of one
- * node needs no answer: its pages are mapped when they are used, which most of them never are. */
+/* Counts where new pages lie.  The kernel tells it only once they are mapped here.  A machine of
+ * one node needs no answer: its pages are mapped when they are used, which few of them are. */
 static void verify(struct arena *a, size_t offset, size_t bytes)
 {
     size_t pages = bytes / a->page_bytes;

@@ -79,9 +79,9 @@ struct arena {
 size_t hud_arena_alignment(size_t bytes);
 
 /*
- * Makes an arena of `bytes` (whole pages).  huge_ranks: of huge pages, if the system has them for so
- * many ranks, else of ordinary ones; 0: of ordinary ones.  Returns 0, or -1 with a static line in
- * *why.
+ * Makes an arena of `bytes` (whole pages).  huge_ranks: of huge pages, if the system has them for
+ * so many ranks, else of ordinary ones; 0: of ordinary ones.  Returns 0, or -1 with a static line
+ * in *why.
  */
 int hud_arena_create(struct arena *a, size_t bytes, int huge_ranks, const char **why);
 void hud_arena_destroy(struct arena *a);

@@ -10,7 +10,7 @@
  * message affects only the set-up that waits for it.
  */
 #include "core/arena/peers.h"
-#include "core/arena/process.h"
+#include "core/process.h"
 
 #include <poll.h>
 #include <string.h>
@@ -140,8 +140,8 @@ static void await_no_more(struct peers *p, const struct peer_card *card)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Whether the two send to each other.  A rank without a socket can do neither.  A name means another
- * socket in another network namespace, perhaps a stranger's: that one gets nothing. */
+/* Whether the two send to each other.  A rank without a socket can do neither.  A name means
+ * another socket in another network namespace, perhaps a stranger's: that one gets nothing. */
 static bool is_near(const struct peer_card *own, const struct peer_card *card)
 {
     return own->socket[0] != '\0' && card->socket[0] != '\0' &&

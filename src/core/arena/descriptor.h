@@ -36,8 +36,8 @@ static inline bool descriptor_is_ours(const struct descriptor *d)
     return d->fd >= 0 && fstat(d->fd, &st) == 0 && st.st_dev == d->device && st.st_ino == d->inode;
 }
 
-/* For answers that all ranks must share: it is known to be closed, or another file's.  An fstat that
- * fails because there is no memory tells neither. */
+/* For answers that all ranks must share: it is known to be closed, or another file's.  An fstat
+ * that fails because there is no memory tells neither. */
 static inline bool descriptor_is_lost(const struct descriptor *d)
 {
     struct stat st;

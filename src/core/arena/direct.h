@@ -26,9 +26,9 @@ bool hud_direct_may_map(void); /* the same of mappings */
  * DIRECT_QUICK times what the process itself needs, both from its nearest caches.  Tried once in a
  * process, in some .1 ms; false where it cannot be tried.
  *
- * Single copy moves each byte once, but the kernel looks up each page, some .3 us on the machines
- * that were measured: little where a core copies slowly, much where it copies fast.  Single copy
- * wins from some size on at 4 times (E5, E18, E19, E25) and never at 10 times (E24).
+ * Single copy moves each byte once, but the kernel looks up each page: little where a core copies
+ * slowly, much where it copies fast.  Single copy wins from some size on where the kernel takes 4
+ * times as long (E5, E18, E19, E25), and nowhere at 10 times (E24).
  */
 enum { DIRECT_QUICK = 6 };
 bool hud_direct_is_quick(void);

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The contexts of this process that have published a card: an address is taken from here, never from a
- * card. */
+/* The contexts of this process that have published a card: an address is taken from here, never
+ * from a card. */
 static pthread_mutex_t here_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct peers *here;
 

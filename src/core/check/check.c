@@ -3,10 +3,10 @@
  * check.c - HUDDLE_CHECK: the roll call before each collective, and the data that the watch reads.
  */
 #include "core/check/check.h"
-#include "core/check/longwait.h"
 #include "core/check/watch.h"
 #include "core/clock.h"
 #include "core/team/guard.h"
+#include "core/team/longwait.h"
 
 #include <stdio.h>
 #include <stdlib.h>

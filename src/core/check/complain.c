@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* complain.c - the lines of HUDDLE_CHECK: which member makes which call, and which has not come. */
-#include "core/arena/process.h"
 #include "core/check/check.h"
 #include "core/config/log.h"
+#include "core/process.h"
 
 #include <ctype.h>
 #include <stdarg.h>

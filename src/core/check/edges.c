@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* edges.c - labels of the places where algorithms post and wait, from the table that alg/edges.py
  * extracts from the source. */
-#include "core/check/longwait.h"
+#include "core/team/longwait.h"
 
 #include <string.h>
 

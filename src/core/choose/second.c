@@ -6,14 +6,15 @@
  * The second candidate of a call is the next rule that matches it, in the order in which rules are
  * asked: the tuning file, then the built-in table.  Rows with `second = true` are there for nothing
  * else.  It differs from the first in its algorithm or in a parameter.  A fallback row, which is
- * there because memory may be short, counts only with another algorithm.  What reductions need of the ranks'
- * order binds both candidates alike.  Of broadcasts it must match all sizes of the first one's piece:
- * a truncation is found where both its sizes are of one piece, so there shall be no more pieces.
+ * there because memory may be short, counts only with another algorithm.  What reductions need of
+ * the ranks' order binds both candidates alike.  Of broadcasts it must match all sizes of the first
+ * one's piece: a truncation is found where both its sizes are of one piece, so there shall be no
+ * more pieces.
  *
  * A plan is first made without second candidates.  They get the memory that is left: one that finds
  * none is dropped, and no first candidate is.  Their windows are the team's, used in turn, so that
- * they take little from the others; one that keeps more than PLAN_OWN_WINDOW of data among its lines
- * is none.
+ * they take little from the others; one that keeps more than PLAN_OWN_WINDOW of data among its
+ * lines is none.
  */
 #include "core/choose/making.h"
 

@@ -3,8 +3,8 @@
  * toml_plain.c - reads the part of TOML that our own files use: lines [name], [[name]],
  * key = "text", number or boolean, comments, all in ASCII.
  *
- * Every rank reads the built-in table when it starts, and toml++ takes a millisecond for it.  A text
- * is inspected as a whole before the visitor sees any of it.  Whatever is not plain, errors
+ * Every rank reads the built-in table when it starts, and toml++ takes a millisecond for it.  A
+ * text is inspected as a whole before the visitor sees any of it.  Whatever is not plain, errors
  * included, is toml++'s: so only that decides what is valid.
  */
 #include "core/choose/toml.h"

@@ -26,8 +26,8 @@ int hud_trial_sample(int call)
     return call % 2 == 1 ? call / 2 : -1;
 }
 
-/* The lower quartile of the samples of one candidate: one that is too short does not move it, nor do
- * five that are too long. */
+/* The lower quartile of the samples of one candidate: one that is too short does not move it, nor
+ * do five that are too long. */
 static uint64_t quartile(const struct trial_times *times, int candidate)
 {
     uint64_t sorted[TRIAL_OF_EACH];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* attendance.c - do all members of a team use huddle?  Asked before its set-up, without a message. */
+/* attendance.c - do all members of a team use huddle?  Asked before its set-up, not by message. */
 #include "core/team/presence.h"
 #include "core/team/setup.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call.c - the public calls on a team: set up at the first collective, choose, run, count. */
 #include "core/check/check.h"
-#include "core/check/longwait.h"
 #include "core/clock.h"
 #include "core/config/log.h"
 #include "core/hash.h"
 #include "core/team/adapt.h"
 #include "core/team/args.h"
 #include "core/team/carry_out.h"
+#include "core/team/longwait.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* policy.c - how a team's ranks wait, from the facts about their processors in the first round. */
 #include "core/team/policy.h"
-#include "core/check/longwait.h"
+#include "core/team/longwait.h"
 
 #include <limits.h>
 #include <string.h>
@@ -55,9 +55,9 @@ static size_t move_bytes(const struct config *config)
 }
 
 /*
- * An AMD processor with more than some 32 lines to fetch for writing keeps its rank (measured: EPYC
- * 9005, E26); there short messages gain.  A Xeon does not; there up to 32K gained, and below 2K
- * nothing.
+ * An AMD processor with more than some 32 lines to fetch for writing keeps its rank; there short
+ * messages gain (EPYC 9005, E26).  The limits elsewhere were chosen on a Xeon, of which no data are
+ * kept.
  */
 static void prefetch_policy(const struct config *config, struct mem_policy *policy)
 {

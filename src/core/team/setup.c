@@ -15,8 +15,8 @@
 #include "core/team/setup.h"
 #include "core/arena/direct.h"
 #include "core/check/check.h"
-#include "core/check/longwait.h"
 #include "core/config/log.h"
+#include "core/team/longwait.h"
 #include "core/team/place.h"
 #include "core/team/policy.h"
 
@@ -36,9 +36,9 @@ struct setup {
     unsigned direct;      /* ways in which this rank reaches the others' memory; at last, all do */
     bool quick;           /* and the kernel copies quickly for it; at last, for all */
     union hello *spare;   /* in use as hello, or NULL */
-    bool poor; /* no private memory: hello is the context's spare, to say no in the first round */
-    int who;   /* the rank that a refusal is about */
-    bool garbled; /* REASON_EXCHANGE: what that rank said, not the exchange itself */
+    bool no_memory;       /* hello is the context's spare, to refuse in the first round */
+    int who;              /* the rank that a refusal is about */
+    bool garbled;         /* REASON_EXCHANGE: what that rank said, not the exchange itself */
 };
 
 static struct place_table *place_of(char *slice)
@@ -160,7 +160,7 @@ static enum reason run_rounds(struct setup *s)
     union hello own;
 
     hud_hello_make(team, &own);
-    if (s->poor && own.is.reason == REASON_NONE)
+    if (s->no_memory && own.is.reason == REASON_NONE)
         own.is.reason = REASON_PRIVATE;
     if (!gather(team, &own, sizeof own, s->hello))
         return REASON_EXCHANGE;
@@ -275,7 +275,7 @@ static bool allocate(struct setup *s)
         s->team->slices && s->team->pids && s->team->mapped && s->team->process && checked &&
         hud_adapt_create(s->team))
         return true;
-    s->poor = true;
+    s->no_memory = true;
     if (!s->hello && s->team->size <= c->spare_ranks && local_claim(&c->spare_used))
         s->hello = s->spare = c->spare;
     return s->hello != NULL;
@@ -312,7 +312,7 @@ static void refuse(struct hud_team *team, enum reason reason)
 
 void hud_team_setup(struct hud_team *team)
 {
-    struct setup s = { .team = team, .poor = team->declined };
+    struct setup s = { .team = team, .no_memory = team->declined };
     struct hud_context *c = team->context;
 
     if (++team->calls < c->config.number[SET_FIRST] && team->state == TEAM_EARLY)

@@ -15,7 +15,7 @@ import threading
 import time
 from collections import namedtuple
 
-from ..common.layout import Trouble
+from .layout import Trouble
 
 # The user's settings that stay in effect while tune measures.  Those that choose an algorithm, or
 # print reports, would interfere.

@@ -2,7 +2,7 @@
 /* process.c - a pidfd tells whether a process has ended, or else its state; its start time whether
  * it is the same process. */
 #define _GNU_SOURCE
-#include "core/arena/process.h"
+#include "core/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* longwait.c - long waits: the note, and the checks whether a call can still end. */
 #define _GNU_SOURCE
-#include "core/check/longwait.h"
-#include "core/arena/process.h"
+#include "core/team/longwait.h"
 #include "core/check/differ.h"
 #include "core/config/log.h"
 #include "core/hash.h"
+#include "core/process.h"
 #include "core/team/guard.h"
 
 #include <stdio.h>

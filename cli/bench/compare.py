@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+huddle bench --compare: settings of huddle in turn on one team, without MPI.  Launches of a program
+may differ by more than algorithms do.  Here all candidates meet the same processors, the same
+placement of pages and the same moment.
+"""
+
+import math
+import re
+import statistics
+from types import SimpleNamespace
+
+from ..common import jobs
+from ..common.layout import Trouble
+from ..common.trials import Ended, Plan, Trials, times_of
+from .arguments import CANDIDATE
+from .variants import Variant
+
+LOW, HIGH = 30, 4000  # shots of a candidate, at least and at most
+PATIENCE_S = 60  # until a launch is ended, beyond its time
+
+
+def algorithms_of(layout, collective):
+    return {a["name"]: a for a in layout.ask("info", "algorithms") if a["collective"] == collective}
+
+
+def setting_of(collective, algorithm, pair):
+    """A parameter of the algorithm, or any setting: 'huddle_prefetch=0'."""
+    name, equals, value = pair.partition("=")
+    if not equals:
+        raise Trouble(f"bench: --compare: {pair!r}: not understood (accepted: {CANDIDATE})", 2)
+    if name.lower().startswith("huddle_"):
+        return f"{name.upper()}={value}"
+    known = [parameter["name"] for parameter in algorithm["parameters"]]
+    if name not in known:
+        raise Trouble(
+            f"bench: --compare: {collective}/{algorithm['name']} has no parameter {name}"
+            f" (accepted: {', '.join(known) or 'none'})",
+            2,
+        )
+    return f"HUDDLE_{collective}_{algorithm['name']}_{name}".upper() + f"={value}"
+
+
+def settings_of(layout, collective, text):
+    """For bench-trials: a setting per line."""
+    words = text.split()
+    if words[:1] == ["own"]:
+        name, lines, algorithm = "own", [], {"name": "own", "parameters": []}
+    else:
+        known = algorithms_of(layout, collective)
+        name = words[0] if words else ""
+        if name not in known:
+            accepted = ", ".join(["own", *known])
+            raise Trouble(f"bench: --compare: no {collective}/{name} (accepted: {accepted})", 2)
+        algorithm, lines = known[name], [f"HUDDLE_{collective.upper()}={name}"]
+    return "\n".join(lines + [setting_of(collective, algorithm, pair) for pair in words[1:]])
+
+
+def variants_of(options):
+    """The first one is what the others are compared with."""
+    kinds = ["peer"] + ["huddle"] * (len(options.compare) - 1)
+    return [Variant(t, kind, None, {}, [], None) for t, kind in zip(options.compare, kinds)]
+
+
+class Comparison:
+    """As Campaign: samples, notes and so on."""
+
+    def __init__(self, options, layout):
+        self.options, self.layout = options, layout
+        self.samples, self.notes, self.left_out, self.wrong = [], [], set(), 0
+        for collective in options.collectives:
+            for text in options.compare:
+                settings_of(layout, collective, text)
+
+    def turns(self):
+        return [
+            (launch, ranks, collective)
+            for launch in range(self.options.launches)
+            for ranks in self.options.ranks
+            for collective in self.options.collectives
+        ]
+
+    def moves(self, collective):
+        """It has data, so a size."""
+        rows = self.layout.ask("info", "collectives")
+        return next(row["moves"] for row in rows if row["name"] == collective)
+
+    def plan(self):
+        o = self.options
+        seconds = o.figure_ms / 1000 * len(o.compare)
+        low, high = (o.shots, o.shots) if o.shots else (LOW, HIGH)
+        return Plan(seconds, low, high, o.loop or 0, True)
+
+    def measure(self, launch, ranks, collective):
+        texts = [settings_of(self.layout, collective, text) for text in self.options.compare]
+        bind = "core" if self.options.bind == "core" and ranks <= jobs.cores() else "none"
+        team = SimpleNamespace(ranks=ranks, bind=bind)
+        limit_s = PATIENCE_S + self.options.figure_ms / 1000 * len(texts)
+        with Trials(self.layout, team, texts, lambda: limit_s) as trials:
+            for size in self.options.bytes if self.moves(collective) else [0]:
+                trials.line_at = -math.inf  # each size has its own
+                answer = trials.compare(collective, size, self.plan(), list(range(len(texts))))
+                self.keep(answer, (launch, ranks, bind, collective, size))
+
+    def keep(self, answer, about):
+        launch, ranks, bind, collective, size = about
+        times = times_of(answer)
+        for number, name in enumerate(self.options.compare):
+            if number not in times:
+                note = f"{name}, {ranks} ranks: takes no {collective} of {size} bytes"
+                self.notes += [note] if note not in self.notes else []
+                continue
+            taken = sorted(times[number])
+            self.samples.append(
+                {
+                    "ranks": ranks,
+                    "bind": bind,
+                    "variant": name,
+                    "mpi": "no MPI",
+                    "launch": launch + 1,
+                    "collective": collective,
+                    "bytes": size,
+                    "line_before_ns": answer["line_before_ns"],
+                    "line_after_ns": answer["line_after_ns"],
+                    "median_ns": statistics.median(taken),
+                    "p99_ns": taken[int(0.99 * len(taken))],
+                    "min_ns": taken[0],
+                    "mean_ns": statistics.fmean(taken),
+                    "cpu_ns": 0,
+                    "shots": len(taken),
+                    "late": 0,
+                    "refused": 0,
+                    "wrong": 0,
+                }
+            )
+
+    def run(self, step):
+        """All turns.  Returns what ended it early, or None."""
+        try:
+            for turn in self.turns():
+                try:
+                    self.measure(*turn)
+                except Ended as failure:
+                    self.left_out.add(turn[1:])
+                    self.notes.append(f"{turn[2]}, {turn[1]} ranks: {failure}")
+                step()
+        except KeyboardInterrupt as interrupt:
+            return interrupt
+        if not self.samples:
+            raise Trouble("bench: nothing was measured\n  " + "\n  ".join(self.notes))
+        return None
+
+
+def check(options):
+    """What --compare cannot be combined with."""
+    for name, value in (
+        ("--root", options.root),
+        ("--root-shift", options.root_shift),
+        ("--cold", options.cold),
+        ("--skew", options.skew),
+        ("--late", options.late),
+        ("--with", options.hosts),
+        ("--against", options.against),
+        ("--algorithm", options.algorithm),
+        ("--bare", options.bare),
+        ("--set", options.set),
+    ):
+        if value:
+            raise Trouble(f"bench: --compare and {name} exclude each other", 2)
+    if any(re.search(r"[\n,]", text) for text in options.compare) or len(options.compare) < 2:
+        raise Trouble(f"bench: --compare: two candidates or more (accepted: {CANDIDATE})", 2)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures huddle against other MPIs: peers.csv, back-to-back.csv and docs/figures/peers.png.
+
+usage: build/venv/bin/python docs/evidence/peers.py [--huddle FILE] [--launches N] [FILE...]
+
+Without files it runs `huddle bench` as the heads of both files say, --launches times (default: 4).
+That takes half a minute each, wants the machine quiet, and four cores.  Files are what such
+commands wrote with --csv.
+"""
+
+import argparse
+import csv
+import datetime
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+from collections import defaultdict
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
+
+DOCS = pathlib.Path(__file__).resolve().parents[1]
+PEERS = ("ompi4", "ompi4-sm", "ompi5", "mpich4", "mpich5", "intel")
+OWN = {"ompi4": "ompi4", "mpich5": "mpich5"}  # with huddle, back to back
+COLLECTIVES = "barrier bcast reduce allreduce reduce_scatter alltoall"
+SINGLE = (
+    f"{COLLECTIVES} --ranks 2,4 --bytes 8,128,1K,4K,16K,64K,256K,1M,4M --against {','.join(PEERS)}"
+)
+LOOPS = f"{COLLECTIVES} alltoallv --ranks 2,4 --bytes 8,64,512,4K,32K,256K,1M --with MPI --loop 200"
+UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (1, "B"))
+SHOWN = ("4", "far")  # ranks and class of the plot
+
+
+def commands(folder, launch):
+    """(file that it writes, words of the command)"""
+    short = "--launches 1 --figure-ms 8"
+    yield folder / f"peers-{launch}.csv", f"{SINGLE} {short}".split()
+    for mpi in OWN:
+        loops = LOOPS.replace("MPI", mpi)
+        yield folder / f"loops-{mpi}-{launch}.csv", f"{loops} {short}".split()
+
+
+def measure(huddle, launches, folder):
+    for launch in range(launches):
+        for path, words in commands(folder, launch):
+            print("huddle bench", *words, flush=True)
+            run = [huddle, "bench", *words, "--csv", str(path)]
+            subprocess.run(run, check=False, stdout=subprocess.DEVNULL)
+            if path.exists():
+                yield path
+
+
+def rows_of(path):
+    """Figures of one run.  Of MPIs that a run compares, all have one launch."""
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [row for row in rows if row["class"] and not int(row["wrong"]) | int(row["refused"])]
+
+
+def where(row):
+    """What the farthest two ranks share: a cache ("near"), or not ("far")."""
+    return "far" if row["class"] == "far" else "near"
+
+
+def cell(row):
+    return row["ranks"], where(row), row["collective"], int(row["bytes"])
+
+
+def order(key):
+    ranks, apart, collective, size = key
+    names = [*COLLECTIVES.split(), "alltoallv"]
+    return int(ranks), apart != "near", names.index(collective), size
+
+
+def figure(value):
+    """Three digits, without a zero before the point."""
+    text = f"{value:.3g}"
+    return text[1:] if text.startswith("0.") else text
+
+
+def versions(runs):
+    found = {row["variant"]: row["mpi"] for rows in runs for row in rows if row["mpi"]}
+    return "; ".join(f"{name}: {' '.join(mpi.split())}" for name, mpi in sorted(found.items()))
+
+
+def lines_ns(runs):
+    found = defaultdict(list)
+    for rows in runs:
+        for row in rows:
+            found[where(row)].append(float(row["line_before_ns"]))
+    return ", ".join(f"{name} {statistics.median(v):.0f} ns" for name, v in sorted(found.items()))
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        names = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
+    return f"{names[0] if names else 'unknown processor'}, {os.cpu_count()} processors"
+
+
+def write(name, about, runs, command, columns, rows):
+    head = [
+        about,
+        f"Measured {datetime.date.today()} on {processor()}, one rank per core,",
+        "by build/venv/bin/python docs/evidence/peers.py, which runs",
+        f"  huddle bench {command}",
+        f"near, far: whether the farthest two ranks share a cache; line transfer {lines_ns(runs)}.",
+        versions(runs),
+    ]
+    with open(DOCS / "evidence" / name, "w", encoding="utf-8", newline="") as file:
+        file.writelines(f"# {line}\n" for line in head)
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+
+
+def single_calls(runs):
+    """peers.csv: medians of launches of huddle, and of the fastest peer."""
+    times = defaultdict(lambda: defaultdict(list))
+    for rows in runs:
+        for row in rows:
+            times[cell(row)][row["variant"]].append(float(row["median_ns"]))
+    for key in sorted(times, key=order):
+        of = {variant: statistics.median(values) for variant, values in times[key].items()}
+        peers = {variant: ns for variant, ns in of.items() if variant in PEERS}
+        if "huddle" in of and peers:
+            peer = min(peers, key=peers.get)
+            launches = len(times[key]["huddle"])
+            us = figure(of["huddle"] / 1000), figure(peers[peer] / 1000)
+            yield [*key, *us, figure(of["huddle"] / peers[peer]), peer, launches]
+
+
+def loops(runs):
+    """back-to-back.csv: medians of launches, of the MPI's time with huddle by that without."""
+    ratios = defaultdict(list)
+    for rows in runs:
+        mpi = next(row["variant"] for row in rows if row["variant"] in OWN)
+        without = {cell(row): float(row["median_ns"]) for row in rows if row["variant"] == mpi}
+        for row in rows:
+            if row["variant"] == "huddle" and cell(row) in without:
+                ratios[mpi, *cell(row)].append(float(row["median_ns"]) / without[cell(row)])
+    for mpi, *key in sorted(ratios, key=lambda of: (of[0], order(of[1:]))):
+        values = ratios[mpi, *key]
+        yield [mpi, *key, figure(statistics.median(values)), len(values)]
+
+
+def means(rows, key, ratio):
+    """Printed: what the documents name."""
+    groups = defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(float(row[ratio]))
+    for name, values in groups.items():
+        mean, worst = statistics.geometric_mean(values), max(values)
+        print(*name, f"mean {figure(mean)}, worst {figure(worst)}")
+
+
+def label(row):
+    size = int(row["bytes"])
+    for factor, unit in UNITS:
+        if size >= factor:
+            return f"{row['collective']} {size // factor} {unit}"
+    return row["collective"]
+
+
+def draw():
+    with open(DOCS / "evidence/peers.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    rows = [row for row in rows if (row["ranks"], row["class"]) == SHOWN]
+    ratios = [1 / float(row["ratio"]) for row in rows]
+    picture, axes = pyplot.subplots(figsize=(8, 1 + 0.2 * len(rows)), layout="constrained")
+    colours = ["#1b7837" if ratio >= 1 else "#b35806" for ratio in ratios]
+    bars = axes.barh([label(row) for row in rows], ratios, color=colours)
+    axes.bar_label(bars, [f"{row['huddle_us']} µs" for row in rows], padding=3, fontsize=8)
+    axes.axvline(1, color="black", linewidth=1)
+    axes.invert_yaxis()
+    axes.margins(x=0.1, y=0.01)
+    axes.set_xlabel("speed compared with the fastest of six other MPIs (1: equal); labels: huddle")
+    axes.set_title("4 ranks on 4 cores: single calls, fresh data, slowest rank", fontsize=10)
+    picture.savefig(DOCS / "figures/peers.png", dpi=120)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--huddle", default=str(DOCS.parent / "build/bin/huddle"))
+    parser.add_argument("--launches", type=int, default=4)
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        made = (
+            () if options.files else measure(options.huddle, options.launches, pathlib.Path(folder))
+        )
+        runs = [rows_of(path) for path in options.files or made]
+    single = [rows for rows in runs if {row["variant"] for row in rows} > {"huddle", *OWN}]
+    looped = [rows for rows in runs if rows not in single]
+    write(
+        "peers.csv",
+        "One collective: huddle under Open MPI 4.1, and the fastest peer; medians of launches.",
+        single,
+        SINGLE,
+        "ranks,class,collective,bytes,huddle_us,peer_us,ratio,peer,launches".split(","),
+        found := list(single_calls(single)),
+    )
+    means(found, lambda row: (row[2], row[0], row[1]), 6)
+    write(
+        "back-to-back.csv",
+        "Calls back to back: time with huddle by the same MPI's without; medians of launches.",
+        looped,
+        LOOPS,
+        "mpi,ranks,class,collective,bytes,ratio,launches".split(","),
+        found := list(loops(looped)),
+    )
+    means(found, lambda row: (row[0], row[3], row[1], row[2]), 5)
+    draw()
+
+
+if __name__ == "__main__":
+    main()

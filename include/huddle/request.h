@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * request.h - nonblocking and persistent calls.  Part of huddle.h, which includes it.
+ *
+ * A *request* is a call that is prepared once and started any number of times.  Nothing here waits,
+ * but hud_request_wait and hud_team_flush.  A request advances within hud_request_start, _test and
+ * _wait, within hud_progress, and within every blocking call of the context that waits.
+ *
+ * Order: all members start the requests of a team, and make its blocking calls, in the same order.
+ * They are carried out in that order, one after the other, and a blocking call after all requests
+ * that were started before it.  Requests of different teams are independent.
+ *
+ * Set-up: a team whose first call is a request is set up by hud_exchange.start_allgather and
+ * test_allgather: the first starts it, the second tests it, from time to time, until it is done.
+ * Without them the requests of such a team are HUD_PASS, on all members alike.
+ *
+ * Functions of the host that a call needs (pack, unpack, combine of its own, the exchange of a
+ * team's set-up) are called on the stack of the thread that is in one of these functions, and must
+ * not call huddle.
+ */
+#ifndef HUDDLE_REQUEST_H
+#define HUDDLE_REQUEST_H
+
+#include "huddle/huddle.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct hud_request;
+typedef struct hud_request hud_request;
+
+/*
+ * What the host does for a request that huddle does not carry out: it starts its own collective.
+ * start is called at most once per start of the request, from within a call of huddle on that
+ * context, in the order in which requests of the team were started, and before any later call on
+ * the team begins or returns HUD_PASS.  It must not wait, and must not call huddle.
+ */
+struct hud_passed {
+    void (*start)(void *arg);
+    void *arg;
+};
+
+/*
+ * Prepares a call.  Copies args and the arrays in it (views, block_bytes, op), and passed; what
+ * they point to, and the buffers, must stay until the request is freed.  HUD_OK, HUD_ERR_ARGUMENT,
+ * HUD_ERR_MEMORY (*request is NULL).
+ */
+HUD_API int hud_request_create(hud_team *team, const struct hud_args *args,
+                               const struct hud_passed *passed, hud_request **request);
+
+/*
+ * Starts it; it must not be in flight.  HUD_OK: it is in flight, until hud_request_test or _wait
+ * reports that it is over.  HUD_PASS: not handled, which is known already, and nothing was touched:
+ * it is over, and passed->start is not called; the host starts its own collective now.  Another
+ * member may know it later, and get a call of passed->start in that place.
+ */
+HUD_API int hud_request_start(hud_request *request);
+
+/*
+ * Advances all requests of the context; *done: whether this one is over, or was not in flight.
+ * Returns the call's status then: that of hud_call; HUD_PASS: passed->start has been called.
+ * Otherwise HUD_OK.
+ */
+HUD_API int hud_request_test(hud_request *request, int *done);
+
+/* Waits for it, as hud_call waits, and returns its status. */
+HUD_API int hud_request_wait(hud_request *request);
+
+/* Not in flight.  NULL is allowed.  The team may have been freed. */
+HUD_API void hud_request_free(hud_request *request);
+
+/* Advances all requests of the context a bit; returns how many are in flight.  Cheap if none is, or
+ * if another thread is about it. */
+HUD_API int hud_progress(hud_context *context);
+
+/*
+ * To be called before a blocking collective of the host's own on a team with requests in flight.
+ * Waits until every request of the team that was started is over, or known not to be passed: its
+ * passed->start has been called if it ever is.
+ */
+HUD_API void hud_team_flush(hud_team *team);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
