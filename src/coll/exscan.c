@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* exscan.c - contributions of the ranks before a rank are reduced, in their order; that rank gets the result.
- * Rank 0 gets nothing. */
+/* exscan.c - contributions of the ranks before a rank are reduced; that rank gets the result.  Rank
+ * 0 gets nothing. */
 #include "coll/coll.h"
 
 static bool needs(const struct coll_args *args, int entry, int exit)

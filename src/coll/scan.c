@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scan.c - contributions of the ranks up to a rank are reduced, in their order; that rank gets the result. */
+/* scan.c - contributions of the ranks up to a rank are reduced; that rank gets the result. */
 #include "coll/coll.h"
 
 static bool needs(const struct coll_args *args, int entry, int exit)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reductions.c - reduce, allreduce, scan, exscan, reduce_scatter and reduce_scatter_block of any MPI
- * against MPI_Reduce_local, applied from rank 0 on in turn.
+ * reductions.c - reduce, allreduce, scan, exscan, reduce_scatter and reduce_scatter_block of any
+ * MPI against MPI_Reduce_local, applied from rank 0 on in turn.
  *
  *   reductions OPTIONS    (options.h)
  *

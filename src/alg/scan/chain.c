@@ -9,14 +9,15 @@
  * Cost      F = n / f fragments, l ns one line transfer, r ns per byte that a reduction reads, t ns
  *           per byte copied
  *             T = (p - 1 + F) (l + 2 f r) + F f t
- *           traffic: n bytes written to the window and n read from the predecessor's, whatever p is
+ *           traffic: n bytes written to the window and n read from the predecessor's, whatever p
+ *           is, and both in caches: a single copy by the kernel could save no access to memory
  * Accepts   any n, if the lease has a window.
  *
  * Positions count fragments over all operations of the family.
  *
  * Line              written by   read by         value k means
- *   slot[r].sent    r            its successor   the sums of the fragments before k, of the ranks up
- *                                                to r, are or were in r's window
+ *   slot[r].sent    r            its successor   the sums of the fragments before k, of the ranks
+ *                                                up to r, are or were in r's window
  *   slot[r].done    r            its             r needs no sum of a fragment before k any more
  *                                predecessor
  *   slot[r].at      r            r               (plain) r's position

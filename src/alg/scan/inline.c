@@ -22,8 +22,8 @@
  *
  * Line                        written by   read by           value k means
  *   slot[r].cell[k % RING]    r            the ranks above   r's contribution to operation k is
- *                                                            behind this flag; segments, of the last
- *                                                            of one: the sum of its segment
+ *                                                            behind this flag; segments, of the
+ *                                                            last of one: the sum of its segment
  *   slot[r].done              r            the ranks below   r has finished all operations up to k
  *
  * Edges     R1 -> A1   a contribution or a sum   happens before  the reads of it
@@ -42,12 +42,12 @@
  */
 #include "alg/reduction.h"
 
-enum { RING = 16, HALF = RING / 2 };
+enum { RING = 8, HALF = RING / 2 };
 
 enum param { BUDGET, SEGMENT };
 
 static const struct alg_param params[] = {
-    [BUDGET] = { "budget", "B", "16 contributions, each with its flag", 16 * HUD_LINE, 1 << 24,
+    [BUDGET] = { "budget", "B", "8 contributions, each with its flag", RING *HUD_LINE, 1 << 24,
                  66 << 10, NULL },
     [SEGMENT] = { "segment", "1", "of segments: ranks of one; 0: about the square root of all", 0,
                   1 << 16, 0, NULL, .per_call = true },

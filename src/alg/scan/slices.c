@@ -7,7 +7,7 @@
  * Shape     p ranks, n bytes, by fragments, each with a piece of every rank's slice; how slices are
  *           cut: shape/pieces.h.  The window of a rank has two sets of cells, in each one for every
  *           owner.  For a fragment a rank
- *             copies its contributions to the pieces of others into its window | awaits all others' |
+ *             copies its contributions to others' pieces into its window | awaits all others' |
  *             makes the running sums of its own piece, rank by rank, where the contributions were,
  *             and announces them | copies its result out: of its own window; exscan: of its
  *             predecessor's
@@ -20,10 +20,10 @@
  * Positions count fragments over all operations of the family.
  *
  * Line              written by   read by      value k means
- *   slot[r].in      r            all others   r's contributions to fragment k - 1 are in its window;
- *                                             r has finished fragment k - 2
- *   slot[r].sums    r            all others   the running sums of r's piece of fragment k - 1 are in
- *                                             all windows
+ *   slot[r].in      r            all others   r's contributions to fragment k - 1 are in its
+ *                                             window; r has finished fragment k - 2
+ *   slot[r].sums    r            all others   the running sums of r's piece of fragment k - 1 are
+ *                                             in all windows
  *   slot[r].at      r            r            (plain) r's position
  *
  * Edges     R1 -> A1   a rank's contributions to a fragment  happen before  the owners' reading and
