@@ -84,7 +84,7 @@ int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS]
 /* ---- what is measured ---- */
 
 /* How many values a row has: one, or one per class of src/sim/machine.c. */
-enum over { ONCE, CLASSES, ADDED, CACHES, NODES, HOMES };
+enum over { ONCE, ADDED_ONCE, CLASSES, ADDED, CACHES, NODES, HOMES };
 
 /* A number that cannot be measured is assumed to be `part` of the number `of`, or `part` itself if
  * `of` is NULL.  `why` explains the assumption; without it the number is left out, and listed. */
@@ -116,6 +116,7 @@ static const struct row {
       "half of what a core copies in its own cache" },
     { "copy", "kernel_call_ns", ONCE, measure_call, 500, NULL,
       "a system call that finds another process and pins its pages" },
+    { "copy", "kernel_other_ns", ADDED_ONCE, measure_other, 0, NULL, NULL },
     { "copy", "kernel_process_gbps", ONCE, measure_process, 0, NULL, NULL },
     { "memory", "latency_ns", NODES, measure_latency, 100, NULL, "no threads could be had" },
     { "memory", "node_gbps", ONCE, measure_node, 10, NULL, "no threads could be had" },
@@ -123,6 +124,10 @@ static const struct row {
       "twice what a core copies in its own cache" },
     { "reduce", "core_gbps", ONCE, measure_reduce, 2, "cached_gbps.own",
       "twice what a core copies in its own cache" },
+    { "call", "enter_ns", ADDED_ONCE, measure_enter, 0, NULL, NULL },
+    { "call", "data_ns", ADDED_ONCE, measure_data, 0, NULL, NULL },
+    { "call", "reduce_ns", ADDED_ONCE, measure_reducing, 0, NULL, NULL },
+    { "call", "clock_ns", ONCE, measure_clock, 0, NULL, NULL },
 };
 
 /* Whether the row has a number for the class.  *name: the class's key in the row's table; "" for a
@@ -131,10 +136,10 @@ static bool has_class(const struct sim_machine *m, enum over over, int class, co
 {
     int numa = hud_topo_level_of(m->topo, "numa"), lowest_away = numa < 0 ? m->classes : numa + 2;
 
-    *name = over == ONCE                            ? ""
+    *name = over == ONCE || over == ADDED_ONCE      ? ""
             : over == NODES && class == MACHINE_OWN ? "local"
                                                     : hud_machine_class_name(m, class);
-    return over == ONCE                       ? class == MACHINE_OWN
+    return over == ONCE || over == ADDED_ONCE ? class == MACHINE_OWN
            : over == CLASSES || over == ADDED ? class != MACHINE_OWN
            : over == CACHES                   ? true
            : over == NODES                    ? class == MACHINE_OWN || class >= lowest_away
@@ -174,6 +179,12 @@ static double assume(const struct row *row, const char *class, const json_t *num
     return row->part * (row->of ? number_of(numbers, strchr(row->of, '.') ? row->of : key) : 1);
 }
 
+/* What is added to something may be nothing. */
+static bool may_be_none(enum over over)
+{
+    return over == HOMES || over == ADDED || over == ADDED_ONCE;
+}
+
 static void measure(const struct measured *on, const struct row *row, json_t *numbers,
                     json_t *unmeasured)
 {
@@ -185,12 +196,13 @@ static void measure(const struct measured *on, const struct row *row, json_t *nu
             (strcmp(row->key, "socket_gbps") == 0 && on->m->sockets == 1))
             continue;
         double value = row->measure(on, c, note);
-        if (value <= 0 && !row->why) {
+        bool none = value < 0 || (value <= 0 && !may_be_none(row->over));
+        if (none && !row->why) {
             json_array_append_new(unmeasured, json_pack("{s:s, s:s, s:s}", "table", row->table,
                                                         "key", row->key, "note", note));
             continue;
         }
-        if (value < 0 || (value <= 0 && row->over != HOMES && row->over != ADDED))
+        if (none)
             value = assume(row, class, numbers, note);
         snprintf(key, sizeof key, "%s%s%s", row->key, class[0] ? "." : "", class);
         add(numbers, row->table, key, value, note);

@@ -33,7 +33,9 @@ measure_fn measure_node, measure_socket, measure_shared;
 /* machine_memory.c */
 measure_fn measure_latency;
 /* machine_kernel.c */
-measure_fn measure_kernel, measure_call, measure_process;
+measure_fn measure_kernel, measure_call, measure_other, measure_process;
+/* machine_calls.c */
+measure_fn measure_enter, measure_data, measure_reducing, measure_clock;
 
 enum {
     MACHINE_PAIRS = 4,

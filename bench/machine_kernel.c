@@ -2,11 +2,13 @@
 /* machine_kernel.c - how fast the kernel copies from another process. */
 
 #include "machine.h"
+#include "members/members.h"
 #include "pinned.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -88,73 +90,113 @@ double measure_kernel(const struct measured *on, int class, char note[MACHINE_NO
 
 /* ---- several readers of one process ---- */
 
+enum { READERS_MAX = 64, WAIT_NS = 3000, MANY_BYTES = 4096 };
+
+/* Rank 0 has the bytes, and writes them anew before each round; the others read them at one moment.
+ * All processes have this. */
 struct readers {
     struct pinned_meeting meeting;
-    pid_t child;
+    int reading; /* so many of them, the others wait */
+    int rounds;
     size_t bytes;
-    struct {
-        unsigned char *to;
-        bool failed;
-    } * of; /* [threads] */
-    double begin_ns;
-    double gbps[PINNED_ROUNDS]; /* of all together, until the last has its bytes */
+    pid_t owner;
+    double when_ns, end_ns[READERS_MAX];
+    double ns[CALL_ROUNDS]; /* until the last of them has its bytes; negative: refused */
 };
 
-static void body_read(void *arg, int thread)
+static double last_of(const struct readers *s)
 {
-    struct readers *c = arg;
+    double last = s->when_ns;
 
-    for (int r = 0; r < PINNED_ROUNDS; r++) {
-        pinned_meet(&c->meeting);
-        if (thread == 0)
-            c->begin_ns = pinned_ns();
-        pinned_meet(&c->meeting);
-        if (read_child(c->child, c->of[thread].to, c->bytes) < 0)
-            c->of[thread].failed = true;
-        pinned_meet(&c->meeting);
-        if (thread == 0)
-            c->gbps[r] = (double)c->bytes * c->meeting.threads / (pinned_ns() - c->begin_ns);
+    for (int r = 1; r <= s->reading; r++) {
+        if (s->end_ns[r] < 0)
+            return -1;
+        last = s->end_ns[r] > last ? s->end_ns[r] : last;
     }
+    return last - s->when_ns;
 }
 
-/* What threads get together that each copy `bytes` of one process; negative: nothing. */
-static double readers_gbps(const struct measured *on, int threads, size_t bytes)
+static int body_read(struct member *m, void *arg)
 {
-    struct readers c = { .meeting.threads = threads, .bytes = bytes };
-    bool there = (c.of = calloc((size_t)threads, sizeof *c.of)) != NULL &&
-                 (exposed = measured_buffer(bytes)) != NULL;
-    double gbps = -1;
+    struct readers *s = arg;
+    unsigned char *to = measured_buffer(s->bytes);
 
-    for (int i = 0; there && i < threads; i++)
-        if ((there = (c.of[i].to = measured_buffer(bytes)) != NULL))
-            memset(c.of[i].to, 1, bytes);
-    if (there) {
-        memset(exposed, 2, bytes);
-        c.child = expose();
-        /* Core 0 is left idle, as that of a rank that waits until the others have read. */
-        if (c.child > 0 && pinned_run(on->os + 1, threads, body_read, &c) == 0)
-            gbps = pinned_max(c.gbps, PINNED_ROUNDS);
-        if (c.child > 0)
-            hide(c.child);
-        free(exposed);
+    if (!to)
+        return 1;
+    for (int r = 0; r < s->rounds; r++) {
+        memset(m->rank == 0 ? exposed : to, r, s->bytes); /* pages of its own */
+        if (m->rank == 0)
+            s->owner = getpid();
+        pinned_meet(&s->meeting);
+        if (m->rank == 0)
+            s->when_ns = pinned_ns() + WAIT_NS;
+        pinned_meet(&s->meeting);
+        while (pinned_ns() < s->when_ns)
+            ;
+        if (m->rank > 0 && m->rank <= s->reading)
+            s->end_ns[m->rank] = read_child(s->owner, to, s->bytes) < 0 ? -1 : pinned_ns();
+        pinned_meet(&s->meeting);
+        if (m->rank == 0)
+            s->ns[r] = last_of(s);
     }
-    for (int i = 0; c.of && i < threads; i++) {
-        gbps = c.of[i].failed ? -1 : gbps;
-        free(c.of[i].to);
-    }
-    free(c.of);
-    return gbps;
+    return 0;
+}
+
+/* ns until so many of all cores but one have read `bytes` of one process; negative: they cannot. */
+static double readers_ns(const struct measured *on, int reading, size_t bytes)
+{
+    int ranks = on->m->cores <= READERS_MAX ? on->m->cores : READERS_MAX, from[READERS_MAX];
+    struct readers *s =
+        mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    double ns = -1;
+
+    if (s == MAP_FAILED)
+        return -1;
+    *s = (struct readers){ .meeting.threads = ranks,
+                           .reading = reading < ranks ? reading : ranks - 1,
+                           .rounds = bytes > MANY_BYTES ? PINNED_ROUNDS : CALL_ROUNDS,
+                           .bytes = bytes };
+    exposed = measured_buffer(bytes);
+    if (exposed && members_start(ranks, true, body_read, s, from) == 0 && members_end() == 0)
+        ns = pinned_median(s->ns, s->rounds);
+    ns = s->ns[0] < 0 ? -1 : ns; /* sorted */
+    free(exposed);
+    munmap(s, sizeof *s);
+    return ns;
+}
+
+static bool too_few(const struct measured *on, char note[MACHINE_NOTE])
+{
+    if (on->m->cores < 3)
+        snprintf(note, MACHINE_NOTE, "two readers and their process need three cores");
+    return on->m->cores < 3;
+}
+
+double measure_other(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    int readers = on->m->cores <= READERS_MAX ? on->m->cores - 1 : READERS_MAX - 1;
+
+    (void)class;
+    if (too_few(on, note))
+        return -1;
+    double alone = readers_ns(on, 1, 8), all = readers_ns(on, readers, 8);
+    snprintf(note, MACHINE_NOTE,
+             "measured: the slowest of %d cores that read 8 bytes of one process at once, for each "
+             "other one",
+             readers);
+    return alone < 0 || all < 0 ? -1 : all > alone ? (all - alone) / (readers - 1) : 0;
 }
 
 double measure_process(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
-    int readers = on->m->cores - 1;
+    int readers = on->m->cores <= READERS_MAX ? on->m->cores - 1 : READERS_MAX - 1;
     size_t bytes = 2 * measured_share(on); /* so many that the call itself hardly counts */
 
     (void)class;
-    if (readers < 2)
-        return snprintf(note, MACHINE_NOTE, "two readers and their process need three cores"), -1;
+    if (too_few(on, note))
+        return -1;
+    double ns = readers_ns(on, readers, bytes);
     snprintf(note, MACHINE_NOTE, "measured: process_vm_readv of %zu KB of one process by %d cores",
              bytes >> 10, readers);
-    return readers_gbps(on, readers, bytes);
+    return ns <= 0 ? -1 : (double)bytes * readers / ns;
 }

@@ -18,7 +18,7 @@ COMMANDS = {
     "info": "print the machine, a team's groups and pages, the MPIs found, the settings in effect",
     "explain": "print which algorithm would serve a call, and why, here or on a described machine",
     "simulate": "simulate how long collectives take on a described machine",
-    "validate": "compare simulated times with recorded measurements",
+    "validate": "compare simulated times with measured ones",
     "tune": "measure this machine and write a tuning file",
     "model": (
         "print what time models predict for a collective on a described machine: limits, times,"

@@ -56,16 +56,16 @@ def others():
     return f"other work has {100 * share:.0f} % of a processor" if share > BUSY else None
 
 
-def settled(values, more=False, slack=0):
+def settled(values, more=False, slack=0, ratio=AGREE):
     """
-    The mean of the two best, and whether they agree; a single value does not.  more: larger is
-    better.  slack: a difference that does not matter.
+    The mean of the two best, and whether they agree, within that ratio; a single value does not.
+    more: larger is better.  slack: a difference that does not matter.
     """
     if len(values) == 1:
         return values[0], False
     best, second = sorted(values, reverse=more)[:2]
     low, high = sorted((best, second))
-    return (best + second) / 2, high <= max(low * AGREE, low + slack)
+    return (best + second) / 2, high <= max(low * ratio, low + slack)
 
 
 def enough(runs, seconds, agree, patience_s=PATIENCE_S):

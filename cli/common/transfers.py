@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Classes of line transfer: figures are compared only within one of them."""
+"""
+Classes of line transfer: figures are compared only within one of them, or with a description.
+"""
 
 import math
+
+FACTOR = 1.5  # maximum ratio to a described line transfer
 
 # Name, and the upper limit of its line transfer in ns: threads of a core or a small shared cache,
 # one L3, beyond.
@@ -20,3 +24,19 @@ def class_of(figure):
 
 def usable(figure):
     return class_of(figure) is not None and figure["shots"] > 0 and figure["refused"] == 0
+
+
+def as_described(ns, described):
+    """
+    The processors of a virtual machine may move.  A figure counts only if the line transfer was
+    about one of those described, since only then it is the described machine.
+    """
+    return any(1 / FACTOR <= ns / transfer_ns <= FACTOR for transfer_ns in described)
+
+
+def moved_text(far):
+    """far: ns of the transfers of the figures that do not count."""
+    return (
+        f"{len(far)} figures do not count, since the processors had moved: a line transfer took"
+        f" {min(far):.0f} to {max(far):.0f} ns"
+    )

@@ -14,8 +14,8 @@ from ..common import machines, pictures, places, simulated
 from ..common.layout import Trouble
 from ..common.progress import Progress
 from ..common.text import heading, table
-from . import own, paper_01, paper_02, paper_03, paper_04, paper_05, this
-from .page import MEASURES, Page
+from . import own, paper_01, paper_02, paper_03, paper_04, paper_05
+from .page import Page
 from .rows import summary
 
 # number -> module: TITLE, and reproduce(lab) -> Result
@@ -26,14 +26,12 @@ PAPERS = {
     "04": paper_04,
     "05": paper_05,
     "own": own,
-    "this": this,
 }
 
 NEEDS = (
     "The papers and own together take three to eight minutes of one core, most of it for 05, own"
-    " and 01. this takes less than a minute on two idle cores, and at most four minutes on busy"
-    " ones: each collective is measured for up to 30 s, until figures agree. The simulator must"
-    " have been built (Boost's context). Figures need matplotlib. SimGrid's figures of 04 need"
+    " and 01. The simulator must have been built (Boost's context). Figures need matplotlib."
+    " SimGrid's figures of 04 need"
     " Debian's libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun); without it"
     " 04 has only its formulas."
 )
@@ -76,10 +74,7 @@ def epilog():
 
 def add_arguments(parser):
     parser.add_argument(
-        "papers",
-        nargs="*",
-        metavar="PAPER",
-        help=f"{', '.join(PAPERS)} (default: all but {MEASURES}, which measures)",
+        "papers", nargs="*", metavar="PAPER", help=f"{', '.join(PAPERS)} (default: all)"
     )
     parser.add_argument(
         "--figures", metavar="DIR", help="also draw the figures, into an existing directory"
@@ -124,7 +119,7 @@ def show(paper, result, lab, seconds):
 
 
 def main(options, _command, layout):
-    papers = list(dict.fromkeys(options.papers)) or [paper for paper in PAPERS if paper != MEASURES]
+    papers = list(dict.fromkeys(options.papers)) or list(PAPERS)
     for paper in papers:
         if paper not in PAPERS:
             raise Trouble(f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", 2)
@@ -132,11 +127,7 @@ def main(options, _command, layout):
     places.check_folder("--figures", options.figures)
     if (options.figures or options.page) and pictures.missing():
         raise Trouble(pictures.missing())
-    page = (
-        Page(options.page, papers, options.brief, this.HEAD if papers == [MEASURES] else None)
-        if options.page
-        else None
-    )
+    page = Page(options.page, papers, options.brief) if options.page else None
     answers = {}
     for done, paper in enumerate(papers):
         lab, begin = Lab(layout, options.brief), time.monotonic()

@@ -32,7 +32,7 @@ NOTES = (
     (
         "ranks that enter at exactly the same moment post before any rank polls, so that no copy"
         " has to be revoked. Ranks that enter a few ns apart do not, as measurements show (huddle"
-        " reproduce this). There are rows with both; the wait for the last rank to enter is"
+        " validate). There are rows with both; the wait for the last rank to enter is"
         " subtracted"
     ),
     "back-to-back calls, as osu_barrier and paper 03 measure: the mean of 32 calls",

@@ -13,7 +13,7 @@ from ..common import pictures, places
 from .rows import summary
 
 FOLDER = "figures"
-OWN, MEASURES = "own", "this"  # not papers
+OWN = "own"  # no paper
 MEANS = {  # sources of figures, by the names that rows use
     "function": "the paper's own formulas, as `src/cost` has them",
     "simulated": (
@@ -60,11 +60,7 @@ def head_of(papers, rows, brief):
             " broadcast and allreduce that huddle can build on two large machines, compared with"
             " their limits."
         )
-    lines.append(
-        "Only the figures under *this machine* were measured here."
-        if MEASURES in papers
-        else "No time in the column *here* was measured."
-    )
+    lines.append("No time in the column *here* was measured.")
     if brief:
         lines.append("This is a brief page (`--brief`): fewer and smaller points than published.")
     lines += [
@@ -87,10 +83,8 @@ def table(headers, rows, right):
 
 
 class Page:
-    """head None: a head about the papers on the page."""
-
-    def __init__(self, path, papers, brief, head=None):
-        self.path, self.papers, self.brief, self.head = path, papers, brief, head
+    def __init__(self, path, papers, brief):
+        self.path, self.papers, self.brief = path, papers, brief
         self.parts, self.rows, self.pictures, self.seconds = [], [], {}, 0
         self.folder = os.path.join(os.path.dirname(os.path.abspath(path)), FOLDER)
         if os.path.lexists(self.folder):
@@ -126,7 +120,7 @@ class Page:
             f" {shlex.quote(os.path.basename(self.path))}` on {time.strftime('%Y-%m-%d')}, in"
             f" {self.seconds:.0f} s.\n"
         )
-        head = self.head or head_of(self.papers, self.rows, self.brief)
+        head = head_of(self.papers, self.rows, self.brief)
         there = os.path.isdir(self.folder)
         places.make_folder(self.folder)
         try:

@@ -13,14 +13,13 @@ import json
 import math
 import os
 
-from ..common import jobs, machines, simulated, steady
+from ..common import jobs, machines, simulated, steady, transfers
 from ..common.layout import Trouble
 from ..common.progress import Progress
 from ..common.repetitions import RING
 from ..common.text import bytes_text, heading, table
 
 LIMIT_S, FIGURE_MS, NOTHING = 600, 60, "nothing"
-LINE_FACTOR = 1.5  # maximum ratio to the described line transfer
 SMALL_CALLS = 256  # calls of up to 4 KB; each has new random moments of entry
 NUMBER_BYTES = 8  # size of the numbers that reductions add
 
@@ -146,14 +145,7 @@ class Measured:
                 if sizes:
                     self.measure(name, sizes)
                 progress.step()
-        self.notes += (
-            [
-                f"{len(self.others)} figures do not count, since the processors had moved:"
-                f" a line transfer took {min(self.others):.0f} to {max(self.others):.0f} ns"
-            ]
-            if self.others
-            else []
-        )
+        self.notes += [transfers.moved_text(self.others)] if self.others else []
         self.notes += (
             [
                 f"during the measurement {others}: measured times may be too long, or, where a call"
@@ -185,21 +177,12 @@ class Measured:
         ]
 
     def holds(self, figure):
-        """
-        The processors of a virtual machine may move.  A figure counts only if the line transfer was
-        about as described, since only then it is the described machine.
-        """
+        """Whether it is usable, and of the described machine."""
         described = self.asked.machine["lines"]["transfer_ns"].values()
         lines = [
             figure[when] for when in ("line_before_ns", "line_after_ns") if figure[when] > 0
         ]  # below: not measured
-        far = [
-            ns
-            for ns in lines
-            if not any(
-                1 / LINE_FACTOR <= ns / transfer_ns <= LINE_FACTOR for transfer_ns in described
-            )
-        ]
+        far = [ns for ns in lines if not transfers.as_described(ns, described)]
         self.others += far[:1] if steady.usable(figure) else []
         return steady.usable(figure) and not far
 

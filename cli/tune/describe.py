@@ -19,7 +19,7 @@ from . import agreement, tuning_file
 LIMIT_S, OPTION = 300, "--machine"
 THERE = True  # --machine without a name: the file that huddle simulate reads
 ONCE = "measured only once, since it took too long"
-TABLES = ("lines", "links", "copy", "memory", "caches", "reduce")
+TABLES = ("lines", "links", "copy", "memory", "caches", "reduce", "call")
 
 
 def place(options):

@@ -2,20 +2,24 @@
 """
 Recorded figures: NAME.csv next to NAME.toml, the description of the machine on which they were
 measured.  Each row is one algorithm's time for one call: collective, ranks, algorithm, bytes, us.
+Where a row has line_ns, the line transfer at that time, it counts only if that is about what the
+description says.
 """
 
 import csv
 import os
 from collections import namedtuple
 
+from ..common import machines
 from ..common.layout import Trouble
 from ..common.machines import names_in
+from ..common.transfers import as_described, moved_text
 
 COLUMNS = ("collective", "ranks", "algorithm", "bytes", "us")
 MAX_BYTES = 16 << 20  # of a file
 
-# cells: (collective, ranks) -> {(algorithm, bytes): us}
-Record = namedtuple("Record", "name machine cells")
+# cells: (collective, ranks) -> {(algorithm, bytes): us}; notes: texts, what does not count.
+Record = namedtuple("Record", "name machine cells notes")
 
 
 def folder(layout):
@@ -49,16 +53,19 @@ def lines_of(path):
         raise Trouble(f"--data {path}: {getattr(error, 'strerror', None) or error}", 2) from error
 
 
+# One row; line_ns: 0, not measured.
+Figure = namedtuple("Figure", "cell call us line_ns")
+
+
 def figure_of(row):
-    """((collective, ranks), (algorithm, bytes), us)."""
     ranks, size, us = int(row["ranks"]), int(row["bytes"]), float(row["us"])
-    if not (2 <= ranks <= 1 << 15 and size >= 0 and 0 < us < 1e9):
+    line_ns = float(row.get("line_ns") or 0)
+    if not (2 <= ranks <= 1 << 15 and size >= 0 and 0 < us < 1e9 and 0 <= line_ns < 1e9):
         raise ValueError
-    return (row["collective"], ranks), (row["algorithm"], size), us
+    return Figure((row["collective"], ranks), (row["algorithm"], size), us, line_ns)
 
 
-def read(layout, data):
-    path, cells = path_of(layout, data), {}
+def figures_in(path):
     rows = csv.DictReader(lines_of(path))
     if not set(COLUMNS) <= set(rows.fieldnames or ()):
         raise Trouble(
@@ -66,15 +73,36 @@ def read(layout, data):
         )
     for row in rows:
         try:
-            cell, figure, us = figure_of(row)
+            yield figure_of(row)
         except (TypeError, ValueError):
             raise Trouble(
                 f"--data {path}: line {rows.line_num} below the remarks is not a figure (accepted:"
                 f" {', '.join(COLUMNS)})",
                 2,
             ) from None
-        cells.setdefault(cell, {})[figure] = us
+
+
+def moved(figures, machine):
+    """Those of other line transfers than the machine's description has."""
+    if not any(figure.line_ns for figure in figures):
+        return []
+    described = machines.read(machine)["lines"]["transfer_ns"].values()
+    return [
+        figure
+        for figure in figures
+        if figure.line_ns and not as_described(figure.line_ns, described)
+    ]
+
+
+def read(layout, data):
+    path, cells = path_of(layout, data), {}
+    figures = list(figures_in(path))
     machine = path[: -len(".csv")] + ".toml"
     if not os.path.isfile(machine):
         raise Trouble(f"--data {path}: there is no {machine}, which describes the machine", 2)
-    return Record(os.path.basename(path)[: -len(".csv")], machine, cells)
+    far = moved(figures, machine)
+    for figure in figures:
+        if figure not in far:
+            cells.setdefault(figure.cell, {})[figure.call] = figure.us
+    notes = [moved_text([figure.line_ns for figure in far])] if far else []
+    return Record(os.path.basename(path)[: -len(".csv")], machine, cells, notes)

@@ -10,9 +10,9 @@
  * They are carried out in that order, one after the other, and a blocking call after all requests
  * that were started before it.  Requests of different teams are independent.
  *
- * Set-up: a team whose first call is a request is set up by hud_exchange.start_allgather and
- * test_allgather: the first starts it, the second tests it, from time to time, until it is done.
- * Without them the requests of such a team are HUD_PASS, on all members alike.
+ * Set-up: where there are hud_exchange.start_allgather and test_allgather, a team is set up by
+ * them: the first starts it, the second tests it, from time to time, until it is done.  Without
+ * them the requests of a team that no blocking call has set up are HUD_PASS, on all members alike.
  *
  * Functions of the host that a call needs (pack, unpack, combine of its own, the exchange of a
  * team's set-up) are called on the stack of the thread that is in one of these functions, and must
@@ -41,6 +41,11 @@ struct hud_passed {
     void *arg;
 };
 
+/* For hud_args.collective: no call of huddle's, but a place in the order of the team's requests,
+ * for a collective of the host's own.  It sets nothing up, and is not counted; passed->start is
+ * called in its turn, or hud_request_start returns HUD_PASS. */
+#define HUD_PLACE (-1)
+
 /*
  * Prepares a call.  Copies args and the arrays in it (views, block_bytes, op), and passed; what
  * they point to, and the buffers, must stay until the request is freed.  HUD_OK, HUD_ERR_ARGUMENT,
@@ -63,6 +68,9 @@ HUD_API int hud_request_start(hud_request *request);
  * Otherwise HUD_OK.
  */
 HUD_API int hud_request_test(hud_request *request, int *done);
+
+/* The same, but advances nothing: for many requests after one call of hud_progress. */
+HUD_API int hud_request_peek(hud_request *request, int *done);
 
 /* Waits for it, as hud_call waits, and returns its status. */
 HUD_API int hud_request_wait(hud_request *request);

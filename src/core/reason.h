@@ -3,7 +3,7 @@
 #ifndef HUD_REASON_H
 #define HUD_REASON_H
 
-/* Why a call was passed on.  A reason of a team (all but the last five) holds for the team's
+/* Why a call was passed on.  A reason of a team (all but the last six) holds for the team's
  * life. */
 #define REASONS(R)                                                                                 \
     R(NONE, "handled")                                                                             \
@@ -23,6 +23,7 @@
     R(EARLY, "before HUDDLE_FIRST")                                                                \
     R(FORCED, "native collective forced")                                                          \
     R(REFUSED, "no algorithm")                                                                     \
+    R(NONBLOCKING, "nonblocking not handled")                                                      \
     R(ELEMENT, "elements too large")                                                               \
     R(OPERATION, "operation not supported")                                                        \
     R(UNLIKE, "ranks call differently")

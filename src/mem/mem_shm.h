@@ -1,28 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mem_shm.h - real shared memory.  Included only by mem.h. */
+#include "mem/wait.h"
+
 #include <string.h>
-
-enum mem_way { MEM_POLL, MEM_YIELD, MEM_SLEEP, MEM_ADAPTIVE };
-
-/* A wait that has lasted long, as hud_mem_wait tells of it.  file, line: of the call in the source
- * that waits. */
-struct mem_wait {
-    struct mem *m;
-    mem_flag *flag;
-    uint64_t min;
-    const char *file;
-    int line;
-    int64_t begin_ns, now_ns; /* CLOCK_MONOTONIC */
-    unsigned looks;           /* so far, this one included */
-    void *state;              /* the observer's, NULL at first */
-};
-
-/*
- * Looks at a long wait: first after MEM_WATCH_NS, then as often, at last when the wait has ended
- * (over).  May leave the collective by a non-local exit, unless it is over.
- */
-typedef void mem_watch(struct mem_wait *wait, bool over, void *arg);
-enum { MEM_WATCH_NS = 50000000 };
 
 /* How this rank waits. */
 struct mem_policy {
@@ -34,19 +14,16 @@ struct mem_policy {
     void *arg;
     mem_watch *watch; /* NULL: nobody looks at long waits */
     void *watch_arg;
+    /* Waits instead of this stack, which others share (a call in a fiber); may leave the collective
+     * by a non-local exit; NULL: the rank waits here. */
+    void (*suspend)(struct mem_wait *wait, void *arg);
+    void *suspend_arg;
     size_t
         stream_bytes;  /* messages from here on are copied out with non-temporal stores; 0: none */
     size_t move_bytes; /* the same of moves, which no ring in the caches feeds */
     size_t prefetch_bytes; /* the most that a processor prefetches for writing without keeping its
                               rank */
     size_t message_bytes;  /* the least of a message that is worth it */
-};
-
-/* What this rank has learned of a team's waits (wait.c); all zero at first. */
-struct mem_habit {
-    int64_t awake_ns;      /* how long a wait is worth staying awake for; 0: nothing learned yet */
-    int64_t busy_until_ns; /* until then a processor given away would not come back soon */
-    unsigned losses;       /* of the processor, in a row */
 };
 
 /*
@@ -92,10 +69,6 @@ struct mem {
     bool truncated;                    /* a mem_out or mem_pull of this call went past its view */
 };
 
-/* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long
- * waits. */
-void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line);
-void hud_mem_wake(mem_flag *f); /* wakes the ranks that sleep on it */
 void hud_mem_stream(void *dst, const void *src,
                     size_t bytes); /* memcpy with non-temporal stores, where the processor has them;
                                       complete on return */

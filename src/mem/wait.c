@@ -160,39 +160,62 @@ static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
     habit->losses += habit->losses < LOSSES_MAX;
 }
 
-/* Lets the observer look.  Returns when it wants to look again. */
-static int64_t show(struct mem_wait *wait, int64_t now, bool over)
+void hud_mem_wait_show(struct mem_wait *wait, bool over)
 {
     const struct mem_policy *policy = wait->m->policy;
 
-    wait->now_ns = now;
     wait->looks++;
+    wait->due_ns = wait->now_ns + MEM_WATCH_NS;
     if (policy->watch)
         policy->watch(wait, over, policy->watch_arg);
-    return now + MEM_WATCH_NS;
+}
+
+int64_t hud_mem_now_ns(void)
+{
+    return now_ns();
+}
+
+void hud_mem_wait_begin(struct mem_wait *wait)
+{
+    wait->begin_ns = wait->now_ns = now_ns();
+    wait->due_ns = wait->begin_ns + MEM_WATCH_NS;
+}
+
+bool hud_mem_wait_turn(struct mem_wait *wait)
+{
+    struct mem *m = wait->m;
+
+    if (look(m, wait->flag, wait->min))
+        return true;
+    int64_t before = wait->now_ns;
+    enum mem_way way = choose(m, wait->begin_ns, before, wait->turns++);
+    take_turn(m, wait->flag, wait->min, way);
+    wait->now_ns = now_ns();
+    if (way == MEM_YIELD)
+        judge(&m->team->habit, wait->now_ns, wait->now_ns - before);
+    return false;
+}
+
+void hud_mem_wait_end(struct mem_wait *wait)
+{
+    learn(&wait->m->team->habit, wait->now_ns - wait->begin_ns);
 }
 
 void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line)
 {
-    int64_t begin = now_ns(), now = begin, due = begin + MEM_WATCH_NS;
-    struct mem_wait wait = {
-        .m = m, .flag = f, .min = min, .file = file, .line = line, .begin_ns = begin
-    };
+    struct mem_wait wait = { .m = m, .flag = f, .min = min, .file = file, .line = line };
 
-    for (unsigned n = 0; !look(m, f, min); n++) {
-        enum mem_way way = choose(m, begin, now, n);
-        int64_t before = now;
-
-        take_turn(m, f, min, way);
-        now = now_ns();
-        if (way == MEM_YIELD)
-            judge(&m->team->habit, now, now - before);
-        if (__builtin_expect(now >= due, 0))
-            due = show(&wait, now, false);
+    if (m->policy->suspend) {
+        m->policy->suspend(&wait, m->policy->suspend_arg);
+        return;
     }
-    if (__builtin_expect(due != begin + MEM_WATCH_NS, 0))
-        show(&wait, now, true);
-    learn(&m->team->habit, now - begin);
+    hud_mem_wait_begin(&wait);
+    while (!hud_mem_wait_turn(&wait))
+        if (__builtin_expect(wait.now_ns >= wait.due_ns, 0))
+            hud_mem_wait_show(&wait, false);
+    if (__builtin_expect(wait.looks != 0, 0))
+        hud_mem_wait_show(&wait, true);
+    hud_mem_wait_end(&wait);
 }
 
 void hud_mem_wake(mem_flag *f)

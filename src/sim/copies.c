@@ -90,7 +90,7 @@ static double byte_ns(const struct sim_copies *c, int core, const struct copies_
     const struct machine_copy *copy = &c->machine->copy;
     double half = .5 / copy->cached_gbps[MACHINE_OWN],
            past_ns = copy->past_gbps > 0 ? 1 / copy->past_gbps - half : 0, ns = 0;
-    bool extra = combines(call) || call->kind == COPIES_CLAIM;
+    bool extra = combines(call) || call->kind == COPIES_CLAIM || call->kind == COPIES_KERNEL;
 
     for (int i = 0; i < call->froms + call->tos; i++) {
         const struct caches_place *place =
@@ -102,9 +102,40 @@ static double byte_ns(const struct sim_copies *c, int core, const struct copies_
     }
     if (combines(call))
         ns += call->froms / c->machine->reduce.core_gbps;
+    if (call->kind == COPIES_KERNEL)
+        ns += 1 / copy->kernel_gbps;
     if (call->tos > 1)
         ns += combines(call) ? 2 * half : half; /* it is copied from the first */
     return ns;
+}
+
+static bool by_kernel(const struct sim_copies *c, int core)
+{
+    return c->jobs[core].stage != IDLE && c->jobs[core].call.kind == COPIES_KERNEL;
+}
+
+/* What a call of the kernel takes, before any byte. */
+static double kernel_ns(const struct sim_copies *c, int core, const struct copies_call *call)
+{
+    const struct machine_copy *copy = &c->machine->copy;
+    double ns = copy->kernel_call_ns;
+
+    for (int other = 0; copy->kernel_other_ns > 0 && other < c->machine->cores; other++) {
+        int process = c->jobs[other].call.process;
+        if (other != core && by_kernel(c, other) &&
+            (process == call->process || process == core || other == call->process))
+            ns += copy->kernel_other_ns;
+    }
+    return ns;
+}
+
+/* Somebody else copies by the kernel from or to this process. */
+static bool shares_process(const struct sim_copies *c, int core, int process)
+{
+    for (int other = 0; other < c->machine->cores; other++)
+        if (other != core && by_kernel(c, other) && c->jobs[other].call.process == process)
+            return true;
+    return false;
 }
 
 /* The first line of a call. */
@@ -127,7 +158,7 @@ static double first_line(const struct sim_copies *c, int core, const struct job 
         else if (place->kind != CACHES_OWN)
             max = fmax(max, lines->transfer_ns[hud_ways_class(c->ways, core, place)]);
     }
-    return max + (job->call.kind == COPIES_KERNEL ? c->machine->copy.kernel_call_ns : 0);
+    return max + (job->call.kind == COPIES_KERNEL ? kernel_ns(c, core, &job->call) : 0);
 }
 
 static void use_bytes(struct sim_copies *c, int core, const struct job *job, size_t bytes,
@@ -195,10 +226,10 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
         if (c->given_up[n] > 0)
             hud_ways_cross(c->ways, core, &(struct caches_place){ CACHES_NODE, n, false }, true,
                            c->given_up[n] / bytes, path);
-    if (call->kind == COPIES_KERNEL)
+    if (call->kind == COPIES_KERNEL && c->machine->copy.kernel_process_gbps > 0 &&
+        shares_process(c, core, call->process))
         hud_ways_process(c->ways, call->process, path);
-    path->max_gbps =
-        fmin(call->kind == COPIES_KERNEL ? c->machine->copy.kernel_gbps : MAX_GBPS, 1 / ns);
+    path->max_gbps = fmin(MAX_GBPS, 1 / ns);
     job->stage = MOVES;
     job->leg_bytes = leg.bytes;
     job->leg = ++c->legs;

@@ -27,9 +27,12 @@
  * unit.  Other cores of that unit that find them on their way there read at the shared cache's
  * speed, and end no sooner than that leg.
  *
- * The ends of a copy through the kernel are found in the same way.  It is no faster than
- * kernel_gbps, and begins kernel_call_ns later.  All such copies from or to one process share
- * kernel_process_gbps, since the kernel locks and pins that process's pages for each of them.
+ * The ends of a copy through the kernel are found in the same way.  A byte takes 1 / kernel_gbps,
+ * and for each end elsewhere what that takes more than the core's own private cache.  It begins
+ * kernel_call_ns later, and kernel_other_ns for each such copy under way by another core that uses
+ * one of the same two processes: the lines of what the kernel locks and counts go to and fro.
+ * Several from or to one process share kernel_process_gbps, since the kernel pins that process's
+ * pages for each of them.  A leg that finds no other is not limited by it.
  */
 #ifndef HUD_COPIES_H
 #define HUD_COPIES_H

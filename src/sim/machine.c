@@ -62,6 +62,8 @@ static const struct row {
     { "copy", "kernel_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, copy.kernel_gbps) },
     { "copy", "kernel_call_ns", NUMBER, RANGE_TIME,
       offsetof(struct sim_machine, copy.kernel_call_ns) },
+    { "copy", "kernel_other_ns", OPTION, RANGE_DELAY,
+      offsetof(struct sim_machine, copy.kernel_other_ns) },
     { "copy", "kernel_process_gbps", OPTION, RANGE_SPEED,
       offsetof(struct sim_machine, copy.kernel_process_gbps) },
     { "memory", "latency_ns", DELAYS, RANGE_TIME, offsetof(struct sim_machine, memory.latency_ns) },
@@ -77,6 +79,11 @@ static const struct row {
     { "caches", "shared_gbps", NUMBER, RANGE_SPEED,
       offsetof(struct sim_machine, caches.shared_gbps) },
     { "reduce", "core_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, reduce.core_gbps) },
+    { "call", "enter_ns", OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.enter_ns) },
+    { "call", "data_ns", OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.data_ns) },
+    { "call", "reduce_ns", OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.reduce_ns) },
+    { "call", "host_ns", OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.host_ns) },
+    { "call", "clock_ns", OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.clock_ns) },
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -295,6 +302,8 @@ static void read_tables(struct reader *r, const json_t *description)
 {
     for (int i = 0; i < ROWS && !r->failed; i++) {
         const json_t *table = json_object_get(description, rows[i].table);
+        if (!table && offsetof(struct sim_machine, call) <= rows[i].offset)
+            continue; /* all of it may be left out */
         if (!json_is_object(table)) {
             complain(r, "%s: missing (accepted: a table, [%s])", rows[i].table, rows[i].table);
             return;

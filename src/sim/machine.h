@@ -61,9 +61,11 @@ struct machine_copy {
     double past_gbps; /* non-temporal stores from its own cache to its node's memory; 0: it does no
                          such thing */
     double kernel_gbps,
-        kernel_call_ns; /* from another process by the kernel: at most so fast, and each call */
-    double kernel_process_gbps; /* the same of one process, for all that copy from it or to it at
-                                   once; 0: no limit of its own */
+        kernel_call_ns;     /* from another process by the kernel: at most so fast, and each call */
+    double kernel_other_ns; /* added to such a call by each other one that is under way and uses one
+                               of the same two processes */
+    double kernel_process_gbps; /* what two and more get together that copy from or to one process
+                                   at once; 0: no limit of its own */
 };
 
 struct machine_memory {
@@ -84,6 +86,15 @@ struct machine_reduce {
     double core_gbps; /* bytes read by a sum of two vectors that are in its own cache */
 };
 
+/* What a call takes besides its memory accesses, all of it before they begin. */
+struct machine_call {
+    double enter_ns;  /* the front end, from the call to the algorithm, and the way back */
+    double data_ns;   /* added where the collective moves data */
+    double reduce_ns; /* added where it reduces */
+    double host_ns;   /* added by the MPI in front of huddle, if there is one */
+    double clock_ns;  /* one reading of the clock, by which measured ranks start together */
+};
+
 struct sim_machine {
     char name[MACHINE_NAME];
     struct topo *topo;
@@ -99,6 +110,7 @@ struct sim_machine {
     struct machine_memory memory;
     struct machine_caches caches;
     struct machine_reduce reduce;
+    struct machine_call call;
 };
 
 /* NULL: *error is one line, "what: the value (accepted: ...)".  A path of an XML topology is used

@@ -100,6 +100,21 @@ static void check_contract(struct mem *m, const struct coll *c)
             require_entry(m, r);
 }
 
+/* What the call takes besides its memory accesses. */
+static double front_ns(const struct mem *m)
+{
+    const struct machine_call *call = &m->s->clock->machine->call;
+    const struct sim_rank *r = m->self;
+    double ns = call->enter_ns + call->host_ns;
+    bool data = false;
+
+    for (int i = 0; i < r->views_count; i++)
+        data = data || r->views[i].bytes != 0;
+    if (coll_has(hud_coll_kind(m->alg->coll), COLL_REDUCES))
+        ns += call->reduce_ns;
+    return data ? ns + call->data_ns : ns;
+}
+
 int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c)
 {
     struct coll call = *c;
@@ -113,6 +128,7 @@ int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c)
     if (m->s->clock) {
         hud_carry_views(m);
         hud_clock_pause(m);
+        m->self->now_ns += front_ns(m);
     }
     hud_sim_own(m, "owns its buffer before it enters");
     note_entry(m);

@@ -3,8 +3,8 @@
 #ifndef HUD_WORLD_H
 #define HUD_WORLD_H
 
+#include "fiber/fiber.h"
 #include "sim/bytes.h"
-#include "sim/fiber.h"
 #include "sim/flag.h"
 #include "sim/sim.h"
 #include "sim/trace.h"

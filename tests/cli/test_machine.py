@@ -93,6 +93,11 @@ def numbers(note="measured: somehow", **values):
 
 
 class Steady(unittest.TestCase):
+    def test_runs_agree_within_15_per_cent(self):
+        for other, agree in ((11.4, True), (11.6, False)):
+            runs = [numbers(copy__kernel_gbps=value) for value in (10, other)]
+            self.assertEqual(agree, not agreement.joined(runs)[1])
+
     def test_what_other_work_slows_down_does_not_count(self):
         runs = [
             numbers(lines__transfer_ns__numa=ns, copy__kernel_gbps=gbps)
@@ -251,6 +256,8 @@ class Real(unittest.TestCase):
         with open(path, "rb") as file:
             machine = tomllib.load(file)
         self.assertLess(machine["lines"]["hit_ns"], machine["lines"]["transfer_ns"]["machine"])
+        self.assertEqual({"enter_ns", "data_ns", "reduce_ns", "clock_ns"}, set(machine["call"]))
+        self.assertGreater(machine["call"]["clock_ns"], 0)
         simulated = huddle(self.home, "simulate", "barrier", "--ranks", "2")
         self.assertEqual((0, ""), (simulated.returncode, simulated.stderr))
         self.assertIn(f"on {machine['name']}", simulated.stdout)

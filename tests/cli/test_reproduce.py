@@ -4,7 +4,6 @@ huddle reproduce, briefly: rows and figures of each paper, and what is said wher
 missing.  test_reproduce.py BUILD.
 """
 
-import argparse
 import functools
 import itertools
 import json
@@ -23,7 +22,7 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
 from huddle_cli.common import machines, simulated  # noqa: E402
-from huddle_cli.reproduce import own, page as pages, paper_05, rows as judged, this  # noqa: E402
+from huddle_cli.reproduce import own, page as pages, paper_05, rows as judged  # noqa: E402
 from huddle_cli.common.layout import Layout, Trouble  # noqa: E402
 from huddle_cli.reproduce.command import Lab  # noqa: E402
 from huddle_cli.reproduce.rows import Row  # noqa: E402
@@ -255,80 +254,6 @@ class Asked(unittest.TestCase):
             )
 
 
-class This(unittest.TestCase):
-    """This machine, by answers and figures of ours: what is measured is no matter of a test."""
-
-    def compared(self):
-        times = {
-            ("inline", 8): (100, 200),
-            ("inline", 64): (100, 50),
-            ("queue", 64): (100, 400),
-        }  # measured, simulated
-        asked = argparse.Namespace(
-            collective="bcast", names=["inline", "queue", "single"], sizes=[8, 64]
-        )
-        calls = {(name, size): None for name in asked.names for size in asked.sizes}
-        calls.update(
-            {key: {"times": {"time_ns": simulated_ns}} for key, (_, simulated_ns) in times.items()}
-        )
-        return this.compare(asked, calls, {key: ns for key, (ns, _) in times.items()})
-
-    def test_each_figure_and_the_means(self):
-        rows, figures = self.compared()
-        self.assertEqual(
-            [
-                ("bcast/inline, 8 B", 0.1, 0.2),
-                ("bcast/inline, 64 B", 0.1, 0.05),
-                ("bcast/queue, 64 B", 0.1, 0.4),
-            ],
-            [(r.what, r.published, r.here) for r in rows[:3]],
-        )
-        mean, error = rows[3:5]
-        self.assertAlmostEqual(4 ** (1 / 3), mean.here)
-        self.assertAlmostEqual(16 ** (1 / 3), error.here)  # twice, half and four times
-        self.assertEqual((False, False), (mean.agrees, error.agrees))
-        self.assertEqual("-0.100 us, -0.200 to -0.025", rows[6].here)  # of -.1, .05 and -.3
-        self.assertEqual(["inline", "queue", "equal"], [label for label, *_ in figures[0].lines])
-
-    def test_nothing_measured_is_nothing_compared(self):
-        asked = argparse.Namespace(collective="bcast", names=["inline"], sizes=[8, 64])
-        (row,), figures = this.compare(
-            asked, {("inline", 8): None, ("inline", 64): {"times": {"time_ns": 50}}}, {}
-        )
-        self.assertEqual(
-            ("bcast/inline, 64 B", None, 0.05, None, []),
-            (row.what, row.published, row.here, row.agrees, figures),
-        )
-
-    def test_it_is_no_part_of_all(self):
-        with tempfile.TemporaryDirectory() as nothing:
-            said = reproduce("this", "--brief", XDG_CONFIG_HOME=nothing)
-        self.assertEqual(
-            (2, 1),
-            (
-                said.returncode,
-                len([line for line in said.stderr.splitlines() if line.startswith("huddle: ")]),
-            ),
-        )
-        self.assertIn("--machine this: not described yet", said.stderr)
-        self.assertIn("all but this", reproduce("--help").stdout.replace("\n", " "))
-
-    @unittest.skipUnless(len(os.sched_getaffinity(0)) >= this.RANKS, "one processor")
-    def test_a_collective_here(self):
-        with tempfile.TemporaryDirectory() as home:
-            os.makedirs(os.path.join(home, "huddle"))
-            shutil.copy(
-                os.path.join(LAYOUT.machines, "xeon-e5620.toml"),
-                os.path.join(home, "huddle", "machine.toml"),
-            )
-            paper = answer("this", XDG_CONFIG_HOME=home)["this"]
-        named = {row["what"] for row in paper["rows"]}
-        self.assertTrue(
-            {"bcast/inline, 8 B", "bcast/queue, 8 B", "bcast/queue, 8 KB"} <= named, named
-        )
-        self.assertTrue(paper["notes"])
-
-
 class Criteria(unittest.TestCase):
     def agrees(self, criterion, published, here):
         return Row.judged("what", "", published, here, "simulated", criterion).agrees
@@ -466,7 +391,7 @@ class Words(unittest.TestCase):
     def test_a_page_opens_with_what_is_on_it(self):
         rows = [Row("a", "", None, 1, "simulated")]
         three, all_of_them = (
-            pages.head_of(papers, rows, False) for papers in (["03"], ["01", "03", "own", "this"])
+            pages.head_of(papers, rows, False) for papers in (["03"], ["01", "03", "own"])
         )
         self.assertIn("Paper 03: ", three)
         for words in ("from no paper", "*function*", "*agrees*", "brief"):
@@ -474,7 +399,7 @@ class Words(unittest.TestCase):
         for words in (
             "Papers 01, 03: ",
             "from no paper",
-            "Only the figures under *this machine* were measured",
+            "No time in the column *here* was measured",
         ):
             self.assertIn(words, all_of_them)
 

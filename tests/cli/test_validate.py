@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ RECORDED = os.path.join(SOURCE, "machines", "recorded", "xeon-4-cores")
 HEAD = "collective,ranks,algorithm,bytes,us\n"
 
 
-def validate(*words):
+def validate(*words, **environment):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
     return without_progress(
         subprocess.run(
@@ -26,7 +27,7 @@ def validate(*words):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=clean,
+            env={**clean, **environment},
             timeout=240,
             check=False,
         )
@@ -63,9 +64,9 @@ class Numbers(unittest.TestCase):
 
 class Command(unittest.TestCase):
     def test_what_is_recorded(self):
-        done = validate("barrier", "--json")
+        done = validate("barrier", "--data", "xeon-4-cores", "--json")
         self.assertEqual(0, done.returncode, done.stderr)
-        (answer,) = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
         self.assertEqual([2, 3, 4], [cell["ranks"] for cell in answer["cells"]])
         for cell in answer["cells"]:
             self.assertEqual(cell["figures"], len(cell["calls"]))
@@ -84,6 +85,64 @@ class Command(unittest.TestCase):
             self.assertEqual(0, done.returncode, done.stderr)
             rows = [line.split() for line in done.stdout.splitlines() if "bcast" in line]
             self.assertEqual([["bcast", "2", "2"]], [row[:3] for row in rows])
+
+    def test_figures_of_other_line_transfers_do_not_count(self):
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "mine.csv")
+            shutil.copy(RECORDED + ".toml", os.path.join(place, "mine.toml"))
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(HEAD.replace("us", "us,line_ns") + "bcast,2,inline,8,.2,90\n")
+                file.write("bcast,2,queue,8,.3,40\nbcast,2,slots,8,.3,95\nbcast,2,levels,8,.3,\n")
+            done = validate("--data", path, "--json")
+            self.assertEqual(0, done.returncode, done.stderr)
+            answer = json.loads(done.stdout)
+            (cell,) = answer["cells"]
+            self.assertEqual(["inline", "levels"], [c["algorithm"] for c in cell["calls"]])
+            self.assertEqual(1, len(answer["notes"]))
+            self.assertIn("2 figures do not count", answer["notes"][0])
+            self.assertIn("40 to 95 ns", answer["notes"][0])
+
+    def test_a_recorded_call_takes_what_the_description_says_of_calls(self):
+        """Ranks enter at one moment: less skew, all that is left is the sum."""
+        with tempfile.TemporaryDirectory() as place:
+            path, said = os.path.join(place, "mine.csv"), []
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(HEAD + "barrier,2,dissemination,0,.2\n")
+            with open(RECORDED + ".toml", encoding="utf-8") as file:
+                before = file.read().split("[call]")[0]
+            for call in ("", "[call]\nenter_ns = 1000\ndata_ns = 77\nhost_ns = 300\n"):
+                with open(os.path.join(place, "mine.toml"), "w", encoding="utf-8") as file:
+                    file.write(before + call)
+                answer = json.loads(validate("--data", path, "--json").stdout)
+                said.append(answer["cells"][0]["calls"][0]["simulated_us"])
+            self.assertAlmostEqual(1.3, said[1] - said[0])
+
+    def here(self, home, *words):
+        return validate("bcast", "--ranks", "2", *words, XDG_CONFIG_HOME=home)
+
+    def test_this_machine_must_be_described(self):
+        with tempfile.TemporaryDirectory() as home:
+            done = self.here(home)
+        self.assertEqual(2, done.returncode)
+        self.assertIn("not described yet", done.stderr)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
+    def test_this_machine(self):
+        """Whatever is measured: each figure is of a call that was asked for, or a line says why."""
+        with tempfile.TemporaryDirectory() as home:
+            os.makedirs(os.path.join(home, "huddle"))
+            shutil.copy(
+                os.path.join(SOURCE, "machines", "xeon-e5620.toml"),
+                os.path.join(home, "huddle", "machine.toml"),
+            )
+            done = self.here(home, "--algorithm", "inline,queue", "--bytes", "8,8K", "--json")
+        self.assertEqual(0, done.returncode, done.stderr)
+        answer = json.loads(done.stdout)
+        (cell,) = answer["cells"]
+        self.assertEqual(("this machine", 2), (answer["data"], cell["ranks"]))
+        asked = {("inline", 8), ("queue", 8), ("queue", 8192)}
+        self.assertTrue({(c["algorithm"], c["bytes"]) for c in cell["calls"]} <= asked, cell)
+        self.assertTrue(cell["calls"] or answer["notes"])
 
     def refused(self, text, *words, described=True):
         with tempfile.TemporaryDirectory() as place:
@@ -105,6 +164,7 @@ class Command(unittest.TestCase):
         self.assertIn("line 2", self.refused(HEAD + "bcast,2,queue,8,fast\n"))
         self.assertIn("line 3", self.refused(HEAD + "bcast,2,queue,8,1\nbcast,1,queue,8,1\n"))
         self.assertIn("describes the machine", self.refused(HEAD, described=False))
+        self.assertIn("--bytes: not with", self.refused(HEAD, "--bytes", "8"))
         self.assertIn("sing (accepted: ", self.refused(HEAD + "sing,2,queue,8,1\n"))
         self.assertIn("no figures of these", self.refused(HEAD + "bcast,2,queue,8,1\n", "reduce"))
 

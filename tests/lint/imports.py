@@ -11,12 +11,7 @@ import tree
 
 SHARED = "common"
 # command -> commands whose answers it shows
-SEES = {
-    "model": {"simulate"},
-    "reproduce": {"simulate"},
-    "tune": {"bench"},
-    "validate": {"simulate"},
-}
+SEES = {"model": {"simulate"}, "tune": {"bench"}, "validate": {"simulate"}}
 MAY_SEE_CLI = (
     "cli/",
     "tests/",

@@ -13,10 +13,12 @@ import tree
 # room -> rooms directly below it; includes are transitive
 BELOW = {
     "host": {"core"},
-    "core": {"coll", "alg", "topo", "ops", "cost", "late"},
+    "core": {"coll", "alg", "topo", "ops", "cost", "late", "request"},
+    "request": {"mem", "fiber"},
+    "fiber": set(),
     "alg": {"shape", "mem"},
     "topo": {"shape"},
-    "sim": {"coll", "alg", "topo", "cost"},
+    "sim": {"coll", "alg", "topo", "cost", "fiber"},
     "shape": set(),
     "mem": set(),
     "ops": set(),

@@ -11,14 +11,19 @@
 
 #include <cmocka.h>
 
-enum { LEAST = 0, PRESET = 1, MOST = 2, CORNERS = 3 };
+enum { SOME_BYTES = 64 << 10 }; /* between the minimum of a size and its maximum */
 
-/* The i-th combination of corners of the algorithm's parameters; false: there is none. */
+/* The i-th combination of corners of the algorithm's parameters, and of a value between them;
+ * false: there is none. */
 static bool corners(const struct alg *a, int i, long *param)
 {
-    for (int p = 0; alg_param_at(a, p); p++, i /= CORNERS) {
+    for (int p = 0; alg_param_at(a, p); p++) {
         const struct alg_param *of = alg_param_at(a, p);
-        param[p] = i % CORNERS == LEAST ? of->min : i % CORNERS == PRESET ? of->preset : of->max;
+        bool sized = of->unit[0] == 'B' && of->min < SOME_BYTES && of->max > SOME_BYTES;
+        const long value[] = { of->min, of->preset, of->max, SOME_BYTES };
+        int values = sized ? 4 : 3;
+        param[p] = value[i % values];
+        i /= values;
     }
     return i == 0;
 }
@@ -33,6 +38,8 @@ static void holds_for(const struct alg *a, const long *param, int ranks)
         const struct alg_place again = alg_place_alone(a, param, ranks, 0, bytes);
 
         assert_true(bytes <= max && bytes >= before);
+        if (a->family->window_bytes)
+            assert_true(a->family->window_bytes(param, ranks, max) <= max);
         assert_true(again.slot_bytes == place.slot_bytes &&
                     again.window_bytes == place.window_bytes);
         before = bytes;
@@ -47,7 +54,7 @@ static void slots_are_what_was_asked_for(void **state)
     (void)state;
     for (int a = 0; hud_shm_algs[a]; a++) {
         for (int i = 0; corners(hud_shm_algs[a], i, param); i++)
-            for (int ranks = 1; ranks <= 64; ranks *= 4)
+            for (int ranks = 1; ranks <= 256; ranks *= 4)
                 holds_for(hud_shm_algs[a], param, ranks);
         windows += hud_shm_algs[a]->family->window_bytes != NULL;
     }

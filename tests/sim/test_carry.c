@@ -104,14 +104,15 @@ static void body(struct sim *s, int rank, void *arg)
     }
 }
 
-static void run(struct job *job, void (*algorithm)(struct mem *m, const struct coll *c), int ranks,
-                size_t bytes)
+static void run_with(struct job *job, void (*algorithm)(struct mem *m, const struct coll *c),
+                     int ranks, size_t bytes, const struct machine_call *call)
 {
     static const int members[RANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     struct sim_machine *machine = made_up_machine(1, DIE);
     const struct sim_options options = {
         .ranks = ranks, .arena_bytes = ARENA, .machine = machine, .core = members
     };
+    machine->call = *call;
     struct sim *s = hud_sim_create(&options);
 
     *job = (struct job){ .alg = { .coll = "bcast", .name = "made up", .run = algorithm },
@@ -126,6 +127,12 @@ static void run(struct job *job, void (*algorithm)(struct mem *m, const struct c
     free(job->user);
     hud_sim_free(s);
     made_up_free(machine);
+}
+
+static void run(struct job *job, void (*algorithm)(struct mem *m, const struct coll *c), int ranks,
+                size_t bytes)
+{
+    run_with(job, algorithm, ranks, bytes, &(struct machine_call){ 0 });
 }
 
 /* From the root's entry to a rank's return. */
@@ -178,15 +185,27 @@ static void bytes_beside_a_flag_come_with_it(void **state)
     expect(&job, 1, 1, .5 + .05 * FEW + .25 + 10 + .5 + .5 + .05 * FEW);
 }
 
-/* A call of the kernel takes 100, and it copies at 8 GB/s, although the path from the root's cache
- * to the reader's own cache carries 10.  The address arrives first, in the line of a flag. */
+/* A call of the kernel takes 100, and it copies at 8 GB/s in a core's own cache; from the root's
+ * cache a byte takes .05 more.  The address arrives first, in the line of a flag. */
 static void single_copies(void **state)
 {
     struct job job;
 
     (void)state;
     run(&job, by_the_kernel, 2, BYTES);
-    expect(&job, 1, 1, .25 + 10 + .5 + 110 + BYTES / 8. + .25);
+    expect(&job, 1, 1, .25 + 10 + .5 + 110 + BYTES * (1 / 8. + .05) + .25);
+}
+
+/* What the front end takes is there before the first access, on either side at the same time: 7,
+ * and 5 more with data; a reduction would take 3 more, and this is none.  By the MPI in front 2. */
+static void front_end(void **state)
+{
+    const struct machine_call call = { .enter_ns = 7, .data_ns = 5, .reduce_ns = 3, .host_ns = 2 };
+    struct job job;
+
+    (void)state;
+    run_with(&job, through_memory, 2, BYTES, &call);
+    expect(&job, 1, 1, 7 + 5 + 2 + 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
 }
 
 int main(void)
@@ -196,6 +215,7 @@ int main(void)
         cmocka_unit_test(copies_out_by_many),
         cmocka_unit_test(bytes_beside_a_flag_come_with_it),
         cmocka_unit_test(single_copies),
+        cmocka_unit_test(front_end),
     };
 
     return cmocka_run_group_tests_name("carry", tests, NULL, NULL);

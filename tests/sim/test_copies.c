@@ -181,24 +181,30 @@ static void past_the_caches_and_through_the_kernel(void **state)
     assert_near(carried(w, memory(w, 0)), 1000); /* written, not fetched before */
     w->machine->copy.past_gbps = 8;
     expect(w, 0, COPIES_PAST, 0, B, 1000, .5 + 125);
-    expect(w, 0, COPIES_PAST, C, B, 1000, 10 + 225 + 100); /* its source is fetched */
-    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 110 + 250);
-    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 100.5 + 125); /* not at 20 */
+    expect(w, 0, COPIES_PAST, C, B, 1000, 10 + 225 + 100);    /* its source is fetched */
+    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 110 + 125 + 200); /* as a copy there takes, less its
+                                                                 half in the core's own cache */
+    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 100.5 + 125);     /* not at 20 */
 }
 
-/* Cores 0 and 1 write what lies in their own caches. */
+/* A core writes 1000 bytes, which lie in its own cache, into a process. */
+static void call_by_kernel(struct world *w, int core, int process)
+{
+    const struct copies_call call = { .kind = COPIES_KERNEL,
+                                      .froms = 1,
+                                      .to = { A + (uintptr_t)core * M },
+                                      .tos = 1,
+                                      .bytes = 1000,
+                                      .process = process };
+
+    hud_copies_touch(w->copies, core, call.to[0], call.bytes);
+    hud_copies_begin(w->copies, core, &call, 0);
+}
+
 static void write_by_kernel(struct world *w, int process_of_0, int process_of_1, double takes)
 {
-    for (int i = 0; i < 2; i++) {
-        const struct copies_call call = { .kind = COPIES_KERNEL,
-                                          .froms = 1,
-                                          .to = { A + (uintptr_t)i * M },
-                                          .tos = 1,
-                                          .bytes = 1000,
-                                          .process = i == 0 ? process_of_0 : process_of_1 };
-        hud_copies_touch(w->copies, i, call.to[0], call.bytes);
-        hud_copies_begin(w->copies, i, &call, 0);
-    }
+    call_by_kernel(w, 0, process_of_0);
+    call_by_kernel(w, 1, process_of_1);
     until_all_have_ended(w);
     assert_near(w->ended[0], takes);
     assert_near(w->ended[1], takes);
@@ -209,9 +215,27 @@ static void one_process_is_shared(void **state)
     write_by_kernel(*state, 5, 5, 100.5 + 500);
 }
 
+/* Who is alone with a process is not limited by what several get together. */
 static void each_process_has_its_own_limit(void **state)
 {
-    write_by_kernel(*state, 5, 6, 100.5 + 250);
+    write_by_kernel(*state, 5, 6, 100.5 + 125);
+}
+
+/* The second call finds the first under way, which takes 30 more from it; one of other processes
+ * takes nothing. */
+static void calls_of_one_process_cost_each_other(void **state)
+{
+    struct world *w = *state;
+
+    w->machine->copy.kernel_other_ns = 30;
+    w->machine->copy.kernel_process_gbps = 0;
+    call_by_kernel(w, 0, 5);
+    call_by_kernel(w, 1, 5);
+    call_by_kernel(w, 2, 6);
+    until_all_have_ended(w);
+    assert_near(w->ended[0], 100.5 + 125);
+    assert_near(w->ended[1], 100.5 + 30 + 125);
+    assert_near(w->ended[2], 100.5 + 125);
 }
 
 static void reductions(void **state)
@@ -429,6 +453,7 @@ int main(void)
         CASE(past_the_caches_and_through_the_kernel),
         cmocka_unit_test_setup_teardown(one_process_is_shared, set_up_process, tear_down),
         cmocka_unit_test_setup_teardown(each_process_has_its_own_limit, set_up_process, tear_down),
+        CASE(calls_of_one_process_cost_each_other),
         CASE(reductions),
         CASE(in_place),
         CASE(directions),

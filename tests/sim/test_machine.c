@@ -26,11 +26,13 @@ static const char small[] =
     "54}, 'socket_gbps': 51},"
     "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
     "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'shared_gbps': 75, "
-    "'kernel_gbps': 80, 'kernel_call_ns': 81, 'kernel_process_gbps': 82},"
+    "'kernel_gbps': 80, 'kernel_call_ns': 81, 'kernel_process_gbps': 82, 'kernel_other_ns': 83},"
     "'memory': {'latency_ns': {'local': 91, 'socket': 92, 'machine': 93}, 'node_gbps': 90}, "
     "'caches': {'private_bytes': 8192, "
     "'shared_level': 'numa', 'shared_bytes': 16384,"
-    "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}}";
+    "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}, 'call': {'enter_ns': 120, 'data_ns': "
+    "121, 'reduce_ns': 0,"
+    "  'host_ns': 123, 'clock_ns': 124}}";
 
 static json_t *parse(const char *text)
 {
@@ -106,7 +108,10 @@ static void numbers_land_where_they_belong(void **state)
                                      m->lines.add_ns, m->links.socket_gbps },
                    64, 1, 2, 3, 51);
     assert_true(m->lines.store_entries == 7);
-    assert_true(m->copy.kernel_process_gbps == 82);
+    assert_true(m->copy.kernel_process_gbps == 82 && m->copy.kernel_other_ns == 83);
+    expect_numbers((const double[]){ m->call.enter_ns, m->call.data_ns, m->call.reduce_ns,
+                                     m->call.host_ns, m->call.clock_ns },
+                   120, 121, 0, 123, 124);
     expect_numbers(m->lines.transfer_ns, 0, 10, 20, 30, 40);
     expect_numbers(m->lines.revoke_ns, 0, 0, 23, 33, 43);
     expect_numbers(m->lines.gap_ns, 0, 11, 21, 31, 41);
@@ -157,7 +162,7 @@ static const struct {
     { "'name': 'small',", "", "name: missing (accepted: a text)" },
     { "'source'", "'sauce'",
       "sauce: not known (accepted: name, source, topology, doubt, lines, links, copy, memory, "
-      "caches, reduce)" },
+      "caches, reduce, call)" },
     { "pack:2 l3:2", "rack:2",
       "topology: \"rack:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood "
       "(accepted: hwloc's \"pack:2 l3:1 "

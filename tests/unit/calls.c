@@ -203,50 +203,118 @@ static void cut(const struct made *c, int me, unsigned char *in, unsigned char *
     }
 }
 
-/* Bytes of all ranks as a size that the collective has: whole words of each block. */
-static struct made made_of(const struct rank *r, int kind, const struct hud_op *op, size_t bytes,
-                           bool in_place)
-{
-    bool equal = coll_has(kind, COLL_BLOCKS) && !coll_has(kind, COLL_UNSIZED);
+struct crew_call {
+    struct made made;
+    const struct hud_op *op;
+    struct hud_view ins[CREW_MAX], outs[CREW_MAX], from, to;
+    size_t block_bytes[CREW_MAX];
+    int me;
+    bool one; /* buffer for both */
+    size_t sends, gets, room;
+    unsigned char *in, *out;
+    struct hud_args args;
+};
 
-    return (struct made){ .kind = kind,
-                          .call = r->calls,
-                          .args = { .bytes = equal ? bytes / 4 / (size_t)r->ranks * 4 + 4 : bytes,
-                                    .ranks = r->ranks,
-                                    .root = r->calls % r->ranks,
-                                    .block = block },
-                          .element = op ? op->element_bytes : 1,
-                          .in_place = in_place };
+/* Bytes of all ranks as a size that the collective has: whole words of each block. */
+static struct made made_of(const struct crew_what *w)
+{
+    bool equal = coll_has(w->kind, COLL_BLOCKS) && !coll_has(w->kind, COLL_UNSIZED);
+
+    return (
+        struct made){ .kind = w->kind,
+                      .call = w->number,
+                      .args = { .bytes = equal ? w->bytes / 4 / (size_t)w->ranks * 4 + 4 : w->bytes,
+                                .ranks = w->ranks,
+                                .root = w->number % w->ranks,
+                                .block = block },
+                      .element = w->op ? w->op->element_bytes : 1,
+                      .in_place = w->in_place };
+}
+
+static void give_args(struct crew_call *c)
+{
+    bool parts = coll_has(c->made.kind, COLL_VIEWS),
+         receives = c->gets != 0 || !coll_has(c->made.kind, COLL_ROOTED);
+
+    c->args = (struct hud_args){ .collective = c->made.kind,
+                                 .in = parts ? c->ins : &c->from,
+                                 .out = parts      ? (c->made.in_place ? c->ins : c->outs)
+                                        : receives ? &c->to
+                                                   : NULL,
+                                 .op = c->op,
+                                 .block_bytes = c->block_bytes,
+                                 .root = c->made.args.root };
+}
+
+struct crew_call *crew_begin(const struct crew_what *what, int me)
+{
+    struct crew_call *c = calloc(1, sizeof *c);
+    int kind = what->kind;
+
+    if (!c)
+        abort();
+    c->made = made_of(what);
+    c->made.args.host = &c->made;
+    c->op = what->op;
+    c->me = me;
+    c->one = what->in_place || coll_has(kind, COLL_ONE_BUFFER);
+    c->sends = hud_coll_in_bytes(kind, &c->made.args, me);
+    c->gets = hud_coll_out_bytes(kind, &c->made.args, me);
+    c->room = c->one && c->sends > c->gets ? c->sends : c->gets;
+    c->out = crew_buffer(c->room);
+    c->in = c->one ? c->out : crew_buffer(c->sends);
+    c->from = crew_view(c->in, c->sends);
+    c->to = crew_view(c->out, c->gets);
+    fill(&c->made, me, c->in);
+    cut(&c->made, me, c->in, c->out, c->ins, c->outs, c->block_bytes);
+    give_args(c);
+    return c;
+}
+
+struct hud_args *crew_args(struct crew_call *c)
+{
+    return &c->args;
+}
+
+void crew_pack(struct crew_call *c, const struct hud_view *how)
+{
+    struct hud_view *all[] = { &c->from, &c->to, NULL, NULL };
+
+    for (int r = 0; r < c->made.args.ranks; r++) {
+        all[2] = &c->ins[r];
+        all[3] = &c->outs[r];
+        for (int i = r == 0 ? 0 : 2; i < 4; i++) {
+            all[i]->pack = how->pack;
+            all[i]->unpack = how->unpack;
+        }
+    }
+}
+
+bool crew_check(struct crew_call *c)
+{
+    bool fine = right(&c->made, c->op, c->me, c->out);
+
+    if (!c->one)
+        memset(c->out, 0xA5, c->room);
+    return fine;
+}
+
+bool crew_end(struct crew_call *c)
+{
+    bool kept = (c->one || crew_release(c->in, c->sends)) & crew_release(c->out, c->room);
+
+    free(c);
+    return kept;
 }
 
 void crew_make(struct rank *r, int kind, const struct hud_op *op, size_t bytes, bool in_place)
 {
-    struct made c = made_of(r, kind, op, bytes, in_place);
-    struct hud_view ins[CREW_MAX], outs[CREW_MAX];
-    size_t block_bytes[CREW_MAX];
-    int me = r->number;
+    struct crew_call *c =
+        crew_begin(&(struct crew_what){ kind, r->calls, r->ranks, op, bytes, in_place }, r->number);
+    bool taken = crew_took(r, make(r, &c->made, &c->args));
+    bool fine = !taken || crew_check(c);
 
-    c.args.host = &c;
-    bool one = in_place || coll_has(kind, COLL_ONE_BUFFER), parts = coll_has(kind, COLL_VIEWS);
-    size_t sends = hud_coll_in_bytes(kind, &c.args, me),
-           gets = hud_coll_out_bytes(kind, &c.args, me), room = one && sends > gets ? sends : gets;
-    unsigned char *out = crew_buffer(room), *in = one ? out : crew_buffer(sends);
-    struct hud_view from = crew_view(in, sends), to = crew_view(out, gets);
-    fill(&c, me, in);
-    cut(&c, me, in, out, ins, outs, block_bytes);
-    bool receives = gets != 0 || !coll_has(kind, COLL_ROOTED);
-    struct hud_args args = { .collective = kind,
-                             .in = parts ? ins : &from,
-                             .out = parts      ? (in_place ? ins : outs)
-                                    : receives ? &to
-                                               : NULL,
-                             .op = op,
-                             .block_bytes = block_bytes,
-                             .root = c.args.root };
-    bool taken = crew_took(r, make(r, &c, &args));
-    bool fine = !taken || right(&c, op, me, out);
-    crew_must(r, (one || crew_release(in, sends)) & crew_release(out, room) & fine, coll_name(kind),
-              bytes);
+    crew_must(r, crew_end(c) & fine, coll_name(kind), bytes);
 }
 
 unsigned char crew_byte(int from, int to, int call, size_t i)

@@ -35,4 +35,19 @@ void crew_compose(const struct hud_op *op, void *dst, const void *const *src, in
 /* bytes: of the message, whole elements of op; exchanges take some more or less. */
 void crew_make(struct rank *r, int kind, const struct hud_op *op, size_t bytes, bool in_place);
 
+/* The same in parts: a call as all ranks know it; what this rank gives to huddle, with views that
+ * are packed in that way; whether the result is there (it is then erased, if it has a buffer of its
+ * own); the end, false where a guard was written. */
+struct crew_what {
+    int kind, number, ranks;
+    const struct hud_op *op;
+    size_t bytes;
+    bool in_place;
+};
+struct crew_call *crew_begin(const struct crew_what *what, int me);
+struct hud_args *crew_args(struct crew_call *call);
+void crew_pack(struct crew_call *call, const struct hud_view *how);
+bool crew_check(struct crew_call *call);
+bool crew_end(struct crew_call *call);
+
 #endif

@@ -168,7 +168,10 @@ static void many_ranks_reduce_by_levels(void **state)
     plans_make(128, false, "socket", 1536 * KB, true);
     assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "levels");
     plans_make(128, true, "socket", 1536 * KB, true);
-    assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "tree");
+    assert_string_equal(plans_taker(COLL_ALLREDUCE, 64 * KB), "tree");
+    assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "whole");
+    plans_make(128, true, "socket", 256 * KB, true); /* no room for an element of each rank */
+    assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "slices");
     plans_make(4, false, "machine", 1536 * KB, true);
     assert_string_equal(plans_taker(COLL_ALLREDUCE, 4 * MB), "whole");
 }

@@ -178,9 +178,8 @@ static void collect(const struct whole *w)
 static size_t whole_window_bytes(const long *param, int ranks, size_t max_bytes)
 {
     size_t min = (size_t)ranks * HUD_ELEMENT_MAX, wanted = (size_t)param[WHOLE_BUDGET],
-           bytes = wanted == 0 || wanted > max_bytes ? max_bytes
-                   : wanted < min                    ? min
-                                                     : wanted;
+           least = wanted < min ? min : wanted,
+           bytes = wanted == 0 || least > max_bytes ? max_bytes : least;
 
     return bytes < min ? 0 : bytes / HUD_LINE * HUD_LINE;
 }

@@ -6,20 +6,12 @@
 #include "core/hash.h"
 #include "core/team/adapt.h"
 #include "core/team/args.h"
+#include "core/team/around.h"
 #include "core/team/carry_out.h"
 #include "core/team/longwait.h"
+#include "core/team/requests.h"
 
 #include <stdio.h>
-
-static void count(struct hud_team *team, enum coll_kind kind, size_t bytes, enum reason became)
-{
-    struct stats_coll *s = &context_stats(team->context)->coll[kind];
-    bool threads = team->context->host.threads != 0;
-
-    mem_count(&s->calls, 1, threads);
-    mem_count(&s->bytes, bytes, threads);
-    mem_count(&s->became[became], 1, threads);
-}
 
 /* Why no algorithm of a team that is ready takes a call. */
 static enum reason unhandled(const struct hud_team *team, enum coll_kind kind,
@@ -44,30 +36,6 @@ static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *
     return hud_check_enter(team, &what);
 }
 
-/* In fixed order: a reduction that the MPI carries out, in an order of its own, is reported
- * in one line by the team's rank 0. */
-static void report_order(struct hud_team *team, enum coll_kind kind, enum reason why)
-{
-    static const char *const helps[REASON_COUNT] = {
-        [REASON_LEASE] = "; to avoid that: more HUDDLE_MEMORY",
-        [REASON_REFUSED] =
-            "; to avoid that: more HUDDLE_MEMORY and HUDDLE_LEASE, or another algorithm",
-        [REASON_FORCED] = "; to avoid that: no setting or tuning file that selects the MPI's own",
-        [REASON_EARLY] = "; to avoid that: HUDDLE_FIRST=1"
-    };
-    struct hud_context *c = team->context;
-
-    if (c->config.number[SET_REDUCE_ORDER] != ORDER_FIXED || !coll_has((int)kind, COLL_REDUCES) ||
-        why == REASON_ONE_RANK)
-        return;
-    if (hud_context_first(c, &c->said_order) && team->rank == 0)
-        hud_log(&c->config, LOG_WARN,
-                "HUDDLE_REDUCE_ORDER=fixed does not hold for this %s of %d ranks, which %s carries "
-                "out: %s%s",
-                coll_name((int)kind), team->size, c->owner, hud_reason_text[why],
-                helps[why] ? helps[why] : "");
-}
-
 /* Where a call is looked up, and NULL: nowhere, for reasons that all ranks share. */
 static ALWAYS_INLINE const struct plan_entry *find(const struct hud_team *team, enum coll_kind kind,
                                                    const struct coll *call, enum reason *why)
@@ -88,31 +56,6 @@ static ALWAYS_INLINE const struct plan_entry *find(const struct hud_team *team, 
     return NULL;
 }
 
-/* This member makes no further calls on the team, nor do the others once they know. */
-static int give_up(struct hud_team *team, int status)
-{
-    hud_longwait_give_up(team, status);
-    team->state = TEAM_BROKEN;
-    team->reason = REASON_BROKEN;
-    return status;
-}
-
-/* A member did not come to what precedes the call, and cannot. */
-static int fail_before(struct hud_team *team, int status)
-{
-    if (team->check)
-        hud_check_exit(team);
-    return give_up(team, status);
-}
-
-/* A call that is the host's own; counted, as a rank that waits in one of huddle's must see that
- * this one makes another. */
-static void fall_back(struct hud_team *team)
-{
-    if (team->state == TEAM_READY)
-        mem_count_step(&team->mine->calls[MEMBER_FELL_BACK]);
-}
-
 /* Checked or tried: the entry that serves.  *status: HUD_OK, or what the call returns. */
 static __attribute__((noinline)) const struct plan_entry *
 enter_apart(struct hud_team *team, enum coll_kind kind, const struct coll *call,
@@ -124,9 +67,9 @@ enter_apart(struct hud_team *team, enum coll_kind kind, const struct coll *call,
     if (*status == HUD_OK && team->adapt && entry)
         *status = hud_adapt_enter(team, kind, call, &entry);
     if (*status != HUD_OK)
-        count(team, kind, call->bytes, unlike ? REASON_UNLIKE : REASON_BROKEN);
+        around_count(team, kind, call->bytes, unlike ? REASON_UNLIKE : REASON_BROKEN);
     if (*status != HUD_OK && !unlike)
-        fail_before(team, *status);
+        hud_around_fail_before(team, *status);
     return entry;
 }
 
@@ -137,14 +80,25 @@ static __attribute__((noinline)) void exit_apart(struct hud_team *team)
         hud_check_exit(team);
 }
 
+static int decline(struct hud_team *team, enum coll_kind kind, size_t bytes)
+{
+    around_count(team, kind, bytes, REASON_NONBLOCKING);
+    around_fall_back(team);
+    hud_around_report_order(team, kind, REASON_NONBLOCKING);
+    return HUD_PASS;
+}
+
 /* Runs a call that every rank of the team makes alike.  shape: the same on all of them, published
- * for who waits long. */
-static int run(struct hud_team *team, enum coll_kind kind, struct coll *call, uint64_t shape)
+ * for who waits long.  strand: of a request, that it runs on. */
+static ALWAYS_INLINE int run_on(struct strand *strand, struct hud_team *team, enum coll_kind kind,
+                                struct coll *call, uint64_t shape)
 {
     enum reason why;
 
-    if (__builtin_expect(team->state <= TEAM_EARLY, 0))
-        hud_team_setup(team);
+    if (__builtin_expect(strand || team->before, 0))
+        hud_around_precede(team, strand);
+    if (strand && team->state == TEAM_READY && !hud_request_handled(team))
+        return decline(team, kind, call->bytes);
     const struct plan_entry *entry = find(team, kind, call, &why);
     if (__builtin_expect(team->apart && team->state == TEAM_READY, 0)) {
         int status;
@@ -152,10 +106,10 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call, ui
         if (status != HUD_OK)
             return status;
     }
-    count(team, kind, call->bytes, entry ? REASON_NONE : why);
+    around_count(team, kind, call->bytes, entry ? REASON_NONE : why);
     if (!entry) {
-        fall_back(team);
-        report_order(team, kind, why);
+        around_fall_back(team);
+        hud_around_report_order(team, kind, why);
         return HUD_PASS;
     }
     uint64_t start = team->context->timed ? clock_ns() : 0;
@@ -167,8 +121,20 @@ static int run(struct hud_team *team, enum coll_kind kind, struct coll *call, ui
     if (__builtin_expect(team->apart, 0))
         exit_apart(team);
     if (__builtin_expect(status != 0, 0))
-        return give_up(team, status);
+        return hud_around_give_up(team, status);
     return truncated ? HUD_ERR_TRUNCATE : HUD_OK;
+}
+
+/* Apart, so that a blocking call does not ask what it is. */
+static int run(struct hud_team *team, enum coll_kind kind, struct coll *call, uint64_t shape)
+{
+    return run_on(NULL, team, kind, call, shape);
+}
+
+static int run_request(struct strand *strand, struct hud_team *team, enum coll_kind kind,
+                       struct coll *call, uint64_t shape)
+{
+    return run_on(strand, team, kind, call, shape);
 }
 
 /*
@@ -189,24 +155,26 @@ static int end_empty(struct hud_team *team, enum coll_kind kind)
  * arguments of one rank; so the others are in the call.  It tells them by giving the team up.  With
  * HUDDLE_CHECK the roll call tells them, and all go to the host's own collective.
  */
-static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent, size_t received)
+static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent, size_t received,
+                        struct strand *strand)
 {
     struct coll call = { .bytes = received };
     char detail[64], name[64];
     enum reason why;
 
-    if (team->state <= TEAM_EARLY)
-        hud_team_setup(team);
+    if (strand || team->before)
+        hud_around_precede(team, strand);
     if (team->check) {
         snprintf(detail, sizeof detail, "%zu bytes sent, %zu received", sent, received);
         const struct hud_announced what = {
             .name = coll_name((int)kind), .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail
         };
         int status = team->state == TEAM_READY ? hud_check_enter(team, &what) : HUD_PASS;
-        return status == HUD_OK || status == HUD_PASS ? HUD_PASS : fail_before(team, status);
+        return status == HUD_OK || status == HUD_PASS ? HUD_PASS
+                                                      : hud_around_fail_before(team, status);
     }
     if (!find(team, kind, &call, &why)) {
-        fall_back(team);
+        around_fall_back(team);
         return HUD_PASS;
     }
     hud_longwait_name(team, name, sizeof name);
@@ -216,8 +184,8 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
                 "the call fails, later ones are %s's own",
                 coll_name((int)kind), name, team->size, team->rank, sent, received,
                 team->context->owner);
-    count(team, kind, call.bytes, REASON_BROKEN);
-    return give_up(team, HUD_ERR_TRUNCATE);
+    around_count(team, kind, call.bytes, REASON_BROKEN);
+    return hud_around_give_up(team, HUD_ERR_TRUNCATE);
 }
 
 /* ---- the collectives ---- */
@@ -265,7 +233,7 @@ static uint64_t cut_of(const struct hud_team *team, const struct hud_args *a)
 
 /* A call of any collective.  Its flags are known where this is inlined. */
 static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsigned flags,
-                              const struct hud_args *a)
+                              const struct hud_args *a, struct strand *strand)
 {
     struct coll call;
 
@@ -273,14 +241,15 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
         return HUD_ERR_ARGUMENT;
     if ((flags & COLL_BLOCKS) && !(flags & COLL_VIEWS) &&
         args_sent(flags, team, a) != args_received(team, a))
-        return fail_unequal(team, kind, args_sent(flags, team, a), args_received(team, a));
+        return fail_unequal(team, kind, args_sent(flags, team, a), args_received(team, a), strand);
     size_t bytes = args_bytes(flags, team, a);
     if (!(flags & COLL_UNSIZED) && bytes == 0)
         return end_empty(team, kind);
     if (flags & COLL_VIEWS)
         count_views(team, kind, a);
     describe(&call, flags, team, a, bytes);
-    return run(team, kind, &call, flags & COLL_COUNTS ? cut_of(team, a) : bytes);
+    uint64_t shape = flags & COLL_COUNTS ? cut_of(team, a) : bytes;
+    return strand ? run_request(strand, team, kind, &call, shape) : run(team, kind, &call, shape);
 }
 
 int hud_collective(const char *name)
@@ -293,11 +262,27 @@ int hud_call(hud_team *team, const struct hud_args *args)
     if (!args || args->collective < 0 || args->collective >= COLL_KINDS)
         return HUD_ERR_ARGUMENT;
     return make(team, (enum coll_kind)args->collective, hud_collectives[args->collective].flags,
-                args);
+                args, NULL);
+}
+
+int hud_request_carry_out(struct hud_team *team, const struct hud_args *args, struct strand *strand)
+{
+    return make(team, (enum coll_kind)args->collective, hud_collectives[args->collective].flags,
+                args, strand);
+}
+
+int hud_request_decline(struct hud_team *team, const struct hud_args *args)
+{
+    unsigned flags = hud_collectives[args->collective].flags;
+    size_t bytes = args_bytes(flags, team, args);
+
+    if (!(flags & COLL_UNSIZED) && bytes == 0)
+        return end_empty(team, (enum coll_kind)args->collective);
+    return decline(team, (enum coll_kind)args->collective, bytes);
 }
 
 #define MAKE(ID, ...)                                                                              \
-    make(team, COLL_##ID, COLL_FLAGS_##ID, &(const struct hud_args){ __VA_ARGS__ })
+    make(team, COLL_##ID, COLL_FLAGS_##ID, &(const struct hud_args){ __VA_ARGS__ }, NULL)
 
 int hud_barrier(hud_team *team)
 {
@@ -335,58 +320,4 @@ int hud_alltoall(hud_team *team, const struct hud_view *in, const struct hud_vie
 int hud_alltoallv(hud_team *team, const struct hud_view *in, const struct hud_view *out)
 {
     return MAKE(ALLTOALLV, .in = in, .out = out);
-}
-
-/* ---- calls that huddle does not make ---- */
-
-int hud_team_fail(hud_team *team)
-{
-    char name[64];
-
-    if (team->state <= TEAM_EARLY)
-        hud_team_setup(team);
-    hud_longwait_name(team, name, sizeof name);
-    if (team->state == TEAM_READY && hud_longwait_says(team))
-        hud_log(&team->context->config, LOG_ERROR,
-                "rank %d of %s (%d ranks) is out of memory for its call; the call fails, later "
-                "ones are %s's own",
-                team->rank, name, team->size, team->context->owner);
-    return team->state == TEAM_READY ? give_up(team, HUD_ERR_MEMORY) : HUD_ERR_MEMORY;
-}
-
-/*
- * Calls that huddle does not handle set a new team up too. All members must agree on that
- * before they communicate, so it rests on what they share: on the name that they are announced
- * under, never on what a rank makes of its other settings.  One with a bad setting, or switched
- * off, comes and reports it. Where there is no such name, the team begins with a call that huddle
- * handles.
- */
-static bool begins_with_any_call(const struct hud_team *team)
-{
-    return team->exchange.world_rank ? team->context->announced_checks
-                                     : team->context->config.number[SET_CHECK] == SWITCH_ON;
-}
-
-int hud_team_enter(hud_team *team, const struct hud_announced *call)
-{
-    if (!team || !call || !call->name)
-        return HUD_ERR_ARGUMENT;
-    int kind = hud_coll_kind(call->unasked ? call->unasked : call->name);
-    if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES) {
-        fall_back(team);
-        count(team, (enum coll_kind)kind, call->bytes, REASON_OPERATION);
-        report_order(team, (enum coll_kind)kind, REASON_OPERATION);
-    }
-    if (team->state == TEAM_NEW && call->bytes != 0 && begins_with_any_call(team))
-        hud_team_setup(team);
-    if (!team->check || team->state != TEAM_READY)
-        return HUD_OK;
-    int status = hud_check_enter(team, call);
-    return status == HUD_OK || status == HUD_PASS ? HUD_OK : fail_before(team, status);
-}
-
-void hud_team_exit(hud_team *team)
-{
-    if (team && team->check)
-        hud_check_exit(team);
 }

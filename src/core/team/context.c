@@ -9,6 +9,7 @@
 #include "core/hash.h"
 #include "core/kept.h"
 #include "core/team/presence.h"
+#include "core/team/requests.h"
 #include "core/team/setup.h"
 #include "late/late.h"
 
@@ -93,6 +94,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     local_release(&c->spare_used);
     c->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     hud_watch_init(&c->watch);
+    hud_requests_init(c, host && host->threads);
     hud_peers_init(&c->peers);
     c->host = host ? *host : nobody;
     c->owner = c->host.name ? c->host_name : "the caller";
@@ -154,6 +156,7 @@ void hud_context_destroy(hud_context *c)
         return;
     if (c->timed && (c->host.world_rank == 0 || c->host.world_size == 0))
         hud_stats_print(c);
+    hud_requests_destroy(c);
     hud_watch_destroy(&c->watch);
     hud_peers_destroy(&c->peers);
     hud_arena_destroy(&c->arena);

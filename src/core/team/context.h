@@ -10,6 +10,7 @@
 #include "core/config/config.h"
 #include "core/local.h"
 #include "core/team/stats.h"
+#include "request/lanes.h"
 #include "topo/topo.h"
 
 #include <pthread.h>
@@ -51,6 +52,10 @@ struct hud_context {
     struct watch watch;      /* of its teams' calls, with HUDDLE_CHECK */
     bool timed;              /* statistics are requested: measure times */
     bool announced_checks;   /* this rank, and those present to it, have HUDDLE_CHECK */
+    struct lanes lanes;      /* requests that are in flight */
+    struct request_pool {
+        struct hud_request *all, *spare; /* of the host; and some to be used again */
+    } pool;                              /* under the pool's lock of lanes */
 };
 
 /* Whether that rank of the job uses huddle on this node, or it cannot be known: the same answer on

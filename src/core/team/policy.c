@@ -2,6 +2,7 @@
 /* policy.c - how a team's ranks wait, from the facts about their processors in the first round. */
 #include "core/team/policy.h"
 #include "core/team/longwait.h"
+#include "core/team/requests.h"
 
 #include <limits.h>
 #include <string.h>
@@ -81,11 +82,12 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
     team->policy = (struct mem_policy){ .polls = polls ? POLLS : 0,
                                         .way = way,
                                         .sleep_ns = SLEEP_NS,
-                                        .progress = c->host.progress,
-                                        .arg = c->host.arg,
+                                        .progress = hud_request_progress,
+                                        .arg = team->context,
                                         .watch = hud_longwait_watch,
                                         .watch_arg = team,
                                         .stream_bytes = stream_bytes(&c->config, team->size),
                                         .move_bytes = move_bytes(&c->config) };
+    team->polls = team->policy.polls;
     prefetch_policy(&c->config, &team->policy);
 }

@@ -1,12 +1,232 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request.c - nonblocking and persistent calls: not handled yet, on all ranks alike. */
-#include "core/team/team.h"
+/* request.c - the public calls on requests, and what a strand needs of a team (requests.h). */
+#include "core/check/check.h"
+#include "core/team/args.h"
+#include "core/team/guard.h"
+#include "core/team/requests.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
-struct hud_request {
-    struct hud_team *team;
+/* ---- a call on a strand ---- */
+
+/* In its wait: another thread may go on with it. */
+static void suspend(struct mem_wait *wait, void *strand)
+{
+    int status = hud_strand_wait(strand, wait);
+
+    if (status != 0)
+        hud_guard_leave(status);
+}
+
+static void let_suspend(struct mem_policy *policy, struct strand *strand)
+{
+    policy->suspend = strand ? suspend : NULL;
+    policy->suspend_arg = strand;
+}
+
+void hud_request_attach(struct hud_team *team, struct strand *strand)
+{
+    if (team->state != TEAM_READY)
+        return;
+    team->lane.policy = &team->policy;
+    team->lane.polls = team->polls;
+    let_suspend(&team->policy, strand);
+    if (team->check)
+        let_suspend(&team->check->policy, strand);
+}
+
+static void detach(struct hud_team *team)
+{
+    if (!team->lane.policy)
+        return;
+    team->policy.polls = team->polls;
+    let_suspend(&team->policy, NULL);
+    if (team->check)
+        let_suspend(&team->check->policy, NULL);
+}
+
+static void run(struct lane_task *task, struct strand *strand)
+{
+    struct hud_request *r = (struct hud_request *)task;
+
+    r->strand = strand;
+    r->status = HUD_PASS;
+    if (r->args.collective == HUD_PLACE)
+        return;
+    r->status = hud_request_carry_out(r->team, &r->args, strand);
+    detach(r->team);
+    if (r->status == HUD_PASS)
+        hud_team_exit(r->team);
+}
+
+static void over(struct lane_task *task)
+{
+    struct hud_request *r = (struct hud_request *)task;
+
+    if (r->status == HUD_PASS && r->passed.start)
+        r->passed.start(r->passed.arg);
+}
+
+struct looking {
+    struct mem_wait *wait;
+    bool over;
 };
+
+static void look(void *arg)
+{
+    struct looking *l = arg;
+
+    hud_mem_wait_show(l->wait, l->over);
+}
+
+/* At a long wait, on the caller's stack. */
+static int look_at(struct mem_wait *wait, bool wait_over)
+{
+    return hud_guard_call(look, &(struct looking){ wait, wait_over });
+}
+
+void hud_request_progress(void *context)
+{
+    struct hud_context *c = context;
+
+    hud_lanes_advance(&c->lanes);
+    if (c->host.progress)
+        c->host.progress(c->host.arg);
+}
+
+static bool answer_yes(void *arg)
+{
+    bool *asked = arg, was = *asked;
+
+    *asked = true; /* the first answer is no: others go on meanwhile */
+    return was;
+}
+
+void hud_request_pause(void *arg)
+{
+    const struct pause *pause = arg;
+    bool asked = false;
+
+    if (pause->strand)
+        hud_strand_ask(pause->strand, answer_yes, &asked);
+    else
+        hud_request_progress(pause->context);
+}
+
+/* ---- a round of a set-up ---- */
+
+struct round {
+    const struct hud_exchange *exchange;
+    const void *mine;
+    size_t bytes;
+    void *all, *pending;
+    bool started;
+    int rc;
+};
+
+static bool test_round(void *arg)
+{
+    struct round *round = arg;
+    const struct hud_exchange *x = round->exchange;
+    int done = 0;
+
+    if (!round->started)
+        round->rc =
+            x->start_allgather(x->arg, round->mine, round->bytes, round->all, &round->pending);
+    else
+        round->rc = x->test_allgather(x->arg, &round->pending, &done);
+    round->started = true;
+    return done || round->rc != 0;
+}
+
+bool hud_request_gather(struct hud_team *team, struct strand *strand, const void *mine,
+                        size_t bytes, void *all)
+{
+    const struct hud_exchange *x = &team->exchange;
+    struct round round = { .exchange = x, .mine = mine, .bytes = bytes, .all = all };
+
+    if (strand)
+        hud_strand_ask(strand, test_round, &round);
+    else if (x->start_allgather) /* requests of other teams advance meanwhile */
+        while (!test_round(&round))
+            hud_request_progress(team->context);
+    else
+        round.rc = x->allgather(x->arg, mine, bytes, all);
+    return round.rc == 0;
+}
+
+/* ---- life ---- */
+
+void hud_requests_init(struct hud_context *c, bool threads)
+{
+    hud_lanes_init(&c->lanes, threads);
+    c->lanes.look = look_at;
+    c->lanes.progress = hud_request_progress;
+    c->lanes.arg = c;
+}
+
+/* Out of the list that it is in. */
+static void unlink_request(struct hud_request **first, struct hud_request *r)
+{
+    *(r->prev ? &r->prev->next : first) = r->next;
+    if (r->next)
+        r->next->prev = r->prev;
+}
+
+static void link_request(struct hud_request **first, struct hud_request *r)
+{
+    r->prev = NULL;
+    r->next = *first;
+    if (r->next)
+        r->next->prev = r;
+    *first = r;
+}
+
+/* Under the pool's lock; with room for the arrays of the arguments. */
+static struct hud_request *obtain(struct request_pool *pool, size_t room)
+{
+    enum { LOOKED_AT = 4 };
+    struct hud_request *r = pool->spare;
+
+    for (int i = 0; r && r->room < room; i++)
+        r = i < LOOKED_AT ? r->next : NULL;
+    if (r) {
+        unlink_request(&pool->spare, r);
+        return r;
+    }
+    r = calloc(1, sizeof *r + room);
+    if (r)
+        r->room = room;
+    return r;
+}
+
+/* The first of a team's needs a strand. */
+static struct hud_request *enlist(struct hud_team *team, size_t room)
+{
+    struct hud_context *c = team->context;
+    struct hud_request *r = NULL;
+
+    hud_lanes_lock_pool(&c->lanes);
+    if (team->requests != 0 || hud_lanes_reserve(&c->lanes)) {
+        r = obtain(&c->pool, room);
+        if (r)
+            link_request(&c->pool.all, r);
+        if (r)
+            team->requests++;
+        else if (team->requests == 0)
+            hud_lanes_release(&c->lanes);
+    }
+    hud_lanes_unlock_pool(&c->lanes);
+    return r;
+}
+
+static bool is_valid(const struct hud_team *team, const struct hud_args *a)
+{
+    return a->collective == HUD_PLACE ||
+           (a->collective >= 0 && a->collective < COLL_KINDS &&
+            args_valid(hud_collectives[a->collective].flags, team, a));
+}
 
 int hud_request_create(hud_team *team, const struct hud_args *args, const struct hud_passed *passed,
                        hud_request **out)
@@ -14,45 +234,144 @@ int hud_request_create(hud_team *team, const struct hud_args *args, const struct
     if (!out)
         return HUD_ERR_ARGUMENT;
     *out = NULL;
-    if (!team || !args || !passed || !passed->start)
+    if (!team || !args || !is_valid(team, args))
         return HUD_ERR_ARGUMENT;
-    *out = calloc(1, sizeof **out);
-    if (!*out)
+    bool place = args->collective == HUD_PLACE;
+    struct hud_request *r = enlist(team, place ? 0 : hud_request_room(team, args));
+    if (!r)
         return HUD_ERR_MEMORY;
-    (*out)->team = team;
+    r->task.run = run;
+    r->task.over = over;
+    r->team = team;
+    r->context = team->context;
+    r->passed = passed ? *passed : (struct hud_passed){ NULL, NULL };
+    r->status = HUD_OK;
+    r->args.collective = HUD_PLACE;
+    if (!place)
+        hud_request_copy(r, args);
+    *out = r;
     return HUD_OK;
 }
 
-int hud_request_start(hud_request *request)
+void hud_request_free(hud_request *r)
 {
-    return request ? HUD_PASS : HUD_ERR_ARGUMENT;
+    if (!r)
+        return;
+    struct hud_context *c = r->context;
+    struct hud_team *team = r->team;
+    hud_lanes_lock_pool(&c->lanes);
+    unlink_request(&c->pool.all, r);
+    link_request(&c->pool.spare, r);
+    bool last = --team->requests == 0;
+    if (last)
+        hud_lanes_release(&c->lanes);
+    bool unused = last && team->ended;
+    hud_lanes_unlock_pool(&c->lanes);
+    if (unused)
+        hud_team_drop(team);
 }
 
-int hud_request_test(hud_request *request, int *done)
+void hud_request_emptied(struct lane *lane)
 {
-    if (!request || !done)
+    struct hud_team *team =
+        (struct hud_team *)(void *)((char *)lane - offsetof(struct hud_team, lane));
+
+    if (team->freed)
+        hud_team_end(team);
+}
+
+void hud_requests_destroy(struct hud_context *c)
+{
+    struct lane *lane;
+
+    while ((lane = c->lanes.first) != NULL) {
+        hud_lanes_drop(&c->lanes, lane);
+        hud_request_emptied(lane);
+    }
+    while (c->pool.all)
+        hud_request_free(c->pool.all);
+    while (c->pool.spare) {
+        struct hud_request *r = c->pool.spare;
+        unlink_request(&c->pool.spare, r);
+        free(r);
+    }
+    hud_lanes_destroy(&c->lanes);
+}
+
+/* ---- calls ---- */
+
+/* Known before it is started, where nothing of the team is in flight.  Alike on all members, except
+ * for a team that is given up: then others find out later. */
+static bool is_passed(const struct hud_request *r)
+{
+    const struct hud_team *team = r->team;
+
+    return r->args.collective == HUD_PLACE || team->state >= TEAM_REFUSED ||
+           (team->state == TEAM_READY && !hud_request_handled(team)) ||
+           (team->state <= TEAM_EARLY && !team->exchange.start_allgather);
+}
+
+/* Counts it, too. */
+static int pass(struct hud_request *r)
+{
+    if (r->args.collective == HUD_PLACE)
+        return HUD_PASS;
+    return r->team->state >= TEAM_REFUSED ? hud_call(r->team, &r->args)
+                                          : hud_request_decline(r->team, &r->args);
+}
+
+int hud_request_start(hud_request *r)
+{
+    if (!r)
         return HUD_ERR_ARGUMENT;
-    *done = 1;
-    return HUD_PASS;
+    struct hud_team *team = r->team;
+    struct lanes *lanes = &r->context->lanes;
+    hud_lanes_lock(lanes);
+    bool passed = !team->lane.first && is_passed(r);
+    if (!passed) {
+        team->before = true;
+        hud_lanes_start(lanes, &team->lane, &r->task);
+    }
+    hud_lanes_unlock(lanes);
+    if (!passed)
+        return HUD_OK;
+    r->status = pass(r);
+    return r->status == HUD_PASS ? HUD_PASS : HUD_OK;
 }
 
-int hud_request_wait(hud_request *request)
+int hud_request_peek(hud_request *r, int *done)
 {
-    return request ? HUD_PASS : HUD_ERR_ARGUMENT;
+    if (!r || !done)
+        return HUD_ERR_ARGUMENT;
+    *done = lanes_is_over(&r->task);
+    return *done ? r->status : HUD_OK;
 }
 
-void hud_request_free(hud_request *request)
+int hud_request_test(hud_request *r, int *done)
 {
-    free(request);
+    if (!r || !done)
+        return HUD_ERR_ARGUMENT;
+    if (!lanes_is_over(&r->task))
+        (void)hud_lanes_advance(&r->context->lanes);
+    return hud_request_peek(r, done);
 }
 
-int hud_progress(hud_context *context)
+int hud_request_wait(hud_request *r)
 {
-    (void)context;
-    return 0;
+    if (!r)
+        return HUD_ERR_ARGUMENT;
+    if (!lanes_is_over(&r->task))
+        hud_lanes_wait(&r->context->lanes, &r->team->lane, &r->task);
+    return r->status;
+}
+
+int hud_progress(hud_context *c)
+{
+    return c ? hud_lanes_advance(&c->lanes) : 0;
 }
 
 void hud_team_flush(hud_team *team)
 {
-    (void)team;
+    if (team && team->before)
+        hud_lanes_wait(&team->context->lanes, &team->lane, NULL);
 }

@@ -19,12 +19,14 @@
 #include "core/team/longwait.h"
 #include "core/team/place.h"
 #include "core/team/policy.h"
+#include "core/team/requests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 struct setup {
     struct hud_team *team;
+    struct strand *strand;  /* that it runs on, or NULL */
     union hello *hello;     /* [size] */
     struct peer_card *card; /* [size] */
     struct reply *reply;    /* [size] */
@@ -75,7 +77,7 @@ static enum reason prepare(struct setup *s)
     for (int r = 0; r < team->size; r++)
         s->card[r] = s->hello[r].is.card;
     int missing = hud_peers_map(&c->peers, &c->arena, s->card, team->size, team->rank,
-                                c->host.progress, c->host.arg, s->base);
+                                hud_request_pause, &(struct pause){ c, s->strand }, s->base);
     if (missing != 0) {
         hud_log(&c->config, LOG_INFO, "the arena of rank %d of a team cannot be reached",
                 missing - 1);
@@ -148,11 +150,6 @@ static void take_up(struct setup *s)
     hud_adapt_start(team);
 }
 
-static bool gather(struct hud_team *team, const void *mine, size_t bytes, void *all)
-{
-    return team->exchange.allgather(team->exchange.arg, mine, bytes, all) == 0;
-}
-
 static enum reason run_rounds(struct setup *s)
 {
     struct hud_team *team = s->team;
@@ -162,7 +159,7 @@ static enum reason run_rounds(struct setup *s)
     hud_hello_make(team, &own);
     if (s->no_memory && own.is.reason == REASON_NONE)
         own.is.reason = REASON_PRIVATE;
-    if (!gather(team, &own, sizeof own, s->hello))
+    if (!hud_request_gather(team, s->strand, &own, sizeof own, s->hello))
         return REASON_EXCHANGE;
     enum reason reason = hud_hello_verdict(s->hello, team->size, &s->bytes, &s->who);
     s->garbled = reason == REASON_EXCHANGE;
@@ -173,7 +170,7 @@ static enum reason run_rounds(struct setup *s)
     mine.offset = s->offset;
     mine.direct = (uint16_t)s->direct;
     mine.quick = s->quick;
-    if (!gather(team, &mine, sizeof mine, s->reply))
+    if (!hud_request_gather(team, s->strand, &mine, sizeof mine, s->reply))
         return REASON_EXCHANGE;
     reason = hud_reply_verdict(s->reply, s->hello, team->size, team->bytes, &s->who);
     s->garbled = reason == REASON_EXCHANGE;
@@ -310,9 +307,9 @@ static void refuse(struct hud_team *team, enum reason reason)
                 team->size, hud_reason_text[reason]);
 }
 
-void hud_team_setup(struct hud_team *team)
+void hud_team_setup(struct hud_team *team, struct strand *strand)
 {
-    struct setup s = { .team = team, .no_memory = team->declined };
+    struct setup s = { .team = team, .strand = strand, .no_memory = team->declined };
     struct hud_context *c = team->context;
 
     if (++team->calls < c->config.number[SET_FIRST] && team->state == TEAM_EARLY)

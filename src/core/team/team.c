@@ -3,6 +3,7 @@
 #include "core/check/check.h"
 #include "core/kept.h"
 #include "core/team/adapt.h"
+#include "core/team/requests.h"
 #include "core/team/setup.h"
 
 #include <stdlib.h>
@@ -27,6 +28,8 @@ int hud_team_create(hud_context *context, const struct hud_exchange *exchange, h
     team->exchange = *exchange;
     team->rank = exchange->rank(exchange->arg);
     team->size = exchange->size(exchange->arg);
+    team->before = true;
+    team->lane.emptied = hud_request_emptied;
     *out = team;
     return HUD_OK;
 }
@@ -37,10 +40,10 @@ void hud_team_decline(hud_team *team)
         team->declined = true;
 }
 
-void hud_team_free(hud_team *team)
+void hud_team_end(struct hud_team *team)
 {
-    if (!team || team->context->pid != getpid())
-        return;
+    struct lanes *lanes = &team->context->lanes;
+
     hud_check_free(team);
     if (team->state == TEAM_READY || team->state == TEAM_BROKEN)
         hud_team_leave(team);
@@ -50,5 +53,29 @@ void hud_team_free(hud_team *team)
     free(team->mapped);
     free(team->process);
     hud_adapt_free(team);
+    if (team->exchange.released)
+        team->exchange.released(team->exchange.arg);
+    hud_lanes_lock_pool(lanes);
+    team->ended = true;
+    bool unused = team->requests == 0;
+    hud_lanes_unlock_pool(lanes);
+    if (unused)
+        hud_team_drop(team);
+}
+
+void hud_team_drop(struct hud_team *team)
+{
     kept_free(&kept_teams, team);
+}
+
+void hud_team_free(hud_team *team)
+{
+    if (!team || team->context->pid != getpid())
+        return;
+    struct lanes *lanes = &team->context->lanes;
+    hud_lanes_lock(lanes);
+    team->freed = true;
+    if (!team->lane.first)
+        hud_team_end(team);
+    hud_lanes_unlock(lanes);
 }

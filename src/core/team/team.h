@@ -5,6 +5,7 @@
 
 #include "core/choose/plan.h"
 #include "core/team/context.h"
+#include "request/lanes.h"
 
 enum team_state {
     TEAM_NEW,
@@ -20,6 +21,8 @@ struct hud_team {
     int rank, size;
     enum team_state state;
     enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
+    bool before;        /* its set-up, or requests, may come before the next blocking call; of the
+                           thread that makes the calls */
     bool declined;      /* hud_team_decline was called */
     long calls;         /* so far, while it is new or early */
     enum reason reason; /* TEAM_EARLY, TEAM_REFUSED, TEAM_BROKEN: why, the same on all ranks */
@@ -51,6 +54,14 @@ struct hud_team {
     struct check *check;        /* check.h; NULL: calls are not checked */
     struct adapt *adapt;        /* adapt.h; NULL: algorithms are not tried */
     bool apart; /* one of the two is there: the only question of both on the fast path */
+    /* Requests (request.c): */
+    struct lane lane;
+    unsigned polls; /* of the policy, for a blocking call */
+    bool freed;     /* by its owner; under the lanes' lock */
+    bool ended;     /* and what it had is released; under the pool's lock, as the next one */
+    int requests;   /* that have not been freed */
+    void (*kernel)(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                   size_t elements); /* that is known to be huddle's own */
 };
 
 /* The data that a member publishes about itself. */
@@ -64,12 +75,17 @@ static inline struct member_state *team_member(const struct hud_team *team, int 
 bool hud_team_is_present(struct hud_team *team);
 
 /*
- * The two rounds of a team's set-up (setup.c).  Collective over the team.  Leaves the team READY or
+ * The two rounds of a team's set-up (setup.c).  Collective over the team.  On a strand it does not
+ * wait; otherwise NULL.  Leaves the team READY or
  * REFUSED, or EARLY: to be called again at its next collective; the same on every rank.
  */
-void hud_team_setup(struct hud_team *team);
+void hud_team_setup(struct hud_team *team, struct strand *strand);
 
 /* Releases the resources of a READY team; its slice is left, not freed.  Local. */
 void hud_team_leave(struct hud_team *team);
+/* Releases all of a team that was freed and has no request in flight; the rest of it once the last
+ * request has been freed.  Under the lanes' lock. */
+void hud_team_end(struct hud_team *team);
+void hud_team_drop(struct hud_team *team);
 
 #endif

@@ -6,7 +6,7 @@
  * It uses the raw jump and not boost::context::fiber, which unwinds an unfinished stack with an
  * exception: the frames here are C.
  */
-#include "sim/fiber.h"
+#include "fiber/fiber.h"
 
 #include <boost/context/detail/fcontext.hpp>
 #include <new>

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lanes.c - see lanes.h. */
+#include "request/lanes.h"
+
+#include <sched.h>
+
+enum { PASSES_PER_TIME = 16 }; /* looks at a flag from one question of the time to the next */
+
+void hud_lanes_init(struct lanes *all, bool threads)
+{
+    all->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    all->pool_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    all->threads = threads;
+}
+
+void hud_lanes_destroy(struct lanes *all)
+{
+    while (all->idle) {
+        struct strand *s = all->idle;
+        all->idle = s->next;
+        hud_strand_free(s);
+    }
+    pthread_mutex_destroy(&all->lock);
+    pthread_mutex_destroy(&all->pool_lock);
+}
+
+/* ---- locks ---- */
+
+void hud_lanes_lock(struct lanes *all)
+{
+    if (all->threads)
+        pthread_mutex_lock(&all->lock);
+    all->busy = true;
+}
+
+bool hud_lanes_try(struct lanes *all)
+{
+    if (all->threads ? pthread_mutex_trylock(&all->lock) != 0 : all->busy)
+        return false;
+    all->busy = true;
+    return true;
+}
+
+void hud_lanes_unlock(struct lanes *all)
+{
+    all->busy = false;
+    if (all->threads)
+        pthread_mutex_unlock(&all->lock);
+}
+
+void hud_lanes_lock_pool(struct lanes *all)
+{
+    if (all->threads)
+        pthread_mutex_lock(&all->pool_lock);
+}
+
+void hud_lanes_unlock_pool(struct lanes *all)
+{
+    if (all->threads)
+        pthread_mutex_unlock(&all->pool_lock);
+}
+
+/* ---- strands ---- */
+
+bool hud_lanes_reserve(struct lanes *all)
+{
+    if (all->reserved == all->strands) {
+        struct strand *s = hud_strand_create();
+        if (!s)
+            return false;
+        s->next = all->idle;
+        all->idle = s;
+        all->strands++;
+    }
+    all->reserved++;
+    return true;
+}
+
+void hud_lanes_release(struct lanes *all)
+{
+    all->reserved--;
+}
+
+static void run_first(struct strand *s, void *arg)
+{
+    struct lane_task *task = arg;
+
+    task->run(task, s);
+}
+
+/* One was reserved. */
+static struct strand *take(struct lanes *all, struct lane_task *task)
+{
+    hud_lanes_lock_pool(all);
+    struct strand *s = all->idle;
+    all->idle = s->next;
+    hud_lanes_unlock_pool(all);
+    s->job = run_first;
+    s->arg = task;
+    return s;
+}
+
+static void give_back(struct lanes *all, struct strand *s)
+{
+    hud_lanes_lock_pool(all);
+    s->next = all->idle;
+    all->idle = s;
+    hud_lanes_unlock_pool(all);
+}
+
+/* ---- a lane, under the lock ---- */
+
+static void link_lane(struct lanes *all, struct lane *lane)
+{
+    lane->prev = NULL;
+    lane->next = all->first;
+    if (lane->next)
+        lane->next->prev = lane;
+    all->first = lane;
+    all->count++;
+}
+
+static void unlink_lane(struct lanes *all, struct lane *lane)
+{
+    *(lane->prev ? &lane->prev->next : &all->first) = lane->next;
+    if (lane->next)
+        lane->next->prev = lane->prev;
+    all->count--;
+}
+
+/* Now and then: has the wait lasted long?  True: its task must end. */
+static bool look_at(struct lanes *all, struct strand *s)
+{
+    struct mem_wait *wait = s->wait;
+
+    if (++s->passes % PASSES_PER_TIME != 0)
+        return false;
+    if (wait->due_ns == 0) {
+        hud_mem_wait_begin(wait);
+        return false;
+    }
+    wait->now_ns = hud_mem_now_ns();
+    if (wait->now_ns >= wait->due_ns)
+        s->leave = all->look(wait, false);
+    return s->leave != 0;
+}
+
+/* What the strand waits for is there, or its task must end. */
+static bool may_go_on(struct lanes *all, struct strand *s, unsigned looks)
+{
+    bool there = false;
+
+    if (s->ask)
+        return s->ask(s->ask_arg);
+    if (!s->wait)
+        return true;
+    for (; !there && looks != 0; looks--) {
+        there = mem_wait_is_over(s->wait);
+        if (!there && looks > 1)
+            mem_pause();
+    }
+    if (there && __builtin_expect(s->wait->looks != 0, 0))
+        all->look(s->wait, true);
+    return there || look_at(all, s);
+}
+
+/* Its first task is over.  True: there is another one. */
+static bool end_first(struct lanes *all, struct lane *lane)
+{
+    struct lane_task *task = lane->first;
+    bool more = task->next != NULL;
+
+    give_back(all, lane->strand);
+    lane->strand = NULL;
+    lane->first = task->next;
+    if (!more)
+        unlink_lane(all, lane);
+    mem_count(&all->in_flight, (uint64_t)-1, all->threads);
+    task->over(task);
+    mem_count_put(&task->in_flight, 0);
+    if (!more && lane->emptied)
+        lane->emptied(lane);
+    return more;
+}
+
+/* As far as it can go.  waits: the caller has nothing else to do than to wait for it. */
+static void advance_lane(struct lanes *all, struct lane *lane, bool waits)
+{
+    unsigned polls = waits ? lane->polls : 0;
+
+    for (bool more = true; more;) {
+        if (!lane->strand)
+            lane->strand = take(all, lane->first);
+        if (!may_go_on(all, lane->strand, polls + 1))
+            return;
+        if (lane->policy)
+            lane->policy->polls = polls;
+        hud_fiber_resume(lane->strand->fiber);
+        if (!lane->strand->job)
+            more = end_first(all, lane);
+    }
+}
+
+static void advance_all(struct lanes *all, bool waits)
+{
+    bool alone = all->count == 1;
+
+    for (struct lane *lane = all->first, *next; lane; lane = next) {
+        next = lane->next;
+        advance_lane(all, lane, waits && alone);
+    }
+}
+
+/* ---- tasks ---- */
+
+void hud_lanes_start(struct lanes *all, struct lane *lane, struct lane_task *task)
+{
+    task->next = NULL;
+    mem_count_put(&task->in_flight, 1);
+    mem_count(&all->in_flight, 1, all->threads);
+    if (lane->first) {
+        lane->last->next = task;
+        lane->last = task;
+        return;
+    }
+    lane->first = lane->last = task;
+    link_lane(all, lane);
+    advance_lane(all, lane, false);
+}
+
+void hud_lanes_drop(struct lanes *all, struct lane *lane)
+{
+    if (!lane->first)
+        return;
+    unlink_lane(all, lane);
+    hud_strand_free(lane->strand);
+    lane->strand = NULL;
+    for (; lane->first; lane->first = lane->first->next)
+        mem_count_put(&lane->first->in_flight, 0);
+}
+
+int hud_lanes_advance(struct lanes *all)
+{
+    if (mem_count_read(&all->in_flight) == 0)
+        return 0;
+    if (hud_lanes_try(all)) {
+        advance_all(all, false);
+        hud_lanes_unlock(all);
+    }
+    return (int)mem_count_read(&all->in_flight);
+}
+
+/* ---- waiting ---- */
+
+/* A wait of a task as the thread has it that waits in its place: the strand may go on meanwhile, by
+ * another thread. */
+struct stand_in {
+    struct mem_wait wait; /* .flag NULL: there is no flag to wait for */
+    struct mem m;
+    struct mem_policy policy;
+    struct mem_team team;
+};
+
+/* Under the lock. */
+static void stand_in(const struct lanes *all, const struct lane *lane, struct stand_in *mine)
+{
+    const struct mem_wait *wait = lane->strand ? lane->strand->wait : NULL;
+    bool same = wait && wait->flag == mine->wait.flag && wait->min == mine->wait.min;
+
+    if (same)
+        return;
+    if (mine->wait.flag)
+        hud_mem_wait_end(&mine->wait);
+    mine->wait.flag = NULL;
+    if (!wait)
+        return;
+    mine->m = *wait->m;
+    mine->policy = *wait->m->policy;
+    mine->policy.polls = lane->polls;
+    mine->m.policy = &mine->policy;
+    mine->team = *wait->m->team;
+    if (all->threads)
+        mine->m.team = &mine->team;
+    mine->wait = (struct mem_wait){ .m = &mine->m, .flag = wait->flag, .min = wait->min };
+    hud_mem_wait_begin(&mine->wait);
+}
+
+static void take_turn(struct lanes *all, struct stand_in *mine)
+{
+    if (mine->wait.flag) {
+        (void)hud_mem_wait_turn(&mine->wait);
+        return;
+    }
+    all->progress(all->arg);
+    sched_yield();
+}
+
+void hud_lanes_wait(struct lanes *all, struct lane *lane, const struct lane_task *task)
+{
+    struct stand_in mine;
+    bool over = false;
+
+    mine.wait.flag = NULL;
+    while (!over) {
+        hud_lanes_lock(all);
+        advance_all(all, true);
+        over = task ? lanes_is_over(task) : !lane->first;
+        if (!over)
+            stand_in(all, lane, &mine);
+        hud_lanes_unlock(all);
+        if (!over)
+            take_turn(all, &mine);
+    }
+    if (mine.wait.flag && !all->threads)
+        hud_mem_wait_end(&mine.wait);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lanes.h - tasks that are carried out a bit at a time, whenever a thread of the process calls.
+ *
+ * A *lane* is a queue of tasks.  They are carried out one after the other, in the order in which
+ * they were started; different lanes advance independently.  The task at the head of a lane has a
+ * strand, the others wait without one.
+ *
+ * Lock      One of all lanes.  Who only wants to advance them gives up where another holds it, or
+ *           it itself does: then they are advanced anyhow.  What a strand asks for, and the end of
+ *           a task, are called under it, on the stack of the thread that holds it.  Without threads
+ *           it is only a mark.
+ * Memory    A strand for each lane that has tasks, of those started and of those not yet started
+ *           (hud_lanes_reserve).  Strands are kept until the end.
+ */
+#ifndef HUD_LANES_H
+#define HUD_LANES_H
+
+#include "mem/counter.h"
+#include "request/strand.h"
+
+#include <pthread.h>
+
+struct lane_task {
+    struct lane_task *next;
+    mem_counter in_flight;                                      /* 1: started and not over */
+    void (*run)(struct lane_task *task, struct strand *strand); /* on a strand */
+    void (*over)(struct lane_task *task); /* then, on the stack of the caller of a function below,
+                                             before others see that it is over */
+};
+
+struct lane {
+    struct lane_task *first, *last;
+    struct strand *strand;              /* of the first; NULL: it has not begun */
+    struct lane *prev, *next;           /* of the lanes with tasks */
+    struct mem_policy *policy;          /* of the waits of its tasks, or NULL */
+    unsigned polls;                     /* of it, while a thread may wait in a wait of a task */
+    void (*emptied)(struct lane *lane); /* after its last task is over; may free it */
+};
+
+struct lanes {
+    pthread_mutex_t lock, pool_lock;
+    bool threads, busy;
+    struct lane *first;
+    int count;             /* of lanes with tasks */
+    mem_counter in_flight; /* tasks */
+    struct strand *idle;   /* under the pool's lock, as the next two */
+    int strands, reserved;
+    int (*look)(struct mem_wait *wait, bool over); /* at a long wait: 0, or the status with which
+                                                      its task must end */
+    void (*progress)(void *arg); /* while a thread waits and there is no flag to wait for */
+    void *arg;
+};
+
+void hud_lanes_init(struct lanes *lanes, bool threads);
+/* Tasks that are in flight are forgotten. */
+void hud_lanes_destroy(struct lanes *lanes);
+
+void hud_lanes_lock(struct lanes *lanes);
+bool hud_lanes_try(struct lanes *lanes);
+void hud_lanes_unlock(struct lanes *lanes);
+/* For what the owner keeps in the same way as strands; no other lock is taken under it. */
+void hud_lanes_lock_pool(struct lanes *lanes);
+void hud_lanes_unlock_pool(struct lanes *lanes);
+
+/* Under the pool's lock: one more, or one less, lane may have tasks.  False: no memory. */
+bool hud_lanes_reserve(struct lanes *lanes);
+void hud_lanes_release(struct lanes *lanes);
+
+/* Under the lock: starts a task, and lets it go as far as it can. */
+void hud_lanes_start(struct lanes *lanes, struct lane *lane, struct lane_task *task);
+/* Under the lock: the tasks of a lane will not be carried out. */
+void hud_lanes_drop(struct lanes *lanes, struct lane *lane);
+
+/* Lets all tasks go as far as they can; returns how many are in flight. */
+int hud_lanes_advance(struct lanes *lanes);
+/* Waits until the task, which is in that lane, is over; NULL: until all that have been started
+ * are. */
+void hud_lanes_wait(struct lanes *lanes, struct lane *lane, const struct lane_task *task);
+
+static inline bool lanes_is_over(const struct lane_task *task)
+{
+    return mem_count_observe(&task->in_flight) == 0;
+}
+
+#endif
