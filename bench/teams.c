@@ -38,8 +38,9 @@ static void prepare(const struct shots_call *c)
         gets = from.out_at + from.bytes > gets ? from.out_at + from.bytes : gets;
     }
     if (!coll_has(c->kind, COLL_VIEWS)) {
-        bool all = coll_has(c->kind, COLL_ROOTED);
-        ins[0] = (struct hud_view){ .base = c->in, .bytes = all ? data_bytes(c) : sends };
+        bool all = coll_has(c->kind, COLL_ROOTED), reduces = coll_has(c->kind, COLL_REDUCES);
+        ins[0] =
+            (struct hud_view){ .base = c->in, .bytes = all || reduces ? data_bytes(c) : sends };
         outs[0] = (struct hud_view){ .base = c->out, .bytes = all ? data_bytes(c) : gets };
     }
 }

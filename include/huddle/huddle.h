@@ -286,7 +286,7 @@ struct hud_args {
  *             order of members: out->bytes is size times as much.  in->base == out->base: in place,
  *             in->bytes is ignored, and the member's own part is already in its position.  Members
  *             that differ in bytes get the same errors as in hud_alltoall.
- */
+ * scan        as hud_allreduce, of the members up to each; exscan: before each, so not at 0 */
 HUD_API int hud_call(hud_team *team, const struct hud_args *args);
 
 /* ---- checking (HUDDLE_CHECK) ----------------------------------------------------------------- */

@@ -32,8 +32,9 @@ enum coll_flags {
     COLL_SAME_TO_ALL = 1 << 4, /* a rank's contribution goes to each as a whole */
     COLL_COUNTS = 1 << 5,      /* blocks of any sizes, which all ranks know */
     COLL_VIEWS = 1 << 6,       /* a buffer for each rank, of any size, in both directions */
-    COLL_ONE_BUFFER = 1 << 7   /* the root's is sent, the others' are filled.  They may be shorter:
+    COLL_ONE_BUFFER = 1 << 7,  /* the root's is sent, the others' are filled.  They may be shorter:
                                   the root announces the size */
+    COLL_EXCLUSIVE = 1 << 8    /* a reduction of the ranks before a rank: rank 0 gets nothing */
 };
 
 /* The flags again, as constants: COLL_FLAGS_BCAST. */
@@ -72,7 +73,8 @@ struct coll_cost {
 
 /* A descriptor of a collective. */
 struct coll_meaning {
-    /* Bytes of rank `from` that rank `to` gets, or, in a reduction, that enter its result. */
+    /* Bytes of rank `from` that rank `to` gets, or, in a reduction, that enter its result.  A
+     * result has contributions of the ranks from 0 on: of all, or of those up to some rank. */
     size_t (*block_bytes)(const struct coll_args *args, int from, int to);
     /* Rank `exit` may leave the call only after rank `entry` has entered it. */
     bool (*needs)(const struct coll_args *args, int entry, int exit);
@@ -109,6 +111,9 @@ struct coll_piece {
 };
 
 struct coll_piece hud_coll_piece(int kind, const struct coll_args *args, int from, int to);
+
+/* Of a reduction: how many ranks, from rank 0 on, a rank's result has contributions of. */
+int hud_coll_sources(int kind, const struct coll_args *args, int to);
 
 /* Bytes that a rank sends, and that it gets. */
 size_t hud_coll_in_bytes(int kind, const struct coll_args *args, int rank);

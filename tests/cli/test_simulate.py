@@ -214,8 +214,8 @@ class Asked(unittest.TestCase):
         there = ("--machine", "xeon-e5620")
         for words, complaint in (
             (
-                ("scan", *there),
-                "simulate scan: huddle has no such collective (accepted: allgather, allreduce, ",
+                ("rotate", *there),
+                "simulate rotate: huddle has no such collective (accepted: allgather, allreduce, ",
             ),
             (("bcast",), "--machine this: not described yet: there is no /"),
             (("bcast", "--machine", "cray"), "--machine cray: not known (accepted: this, "),

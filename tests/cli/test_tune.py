@@ -381,7 +381,7 @@ class Runs(Scratch):
         nowhere = os.path.join(self.folder, "nowhere")
         for words, said in (
             (("--ranks", "1"), "--ranks 1"),
-            (("--collectives", "scan"), "scan"),
+            (("--collectives", "rotate"), "scan"),
             (("--minutes", "0"), "--minutes 0"),
             (("--minutes", "nan"), "--minutes nan"),
             (("--minutes", "soon"), "soon"),

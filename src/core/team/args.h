@@ -15,15 +15,12 @@ static ALWAYS_INLINE bool args_moves(unsigned flags)
     return flags != COLL_UNSIZED;
 }
 
-static ALWAYS_INLINE bool args_gets_always(unsigned flags)
-{
-    return !(flags & COLL_ROOTED) || !(flags & COLL_REDUCES);
-}
-
 static ALWAYS_INLINE bool args_gets(unsigned flags, const struct hud_team *team,
                                     const struct hud_args *a)
 {
-    return args_gets_always(flags) || a->root == team->rank;
+    if (flags & COLL_EXCLUSIVE)
+        return team->rank != 0;
+    return !(flags & COLL_ROOTED) || !(flags & COLL_REDUCES) || a->root == team->rank;
 }
 
 /* In place, a part that goes to all ranks is read where the result has it. */
