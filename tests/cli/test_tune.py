@@ -70,6 +70,7 @@ class Conditions(unittest.TestCase):
                 "HUDDLE_CHECK",
                 "HUDDLE_CHECK_TIMEOUT",
                 "HUDDLE_JOB",
+                "HUDDLE_NONBLOCKING",
             },
             others,
         )
