@@ -63,6 +63,7 @@ class Conditions(unittest.TestCase):
                 "HUDDLE_TUNING",
                 "HUDDLE_ADAPT",
                 "HUDDLE_FIRST",
+                "HUDDLE_NONBLOCKING",
                 "HUDDLE_ON_DEATH",
                 "HUDDLE_STATS",
                 "HUDDLE_LOG",
