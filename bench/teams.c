@@ -45,10 +45,55 @@ static void prepare(const struct shots_call *c)
     }
 }
 
+static struct hud_args args_of(const struct shots_call *c)
+{
+    return (struct hud_args){ .collective = c->kind,
+                              .root = c->root,
+                              .in = ins,
+                              .out = outs,
+                              .block_bytes = blocks,
+                              .op = sum() };
+}
+
+static int call_nonblocking(const struct shots_call *c)
+{
+    struct hud_args args = args_of(c);
+    hud_request *request;
+    int status = hud_request_create(team_of(c), &args, NULL, &request);
+
+    if (status != HUD_OK)
+        return status;
+    status = hud_request_start(request);
+    if (status == HUD_OK)
+        status = hud_request_wait(request);
+    hud_request_free(request);
+    return status;
+}
+
+/* Prepared once for all calls with the same arguments. */
+static int call_persistent(const struct shots_call *c)
+{
+    struct teams_kept *kept = &((struct teams_host *)c->host)->kept;
+    const struct shots_call *of = &kept->of;
+    struct hud_args args = args_of(c);
+
+    if (!kept->request || of->kind != c->kind || of->bytes != c->bytes || of->root != c->root ||
+        of->in != c->in || of->out != c->out) {
+        hud_request_free(kept->request);
+        kept->of = *c;
+        int status = hud_request_create(team_of(c), &args, NULL, &kept->request);
+        if (status != HUD_OK)
+            return status;
+    }
+    int status = hud_request_start(kept->request);
+    return status == HUD_OK ? hud_request_wait(kept->request) : status;
+}
+
 /* By the function of the collective's own, where there is one. */
-static int call_any(const struct shots_call *c)
+static int call_blocking(const struct shots_call *c)
 {
     hud_team *team = team_of(c);
+    struct hud_args args;
 
     switch (c->kind) {
     case COLL_BARRIER:
@@ -66,13 +111,20 @@ static int call_any(const struct shots_call *c)
     case COLL_ALLTOALLV:
         return hud_alltoallv(team, ins, outs);
     default:
-        return hud_call(team, &(struct hud_args){ .collective = c->kind,
-                                                  .root = c->root,
-                                                  .in = ins,
-                                                  .out = outs,
-                                                  .block_bytes = blocks,
-                                                  .op = sum() });
+        args = args_of(c);
+        return hud_call(team, &args);
     }
+}
+
+static int call_any(const struct shots_call *c)
+{
+    static int (*const by_way[])(const struct shots_call *c) = {
+        [TEAMS_BLOCKING] = call_blocking,
+        [TEAMS_NONBLOCKING] = call_nonblocking,
+        [TEAMS_PERSISTENT] = call_persistent,
+    };
+
+    return by_way[((struct teams_host *)c->host)->way](c);
 }
 
 const struct shots_coll *teams_colls(void)

@@ -75,7 +75,8 @@ HUD_API int hud_request_peek(hud_request *request, int *done);
 /* Waits for it, as hud_call waits, and returns its status. */
 HUD_API int hud_request_wait(hud_request *request);
 
-/* Not in flight.  NULL is allowed.  The team may have been freed. */
+/* Not in flight.  NULL is allowed.  The team may have been freed; hud_context_destroy frees what is
+ * left. */
 HUD_API void hud_request_free(hud_request *request);
 
 /* Advances all requests of the context a bit; returns how many are in flight.  Cheap if none is, or

@@ -230,11 +230,18 @@ void hud_lanes_start(struct lanes *all, struct lane *lane, struct lane_task *tas
 
 void hud_lanes_drop(struct lanes *all, struct lane *lane)
 {
+    struct strand *s = lane->strand;
+
     if (!lane->first)
         return;
     unlink_lane(all, lane);
-    hud_strand_free(lane->strand);
     lane->strand = NULL;
+    while (s && s->job && s->wait) {
+        s->leave = HUD_ERR_FAILED;
+        hud_fiber_resume(s->fiber);
+    }
+    if (s && !s->job)
+        hud_strand_free(s);
     for (; lane->first; lane->first = lane->first->next)
         mem_count_put(&lane->first->in_flight, 0);
 }

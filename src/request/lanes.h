@@ -69,7 +69,8 @@ void hud_lanes_release(struct lanes *lanes);
 
 /* Under the lock: starts a task, and lets it go as far as it can. */
 void hud_lanes_start(struct lanes *lanes, struct lane *lane, struct lane_task *task);
-/* Under the lock: the tasks of a lane will not be carried out. */
+/* Under the lock: the tasks of a lane will not be carried out.  One that waits ends at once.  One
+ * that asks stays as it is, with its strand: the host may still write what it asked for. */
 void hud_lanes_drop(struct lanes *lanes, struct lane *lane);
 
 /* Lets all tasks go as far as they can; returns how many are in flight. */

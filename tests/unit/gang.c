@@ -40,20 +40,14 @@ static int size_of(void *arg)
     return ((struct gang_team *)arg)->member->ranks;
 }
 
-struct pending {
-    int round, tests;
-    size_t bytes;
-    void *all;
-};
-
 static int start_allgather(void *arg, const void *mine, size_t bytes, void *all, void **out)
 {
     struct gang_team *t = arg;
-    struct pending *p = malloc(sizeof *p);
+    struct gang_pending *p = &t->pending;
 
-    if (!p || bytes > CELL_BYTES || t->rounds == ROUNDS)
+    if (bytes > CELL_BYTES || t->rounds == ROUNDS)
         abort();
-    *p = (struct pending){ .round = t->rounds++, .bytes = bytes, .all = all };
+    *p = (struct gang_pending){ .round = t->rounds++, .bytes = bytes, .all = all };
     memcpy(board->round[t->number][p->round].cell[t->member->rank], mine, bytes);
     atomic_fetch_add(&board->round[t->number][p->round].arrived, 1);
     *out = p;
@@ -63,7 +57,7 @@ static int start_allgather(void *arg, const void *mine, size_t bytes, void *all,
 static int test_allgather(void *arg, void **pending, int *done)
 {
     struct gang_team *t = arg;
-    struct pending *p = *pending;
+    struct gang_pending *p = *pending;
     int ranks = t->member->ranks;
 
     *done = atomic_load(&board->round[t->number][p->round].arrived) == ranks &&
@@ -71,8 +65,6 @@ static int test_allgather(void *arg, void **pending, int *done)
     for (int r = 0; *done && r < ranks; r++)
         memcpy((char *)p->all + (size_t)r * p->bytes, board->round[t->number][p->round].cell[r],
                p->bytes);
-    if (*done)
-        free(p);
     return 0;
 }
 

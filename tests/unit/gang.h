@@ -11,6 +11,11 @@ enum { GANG_RANKS = 4, GANG_TEAMS = 100 };
 struct gang_team {
     struct gang_member *member;
     int number, rounds; /* so far */
+    struct gang_pending {
+        int round, tests;
+        size_t bytes;
+        void *all;
+    } pending;
     int released;
     hud_team *team;
     unsigned turns;   /* of the host's own collectives, and */
