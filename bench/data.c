@@ -105,13 +105,15 @@ static void fill_numbers(const struct shots_call *c)
         numbers[i] = number_of(c->stamp, i) + c->rank;
 }
 
-static long wrong_sums(const struct shots_call *c, size_t first, size_t count)
+/* Sums of so many ranks, from rank 0 on. */
+static long wrong_sums(const struct shots_call *c, int ranks, size_t first, size_t count)
 {
     const double *sums = c->out;
+    double of_ranks = ranks * (ranks - 1) / 2.0;
     long bad = 0;
 
     for (size_t i = 0; i < count; i++)
-        bad += sums[i] != c->ranks * number_of(c->stamp, first + i) + c->ranks * (c->ranks - 1) / 2;
+        bad += sums[i] != ranks * number_of(c->stamp, first + i) + of_ranks;
     return bad * (long)sizeof *sums;
 }
 
@@ -141,11 +143,13 @@ void data_fill(const struct shots_call *c)
 
 static long wrong_any(const struct shots_call *c)
 {
+    const struct coll_args args = args_of(c);
     struct coll_piece own = data_piece(c, 0, c->rank);
     long count = 0;
 
     if (coll_has(c->kind, COLL_REDUCES))
-        return wrong_sums(c, own.in_at / sizeof(double), own.bytes / sizeof(double));
+        return wrong_sums(c, hud_coll_sources(c->kind, &args, c->rank), own.in_at / sizeof(double),
+                          own.bytes / sizeof(double));
     for (int from = 0; from < c->ranks; from++) {
         struct coll_piece piece = data_piece(c, from, c->rank);
         count +=

@@ -101,6 +101,8 @@ static const struct row {
     { "lines", "transfer_ns", CLASSES, measure_transfer, 100, NULL, "no threads could be had" },
     { "lines", "revoke_ns", ADDED, measure_revoke, 1, "transfer_ns", "as long as the transfer" },
     { "lines", "gap_ns", CLASSES, measure_gap, 0.5, "transfer_ns", "half of the transfer" },
+    { "lines", "store_gap_ns", CLASSES, measure_store_gap, 1, "gap_ns", "as long as a read" },
+    { "lines", "revoke_each_ns", ADDED_ONCE, measure_revoke_each, 0, NULL, NULL },
     { "lines", "serve_ns", CLASSES, measure_serve, 1 / 6.0, "transfer_ns",
       "a sixth of the transfer" },
     { "lines", "home_ns", HOMES, measure_home, 0, NULL, "nothing" },

@@ -25,6 +25,8 @@ typedef double measure_fn(const struct measured *on, int class, char note[MACHIN
 /* machine_lines.c */
 measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_revoke, measure_gap,
     measure_serve, measure_home;
+/* machine_stores.c */
+measure_fn measure_store_gap, measure_revoke_each;
 /* machine_bytes.c */
 measure_fn measure_cached, measure_nearest, measure_memory, measure_from_shared, measure_past,
     measure_reduce;

@@ -8,6 +8,7 @@ from ..common.steady import AGREE, settled
 
 DIFFERENCES = (
     "revoke_ns",
+    "revoke_each_ns",
     "home_ns",
     "enter_ns",
     "data_ns",

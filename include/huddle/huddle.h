@@ -297,7 +297,7 @@ struct hud_args {
  *             `in` may be NULL elsewhere.  out->base == in->base at the root: in place, the block
  *             stays.  HUD_ERR_TRUNCATE: the root sent more than `out` holds.
  * scatterv    the same with blocks of any sizes: the root has in[size].
- */
+ * scan        as hud_allreduce, of the members up to each; exscan: before each, so not at 0 */
 HUD_API int hud_call(hud_team *team, const struct hud_args *args);
 
 /* ---- checking (HUDDLE_CHECK) ----------------------------------------------------------------- */

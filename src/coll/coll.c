@@ -77,15 +77,28 @@ struct coll_piece hud_coll_piece(int kind, const struct coll_args *args, int fro
                                 .bytes = block(kind, args, from, to) };
 }
 
-/* Only a root's message may go to nobody, or come from nobody but itself. */
+int hud_coll_sources(int kind, const struct coll_args *args, int to)
+{
+    const struct coll_meaning *meaning = hud_collectives[kind].meaning;
+    int count = 0;
+
+    while (count < args->ranks && meaning->block_bytes(args, count, to) != 0)
+        count++;
+    return count;
+}
+
+/* Only a root's message may go to nobody, or come from nobody but itself.  What is the same for
+ * all is as long on each rank, also on one whose message goes to nobody (exscan). */
 size_t hud_coll_in_bytes(int kind, const struct coll_args *args, int rank)
 {
-    return coll_has(kind, COLL_SAME_TO_ALL) ? block(kind, args, rank, args->root)
-                                            : sent_before(kind, args, rank, args->ranks);
+    if (!coll_has(kind, COLL_SAME_TO_ALL))
+        return sent_before(kind, args, rank, args->ranks);
+    return coll_has(kind, COLL_ROOTED | COLL_COUNTS) ? block(kind, args, rank, args->root)
+                                                     : args->bytes;
 }
 
 size_t hud_coll_out_bytes(int kind, const struct coll_args *args, int rank)
 {
-    return coll_has(kind, COLL_REDUCES) ? block(kind, args, args->root, rank)
+    return coll_has(kind, COLL_REDUCES) ? block(kind, args, 0, rank)
                                         : got_before(kind, args, args->ranks, rank);
 }

@@ -34,7 +34,8 @@ enum coll_flags {
     COLL_VIEWS = 1 << 6, /* blocks of any sizes, in a buffer each: coll_in_views, coll_out_views */
     COLL_ONE_BUFFER = 1 << 7, /* the root's is sent, the others' are filled.  They may be shorter:
                                  the root announces the size */
-    COLL_TO_ROOT = 1 << 8     /* the root alone receives; other rooted ones send from it alone */
+    COLL_EXCLUSIVE = 1 << 8,  /* a reduction of the ranks before a rank: rank 0 gets nothing */
+    COLL_TO_ROOT = 1 << 9     /* the root alone receives; other rooted ones send from it alone */
 };
 
 /* The flags again, as constants: COLL_FLAGS_BCAST. */
@@ -73,7 +74,8 @@ struct coll_cost {
 
 /* A descriptor of a collective. */
 struct coll_meaning {
-    /* Bytes of rank `from` that rank `to` gets, or, in a reduction, that enter its result. */
+    /* Bytes of rank `from` that rank `to` gets, or, in a reduction, that enter its result.  A
+     * result has contributions of the ranks from 0 on: of all, or of those up to some rank. */
     size_t (*block_bytes)(const struct coll_args *args, int from, int to);
     /* Rank `exit` may leave the call only after rank `entry` has entered it. */
     bool (*needs)(const struct coll_args *args, int entry, int exit);
@@ -140,6 +142,9 @@ static inline bool coll_out_each(int kind, int root, int rank)
     return coll_out_views(hud_collectives[kind].flags) &&
            (!coll_has(kind, COLL_ROOTED) || rank == root);
 }
+
+/* Of a reduction: how many ranks, from rank 0 on, a rank's result has contributions of. */
+int hud_coll_sources(int kind, const struct coll_args *args, int to);
 
 /* Bytes that a rank sends, and that it gets. */
 size_t hud_coll_in_bytes(int kind, const struct coll_args *args, int rank);

@@ -183,16 +183,24 @@ static bool end_first(struct lanes *all, struct lane *lane)
     return more;
 }
 
-/* As far as it can go.  waits: the caller has nothing else to do than to wait for it. */
-static void advance_lane(struct lanes *all, struct lane *lane, bool waits)
+/*
+ * As far as it can go.  A caller that has nothing else to do than to wait for it lets its waits
+ * poll as those of a blocking call do; it polls in place of the first one where nobody has done
+ * so.
+ */
+enum wants { GO_ON, POLL_INSIDE, POLL };
+
+static void advance_lane(struct lanes *all, struct lane *lane, enum wants wants)
 {
-    unsigned polls = waits ? lane->polls : 0;
+    unsigned polls = wants != GO_ON ? lane->polls : 0;
 
     for (bool more = true; more;) {
         if (!lane->strand)
             lane->strand = take(all, lane->first);
-        if (!may_go_on(all, lane->strand, polls + 1))
+        if (!may_go_on(all, lane->strand, wants == POLL ? polls + 1 : 1))
             return;
+        if (wants == POLL)
+            wants = POLL_INSIDE;
         if (lane->policy)
             lane->policy->polls = polls;
         hud_fiber_resume(lane->strand->fiber);
@@ -201,13 +209,13 @@ static void advance_lane(struct lanes *all, struct lane *lane, bool waits)
     }
 }
 
-static void advance_all(struct lanes *all, bool waits)
+static void advance_all(struct lanes *all, enum wants wants)
 {
     bool alone = all->count == 1;
 
     for (struct lane *lane = all->first, *next; lane; lane = next) {
         next = lane->next;
-        advance_lane(all, lane, waits && alone);
+        advance_lane(all, lane, alone ? wants : GO_ON);
     }
 }
 
@@ -225,7 +233,7 @@ void hud_lanes_start(struct lanes *all, struct lane *lane, struct lane_task *tas
     }
     lane->first = lane->last = task;
     link_lane(all, lane);
-    advance_lane(all, lane, false);
+    advance_lane(all, lane, GO_ON);
 }
 
 void hud_lanes_drop(struct lanes *all, struct lane *lane)
@@ -251,7 +259,7 @@ int hud_lanes_advance(struct lanes *all)
     if (mem_count_read(&all->in_flight) == 0)
         return 0;
     if (hud_lanes_try(all)) {
-        advance_all(all, false);
+        advance_all(all, GO_ON);
         hud_lanes_unlock(all);
     }
     return (int)mem_count_read(&all->in_flight);
@@ -305,12 +313,14 @@ static void take_turn(struct lanes *all, struct stand_in *mine)
 void hud_lanes_wait(struct lanes *all, struct lane *lane, const struct lane_task *task)
 {
     struct stand_in mine;
+    enum wants wants = POLL;
     bool over = false;
 
     mine.wait.flag = NULL;
     while (!over) {
         hud_lanes_lock(all);
-        advance_all(all, true);
+        advance_all(all, wants);
+        wants = POLL_INSIDE;
         over = task ? lanes_is_over(task) : !lane->first;
         if (!over)
             stand_in(all, lane, &mine);

@@ -130,9 +130,12 @@ static struct taking taking(const struct sim_lines *all, const struct sim_line *
 
     if (class == MACHINE_OWN)
         return (struct taking){ 0 };
-    double asked_ns = cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0);
-    return (struct taking){ later(asked_ns, cost->revoke_ns[class]), cost->revoke_ns[class],
-                            cost->gap_ns[class] };
+    int others = line->copies - (holds(line, core) ? 1 : 0);
+    double asked_ns = cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0),
+           each_ns = (others - 1) * cost->revoke_each_ns,
+           gap_ns = cost->store_gap_ns[class] > 0 ? cost->store_gap_ns[class] : cost->gap_ns[class];
+    return (struct taking){ later(asked_ns, cost->revoke_ns[class]) + each_ns,
+                            cost->revoke_ns[class] + each_ns, gap_ns };
 }
 
 /* ---- loads ---- */

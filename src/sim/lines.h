@@ -25,7 +25,8 @@
  *        takes revoke_ns + transfer_ns per hop.  A core without a copy must fetch the line first;
  *        then no core loads it before the store has settled.  Stores of a core settle in order,
  *        each miss at least gap_ns after the previous one (a store buffer prefetches the lines of
- *        several stores).  A store to the line of the previous store settles with it.
+ *        several stores); store_gap_ns instead, where the machine has one.  A store to the line of
+ *        the previous store settles with it.  Each holder but one takes revoke_each_ns more.
  * Add    The core waits for the line to be free, for its own stores, for the line to come and the
  *        copies to be revoked, then add_ns.  Additions to one line queue.
  * Claim  (prefetch for ownership) like a store for which no rank waits and that nothing follows:

@@ -34,8 +34,11 @@ struct machine_lines {
     double revoke_ns[MACHINE_CLASSES]; /* added until a store is visible, where a core of this class
                                           has a copy: two flags' round trip / 2 - transfer_ns */
     double gap_ns[MACHINE_CLASSES];    /* the next of several misses of one core that overlap */
-    double serve_ns[MACHINE_CLASSES];  /* between two readers of one line */
-    double home_ns[MACHINE_CLASSES];   /* added where the line's home is so far away (machine_away),
+    double store_gap_ns[MACHINE_CLASSES]; /* the same of stores to lines that such a core has read;
+                                             0: as gap_ns */
+    double revoke_each_ns; /* added to a store for each core but one that has a copy of its line */
+    double serve_ns[MACHINE_CLASSES]; /* between two readers of one line */
+    double home_ns[MACHINE_CLASSES];  /* added where the line's home is so far away (machine_away),
                                           farther than its holder */
 };
 

@@ -238,7 +238,7 @@ class Programs(unittest.TestCase):
     def test_errors(self):
         for words in (
             ["--bytes", "x"],
-            ["--coll", "scan"],
+            ["--coll", "rotate"],
             ["--figure-ms"],
             ["--ranks", "1"],
             ["--bind", "here"],
@@ -471,7 +471,7 @@ class Command(unittest.TestCase):
 
     def test_errors_are_one_line(self):
         for words, said in (
-            (["scan"], "no such collective: scan"),
+            (["rotate"], "no such collective: rotate"),
             (["--algorithm", "best"], "--algorithm best"),
             (["--against", "mpich3"], "--against mpich3"),
             (["--bytes", "lots"], "'lots' is not a valid size"),

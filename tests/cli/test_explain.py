@@ -112,7 +112,7 @@ class Here(unittest.TestCase):
 
     def test_errors_are_one_line(self):
         for words, said in (
-            (("scan",), "scan"),
+            (("rotate",), "rotate"),
             (("bcast", "--bytes", "1X"), "1X"),
             (("bcast", "--bytes", "9:3"), "9:3"),
             (("bcast", "--bytes", ""), "--bytes ''"),

@@ -63,6 +63,7 @@ class Conditions(unittest.TestCase):
                 "HUDDLE_TUNING",
                 "HUDDLE_ADAPT",
                 "HUDDLE_FIRST",
+                "HUDDLE_NONBLOCKING",
                 "HUDDLE_ON_DEATH",
                 "HUDDLE_STATS",
                 "HUDDLE_LOG",
@@ -381,7 +382,7 @@ class Runs(Scratch):
         nowhere = os.path.join(self.folder, "nowhere")
         for words, said in (
             (("--ranks", "1"), "--ranks 1"),
-            (("--collectives", "scan"), "scan"),
+            (("--collectives", "rotate"), "scan"),
             (("--minutes", "0"), "--minutes 0"),
             (("--minutes", "nan"), "--minutes nan"),
             (("--minutes", "soon"), "soon"),

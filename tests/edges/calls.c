@@ -95,15 +95,17 @@ static size_t out_bytes(const struct made *c, int rank)
     return hud_coll_out_bytes(c->kind, &c->args, rank);
 }
 
-/* A word of what a member contributes; reduced: the sum of all members'. */
+/* A word of what a member contributes; reduced: the sum of those that this one's result has. */
 static uint32_t sent(const struct made *c, int from, size_t w)
 {
     const struct member *m = c->m;
     uint32_t sum = 0;
 
-    for (int r = 0; coll_has(c->kind, COLL_REDUCES) && r < m->size; r++)
+    if (!coll_has(c->kind, COLL_REDUCES))
+        return word(m->group[from], m->calls, w);
+    for (int r = 0; r < hud_coll_sources(c->kind, &c->args, m->place); r++)
         sum += word(m->group[r], m->calls, w);
-    return coll_has(c->kind, COLL_REDUCES) ? sum : word(m->group[from], m->calls, w);
+    return sum;
 }
 
 static bool right_piece(const struct made *c, int from, const uint32_t *out)

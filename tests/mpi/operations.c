@@ -178,14 +178,14 @@ static void contribute(const struct area *a, MPI_Aint extent, int count, uint64_
                 *member(a->first + i * extent, k, w) = value(id, world_rank, i, k, w);
 }
 
-/* Elements [from, from + count) of the result, from element 0 of the area on. */
+/* Elements [from, from + count) of the result of so many ranks, from element 0 of the area on. */
 static void expect(const struct area *a, MPI_Aint extent, int from, int count, uint64_t id,
-                   const struct operation *o)
+                   const struct operation *o, int ranks)
 {
     for (int i = 0; i < count; i++)
         for (int k = 0; k < pairs_of(current); k++) {
             word c = value(id, 0, from + i, k, 0), d = value(id, 0, from + i, k, 1);
-            for (int r = 1; r < world_size; r++) {
+            for (int r = 1; r < ranks; r++) {
                 word e = value(id, r, from + i, k, 0), f = value(id, r, from + i, k, 1);
                 o->one(c, d, &e, &f);
                 c = e;
@@ -231,15 +231,28 @@ static int do_reduce_scatter_block(const struct call *c)
                                     MPI_COMM_WORLD);
 }
 
+static int do_scan(const struct call *c)
+{
+    return MPI_Scan(c->in, c->out, c->count, c->type, c->operation->op, MPI_COMM_WORLD);
+}
+
+static int do_exscan(const struct call *c)
+{
+    return MPI_Exscan(c->in, c->out, c->count, c->type, c->operation->op, MPI_COMM_WORLD);
+}
+
 static const struct collective {
     const char *name;
     int (*call)(const struct call *c);
     bool rooted, scatters, even;
+    enum { OF_ALL, UP_TO, BEFORE } of; /* whose contributions the result of a rank has */
 } collectives[] = {
-    { "allreduce", do_allreduce, false, false, false },
-    { "reduce", do_reduce, true, false, false },
-    { "reduce_scatter", do_reduce_scatter, false, true, false },
-    { "reduce_scatter_block", do_reduce_scatter_block, false, true, true },
+    { "allreduce", do_allreduce, false, false, false, OF_ALL },
+    { "reduce", do_reduce, true, false, false, OF_ALL },
+    { "reduce_scatter", do_reduce_scatter, false, true, false, OF_ALL },
+    { "reduce_scatter_block", do_reduce_scatter_block, false, true, true, OF_ALL },
+    { "scan", do_scan, false, false, false, UP_TO },
+    { "exscan", do_exscan, false, false, false, BEFORE },
 };
 
 /* Blocks of `count` elements on average, the first of none. */
@@ -284,14 +297,15 @@ static void one_call(const struct collective *with, const struct operation *o, M
     c.count = with->scatters ? cut(&c, count, with->even) : count;
     struct area in = area_of(extent, c.count), out = area_of(extent, c.count),
                 want = area_of(extent, c.count);
-    bool gets = !with->rooted || world_rank == c.root;
+    int ranks = with->of == OF_ALL ? world_size : world_rank + (with->of == UP_TO);
+    bool gets = ranks > 0 && (!with->rooted || world_rank == c.root);
     int own = !gets ? 0 : with->scatters ? c.counts[world_rank] : c.count;
     contribute(in_place ? &out : &in, extent, c.count, id);
     c.in = in_place ? MPI_IN_PLACE : in.first;
     c.out = out.first;
     if (in_place && !gets)
         contribute(&want, extent, c.count, id);
-    expect(&want, extent, with->scatters ? c.first : 0, own, id, o);
+    expect(&want, extent, with->scatters ? c.first : 0, own, id, o, ranks);
     calls_left += current->kind == LEFT && c.count > 0 && world_size > 1;
     int error = with->call(&c);
     /* Outside its own block, the buffer of a reduce_scatter in place is undefined. */

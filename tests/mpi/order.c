@@ -99,6 +99,26 @@ static void others(MPI_Comm comm, int size, int me, int count)
     in_order(sums, left_to_right + me * each, each, sizeof *sums, "reduce_scatter_block");
 }
 
+/* Of the ranks up to this one, and of those before it. */
+static void prefixes(MPI_Comm comm, int size, int me, int count)
+{
+    for (int own = 1; own >= 0; own--) {
+        int ranks = me + own;
+        for (int i = 0; i < count; i++) {
+            left_to_right[i] = term(0, i);
+            for (int r = 1; r < ranks; r++)
+                left_to_right[i] += term(r, i);
+        }
+        if (own)
+            MPI_Scan(terms, sums, count, MPI_DOUBLE, MPI_SUM, comm);
+        else
+            MPI_Exscan(terms, sums, count, MPI_DOUBLE, MPI_SUM, comm);
+        if (ranks > 0)
+            in_order(sums, left_to_right, count, sizeof *sums, own ? "scan" : "exscan");
+    }
+    prepare(size, me, count);
+}
+
 static void sums_on(MPI_Comm comm)
 {
     static const int counts[] = { 1, 2, 14, 15, 130, 1025, 8191, 40000, MOST };
@@ -110,6 +130,7 @@ static void sums_on(MPI_Comm comm)
     for (size_t i = 0; i < sizeof counts / sizeof *counts - options.brief; i++) {
         allreduces(comm, counts[i]);
         others(comm, size, me, counts[i]);
+        prefixes(comm, size, me, counts[i]);
     }
 }
 

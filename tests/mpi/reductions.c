@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reductions.c - reduce, allreduce, reduce_scatter and reduce_scatter_block of any MPI against
- * MPI_Reduce_local, applied from rank 0 to the last in turn.
+ * reductions.c - reduce, allreduce, scan, exscan, reduce_scatter and reduce_scatter_block of any
+ * MPI against MPI_Reduce_local, applied from rank 0 on in turn.
  *
  *   reductions OPTIONS    (options.h)
  *
@@ -12,9 +12,9 @@
 #include "operators.h"
 #include "options.h"
 
-enum kind { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, KINDS };
-static const char *const kind_names[KINDS] = { "reduce", "allreduce", "reduce_scatter",
-                                               "reduce_scatter_block" };
+enum kind { REDUCE, ALLREDUCE, SCAN, EXSCAN, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, KINDS };
+static const char *const kind_names[KINDS] = { "reduce", "allreduce",      "scan",
+                                               "exscan", "reduce_scatter", "reduce_scatter_block" };
 
 /* A call; `count` elements are reduced in all, cut over the ranks by the last two. */
 struct call {
@@ -43,12 +43,19 @@ static int block_of(const struct call *c, int rank, int size)
     return even + c->count - c->count / size;
 }
 
-/* From left to right: the left operand is MPI_Reduce_local's first. */
-static struct area folded(const struct call *c, int count, int size)
+/* Ranks, from 0 on, whose contributions the result of a rank has. */
+static int sources_of(const struct call *c, int rank, int size)
+{
+    return c->kind == SCAN ? rank + 1 : c->kind == EXSCAN ? rank : size;
+}
+
+/* From left to right: the left operand is MPI_Reduce_local's first.  Of no rank: what rank 0 of an
+ * exscan in place must still have. */
+static struct area folded(const struct call *c, int count, int sources)
 {
     struct area sum = contribution(c->o, count, c->id, 0);
 
-    for (int r = 1; r < size; r++) {
+    for (int r = 1; r < sources; r++) {
         struct area next = contribution(c->o, count, c->id, r);
         MPI_Reduce_local(sum.base, next.base, count, c->o->l.type, c->o->op);
         free(sum.memory);
@@ -68,6 +75,8 @@ static int perform(const struct call *c, const void *in, void *out, const int *b
     if (c->large) {
         return c->kind == REDUCE ? MPI_Reduce_c(in, out, c->count, type, c->o->op, c->root, c->comm)
                : c->kind == ALLREDUCE ? MPI_Allreduce_c(in, out, c->count, type, c->o->op, c->comm)
+               : c->kind == SCAN      ? MPI_Scan_c(in, out, c->count, type, c->o->op, c->comm)
+               : c->kind == EXSCAN    ? MPI_Exscan_c(in, out, c->count, type, c->o->op, c->comm)
                : c->kind == REDUCE_SCATTER
                    ? MPI_Reduce_scatter_c(in, out, wide, type, c->o->op, c->comm)
                    : MPI_Reduce_scatter_block_c(in, out, blocks[0], type, c->o->op, c->comm);
@@ -75,6 +84,8 @@ static int perform(const struct call *c, const void *in, void *out, const int *b
 #endif
     return c->kind == REDUCE      ? MPI_Reduce(in, out, c->count, type, c->o->op, c->root, c->comm)
            : c->kind == ALLREDUCE ? MPI_Allreduce(in, out, c->count, type, c->o->op, c->comm)
+           : c->kind == SCAN      ? MPI_Scan(in, out, c->count, type, c->o->op, c->comm)
+           : c->kind == EXSCAN    ? MPI_Exscan(in, out, c->count, type, c->o->op, c->comm)
            : c->kind == REDUCE_SCATTER
                ? MPI_Reduce_scatter(in, out, blocks, type, c->o->op, c->comm)
                : MPI_Reduce_scatter_block(in, out, blocks[0], type, c->o->op, c->comm);
@@ -182,13 +193,15 @@ static void reduction(struct call c)
     blocks[size] = -1;
     if (beyond(&c, blocks, size))
         return;
-    bool cut = c.kind >= REDUCE_SCATTER, receives = c.kind != REDUCE || me == c.root;
-    int first = 0, result = cut ? blocks[me] : receives ? c.count : 0;
+    bool cut = c.kind >= REDUCE_SCATTER, receives = c.kind != REDUCE || me == c.root,
+         keeps = c.kind == EXSCAN && me == 0; /* and must find its buffer as it was */
+    int first = 0, result = cut ? blocks[me] : receives && !(keeps && !c.in_place) ? c.count : 0;
     for (int r = 0; r < me && cut; r++)
         first += blocks[r];
     applied = c.o;
     c.in_place &= receives;
-    struct area want = folded(&c, c.count, size), in = contribution(c.o, c.count, c.id, me);
+    struct area want = folded(&c, c.count, sources_of(&c, me, size)),
+                in = contribution(c.o, c.count, c.id, me);
     struct area out = c.in_place ? contribution(c.o, c.count, c.id, me) : area_of(&c.o->l, result);
     calls_left += is_left(&c, size);
     int error =

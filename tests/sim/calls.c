@@ -137,24 +137,33 @@ static size_t block(const void *host, int from, int to)
     return has(call, COLL_COUNTS) ? block_of(call, to) : pair_of(call, from, to);
 }
 
-static struct coll_piece piece_of(const struct call *call, int from, int to)
+static struct coll_args args_of(const struct call *call)
 {
-    const struct coll_args args = {
+    return (struct coll_args){
         .bytes = call->bytes, .ranks = call->ranks, .root = call->root, .block = block, .host = call
     };
+}
+
+static struct coll_piece piece_of(const struct call *call, int from, int to)
+{
+    const struct coll_args args = args_of(call);
 
     return hud_coll_piece(hud_coll_kind(call->alg->coll), &args, from, to);
 }
 
+/* Of a reduction: ranks whose contributions a rank's result has. */
+static int sources_of(const struct call *call, int rank)
+{
+    const struct coll_args args = args_of(call);
+
+    return hud_coll_sources(hud_coll_kind(call->alg->coll), &args, rank);
+}
+
 static size_t in_bytes(const struct call *call, int rank)
 {
-    size_t end = 0;
+    const struct coll_args args = args_of(call);
 
-    for (int to = 0; to < call->ranks; to++) {
-        struct coll_piece piece = piece_of(call, rank, to);
-        end = piece.in_at + piece.bytes > end ? piece.in_at + piece.bytes : end;
-    }
-    return end;
+    return hud_coll_in_bytes(hud_coll_kind(call->alg->coll), &args, rank);
 }
 
 static size_t out_bytes(const struct call *call, int rank)
@@ -188,9 +197,10 @@ static void send(const struct call *call, int rank, byte *to)
     }
 }
 
-/* What the last call with the same data came to: all its ranks ask for it. */
+/* What the last call with the same data came to: all its ranks ask for it.  Of how many ranks. */
 static struct {
     struct call call;
+    int sources;
     byte *sum;
 } kept[8];
 
@@ -200,16 +210,17 @@ static bool same_data(const struct call *a, const struct call *b)
            a->element == b->element && a->alg->ordered == b->alg->ordered;
 }
 
-static const byte *sum_of(const struct call *call)
+static const byte *sum_of(const struct call *call, int sources)
 {
     size_t at = call->id % (sizeof kept / sizeof *kept);
 
-    if (!kept[at].sum || !same_data(&kept[at].call, call)) {
+    if (!kept[at].sum || !same_data(&kept[at].call, call) || kept[at].sources != sources) {
         struct hud_op op = operation(call);
         byte *one = hud_must(malloc(call->bytes + 1));
         kept[at].call = *call;
+        kept[at].sources = sources;
         kept[at].sum = hud_must(realloc(kept[at].sum, call->bytes + 1));
-        for (int r = 0; r < call->ranks; r++) {
+        for (int r = 0; r < sources; r++) {
             const void *both[] = { kept[at].sum, one };
             send(call, r, r == 0 ? kept[at].sum : one);
             if (r != 0)
@@ -266,7 +277,7 @@ static void want(const struct call *call, int rank, const struct user_buffer *go
     if (has(call, COLL_REDUCES)) {
         struct coll_piece piece = piece_of(&mine, 0, rank);
         if (want_status(call, rank) == HUD_OK)
-            memcpy(to, sum_of(call) + piece.in_at, piece.bytes);
+            memcpy(to, sum_of(call, sources_of(&mine, rank)) + piece.in_at, piece.bytes);
         return;
     }
     for (int from = 0; from < call->ranks; from++) {

@@ -184,6 +184,44 @@ static void test_release(void **state)
     hud_line_clear(&own);
 }
 
+/* Stores to lines that others have read may come slower than reads: 3 after each other, of a gap
+ * of 1. */
+static void test_store_gap(void **state)
+{
+    struct sim_line line[4];
+    double settled = 0;
+
+    (void)state;
+    machine->lines.store_gap_ns[MADE_UP_NUMA] = 3;
+    for (int i = 1; i < 4; i++) {
+        line[i] = line_of(0);
+        load(&line[i], i, 0);
+    }
+    for (int i = 1; i < 4; i++)
+        settled = store(&line[i], 0, 100 + .25 * i);
+    assert_true(settled == 100.25 + 10 + 2 * 3);
+    for (int i = 1; i < 4; i++)
+        hud_line_clear(&line[i]);
+}
+
+/* Each reader after the first takes a store 2 more, be the writer one of them or not. */
+static void test_many_have_copies(void **state)
+{
+    struct sim_line line = line_of(0);
+
+    (void)state;
+    machine->lines.revoke_each_ns = 2;
+    for (int core = 1; core <= 5; core++)
+        load(&line, core, 0);
+    assert_true(store(&line, 0, 100) == 100 + 10 + 4 * 2);
+    load(&line, 1, 200);
+    assert_true(store(&line, 0, 300) == 300 + 10);
+    load(&line, 1, 400);
+    load(&line, 2, 400);
+    assert_true(store(&line, 3, 500) == 500 + 10 + 2 * 2); /* three have it: 0, 1 and 2 */
+    hud_line_clear(&line);
+}
+
 /* Two entries: a third store waits for the first to settle, and leaves after it; one that links
  * delay keeps its entry as much longer. */
 static void test_store_buffer(void **state)
@@ -399,6 +437,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_many_readers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scan, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_release, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_store_gap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_have_copies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_store_buffer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_additions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_late_stores, set_up, tear_down),

@@ -21,6 +21,7 @@ static const char small[] =
     "  'revoke_ns': {'group': 0, 'numa': 23, 'socket': 33, 'machine': 43},"
     "  'gap_ns': {'group': 11, 'numa': 21, 'socket': 31, 'machine': 41},"
     "  'serve_ns': {'group': 12, 'numa': 22, 'socket': 32, 'machine': 42},"
+    "  'store_gap_ns': {'group': 14, 'numa': 24, 'socket': 34, 'machine': 44}, 'revoke_each_ns': 5,"
     "  'home_ns': {'socket': 0, 'machine': 43}},"
     "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'port_out_gbps': {'group': "
     "54}, 'socket_gbps': 51},"
@@ -115,6 +116,8 @@ static void numbers_land_where_they_belong(void **state)
     expect_numbers(m->lines.transfer_ns, 0, 10, 20, 30, 40);
     expect_numbers(m->lines.revoke_ns, 0, 0, 23, 33, 43);
     expect_numbers(m->lines.gap_ns, 0, 11, 21, 31, 41);
+    expect_numbers(m->lines.store_gap_ns, 0, 14, 24, 34, 44);
+    assert_true(m->lines.revoke_each_ns == 5);
     expect_numbers(m->lines.serve_ns, 0, 12, 22, 32, 42);
     expect_numbers(m->lines.home_ns, 0, 0, 0, 0, 43);
     expect_numbers(m->links.mesh_gbps, 0, 0, 50, 0, 0);
@@ -178,7 +181,7 @@ static const struct {
       "lines.hit_ns: \"fast\" (accepted: 0.001 to 1000000000 ns)" },
     { "'hit_ns': 1,", "'hit_ns': 1, 'miss_ns': 1,",
       "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, store_entries, add_ns, "
-      "transfer_ns, revoke_ns, gap_ns, serve_ns, "
+      "transfer_ns, revoke_ns, gap_ns, store_gap_ns, revoke_each_ns, serve_ns, "
       "home_ns)" },
     { "'store_entries': 7", "'store_entries': 1.5",
       "lines.store_entries: 1.5 (accepted: a whole number, 1 to 4096 entries)" },

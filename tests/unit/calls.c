@@ -163,7 +163,8 @@ static bool right(const struct made *c, const struct hud_op *op, int me, const u
     bool fine = true;
 
     if (coll_has(c->kind, COLL_REDUCES))
-        return reduced(c->args.ranks, op, c->call, out, own.in_at, own.bytes);
+        return reduced(hud_coll_sources(c->kind, &c->args, me), op, c->call, out, own.in_at,
+                       own.bytes);
     for (int from = 0; from < c->args.ranks; from++) {
         struct coll_piece piece = piece_of(c, from, me);
         unsigned char *want = crew_buffer(piece.bytes);

@@ -152,9 +152,9 @@ static void what_is_not_understood_is_refused(void **state)
         struct hud_question q;
         int max_ranks;
     } bad[] = {
-        { { "scan", 0, 2, "core", NULL }, 4 },  { { "bcast", 0, 0, "core", NULL }, 4 },
-        { { "bcast", 0, 4, "core", NULL }, 3 }, { { "bcast", 0, 4, "core", NULL }, 32768 },
-        { { "bcast", 0, 2, "moon", NULL }, 4 }, { { "bcast", 0, 2, "core", "not a machine" }, 4 }
+        { { "rotate", 0, 2, "core", NULL }, 4 }, { { "bcast", 0, 0, "core", NULL }, 4 },
+        { { "bcast", 0, 4, "core", NULL }, 3 },  { { "bcast", 0, 4, "core", NULL }, 32768 },
+        { { "bcast", 0, 2, "moon", NULL }, 4 },  { { "bcast", 0, 2, "core", "not a machine" }, 4 }
     };
     char *text;
 

@@ -298,7 +298,7 @@ static void only_processors_that_ranks_may_use_count(void **state)
 
 static void what_is_not_understood_is_refused(void **state)
 {
-    static const struct hud_question bad[] = { { "scan", 8, 2, "core", NULL },
+    static const struct hud_question bad[] = { { "rotate", 8, 2, "core", NULL },
                                                { "bcast", 8, 0, "core", NULL },
                                                { "bcast", 8, 2, "moon", NULL },
                                                { "bcast", 8, 2, "core", "not a machine" },

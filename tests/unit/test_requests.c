@@ -171,6 +171,10 @@ static void prepare(struct state *s, struct flight *f, struct gang_team *t, bool
     struct hud_args args = *crew_args(f->call);
     struct hud_op op = *args.op;
     args.op = &op;
+    if (!coll_has(what.kind, COLL_COUNTS))
+        args.block_bytes = (const size_t *)(uintptr_t)1; /* not used, so not looked at */
+    if (coll_has(what.kind, COLL_ONE_BUFFER))
+        args.in = (const struct hud_view *)(uintptr_t)1;
     MUST(s->m, hud_request_create(t->team, &args, &(struct hud_passed){ start_own, f },
                                   &f->request) == HUD_OK);
     memset(&op, 0xA5, sizeof op);
@@ -293,6 +297,14 @@ static void checked(void **state)
     random_sequences(settings, false, 6, 100);
 }
 
+static void sleeping(void **state)
+{
+    static const char *const settings[] = { "HUDDLE_WAIT=sleep", NULL };
+
+    (void)state;
+    random_sequences(settings, true, 3, 60);
+}
+
 static void tried(void **state)
 {
     static const char *const settings[] = { "HUDDLE_ADAPT=on", NULL };
@@ -312,8 +324,8 @@ static void late(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(threads), cmocka_unit_test(processes),
-                                        cmocka_unit_test(checked), cmocka_unit_test(tried),
-                                        cmocka_unit_test(late) };
+                                        cmocka_unit_test(checked), cmocka_unit_test(sleeping),
+                                        cmocka_unit_test(tried),   cmocka_unit_test(late) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ static void every_mistake_is_named_with_its_line(void **state)
         { "[[bcast]]\nranks = 2", "t.toml:1: the rule names no algorithm" },
         { "[[bcast]]\nranks = 2\n[[barrier]]\nalgorithm = \"groups\"",
           "t.toml:1: the rule names no algorithm" },
-        { "[[scan]]\nalgorithm = \"queue\"", "t.toml:1: scan: not understood" },
+        { "[[rotate]]\nalgorithm = \"queue\"", "t.toml:1: rotate: not understood" },
         { "answer = 42", "t.toml:1: answer: not understood" },
         { "[[bcast]\n", "t.toml:1: " },
     };

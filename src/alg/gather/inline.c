@@ -43,7 +43,7 @@ enum {
 };
 
 static const struct alg_param params[] = {
-    [BUDGET] = { "budget", "B", "all sets of a rank", RING *HUD_LINE, RING << 20, 16 << 10, NULL,
+    [BUDGET] = { "budget", "B", "all sets of a rank", RING *HUD_LINE, RING << 20, 8 << 10, NULL,
                  .tune = "64K,256K" },
     { .name = NULL },
 };

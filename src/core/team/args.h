@@ -18,6 +18,8 @@ static ALWAYS_INLINE bool args_moves(unsigned flags)
 static ALWAYS_INLINE bool args_gets(unsigned flags, const struct hud_team *team,
                                     const struct hud_args *a)
 {
+    if (flags & COLL_EXCLUSIVE)
+        return team->rank != 0;
     return !(flags & COLL_TO_ROOT) || a->root == team->rank;
 }
 

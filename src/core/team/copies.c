@@ -114,43 +114,58 @@ static void copy_view(struct hud_request *r, const struct hud_view *from, struct
     to->unpack = from->unpack ? unpack : NULL;
 }
 
-/* A view for each member, in `in` or in `out`. */
-static bool has_ins(const struct hud_team *team, const struct hud_args *a)
+/* How many views a rank's call reads, and writes; others of its arguments may be anything. */
+static size_t in_views(const struct hud_team *team, const struct hud_args *a)
 {
-    return coll_in_each(a->collective, a->root, team->rank);
+    unsigned flags = hud_collectives[a->collective].flags;
+
+    if (!args_moves(flags) || (flags & COLL_ONE_BUFFER) || !args_sends(flags, team, a))
+        return 0;
+    return coll_in_views(flags) ? (size_t)team->size : 1;
 }
 
-static bool has_outs(const struct hud_team *team, const struct hud_args *a)
+static size_t out_views(const struct hud_team *team, const struct hud_args *a)
 {
-    return coll_out_each(a->collective, a->root, team->rank);
+    unsigned flags = hud_collectives[a->collective].flags;
+
+    if (!args_moves(flags) || !args_gets(flags, team, a))
+        return 0;
+    return coll_out_views(flags) ? (size_t)team->size : 1;
 }
 
-static bool has_blocks(const struct hud_args *a)
+/* Of an array; a single view has its place in the request. */
+static size_t array_bytes(size_t views)
 {
-    return coll_has(a->collective, COLL_COUNTS) && a->block_bytes;
+    return views > 1 ? views * (sizeof(struct hud_view) + sizeof(struct request_packed)) : 0;
+}
+
+static size_t block_bytes(const struct hud_team *team, const struct hud_args *a)
+{
+    bool cuts = coll_has(a->collective, COLL_COUNTS) && coll_has(a->collective, COLL_REDUCES);
+
+    return cuts ? (size_t)team->size * sizeof *a->block_bytes : 0;
 }
 
 size_t hud_request_room(const struct hud_team *team, const struct hud_args *a)
 {
-    size_t ranks = (size_t)team->size;
-    size_t arrays = (size_t)has_ins(team, a) + (size_t)has_outs(team, a),
-           views = arrays * (sizeof(struct hud_view) + sizeof(struct request_packed));
-
-    return ranks * (views + (has_blocks(a) ? sizeof *a->block_bytes : 0));
+    return array_bytes(in_views(team, a)) + array_bytes(out_views(team, a)) + block_bytes(team, a);
 }
 
-/* An array of the request's, at *at. */
+/* Into an array of the request's at *at, or into `one`. */
 static const struct hud_view *copy_views(struct hud_request *r, const struct hud_view *from,
-                                         char **at)
+                                         size_t views, struct hud_view *one,
+                                         struct request_packed *packed, char **at)
 {
-    size_t ranks = (size_t)r->team->size;
-    struct hud_view *to = (struct hud_view *)(void *)*at;
-    struct request_packed *packed = (struct request_packed *)(void *)(to + ranks);
+    struct hud_view *to = one;
 
-    if (!from)
+    if (views == 0)
         return NULL;
-    *at = (char *)(packed + ranks);
-    for (size_t i = 0; i < ranks; i++)
+    if (views > 1) {
+        to = (struct hud_view *)(void *)*at;
+        packed = (struct request_packed *)(void *)(to + views);
+        *at = (char *)(packed + views);
+    }
+    for (size_t i = 0; i < views; i++)
         copy_view(r, &from[i], &to[i], &packed[i]);
     return to;
 }
@@ -170,23 +185,13 @@ static void copy_op(struct hud_request *r, const struct hud_op *op)
 
 void hud_request_copy(struct hud_request *r, const struct hud_args *a)
 {
-    size_t blocks = (size_t)r->team->size * sizeof *a->block_bytes;
+    size_t in = in_views(r->team, a), out = out_views(r->team, a), blocks = block_bytes(r->team, a);
+    bool same = in != 0 && in == out && a->in == a->out; /* in place, where there are many */
     char *at = r->more;
 
     r->args = *a;
     copy_op(r, coll_has(a->collective, COLL_REDUCES) ? a->op : NULL);
-    if (has_ins(r->team, a)) {
-        r->args.in = copy_views(r, a->in, &at);
-    } else if (a->in) {
-        copy_view(r, a->in, &r->in, &r->packed_in);
-        r->args.in = &r->in;
-    }
-    if (has_outs(r->team, a)) {
-        r->args.out =
-            has_ins(r->team, a) && a->out == a->in ? r->args.in : copy_views(r, a->out, &at);
-    } else if (a->out) {
-        copy_view(r, a->out, &r->out, &r->packed_out);
-        r->args.out = &r->out;
-    }
-    r->args.block_bytes = has_blocks(a) ? memcpy(at, a->block_bytes, blocks) : NULL;
+    r->args.in = copy_views(r, a->in, in, &r->in, &r->packed_in, &at);
+    r->args.out = same ? r->args.in : copy_views(r, a->out, out, &r->out, &r->packed_out, &at);
+    r->args.block_bytes = blocks != 0 ? memcpy(at, a->block_bytes, blocks) : NULL;
 }

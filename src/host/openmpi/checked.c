@@ -19,6 +19,7 @@
 
 void hud_checked_install(hud_module *m)
 {
+    (void)m; /* where signatures.def has none */
 #define CHECKED(Name, name, ...)                                                                   \
     if (m->below.name != NULL)                                                                     \
         m->super.coll_##name = checked_##name;

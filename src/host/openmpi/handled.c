@@ -130,6 +130,34 @@ static int take_allreduce(const void *in, void *out, int count, TYPE *type, OP *
     return close_reduction(&r, hud_allreduce(m->team, &r.in.view, &r.out.view, r.op));
 }
 
+/* The results of the ranks up to each rank, or before it: these leave rank 0's buffer alone. */
+static int take_prefix(int kind, const char *name, const void *in, void *out, int count, TYPE *type,
+                       OP *op, COMM *comm, hud_module *m)
+{
+    bool gets = kind != COLL_EXSCAN || ompi_comm_rank(comm) != 0;
+    struct reduction r;
+
+    int status = open_reduction(&r, in, count, out, gets ? count : 0, type, op);
+    if (status != HUD_OK)
+        return unasked(m, status, name, NULL, -1, bytes_of(count, type), op);
+    const struct hud_args args = {
+        .collective = kind, .in = &r.in.view, .out = &r.out.view, .op = r.op
+    };
+    return close_reduction(&r, hud_call(m->team, &args));
+}
+
+static int take_scan(const void *in, void *out, int count, TYPE *type, OP *op, COMM *comm,
+                     hud_module *m)
+{
+    return take_prefix(COLL_SCAN, "scan", in, out, count, type, op, comm, m);
+}
+
+static int take_exscan(const void *in, void *out, int count, TYPE *type, OP *op, COMM *comm,
+                       hud_module *m)
+{
+    return take_prefix(COLL_EXSCAN, "exscan", in, out, count, type, op, comm, m);
+}
+
 static int take_reduce_scatter(const void *in, void *out, const int *outs, TYPE *type, OP *op,
                                COMM *comm, hud_module *m)
 {

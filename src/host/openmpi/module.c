@@ -79,6 +79,7 @@ int hud_module_leave(hud_module *m, int code)
 
 static void keep_below(hud_module *m, const mca_coll_base_comm_coll_t *table, bool checks)
 {
+    (void)checks; /* where signatures.def has none that is only checked */
 #define PLAIN(Name, name, ...)                                                                     \
     if (table->coll_##name != NULL) {                                                              \
         m->below.name = table->coll_##name;                                                        \

@@ -265,6 +265,10 @@ int hud_take_allreduce(const void *in, void *out, MPI_Count count, MPI_Datatype 
                        struct comm *comm);
 int hud_take_reduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
                     int root, struct comm *comm);
+int hud_take_scan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                  struct comm *comm);
+int hud_take_exscan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                    struct comm *comm);
 int hud_take_reduce_scatter(const void *in, void *out, struct many counts, MPI_Datatype type,
                             MPI_Op op, struct comm *comm);
 int hud_take_reduce_scatter_block(const void *in, void *out, MPI_Count count, MPI_Datatype type,

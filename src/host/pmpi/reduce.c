@@ -62,6 +62,44 @@ int hud_take_allreduce(const void *in, void *out, MPI_Count count, MPI_Datatype 
     return status;
 }
 
+/* Of the ranks up to each rank, or before it: rank 0 then gets nothing, and its buffer, which need
+ * not be one, is left alone. */
+static int prefix(int kind, const char *name, const void *in, void *out, MPI_Count count,
+                  MPI_Datatype type, MPI_Op op, struct comm *c)
+{
+    bool receives = kind != COLL_EXSCAN || c->rank != 0;
+    const struct hud_op *found;
+    struct local_op local;
+    struct operands o;
+
+    int status = hud_op_open(op, type, &local, &found);
+    if (status != HUD_OK)
+        return decline(c, status, name, NULL, -1, count, type, op);
+    o.in = &o.from.view;
+    status = receives
+                 ? open_both(c, in, out, count, type, &o)
+                 : message_open(in == MPI_IN_PLACE ? out : in, count, type, c->handle, &o.from);
+    const struct hud_args args = {
+        .collective = kind, .in = o.in, .out = receives ? &o.to.view : NULL, .op = found
+    };
+    if (status == HUD_OK)
+        status = hud_call(c->team, &args);
+    hud_op_close(&local);
+    return status;
+}
+
+int hud_take_scan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                  struct comm *c)
+{
+    return prefix(COLL_SCAN, "scan", in, out, count, type, op, c);
+}
+
+int hud_take_exscan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                    struct comm *c)
+{
+    return prefix(COLL_EXSCAN, "exscan", in, out, count, type, op, c);
+}
+
 int hud_take_reduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
                     int root, struct comm *c)
 {

@@ -19,9 +19,10 @@ static byte own(size_t i, int round, int rank)
     return (byte)(common(i, round) + 31 * rank);
 }
 
-static byte summed(const struct request *q, size_t i, int round)
+/* Of so many ranks, from rank 0 on. */
+static byte summed(int ranks, size_t i, int round)
 {
-    return (byte)(q->ranks * common(i, round) + 31 * (q->ranks * (q->ranks - 1) / 2));
+    return (byte)(ranks * common(i, round) + 31 * (ranks * (ranks - 1) / 2));
 }
 
 static size_t element_bytes(const struct request *q)
@@ -149,15 +150,16 @@ size_t data_fill(const struct request *q, int rank, int round, struct data *d)
     return d->in_bytes;
 }
 
-/* The first wrong byte of what came from a rank, or of a reduction's result; bytes: none. */
-static size_t piece_wrong(const struct request *q, int from, int round, const struct data *d,
+/* The first wrong byte of what came from a rank, or, with sources, of a reduction's result; bytes:
+ * none. */
+static size_t piece_wrong(int from, int sources, int round, const struct data *d,
                           const struct coll_piece *piece)
 {
-    bool reduces = has(q, COLL_REDUCES);
     size_t i = 0, at = piece->in_at;
 
-    while (i < piece->bytes && d->out[piece->out_at + i] ==
-                                   (reduces ? summed(q, at + i, round) : own(at + i, round, from)))
+    while (i < piece->bytes &&
+           d->out[piece->out_at + i] ==
+               (sources > 0 ? summed(sources, at + i, round) : own(at + i, round, from)))
         i++;
     return i;
 }
@@ -165,10 +167,12 @@ static size_t piece_wrong(const struct request *q, int from, int round, const st
 size_t data_wrong(const struct request *q, int rank, int round, const struct data *d)
 {
     const struct coll_args args = args_of(q);
+    bool reduces = has(q, COLL_REDUCES);
+    int sources = reduces ? hud_coll_sources(kind_of(q), &args, rank) : 0;
 
-    for (int from = 0; from < (has(q, COLL_REDUCES) ? 1 : q->ranks); from++) {
+    for (int from = 0; from < (reduces ? 1 : q->ranks); from++) {
         struct coll_piece piece = hud_coll_piece(kind_of(q), &args, from, rank);
-        size_t right = piece_wrong(q, from, round, d, &piece);
+        size_t right = piece_wrong(from, sources, round, d, &piece);
         if (right < piece.bytes)
             return piece.out_at + right;
     }

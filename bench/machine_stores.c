@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* machine_stores.c - stores to lines that other cores have read: many in a row, and one line with
+ * many readers. */
+#include "machine.h"
+#include "pinned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096, STRIDE = PAGE + 3 * PINNED_LINE, MANY = 48, ROUNDS = 301, MAX_SHARERS = 64 };
+
+struct stores {
+    struct pinned_meeting meeting;
+    unsigned char *first; /* of the lines, STRIDE bytes apart */
+    int lines, sharers;   /* so many threads after thread 0 read them */
+    double ns[ROUNDS];
+};
+
+static _Atomic uint64_t *word_of(const struct stores *s, int i)
+{
+    return (_Atomic uint64_t *)(void *)(s->first + (size_t)i * STRIDE);
+}
+
+/* Thread 0 stores when the others have read.  All stores have settled before the clock is read. */
+static void body_stores(void *arg, int thread)
+{
+    struct stores *s = arg;
+
+    if (thread == 0)
+        memset(s->first, 0, (size_t)MANY * STRIDE);
+    for (uint64_t r = 0; r < ROUNDS; r++) {
+        uint64_t sum = 0;
+        pinned_meet(&s->meeting);
+        for (int i = 0; thread > 0 && thread <= s->sharers && i < s->lines; i++)
+            sum += atomic_load_explicit(word_of(s, i), memory_order_acquire);
+        pinned_keep(&sum);
+        pinned_meet(&s->meeting);
+        if (thread > 0)
+            continue;
+        double begin = pinned_ns();
+        for (int i = 0; i < s->lines; i++)
+            atomic_store_explicit(word_of(s, i), r + 1, memory_order_release);
+        atomic_thread_fence(memory_order_seq_cst);
+        s->ns[r] = pinned_ns() - begin;
+    }
+}
+
+/* ns of the stores to so many lines that the sharers have read; negative: no threads. */
+static double stores_ns(const int *cpus, int threads, int lines, int sharers)
+{
+    struct stores s = { .meeting.threads = threads,
+                        .first = aligned_alloc(PAGE, (size_t)MANY * STRIDE / PAGE * PAGE + PAGE),
+                        .lines = lines,
+                        .sharers = sharers };
+    double ns = s.first && pinned_run(cpus, threads, body_stores, &s) == 0
+                    ? pinned_median(s.ns, ROUNDS)
+                    : -1;
+
+    free(s.first);
+    return ns;
+}
+
+/* By a pair of cores: all of them less half of them. */
+double measure_store_gap(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    int pair[MACHINE_PAIRS][2], pairs = measured_pairs(on, class, pair);
+    double ns[MACHINE_PAIRS];
+
+    for (int i = 0; i < pairs; i++) {
+        const int cpus[2] = { on->os[pair[i][0]], on->os[pair[i][1]] };
+        double all = stores_ns(cpus, 2, MANY, 1), half = stores_ns(cpus, 2, MANY / 2, 1);
+        ns[i] = all < 0 || half < 0 ? -1 : (all - half) / (MANY - MANY / 2);
+    }
+    snprintf(note, MACHINE_NOTE,
+             "measured: stores %d to %d of a row, each, to lines that the other core has read, %d "
+             "pairs of cores",
+             MANY / 2 + 1, MANY, pairs);
+    return pinned_median(ns, pairs);
+}
+
+/* One line, read by all other cores, less read by one of them. */
+double measure_revoke_each(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    int sharers = on->m->cores - 1 < MAX_SHARERS ? on->m->cores - 1 : MAX_SHARERS;
+
+    (void)class;
+    if (sharers < 2)
+        return snprintf(note, MACHINE_NOTE, "two readers and a writer need three cores"), -1;
+    double all = stores_ns(on->os, sharers + 1, 1, sharers),
+           one = stores_ns(on->os, sharers + 1, 1, 1);
+    snprintf(note, MACHINE_NOTE,
+             "measured: a store to a line that %d cores have read, less one, each", sharers);
+    return all < 0 || one < 0 ? -1 : all > one ? (all - one) / (sharers - 1) : 0;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chain.c - running sums go from rank to rank, fragment by fragment: scan/chain, exscan/chain.
+ *
+ * Source    textbook: linear pipeline; the ring of cells as in bcast/queue (paper 01).
+ * Shape     p ranks, n bytes, fragments of f bytes, CELLS cells in each rank's window.  For each
+ *           fragment a rank reduces its predecessor's sum with its own contribution into a cell,
+ *           and announces it; then it writes its own result.
+ * Cost      F = n / f fragments, l ns one line transfer, r ns per byte that a reduction reads, t ns
+ *           per byte copied
+ *             T = (p - 1 + F) (l + 2 f r) + F f t
+ *           traffic: n bytes written to the window and n read from the predecessor's, whatever p
+ *           is, and both in caches: a single copy by the kernel could save no access to memory
+ * Accepts   any n, if the lease has a window.
+ *
+ * Positions count fragments over all operations of the family.
+ *
+ * Line              written by   read by         value k means
+ *   slot[r].sent    r            its successor   the sums of the fragments before k, of the ranks
+ *                                                up to r, are or were in r's window
+ *   slot[r].done    r            its             r needs no sum of a fragment before k any more
+ *                                predecessor
+ *   slot[r].at      r            r               (plain) r's position
+ *   slot[r].freed   r            r               (plain) what it has last seen in its successor's
+ *                                                `done`
+ *
+ * Edges     R1 -> A1   a sum in the window              happens before  the successor's reading it
+ *           R2 -> A2   a rank's reads of a cell of its  happen before   the next write there
+ *                      predecessor's
+ *
+ * Deadlock freedom
+ *   1. For fragment k a rank waits for its predecessor's sum of k, and for its successor to have
+ *      finished fragment k - CELLS.  The rank of the earliest fragment, and of these the first,
+ *      waits for nobody.
+ * Safety
+ *   1. The last rank has no successor, and writes no cell.  Rank 0 reads no other rank's.
+ *   2. In place, a fragment of `in` is read into a cell before the result is written to `out`; the
+ *      last rank reads and writes at the same offset.
+ */
+#include "alg/reduction.h"
+
+enum { CELLS = 4 };
+
+enum param { FRAGMENT, BUDGET };
+
+static const struct alg_param params[] = {
+    [FRAGMENT] = { "fragment", "B", "f, bytes that a rank passes on at a time; no more than a cell",
+                   64, 1 << 20, 8 << 10, NULL, .per_call = true, .tune = "2K,4K,16K,32K" },
+    [BUDGET] = { "budget", "B", "bytes of the window, 4 cells", CELLS *HUD_ELEMENT_MAX, 1 << 22,
+                 128 << 10, NULL },
+    { .name = NULL },
+};
+
+struct slot {
+    mem_flag sent, done;
+    _Alignas(HUD_LINE) uint64_t at;
+    uint64_t freed;
+};
+
+/* A rank of the chain in a call. */
+struct chain {
+    struct mem *m;
+    const struct coll *c;
+    struct slot *mine, *before, *after; /* slots; NULL: there is no such rank */
+    size_t cell_bytes;
+    bool exclusive;
+};
+
+static void *cell_of(const struct chain *x, int rank, uint64_t at)
+{
+    return (char *)mem_window(x->m, rank) + at % CELLS * x->cell_bytes;
+}
+
+/* Its cell of this fragment is free. */
+static void await_cell(const struct chain *x, uint64_t at)
+{
+    if (at < CELLS || (int64_t)(at + 1 - CELLS - mem_get(x->m, &x->mine->freed)) <= 0)
+        return;
+    uint64_t freed = mem_await(x->m, &x->after->done, at + 1 - CELLS); /* A2 */
+    mem_put(x->m, &x->mine->freed, freed);
+}
+
+/* This rank's sum of a fragment into its cell, for its successor. */
+static void send(const struct chain *x, const struct mem_span *own, uint64_t at, size_t bytes)
+{
+    int me = mem_rank(x->m);
+    const struct mem_span to = { .shared = cell_of(x, me, at) };
+    struct sources sum;
+
+    await_cell(x, at);
+    if (!x->before) {
+        mem_in_all(x->m, to.shared, own->view, own->offset_bytes, bytes);
+    } else {
+        sources_begin(&sum, x->m, x->c, &to, bytes);
+        sources_add(&sum, (struct mem_span){ .shared = cell_of(x, me - 1, at) });
+        sources_add(&sum, *own);
+        sources_reduce(&sum, &to, NULL);
+    }
+    mem_post(x->m, &x->mine->sent, at + 1); /* R1 */
+}
+
+/* The result of the last rank, which has no cell of it. */
+static void finish(const struct chain *x, const struct mem_span *own, const struct mem_span *out,
+                   uint64_t at, size_t bytes)
+{
+    struct sources sum;
+
+    sources_begin(&sum, x->m, x->c, out, bytes);
+    if (x->before)
+        sources_add(&sum, (struct mem_span){ .shared = cell_of(x, mem_rank(x->m) - 1, at) });
+    sources_add(&sum, *own);
+    sources_reduce(&sum, out, NULL);
+}
+
+/* A fragment: `in` and `out` at an offset. */
+static void pass_on(const struct chain *x, uint64_t at, size_t offset_bytes, size_t bytes)
+{
+    const struct mem_span own = { .view = x->c->in, .offset_bytes = offset_bytes },
+                          out = { .view = x->c->out, .offset_bytes = offset_bytes };
+    int me = mem_rank(x->m);
+
+    if (x->before)
+        mem_await(x->m, &x->before->sent, at + 1); /* A1 */
+    if (x->after)
+        send(x, &own, at, bytes);
+    if (x->exclusive && x->before)
+        mem_out(x->m, x->c->out, cell_of(x, me - 1, at), offset_bytes, bytes);
+    else if (!x->exclusive && x->after)
+        mem_out(x->m, x->c->out, cell_of(x, me, at), offset_bytes, bytes);
+    else if (!x->exclusive)
+        finish(x, &own, &out, at, bytes);
+    if (x->before)
+        mem_post(x->m, &x->mine->done, at + 1); /* R2 */
+}
+
+static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
+{
+    (void)ranks;
+    return cut_window_bytes(CELLS, param[BUDGET], max_bytes);
+}
+
+static const struct alg_family family = {
+    .params = params,
+    .fixed_bytes = sizeof(struct slot),
+    .window_bytes = window_bytes,
+};
+
+/* Whole elements, and whole lines where elements fit lines. */
+static size_t fragment_bytes(const struct coll *c, size_t cell_bytes)
+{
+    size_t element = c->reduction->element_bytes,
+           unit = HUD_LINE % element == 0 ? HUD_LINE : element,
+           wanted = cut_round_up((size_t)c->param[FRAGMENT], unit);
+
+    return pieces_min(wanted, cell_bytes / unit * unit);
+}
+
+static void run_chain(struct mem *m, const struct coll *c, bool exclusive)
+{
+    int me = mem_rank(m);
+    size_t cell = c->place->window_bytes / CELLS / HUD_LINE * HUD_LINE,
+           fragment = fragment_bytes(c, cell), bytes;
+    const struct chain x = { .m = m,
+                             .c = c,
+                             .mine = mem_slot(m, me),
+                             .before = me > 0 ? mem_slot(m, me - 1) : NULL,
+                             .after = me + 1 < mem_size(m) ? mem_slot(m, me + 1) : NULL,
+                             .cell_bytes = cell,
+                             .exclusive = exclusive };
+    uint64_t at = mem_get(m, &x.mine->at);
+
+    for (size_t done = 0; done < c->bytes; done += bytes) {
+        bytes = pieces_min(fragment, c->bytes - done);
+        pass_on(&x, at++, done, bytes);
+    }
+    mem_put(m, &x.mine->at, at);
+}
+
+static void scan_chain(struct mem *m, const struct coll *c)
+{
+    run_chain(m, c, false);
+}
+
+ALG_DEFINE(scan, chain) = {
+    .coll = "scan",
+    .name = "chain",
+    .doc = "running sums go from rank to rank, fragment by fragment",
+    .source = "textbook: linear pipeline",
+    .ordered = true,
+    .family = &family,
+    .run = scan_chain,
+};
+
+static void exscan_chain(struct mem *m, const struct coll *c)
+{
+    run_chain(m, c, true);
+}
+
+ALG_DEFINE(exscan, chain) = {
+    .coll = "exscan",
+    .name = "chain",
+    .doc = "running sums go from rank to rank, fragment by fragment",
+    .source = "textbook: linear pipeline",
+    .ordered = true,
+    .family = &family,
+    .run = exscan_chain,
+};
