@@ -274,7 +274,7 @@ HUD_API int hud_collective(const char *name);
 struct hud_args {
     int collective;
     int root;
-    const struct hud_view *in, *out; /* one; or [size], for and from each member, as said below */
+    const struct hud_view *in, *out; /* one; or [size], for and from each member */
     const size_t *block_bytes;       /* [size], blocks of a result, one per member */
     const struct hud_op *op;
 };
@@ -282,21 +282,11 @@ struct hud_args {
 /*
  * Makes the call; the functions above are shorter forms of it.  Collectives without a function:
  *
- * allgather   `in` of every member, in->bytes the same on all, becomes part of every `out`, in the
- *             order of members: out->bytes is size times as much.  in->base == out->base: in place,
- *             in->bytes is ignored, and the member's own part is already in its position.  Members
+ * allgather   `in` of every member becomes part of every `out`, in the order of members.  in->base
+ *             == out->base: in place, in->bytes is ignored, and the part is already there.  Members
  *             that differ in bytes get the same errors as in hud_alltoall.
- * allgatherv  the same with blocks of any sizes, which all members know: out[size], a view for each
- *             member's; in->bytes is that of the member's own.  in->base is that of its own out: in
- *             place.
- * gather      `in` of every member becomes part of the root's `out`, as in allgather; `out` may be
- *             NULL elsewhere.  In place: at the root alone.
- * gatherv     the same with blocks of any sizes: the root has out[size].  HUD_ERR_TRUNCATE at the
- *             root: a member sent more than the view for it holds.
- * scatter     the root's `in` has a block for every member, in their order, which becomes its `out`;
- *             `in` may be NULL elsewhere.  out->base == in->base at the root: in place, the block
- *             stays.  HUD_ERR_TRUNCATE: the root sent more than `out` holds.
- * scatterv    the same with blocks of any sizes: the root has in[size].
+ * gather      the same to the root alone; scatter: the root's `in` has a block for each `out`
+ * ..v         with blocks of any sizes: what has all of them is an array of views
  * scan        as hud_allreduce, of the members up to each; exscan: before each, so not at 0 */
 HUD_API int hud_call(hud_team *team, const struct hud_args *args);
 

@@ -354,10 +354,7 @@ static bool lies_within(const struct call *call, int rank)
            (has(call, COLL_SAME_TO_ALL) || (has(call, COLL_ROOTED) && rank == call->root));
 }
 
-static bool from_root(const struct call *call)
-{
-    return coll_from_root(hud_collectives[kind_of(call)].flags);
-}
+#define from_root(call) coll_from_root(hud_collectives[kind_of(call)].flags)
 
 /* In place, the root that scatters has its own block where it sends it from. */
 static bool gets_within(const struct call *call, int rank)

@@ -7,9 +7,9 @@
  * own set-up, and operations that only Open MPI knows.  The decision is the same on every rank.  A
  * call that huddle serves by another collective is announced by its own name.
  */
+#include "buffer.h"
 #include "coll/coll.h"
 #include "host/status.h"
-#include "module.h"
 
 /* What the caller gets.  A call fails on a communicator whose process has failed, or that was
  * revoked: the latter has its own code. */
@@ -27,26 +27,6 @@ static int take_barrier(COMM *comm, hud_module *m)
 }
 
 /* ---- one buffer ------------------------------------------------------------------------------ */
-
-struct buffer {
-    struct hud_view view;
-    struct view_state state;
-    struct view_convertor convertor;
-};
-
-static void open_buffer(struct buffer *b, const void *base, size_t count, const TYPE *type)
-{
-    hud_convertor_open(&b->convertor);
-    hud_view_open((void *)(uintptr_t)base, count, type, &b->state, &b->convertor, &b->view);
-}
-
-static int close_buffer(struct buffer *b, int status)
-{
-    bool complete = hud_view_close(&b->view);
-
-    hud_convertor_close(&b->convertor);
-    return complete ? status : HUD_ERR_MEMORY;
-}
 
 static int take_bcast(void *buffer, int count, TYPE *type, int root, COMM *comm, hud_module *m)
 {
@@ -222,13 +202,11 @@ static inline int take_rooted(int kind, unsigned flags, const void *in, int ins,
          in_place = is_root && (to_root ? in : out) == MPI_IN_PLACE;
     struct buffer one, all;
 
-    hud_convertor_open(&all.convertor);
-    all.view = (struct hud_view){ .bytes = 0 };
+    open_nothing(&all);
     if (is_root)
         open_buffer(&all, to_root ? out : in, (size_t)(to_root ? outs : ins) * ranks,
                     to_root ? out_type : in_type);
-    hud_convertor_open(&one.convertor);
-    one.view = (struct hud_view){ .bytes = 0 };
+    open_nothing(&one);
     if (!in_place)
         open_buffer(&one, to_root ? in : out, (size_t)(to_root ? ins : outs),
                     to_root ? in_type : out_type);
