@@ -283,8 +283,7 @@ struct hud_args {
  * Makes the call; the functions above are shorter forms of it.  Collectives without a function:
  *
  * allgather   `in` of every member becomes part of every `out`, in the order of members.  in->base
- *             == out->base: in place, in->bytes is ignored, and the part is already there.  Members
- *             that differ in bytes get the same errors as in hud_alltoall.
+ *             == out->base: in place, the part is there already.  Errors as of hud_alltoall.
  * gather      the same to the root alone; scatter: the root's `in` has a block for each `out`
  * ..v         with blocks of any sizes: what has all of them is an array of views
  * scan        as hud_allreduce, of the members up to each; exscan: before each, so not at 0 */
