@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * barrier/groups.c - arrive up the groups of the memory hierarchy, leave by a flag that all ranks
- * below poll.
+ * below poll, or by one in each group.
  *
  * Source    paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
  *           "Barrier"; its sense and states, which flip or count, are counters of the operation
  *           here, so back-to-back calls need no second phase.  Ours: where at most `exchange`
  *           ranks take part in a level, they do not gather further, at rank 0: each tells all the
  *           others, and releases its own ranks below: one line transfer less on the path, or more.
- *           exchange = 1 is the paper's form.
+ *           exchange = 1 is the paper's form.  With release = leaders a group's leader releases
+ *           its group: more line transfers on the path, but none that many ranks ask for at once.
  * Shape     p ranks in L levels of groups; a leader scans its group, then arrives one level up.  A
  *           group of more than `flat` members gathers in two steps.
  * Cost      T = sum over levels of (l + (c - 2) g) + l + (p - 2) g    ns; l one line transfer, c
  *           group size, g one more overlapped line
+ *           release = leaders: at each level l + (c - 2) g again, in place of the last two terms
  *           two ranks that exchange: l; a group in two steps: 2 (l + sqrt(c) g) instead of
  *           l + (c - 2) g
  * Accepts   any number of ranks and groups.
@@ -22,7 +24,8 @@
  *                                                                     entered operation k
  *   slot[r].meet[k % 2]     r           members of a top that meets   the same
  *   slot[h].leave           h           all others; at a top that     all have entered operation k
- *                                       meets: all below h
+ *                                       meets: all below h; leaders:
+ *                                       the groups that h leads
  *
  * Members that meet use two lines in turn: the others may still poll the one; they have all
  * finished with the other, and its owner prefetches it for ownership between two operations, not
@@ -41,7 +44,10 @@
 #include "shape/gathering.h"
 #include "shape/last_level.h"
 
-enum param { EXCHANGE, FLAT };
+enum param { EXCHANGE, FLAT, RELEASE };
+enum release { RELEASE_ALL, RELEASE_LEADERS };
+
+static const char *const releases[] = { "all", "leaders", NULL };
 
 static const struct alg_param params[] = {
     [EXCHANGE] = { "exchange", "1",
@@ -49,6 +55,11 @@ static const struct alg_param params[] = {
                    "of rank 0",
                    1, 64, 8, NULL, .tune = "1,2" },
     [FLAT] = { "flat", "1", GATHERING_FLAT_DOC, 1, 64, 64, NULL, .tune = "16,64" },
+    [RELEASE] = { "release", "",
+                  "whose flag a rank polls to leave: all, that of the top; leaders, "
+                  "that of its group's leader",
+                  RELEASE_ALL, RELEASE_LEADERS, RELEASE_ALL, releases, .per_call = true,
+                  .tune = "leaders" },
     { .name = NULL },
 };
 
@@ -88,15 +99,20 @@ static void barrier_groups(struct mem *m, const struct coll *c)
 {
     struct last_level top = last_level_of(c->groups, c->param[EXCHANGE]);
     int me = mem_rank(m);
+    bool leaders = c->param[RELEASE] == RELEASE_LEADERS;
     struct slot *mine = mem_slot(m, me);
 
     for (int level = 0; level <= top.level && level <= c->groups->top[me]; level++) {
         if (level == top.level && top.meets) {
             meet(m, c, &top);
         } else if (!gather(m, c, level)) {
-            struct slot *head = mem_slot(m, last_level_releaser(c->groups, &top, me));
+            int head = leaders ? shape_leader(c->groups, level, me)
+                               : last_level_releaser(c->groups, &top, me);
+            struct slot *its = mem_slot(m, head);
             mem_post(m, &mine->arrive[level], c->op); /* R1 */
-            mem_await(m, &head->leave, c->op);        /* A3 */
+            mem_await(m, &its->leave, c->op);         /* A3 */
+            if (leaders && level > 0)
+                mem_post(m, &mine->leave, c->op); /* R3 */
             return;
         }
     }
@@ -112,7 +128,7 @@ static const struct alg_family family = {
 ALG_DEFINE(barrier, groups) = {
     .coll = "barrier",
     .name = "groups",
-    .doc = "arrive up the groups of the memory hierarchy, leave by one flag",
+    .doc = "arrive up the groups of the memory hierarchy, leave by one flag, or one in each group",
     .source = "paper 03, Barrier",
     .family = &family,
     .run = barrier_groups,
