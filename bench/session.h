@@ -22,7 +22,7 @@
 
 #include "shots.h"
 
-enum { SESSION_SIZES = 64, SESSION_COLLS = 16 };
+enum { SESSION_SIZES = 64, SESSION_COLLS = 32 };
 
 struct session {
     struct shots_plan plan;
