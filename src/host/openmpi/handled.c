@@ -2,220 +2,190 @@
 /*
  * handled.c - the collectives that huddle handles.
  *
- * take_<name> describes a call to huddle as views and an operation.  Calls for which huddle returns
+ * open_<name> describes a call to huddle as views and an operation.  Calls for which huddle returns
  * HUD_PASS go to the module below, with the caller's own arguments.  So do calls during the team's
  * own set-up, and operations that only Open MPI knows.  The decision is the same on every rank.  A
  * call that huddle serves by another collective is announced by its own name.
  */
+#include "call.h"
 #include "coll/coll.h"
 #include "host/status.h"
-#include "module.h"
 
-/* What the caller gets.  A call fails on a communicator whose process has failed, or that was
- * revoked: the latter has its own code. */
-static int answer(COMM *comm, int status)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* A call fails on a communicator whose process has failed, or that was revoked: the latter has its
+ * own code. */
+int hud_call_answer(COMM *comm, int status)
 {
     bool revoked = status == HUD_ERR_FAILED && compat_revoked(comm);
 
     return status_code(status, revoked ? COMPAT_ERR_REVOKED : COMPAT_ERR_PROC_FAILED);
 }
 
-static int take_barrier(COMM *comm, hud_module *m)
-{
-    (void)comm;
-    return hud_barrier(m->team);
-}
-
 /* ---- one buffer ------------------------------------------------------------------------------ */
 
-struct buffer {
-    struct hud_view view;
-    struct view_state state;
-    struct view_convertor convertor;
-};
-
-static void open_buffer(struct buffer *b, const void *base, size_t count, const TYPE *type)
+static ALWAYS_INLINE void begin_side(struct side *s)
 {
-    hud_convertor_open(&b->convertor);
-    hud_view_open((void *)(uintptr_t)base, count, type, &b->state, &b->convertor, &b->view);
+    if (s->convertor != NULL)
+        hud_convertor_open(s->convertor);
 }
 
-static int close_buffer(struct buffer *b, int status)
+static ALWAYS_INLINE void end_side(struct side *s)
 {
-    bool complete = hud_view_close(&b->view);
+    if (s->convertor != NULL)
+        hud_convertor_close(s->convertor);
+}
 
-    hud_convertor_close(&b->convertor);
+static ALWAYS_INLINE void open_side(struct side *s, const void *base, size_t count,
+                                    const TYPE *type)
+{
+    begin_side(s);
+    hud_view_open((void *)(uintptr_t)base, count, type, &s->state, s->convertor, &s->view);
+}
+
+static ALWAYS_INLINE int close_side(struct side *s, int status)
+{
+    bool complete = hud_view_close(&s->view);
+
+    end_side(s);
     return complete ? status : HUD_ERR_MEMORY;
 }
 
-static int take_bcast(void *buffer, int count, TYPE *type, int root, COMM *comm, hud_module *m)
+static ALWAYS_INLINE int open_barrier(struct call *c, COMM *comm, MODULE *module)
 {
-    struct buffer b;
-
-    (void)comm;
-    open_buffer(&b, buffer, (size_t)count, type);
-    return close_buffer(&b, hud_bcast(m->team, &b.view, root));
+    (void)comm, (void)module;
+    c->args.collective = COLL_BARRIER;
+    return HUD_OK;
 }
 
-/* What needs room for each rank finds none: the team was declined for that, and has no lease.  It
- * may not know that yet. */
-static int without_room(hud_module *m)
+static ALWAYS_INLINE int open_bcast(struct call *c, void *buffer, int count, TYPE *type, int root,
+                                    COMM *comm, MODULE *module)
 {
-    return hud_barrier(m->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;
+    (void)comm, (void)module;
+    open_side(&c->out, buffer, (size_t)count, type);
+    c->args.collective = COLL_BCAST;
+    c->args.root = root;
+    c->args.out = &c->out.view;
+    return HUD_OK;
 }
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-/* What a reduction is about: buffers, counts of elements of both, operation. */
-struct reduction {
-    const struct hud_op *op;
-    struct hud_reduction own;
-    struct buffer in, out;
-};
-
-static int open_reduction(struct reduction *r, const void *in, int64_t ins, void *out, int64_t outs,
-                          TYPE *type, OP *op)
+/* Buffers, counts of elements of both, operation.  about: the call as it is announced. */
+static ALWAYS_INLINE int open_reduction(struct call *c, int kind, const void *in, int64_t ins,
+                                        void *out, int64_t outs, TYPE *type, OP *op,
+                                        struct hud_announced about)
 {
-    int status = hud_reduction_open(op, type, &r->own, &r->op);
+    int status = hud_reduction_open(op, type, &c->own, &c->args.op);
 
-    if (status != HUD_OK)
+    if (__builtin_expect(status != HUD_OK, 0)) {
+        about.bytes = bytes_of(ins, type);
+        about.detail = hud_reduction_name(op);
+        c->about = about;
         return status;
-    open_buffer(&r->in, in == MPI_IN_PLACE ? out : in, (size_t)ins, type);
-    open_buffer(&r->out, out, (size_t)outs, type);
+    }
+    open_side(&c->in, in == MPI_IN_PLACE ? out : in, (size_t)ins, type);
+    open_side(&c->out, out, (size_t)outs, type);
+    c->args.collective = kind;
+    c->args.in = &c->in.view;
+    c->args.out = &c->out.view;
     return HUD_OK;
 }
 
-static int close_reduction(struct reduction *r, int status)
+static ALWAYS_INLINE int open_reduce(struct call *c, const void *in, void *out, int count,
+                                     TYPE *type, OP *op, int root, COMM *comm, MODULE *module)
 {
-    hud_reduction_close(&r->own);
-    return close_buffer(&r->out, close_buffer(&r->in, status));
+    (void)module;
+    c->args.root = root;
+    return open_reduction(c, COLL_REDUCE, in, count, out, ompi_comm_rank(comm) == root ? count : 0,
+                          type, op, (struct hud_announced){ .name = "reduce", .root = root });
 }
 
-/* The status of a reduction that was not opened: huddle is not asked. */
-static int unasked(hud_module *m, int status, const char *name, const char *kind, int root,
-                   size_t bytes, OP *op)
+static ALWAYS_INLINE int open_allreduce(struct call *c, const void *in, void *out, int count,
+                                        TYPE *type, OP *op, COMM *comm, MODULE *module)
 {
-    if (status == HUD_ERR_MEMORY)
-        return hud_team_fail(m->team);
-    if (status == HUD_PASS && !m->setting_up)
-        hud_team_enter(m->team, &(struct hud_announced){ .name = name,
-                                                         .root = root,
-                                                         .bytes = bytes,
-                                                         .detail = hud_reduction_name(op),
-                                                         .unasked = kind });
-    return status;
-}
-
-static int take_reduce(const void *in, void *out, int count, TYPE *type, OP *op, int root,
-                       COMM *comm, hud_module *m)
-{
-    struct reduction r;
-
-    int status =
-        open_reduction(&r, in, count, out, ompi_comm_rank(comm) == root ? count : 0, type, op);
-    if (status != HUD_OK)
-        return unasked(m, status, "reduce", NULL, root, bytes_of(count, type), op);
-    return close_reduction(&r, hud_reduce(m->team, &r.in.view, &r.out.view, r.op, root));
-}
-
-static int take_allreduce(const void *in, void *out, int count, TYPE *type, OP *op, COMM *comm,
-                          hud_module *m)
-{
-    struct reduction r;
-
-    (void)comm;
-    int status = open_reduction(&r, in, count, out, count, type, op);
-    if (status != HUD_OK)
-        return unasked(m, status, "allreduce", NULL, -1, bytes_of(count, type), op);
-    return close_reduction(&r, hud_allreduce(m->team, &r.in.view, &r.out.view, r.op));
+    (void)comm, (void)module;
+    return open_reduction(c, COLL_ALLREDUCE, in, count, out, count, type, op,
+                          (struct hud_announced){ .name = "allreduce", .root = -1 });
 }
 
 /* The results of the ranks up to each rank, or before it: these leave rank 0's buffer alone. */
-static int take_prefix(int kind, const char *name, const void *in, void *out, int count, TYPE *type,
-                       OP *op, COMM *comm, hud_module *m)
+static ALWAYS_INLINE int open_scan(struct call *c, const void *in, void *out, int count, TYPE *type,
+                                   OP *op, COMM *comm, MODULE *module)
 {
-    bool gets = kind != COLL_EXSCAN || ompi_comm_rank(comm) != 0;
-    struct reduction r;
-
-    int status = open_reduction(&r, in, count, out, gets ? count : 0, type, op);
-    if (status != HUD_OK)
-        return unasked(m, status, name, NULL, -1, bytes_of(count, type), op);
-    const struct hud_args args = {
-        .collective = kind, .in = &r.in.view, .out = &r.out.view, .op = r.op
-    };
-    return close_reduction(&r, hud_call(m->team, &args));
+    (void)comm, (void)module;
+    return open_reduction(c, COLL_SCAN, in, count, out, count, type, op,
+                          (struct hud_announced){ .name = "scan", .root = -1 });
 }
 
-static int take_scan(const void *in, void *out, int count, TYPE *type, OP *op, COMM *comm,
-                     hud_module *m)
+static ALWAYS_INLINE int open_exscan(struct call *c, const void *in, void *out, int count,
+                                     TYPE *type, OP *op, COMM *comm, MODULE *module)
 {
-    return take_prefix(COLL_SCAN, "scan", in, out, count, type, op, comm, m);
+    (void)module;
+    return open_reduction(c, COLL_EXSCAN, in, count, out, ompi_comm_rank(comm) != 0 ? count : 0,
+                          type, op, (struct hud_announced){ .name = "exscan", .root = -1 });
 }
 
-static int take_exscan(const void *in, void *out, int count, TYPE *type, OP *op, COMM *comm,
-                       hud_module *m)
+static ALWAYS_INLINE int open_reduce_scatter(struct call *c, const void *in, void *out,
+                                             const int *outs, TYPE *type, OP *op, COMM *comm,
+                                             MODULE *module)
 {
-    return take_prefix(COLL_EXSCAN, "exscan", in, out, count, type, op, comm, m);
-}
-
-static int take_reduce_scatter(const void *in, void *out, const int *outs, TYPE *type, OP *op,
-                               COMM *comm, hud_module *m)
-{
-    int64_t n = sum_of(outs, comm);
-    struct reduction r;
-
-    if (!hud_module_make_room(m))
-        return without_room(m);
-    int status = open_reduction(&r, in, n, out, outs[ompi_comm_rank(comm)], type, op);
-    if (status != HUD_OK)
-        return unasked(m, status, "reduce_scatter", NULL, -1, bytes_of(n, type), op);
+    (void)module;
     for (int i = 0; i < ompi_comm_size(comm); i++)
-        m->block_bytes[i] = bytes_of(outs[i], type);
-    return close_reduction(
-        &r, hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op));
+        c->room->block_bytes[i] = bytes_of(outs[i], type);
+    c->args.block_bytes = c->room->block_bytes;
+    return open_reduction(c, COLL_REDUCE_SCATTER, in, sum_of(outs, comm), out,
+                          outs[ompi_comm_rank(comm)], type, op,
+                          (struct hud_announced){ .name = "reduce_scatter", .root = -1 });
 }
 
-static int take_reduce_scatter_block(const void *in, void *out, int count, TYPE *type, OP *op,
-                                     COMM *comm, hud_module *m)
+static ALWAYS_INLINE int open_reduce_scatter_block(struct call *c, const void *in, void *out,
+                                                   int count, TYPE *type, OP *op, COMM *comm,
+                                                   MODULE *module)
 {
     int64_t n = (int64_t)count * ompi_comm_size(comm);
-    struct reduction r;
+    struct hud_announced about = { .name = "reduce_scatter_block",
+                                   .root = -1,
+                                   .unasked = "reduce_scatter" };
 
-    if (!hud_module_make_room(m))
-        return without_room(m);
-    int status = open_reduction(&r, in, n, out, count, type, op);
-    if (status != HUD_OK)
-        return unasked(m, status, "reduce_scatter_block", "reduce_scatter", -1, bytes_of(n, type),
-                       op);
+    (void)module;
     for (int i = 0; i < ompi_comm_size(comm); i++)
-        m->block_bytes[i] = bytes_of(count, type);
-    hud_module_enter(m, "reduce_scatter_block", -1, bytes_of(n, type), r.op->name);
-    status = hud_reduce_scatter(m->team, &r.in.view, &r.out.view, m->block_bytes, r.op);
-    return hud_module_leave(m, close_reduction(&r, status));
+        c->room->block_bytes[i] = bytes_of(count, type);
+    c->args.block_bytes = c->room->block_bytes;
+    int status = open_reduction(c, COLL_REDUCE_SCATTER, in, n, out, count, type, op, about);
+    if (status == HUD_OK) {
+        about.unasked = NULL;
+        about.bytes = bytes_of(n, type);
+        about.detail = c->args.op->name;
+        c->about = about;
+    }
+    return status;
 }
 
 /* ---- exchanges ------------------------------------------------------------------------------- */
 
 /* A block for each rank, or the same for all: in place, that lies where its own copy belongs. */
-static inline int take_blocks(int kind, unsigned flags, const void *in, int ins, TYPE *in_type,
-                              void *out, int outs, TYPE *out_type, COMM *comm, hud_module *m)
+static ALWAYS_INLINE int open_blocks(struct call *c, int kind, unsigned flags, const void *in,
+                                     int ins, TYPE *in_type, void *out, int outs, TYPE *out_type,
+                                     COMM *comm)
 {
     bool in_place = in == MPI_IN_PLACE;
     size_t ranks = (size_t)ompi_comm_size(comm), sent = flags & COLL_SAME_TO_ALL ? 1 : ranks;
-    struct buffer from, to;
 
-    open_buffer(&from, in_place ? out : in, in_place ? (size_t)outs * ranks : (size_t)ins * sent,
-                in_place ? out_type : in_type);
-    open_buffer(&to, out, (size_t)outs * ranks, out_type);
-    const struct hud_args args = { .collective = kind, .in = &from.view, .out = &to.view };
-    return close_buffer(&to, close_buffer(&from, hud_call(m->team, &args)));
+    open_side(&c->in, in_place ? out : in, in_place ? (size_t)outs * ranks : (size_t)ins * sent,
+              in_place ? out_type : in_type);
+    open_side(&c->out, out, (size_t)outs * ranks, out_type);
+    c->args.collective = kind;
+    c->args.in = &c->in.view;
+    c->args.out = &c->out.view;
+    return HUD_OK;
 }
 
 #define HANDLED_BLOCKS(Name, name, ID, ...)                                                        \
-    static int take_##name(const void *in, int ins, TYPE *in_type, void *out, int outs,            \
-                           TYPE *out_type, COMM *comm, hud_module *m)                              \
+    static ALWAYS_INLINE int open_##name(struct call *c, MAP(PARAM_, __VA_ARGS__))                 \
     {                                                                                              \
-        return take_blocks(COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__, m);                            \
+        (void)module;                                                                              \
+        return open_blocks(c, COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__);                            \
     }
 #include "host/signatures.def"
 
@@ -225,82 +195,163 @@ struct blocks {
     const int *counts, *at;
     const TYPE *type;   /* of all; offsets are in its extents */
     TYPE *const *types; /* NULL: `type`; otherwise one each, and offsets are in bytes */
-    struct view_convertor convertor;
 };
 
-static void open_blocks(struct blocks *b, int ranks, struct view_state *states,
-                        struct hud_view *views)
+static void open_many(const struct blocks *b, int ranks, struct side *side,
+                      struct view_state *states, struct hud_view *views)
 {
-    hud_convertor_open(&b->convertor);
+    begin_side(side);
     for (int i = 0; i < ranks; i++) {
         const TYPE *type = b->types != NULL ? b->types[i] : b->type;
         ptrdiff_t unit = b->types != NULL ? 1 : type->super.ub - type->super.lb;
         hud_view_open((char *)(uintptr_t)b->base + b->at[i] * unit, (size_t)b->counts[i], type,
-                      &states[i], &b->convertor, &views[i]);
+                      &states[i], side->convertor, &views[i]);
     }
 }
 
-static int close_blocks(struct blocks *b, int ranks, struct hud_view *views, int status)
+static int close_many(struct side *side, int ranks, struct hud_view *views, int status)
 {
     for (int i = 0; i < ranks; i++)
         status = hud_view_close(&views[i]) ? status : HUD_ERR_MEMORY;
-    hud_convertor_close(&b->convertor);
+    end_side(side);
     return status;
 }
 
-static int exchange(hud_module *m, struct blocks *in, struct blocks *out)
+static int open_exchange(struct call *c, const struct blocks *in, const struct blocks *out,
+                         COMM *comm)
 {
-    int ranks = ompi_comm_size(m->comm);
+    int ranks = ompi_comm_size(comm);
 
-    if (!hud_module_make_room(m))
-        return without_room(m);
-    if (in->base == MPI_IN_PLACE)
-        *in = *out;
-    open_blocks(in, ranks, m->in_states, m->in_views);
-    open_blocks(out, ranks, m->out_states, m->out_views);
-    int status = hud_alltoallv(m->team, m->in_views, m->out_views);
-    status = close_blocks(in, ranks, m->in_views, status);
-    return close_blocks(out, ranks, m->out_views, status);
+    open_many(in->base == MPI_IN_PLACE ? out : in, ranks, &c->in, c->room->in_states,
+              c->room->in_views);
+    open_many(out, ranks, &c->out, c->room->out_states, c->room->out_views);
+    c->ranks = ranks;
+    c->args.collective = COLL_ALLTOALLV;
+    c->args.in = c->room->in_views;
+    c->args.out = c->room->out_views;
+    return HUD_OK;
 }
 
-static int take_alltoallv(const void *in, const int *ins, const int *from, TYPE *in_type, void *out,
-                          const int *outs, const int *at, TYPE *out_type, COMM *comm, hud_module *m)
+static ALWAYS_INLINE int open_alltoallv(struct call *c, const void *in, const int *ins,
+                                        const int *from, TYPE *in_type, void *out, const int *outs,
+                                        const int *at, TYPE *out_type, COMM *comm, MODULE *module)
 {
-    struct blocks source, target;
+    const struct blocks source = { in, ins, from, in_type, NULL },
+                        target = { out, outs, at, out_type, NULL };
 
-    (void)comm;
-    source.base = in, source.counts = ins, source.at = from, source.type = in_type,
-    source.types = NULL;
-    target.base = out, target.counts = outs, target.at = at, target.type = out_type,
-    target.types = NULL;
-    return exchange(m, &source, &target);
+    (void)module;
+    return open_exchange(c, &source, &target, comm);
 }
 
-static int take_alltoallw(const void *in, const int *ins, const int *from, TYPE *const *in_types,
-                          void *out, const int *outs, const int *at, TYPE *const *out_types,
-                          COMM *comm, hud_module *m)
+static ALWAYS_INLINE int open_alltoallw(struct call *c, const void *in, const int *ins,
+                                        const int *from, TYPE *const *in_types, void *out,
+                                        const int *outs, const int *at, TYPE *const *out_types,
+                                        COMM *comm, MODULE *module)
 {
-    struct blocks source, target;
+    const struct blocks source = { in, ins, from, NULL, in_types },
+                        target = { out, outs, at, NULL, out_types };
 
-    (void)comm;
-    source.base = in, source.counts = ins, source.at = from, source.type = NULL,
-    source.types = in_types;
-    target.base = out, target.counts = outs, target.at = at, target.type = NULL,
-    target.types = out_types;
-    hud_module_enter(m, "alltoallw", -1, HUD_ANY_BYTES, NULL);
-    return hud_module_leave(m, exchange(m, &source, &target));
+    (void)module;
+    c->about = (struct hud_announced){ .name = "alltoallw", .root = -1, .bytes = HUD_ANY_BYTES };
+    return open_exchange(c, &source, &target, comm);
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static ALWAYS_INLINE int close_call(struct call *c, unsigned shape, int status)
+{
+    if (shape & SHAPE_OP)
+        hud_reduction_close(&c->own);
+    if (shape & SHAPE_IN)
+        status = close_side(&c->in, status);
+    if (shape & SHAPE_OUT)
+        status = close_side(&c->out, status);
+    if (shape & SHAPE_MANY) {
+        status = close_many(&c->in, c->ranks, c->room->in_views, status);
+        status = close_many(&c->out, c->ranks, c->room->out_views, status);
+    }
+    return status;
+}
+
+int hud_call_close(struct call *c, unsigned shape, int status)
+{
+    return close_call(c, shape, status);
+}
+
+/* The shorter forms of hud_call, where huddle has one: the kind is known where this is inlined. */
+static ALWAYS_INLINE int make(hud_team *team, int kind, const struct hud_args *a)
+{
+    if (kind == COLL_BARRIER)
+        return hud_barrier(team);
+    if (kind == COLL_BCAST)
+        return hud_bcast(team, a->out, a->root);
+    if (kind == COLL_REDUCE)
+        return hud_reduce(team, a->in, a->out, a->op, a->root);
+    if (kind == COLL_ALLREDUCE)
+        return hud_allreduce(team, a->in, a->out, a->op);
+    return hud_call(team, a);
+}
+
+static ALWAYS_INLINE int carry_out(hud_module *m, struct call *c, unsigned shape)
+{
+    if (shape & SHAPE_NAMED)
+        hud_team_enter(m->team, &c->about);
+    int status = close_call(c, shape, make(m->team, c->args.collective, &c->args));
+    return shape & SHAPE_NAMED ? hud_module_leave(m, status) : status;
+}
+
+/* What needs room for each rank finds none: the team was declined for that, and has no lease.  It
+ * may not know that yet. */
+static int without_room(hud_module *m)
+{
+    return hud_barrier(m->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;
+}
+
+/* The status of a call that was not opened: huddle is not asked. */
+static int unasked(hud_module *m, const struct call *c, int status)
+{
+    if (status == HUD_ERR_MEMORY)
+        return hud_team_fail(m->team);
+    hud_team_flush(m->team);
+    hud_team_enter(m->team, &c->about);
+    return status;
 }
 
 /* ---- as Open MPI calls them ------------------------------------------------------------------ */
 
+/* On the stack: the call, and what opens and closes it. */
+#define TAKE(name, shape, ...)                                                                     \
+    static ALWAYS_INLINE int take_##name(hud_module *m, MAP(PARAM_, __VA_ARGS__))                  \
+    {                                                                                              \
+        struct view_convertor convertors[2];                                                       \
+        struct call c;                                                                             \
+        if ((shape) & (SHAPE_MANY | SHAPE_COUNTS) && !hud_module_make_room(m))                     \
+            return without_room(m);                                                                \
+        c.room = &m->room;                                                                         \
+        c.in.convertor = &convertors[0];                                                           \
+        c.out.convertor = &convertors[1];                                                          \
+        int status = open_##name(&c, __VA_ARGS__, module);                                         \
+        return __builtin_expect(status == HUD_OK, 1) ? carry_out(m, &c, shape)                     \
+                                                     : unasked(m, &c, status);                     \
+    }
 #define PLAIN(Name, name, ...)                                                                     \
+    TAKE(name, SHAPE_##name, __VA_ARGS__)                                                          \
     static int handled_##name(MAP(PARAM_, __VA_ARGS__))                                            \
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
-        int status = m->setting_up ? HUD_PASS : take_##name(__VA_ARGS__, m);                       \
+        int status = m->setting_up ? HUD_PASS : take_##name(m, __VA_ARGS__, module);               \
         return status != HUD_PASS                                                                  \
-                   ? answer(comm, status)                                                          \
+                   ? hud_call_answer(comm, status)                                                 \
                    : hud_module_leave(m, m->below.name(__VA_ARGS__, m->below.name##_module));      \
+    }
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#include "host/signatures.def"
+
+#define PLAIN(Name, name, ...)                                                                     \
+    int hud_open_##name(struct call *c, MAP(PARAM_, __VA_ARGS__))                                  \
+    {                                                                                              \
+        return open_##name(c, __VA_ARGS__, module);                                                \
     }
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN

@@ -4,7 +4,7 @@
  * announces its call, calls the MPI's own function, and announces its return.  Arguments that the
  * MPI will refuse count as a call without data; the MPI reports them.
  */
-#include "host/pmpi/pmpi.h"
+#include "host/pmpi/call.h"
 
 static size_t bytes_of(MPI_Count count, MPI_Datatype handle)
 {
@@ -32,14 +32,15 @@ static MPI_Count sum_int(const int counts[], MPI_Comm handle)
 
 static void enter(hud_team *team, const char *name, int root, size_t bytes, const char *detail)
 {
+    hud_team_flush(team);
     hud_team_enter(team, &(struct hud_announced){
                              .name = name, .root = root, .bytes = bytes, .detail = detail });
 }
 
-void hud_checked_enter(const struct comm *comm, const char *name, size_t bytes, const char *detail)
+void hud_checked_enter(const struct call *call)
 {
     if (hud_context_checks(hud_life_context()))
-        enter(comm->team, name, -1, bytes, detail);
+        hud_team_enter(call->comm->team, &call->about);
 }
 
 static int leave(struct comm *comm, int code)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call.c - what calls of all collectives have in common: their memory, and their end. */
+#include "host/pmpi/call.h"
+
+#include <stdlib.h>
+
+void *hud_call_scratch(struct call *c, size_t bytes)
+{
+    c->scratch = c->kept ? malloc(bytes) : hud_comm_scratch(c->comm, bytes);
+    c->poor = !c->scratch;
+    return c->scratch;
+}
+
+static void settle_side(struct message *messages, int count)
+{
+    for (int r = 0; r < count; r++)
+        hud_message_close(&messages[r]);
+}
+
+void hud_call_settle(struct call *c)
+{
+    if (c->opened & OPENED_FROM)
+        hud_message_close(&c->from);
+    if (c->opened & OPENED_TO)
+        hud_message_close(&c->to);
+    if (c->opened & OPENED_IN)
+        settle_side(c->in, c->comm->size);
+    if (c->opened & OPENED_OUT)
+        settle_side(c->out, c->comm->size);
+}
+
+int hud_open_barrier(struct call *c)
+{
+    c->args.collective = COLL_BARRIER;
+    return HUD_OK;
+}
+
+int hud_open_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, struct call *c)
+{
+    if (root < 0 || root >= c->comm->size)
+        return HUD_PASS;
+    c->args.collective = COLL_BCAST;
+    c->args.root = root;
+    c->args.out = &c->to.view;
+    c->opened = OPENED_TO;
+    return message_open(buffer, count, type, c->comm->handle, &c->to);
+}
