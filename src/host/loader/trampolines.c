@@ -179,7 +179,16 @@ OTHERS(DECLARE)
 #define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
 #include "host/signatures.def"
 
+/* MPI 4's function, where there is MPI 3's: hints may be ignored. */
+static uintptr_t idup_without_info(uintptr_t comm, uintptr_t info, uintptr_t made,
+                                   uintptr_t request)
+{
+    (void)info;
+    return MPI_Comm_idup(comm, made, request);
+}
+
 static void *const fallbacks[NAMES] = {
+    [AT_MPI_Comm_idup_with_info] = (void *)idup_without_info,
 #define HANDLED(Name, name, ...)                                                                   \
     [AT_MPI_##Name##_c] = (void *)by_int_MPI_##Name,                                               \
     [AT_MPI_I##name##_c] = (void *)by_int_MPI_I##name,                                             \
