@@ -4,7 +4,7 @@
 usage: build/venv/bin/python docs/evidence/peers.py [--huddle FILE] [--launches N] [FILE...]
 
 Without files it runs `huddle bench` as the heads of both files say, --launches times (default: 4).
-That takes half a minute each, wants the machine quiet, and four cores.  Files are what such
+That takes three minutes each, wants the machine quiet, and four cores.  Files are what such
 commands wrote with --csv.
 """
 
@@ -28,17 +28,23 @@ PEERS = ("ompi4", "ompi4-sm", "ompi5", "mpich4", "mpich5", "intel")
 OWN = {"ompi4": "ompi4", "mpich5": "mpich5"}  # with huddle, back to back
 COLLECTIVES = "barrier bcast reduce allreduce reduce_scatter alltoall"
 SINGLE = (
-    f"{COLLECTIVES} --ranks 2,4 --bytes 8,128,1K,4K,16K,64K,256K,1M,4M --against {','.join(PEERS)}"
+    f"{COLLECTIVES} --ranks 2,3,4 --bytes 8,128,1K,4K,16K,64K,256K,1M,4M,16M"
+    f" --against {','.join(PEERS)}"
+)
+MANY = (
+    f"{COLLECTIVES} --ranks 8,16 --bind none --bytes 8,1K,16K,256K,1M"
+    f" --against {','.join(name for name in PEERS if name != 'ompi4-sm')}"
 )
 LOOPS = f"{COLLECTIVES} alltoallv --ranks 2,4 --bytes 8,64,512,4K,32K,256K,1M --with MPI --loop 200"
 UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (1, "B"))
-SHOWN = ("4", "far")  # ranks and class of the plot
+SHOWN = ("4", "core", "far")  # ranks, how they are bound, and class of the plot
 
 
 def commands(folder, launch):
     """(file that it writes, words of the command)"""
     short = "--launches 1 --figure-ms 8"
     yield folder / f"peers-{launch}.csv", f"{SINGLE} {short}".split()
+    yield folder / f"many-{launch}.csv", f"{MANY} {short}".split()
     for mpi in OWN:
         loops = LOOPS.replace("MPI", mpi)
         yield folder / f"loops-{mpi}-{launch}.csv", f"{loops} {short}".split()
@@ -58,7 +64,8 @@ def rows_of(path):
     """Figures of one run.  Of MPIs that a run compares, all have one launch."""
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    return [row for row in rows if row["class"] and not int(row["wrong"]) | int(row["refused"])]
+    rows = [row for row in rows if row["class"] and float(row["median_ns"]) > 0]
+    return [row for row in rows if not int(row["wrong"]) | int(row["refused"])]
 
 
 def where(row):
@@ -67,11 +74,11 @@ def where(row):
 
 
 def cell(row):
-    return row["ranks"], where(row), row["collective"], int(row["bytes"])
+    return row["ranks"], row["bind"], where(row), row["collective"], int(row["bytes"])
 
 
 def order(key):
-    ranks, apart, collective, size = key
+    ranks, _, apart, collective, size = key
     names = [*COLLECTIVES.split(), "alltoallv"]
     return int(ranks), apart != "near", names.index(collective), size
 
@@ -101,12 +108,12 @@ def processor():
     return f"{names[0] if names else 'unknown processor'}, {os.cpu_count()} processors"
 
 
-def write(name, about, runs, command, columns, rows):
+def write(name, about, runs, commands_of_it, columns, rows):
     head = [
         about,
-        f"Measured {datetime.date.today()} on {processor()}, one rank per core,",
+        f"Measured {datetime.date.today()} on {processor()},",
         "by build/venv/bin/python docs/evidence/peers.py, which runs",
-        f"  huddle bench {command}",
+        *(f"  huddle bench {command}" for command in commands_of_it),
         f"near, far: whether the farthest two ranks share a cache; line transfer {lines_ns(runs)}.",
         versions(runs),
     ]
@@ -168,7 +175,7 @@ def label(row):
 def draw():
     with open(DOCS / "evidence/peers.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    rows = [row for row in rows if (row["ranks"], row["class"]) == SHOWN]
+    rows = [row for row in rows if (row["ranks"], row["bind"], row["class"]) == SHOWN]
     ratios = [1 / float(row["ratio"]) for row in rows]
     picture, axes = pyplot.subplots(figsize=(8, 1 + 0.2 * len(rows)), layout="constrained")
     colours = ["#1b7837" if ratio >= 1 else "#b35806" for ratio in ratios]
@@ -199,20 +206,20 @@ def main():
         "peers.csv",
         "One collective: huddle under Open MPI 4.1, and the fastest peer; medians of launches.",
         single,
-        SINGLE,
-        "ranks,class,collective,bytes,huddle_us,peer_us,ratio,peer,launches".split(","),
+        (SINGLE, MANY),
+        "ranks,bind,class,collective,bytes,huddle_us,peer_us,ratio,peer,launches".split(","),
         found := list(single_calls(single)),
     )
-    means(found, lambda row: (row[2], row[0], row[1]), 6)
+    means(found, lambda row: (row[3], row[0], row[2]), 7)
     write(
         "back-to-back.csv",
         "Calls back to back: time with huddle by the same MPI's without; medians of launches.",
         looped,
-        LOOPS,
-        "mpi,ranks,class,collective,bytes,ratio,launches".split(","),
+        (LOOPS,),
+        "mpi,ranks,bind,class,collective,bytes,ratio,launches".split(","),
         found := list(loops(looped)),
     )
-    means(found, lambda row: (row[0], row[3], row[1], row[2]), 5)
+    means(found, lambda row: (row[0], row[4], row[1], row[3]), 6)
     draw()
 
 
