@@ -22,6 +22,7 @@
 #define FIBER_ASAN 1
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #endif
 #if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
 #define FIBER_TSAN 1
@@ -107,6 +108,10 @@ fiber *hud_fiber_create(size_t stack_bytes, void (*main)(void *arg), void *arg)
     f->main = main;
     f->arg = arg;
     f->inside = context::make_fcontext(f->map + f->map_bytes, f->map_bytes - f->guard_bytes, enter);
+#ifdef FIBER_ASAN
+    // What a suspended fiber holds is no leak, though it may never be resumed.
+    __lsan_register_root_region(f->map + f->guard_bytes, f->map_bytes - f->guard_bytes);
+#endif
 #ifdef FIBER_TSAN
     f->tsan_inside = __tsan_create_fiber(0);
 #endif
@@ -121,6 +126,7 @@ void hud_fiber_free(fiber *f)
     __tsan_destroy_fiber(f->tsan_inside);
 #endif
 #ifdef FIBER_ASAN
+    __lsan_unregister_root_region(f->map + f->guard_bytes, f->map_bytes - f->guard_bytes);
     __asan_unpoison_memory_region(f->map, f->map_bytes); // frames that were never left
 #endif
     munmap(f->map, f->map_bytes);

@@ -16,6 +16,9 @@
 #define MAP_7(p, a, ...) p##a, MAP_6(p, __VA_ARGS__)
 #define MAP_8(p, a, ...) p##a, MAP_7(p, __VA_ARGS__)
 #define MAP_9(p, a, ...) p##a, MAP_8(p, __VA_ARGS__)
+#define MAP_10(p, a, ...) p##a, MAP_9(p, __VA_ARGS__)
+#define MAP_11(p, a, ...) p##a, MAP_10(p, __VA_ARGS__)
+#define MAP_12(p, a, ...) p##a, MAP_11(p, __VA_ARGS__)
 
 #define JOIN_1(p, a) p##a
 #define JOIN_2(p, a, ...) p##a JOIN_1(p, __VA_ARGS__)
@@ -26,10 +29,14 @@
 #define JOIN_7(p, a, ...) p##a JOIN_6(p, __VA_ARGS__)
 #define JOIN_8(p, a, ...) p##a JOIN_7(p, __VA_ARGS__)
 #define JOIN_9(p, a, ...) p##a JOIN_8(p, __VA_ARGS__)
+#define JOIN_10(p, a, ...) p##a JOIN_9(p, __VA_ARGS__)
+#define JOIN_11(p, a, ...) p##a JOIN_10(p, __VA_ARGS__)
+#define JOIN_12(p, a, ...) p##a JOIN_11(p, __VA_ARGS__)
 
-#define MAP_NTH(a, b, c, d, e, f, g, h, i, name, ...) name
+#define MAP_NTH(a, b, c, d, e, f, g, h, i, j, k, l, name, ...) name
 #define MAP_PICK(p, ...)                                                                           \
-    MAP_NTH(__VA_ARGS__, p##9, p##8, p##7, p##6, p##5, p##4, p##3, p##2, p##1, none)
+    MAP_NTH(__VA_ARGS__, p##12, p##11, p##10, p##9, p##8, p##7, p##6, p##5, p##4, p##3, p##2,      \
+            p##1, none)
 #define MAP(p, ...) MAP_PICK(MAP_, __VA_ARGS__)(p, __VA_ARGS__)
 #define JOIN(p, ...) MAP_PICK(JOIN_, __VA_ARGS__)(p, __VA_ARGS__)
 

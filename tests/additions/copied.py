@@ -37,17 +37,26 @@ ROWS = {
         " in, ins, in_type, out, outs, out_type, comm)\n",
     ),
 }
+# It takes the place of a row: one without huddle.
+REPLACED = ("src/host/signatures.def", "NEIGHBORS(Alltoall,")
 TARGETS = ("sim_check", "example_team", "simulate", "probe", "huddle_loader", "huddle_launch")
 WHERE_AN_MPI_IS = re.compile(r"^(bench_openmpi|openmpi-[\d.]+|huddle_mpich)$", re.MULTILINE)
 
 
-def run(copy, command):
+def ask(copy, command):
+    """What it prints; where it fails, that is printed."""
     print("$", command, flush=True)
     words = ["bash", "-c", command]
-    done = subprocess.run(words, cwd=copy, stdout=subprocess.PIPE, text=True, check=False)
-    print(done.stdout, flush=True)
-    assert done.returncode == 0, f"status {done.returncode}: {command}"
+    out, both = subprocess.PIPE, subprocess.STDOUT
+    done = subprocess.run(words, cwd=copy, stdout=out, stderr=both, text=True, check=False)
+    if done.returncode != 0:
+        print(done.stdout, flush=True)
+        sys.exit(f"status {done.returncode}: {command}")
     return done.stdout
+
+
+def run(copy, command):
+    ask(copy, command)
 
 
 def make(source, scratch):
@@ -71,6 +80,14 @@ def insert(copy, path, before, row):
     write(copy, path, text.replace("\n" + before, "\n" + row + before, 1))
 
 
+def remove(copy, path, beginning):
+    text = tree.read(copy, path)
+    lines = text.splitlines(keepends=True)
+    left = [line for line in lines if not line.startswith(beginning)]
+    assert len(left) == len(lines) - 1, f"not one line of {path} begins with {beginning}"
+    write(copy, path, "".join(left))
+
+
 def blocks(text):
     """The C blocks: the file, and the row."""
     found = re.findall(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
@@ -90,12 +107,13 @@ def main(source, scratch):
         write(copy, path, tree.read(HERE, os.path.join(NAME, name)))
     for path, (before, row) in ROWS.items():
         insert(copy, path, before, row)
+    remove(copy, *REPLACED)
     flags = "-DCMAKE_C_FLAGS_RELEASE='-O1 -DNDEBUG' -DCMAKE_CXX_FLAGS_RELEASE=-O0"  # is built fast
     options = f"-DHUD_WERROR=ON -DHUD_TEST_ONLY=sim -DHUD_KERNELS=-O0 {flags}"
     run(copy, f"cmake -S . -B build -G Ninja {options} >/dev/null")
-    known = run(copy, "cmake --build build --target help | cut -d: -f1")
+    known = ask(copy, "cmake --build build --target help | cut -d: -f1")
     targets = (*TARGETS, *WHERE_AN_MPI_IS.findall(known))
-    run(copy, f"cmake --build build --target {' '.join(targets)} >/dev/null")
+    run(copy, f"cmake --build build --target {' '.join(targets)}")
 
 
 if __name__ == "__main__":

@@ -151,6 +151,9 @@ def handled(program):
     return dict(handled=True, collectives=COLLECTIVES[program], leaves=LEFT)
 
 
+NONBLOCKING = {"handled": True, "collectives": list(collectives()), "also_passed": ("one rank", "no lease")}
+
+
 def fixed(name, mpis, ranks, env=None, **more):
     """Every sum has the bits of adding from rank 0 to the last."""
     return Case("order", name, mpis, ranks, ["{bin}/order", "--brief", "--fixed"], env={"HUDDLE_REDUCE_ORDER": "fixed", **(env or {})},
@@ -257,6 +260,21 @@ CASES = [
     Case("exchanges", "absolute addresses", ALL, 2, ["{bin}/bottom"], handled=True, collectives=("bcast", "alltoall", "alltoallv")),
     Case("reductions", "absolute addresses", ("mpich4",), 3, ["{bin}/bottom", "--reductions"], handled=True, leaves=LEFT, collectives=("reduce", "allreduce")),
     Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
+
+    # Nonblocking and persistent collectives, next to the blocking ones.
+    *[Case("nonblocking", f"{ranks} ranks", mpis, ranks, ["{bin}/nonblocking", "--brief", "--beyond"], bind=ranks == 2, seconds=200, **NONBLOCKING)
+      for ranks, mpis in ((2, ALL), (3, BOTH), (8, ("ompi4",)))],
+    Case("nonblocking", "threads", ALL, 2, ["{bin}/nonblocking_threads"], handled=True, collectives=("barrier", "bcast", "allreduce")),
+    Case("nonblocking", "4 ranks, at length", ALL, 4, ["{bin}/nonblocking", "--beyond", "--seconds", "20", "--seed", "{seed}"], seconds=900, full=True, **NONBLOCKING),
+    Case("nonblocking", "switched off", BOTH, 3, ["{bin}/nonblocking", "--brief"], env={"HUDDLE_NONBLOCKING": "off"}, seconds=200),
+    Case("nonblocking", "without huddle", BOTH, 3, ["{bin}/nonblocking", "--brief"], env={"HUDDLE": "off"}, seconds=200, again=True),
+    Case("nonblocking", "all fall back", BOTH, 3, ["{bin}/nonblocking", "--brief"], env={f"HUDDLE_{name.upper()}": "mpi" for name in collectives()}, handled=False,
+         collectives=list(collectives()), seconds=200),
+    Case("nonblocking", "little memory", BOTH, 3, ["{bin}/nonblocking", "--brief"], env={"HUDDLE_MEMORY": "400K"}, seconds=200),
+    Case("nonblocking", "one rank without huddle", BOTH, 3, ["{bin}/nonblocking", "--brief"], each=on_ranks("-eq 1", "env", "-u", "LD_PRELOAD"),
+         says=["rank 1 runs without huddle"], seconds=200, again=True),
+    Case("nonblocking", "checked", BOTH, 3, ["{bin}/nonblocking", "--brief", "--beyond"], env=CHECK, seconds=300, **NONBLOCKING),
+    Case("nonblocking", "two algorithms in turn", BOTH, 3, ["{bin}/nonblocking", "--brief", "--beyond"], env=ADAPT, seconds=300, again=True, **NONBLOCKING),
 
     # Two algorithms in turn, and then the faster one, in every program above and in threads.
     *[Case("adapt", f"{program}, {ranks} ranks", mpis, ranks, words, env=ADAPT, seconds=200, tried=program not in ("exchanges", "gathers"), again=ranks == 2 or program == "reductions", **handled(program))

@@ -26,7 +26,7 @@ import peers
 from run import front_end, judge_lines
 from cases import Case
 
-COLLECTIVE = ("test_cco_buf", "test_op")
+COLLECTIVE = ("test_cco_buf", "test_cco_nb_buf", "test_cco_pr_buf", "test_op")
 UNRELATED = (
     "spawn",
     "dynproc",
@@ -152,9 +152,14 @@ def outcomes(folder, ranks):
     return found
 
 
+def alike(key, before, after):
+    """Open MPI 4 has its persistent collectives by other names, which the loader maps."""
+    return before == after or ("_pr_" in key[1] and (before, after) == ("skipped", "passed"))
+
+
 def judge(before, after, text, stats, ranks):
     for key in sorted({*before, *after}):
-        if before.get(key) != after.get(key):
+        if not alike(key, before.get(key), after.get(key)):
             yield (
                 f"rank {key[0]}: {key[1]} {before.get(key, 'did not run')} without huddle,"
                 f" {after.get(key, 'did not run')} with it"

@@ -23,10 +23,10 @@ struct hud_wrapper {
 
 /* A front end made of wrappers.  Lives as long as the process. */
 struct hud_front {
-    const struct hud_wrapper *
-        wrappers; /* ends with a NULL name; the loader forwards only names that it exports itself */
-    const struct hud_wrapper *more; /* likewise; NULL: none */
-    void (*initialised)(void);      /* the MPI's own initialisation has returned, well or not */
+    /* Tables, each ends with a NULL name.  NULL: none.  The loader forwards only names that it
+     * exports itself. */
+    const struct hud_wrapper *wrappers[4];
+    void (*initialised)(void); /* the MPI's own initialisation has returned, well or not */
 };
 
 #define HUD_OPENMPI_ENTRY "huddle_openmpi_inject"

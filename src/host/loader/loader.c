@@ -110,9 +110,9 @@ static const char *plug_wrappers(void *end, void *mpi, const char *version)
 
     const char *why = attach ? attach(mpi, version, &front) : "its front end is not huddle's";
     if (!why) {
-        hud_trampolines_divert(front->wrappers);
-        if (front->more)
-            hud_trampolines_divert(front->more);
+        for (size_t i = 0; i < sizeof front->wrappers / sizeof *front->wrappers; i++)
+            if (front->wrappers[i])
+                hud_trampolines_divert(front->wrappers[i]);
         local_set(&front_used, (void *)(uintptr_t)front);
     }
     return why;

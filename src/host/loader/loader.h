@@ -18,27 +18,24 @@ void hud_loader_initialised(void);
 void *hud_loader_next(const char *name, void *address);
 
 /*
- * narrow.c: a function whose arrays hold large counts, by the one of arrays of ints.  The first:
- * MPI_Alltoallv or MPI_Alltoallw; the second:  MPI_Reduce_scatter.
+ * narrow.c: a function whose arrays hold large counts, by `function`, the one of arrays of ints.
+ * The first: MPI_Alltoallv or MPI_Alltoallw; the second: MPI_Reduce_scatter; and their nonblocking
+ * and persistent forms, whose further arguments come last.
  */
 enum {
     HUD_ERR_COUNT_OF_ALL = 2
 }; /* MPI_ERR_COUNT; the same number in Open MPI, MPICH and MPI 5's standard ABI */
-typedef uintptr_t hud_exchange_by_int(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
-                                      uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h,
-                                      uintptr_t i);
-typedef uintptr_t hud_reduction_by_int(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
-                                       uintptr_t e, uintptr_t f);
-uintptr_t hud_narrow_exchange(hud_exchange_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c,
+uintptr_t hud_narrow_exchange(void (*function)(void), uintptr_t a, uintptr_t b, uintptr_t c,
                               uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h,
-                              uintptr_t i);
-uintptr_t hud_narrow_reduction(hud_reduction_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c,
-                               uintptr_t d, uintptr_t e, uintptr_t f);
-/* One block at each rank, and arrays for all: the arguments, of an allgatherv one less.  Arrays
- * that count at the root alone are not looked at elsewhere. */
+                              uintptr_t i, uintptr_t j, uintptr_t k);
+uintptr_t hud_narrow_reduction(void (*function)(void), uintptr_t a, uintptr_t b, uintptr_t c,
+                               uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h);
+/* One block at this rank, and arrays for all.  Arrays that count at the root alone are not looked at
+ * elsewhere. */
 enum hud_narrow_form { HUD_NARROW_ALLGATHERV, HUD_NARROW_GATHERV, HUD_NARROW_SCATTERV };
-uintptr_t hud_narrow_join(hud_exchange_by_int *by_int, enum hud_narrow_form form,
-                          const uintptr_t given[9]);
+enum { HUD_NARROW_MAX = 11 }; /* arguments, with those after the communicator */
+uintptr_t hud_narrow_join(void (*function)(void), enum hud_narrow_form form,
+                          const uintptr_t given[HUD_NARROW_MAX]);
 
 /* From now on the trampolines of these names lead to the wrappers. */
 void hud_trampolines_divert(const struct hud_wrapper *wrappers);

@@ -3,6 +3,9 @@
  * narrow.c - MPI_Alltoallv_c and related functions for an MPI without them (Open MPI 4 and 5):
  * arrays of large counts are converted to arrays of ints.
  *
+ * The arrays of ints live until the function returns, also of nonblocking and persistent calls:
+ * Open MPI, like huddle, reads them when the call is made.
+ *
  * Counts and displacements that do not fit an int are an error, and so is a lack of memory for the
  * arrays.
  */
@@ -13,6 +16,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of arrays of ints; a function with fewer parameters does not look at the last arguments. */
+typedef uintptr_t by_ints_11(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e,
+                             uintptr_t f, uintptr_t g, uintptr_t h, uintptr_t i, uintptr_t j,
+                             uintptr_t k);
+typedef uintptr_t by_ints_8(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e,
+                            uintptr_t f, uintptr_t g, uintptr_t h);
 
 /* A call of an int: of the MPI, or of the front end that wraps it. */
 typedef int one_of_comm(uintptr_t comm, int *answer);
@@ -53,10 +63,11 @@ static bool narrow(uintptr_t array, int count, int **ints)
     return *ints || !large;
 }
 
-uintptr_t hud_narrow_exchange(hud_exchange_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c,
+uintptr_t hud_narrow_exchange(void (*function)(void), uintptr_t a, uintptr_t b, uintptr_t c,
                               uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h,
-                              uintptr_t i)
+                              uintptr_t i, uintptr_t j, uintptr_t k)
 {
+    by_ints_11 *by_int = (by_ints_11 *)function;
     int *ints[4] = { NULL, NULL, NULL, NULL }, count = members(i, true);
     bool alike = in_place(a);
 
@@ -65,20 +76,21 @@ uintptr_t hud_narrow_exchange(hud_exchange_by_int *by_int, uintptr_t a, uintptr_
     uintptr_t code = HUD_ERR_COUNT_OF_ALL;
     if (fits)
         code = by_int(a, (uintptr_t)ints[0], (uintptr_t)ints[1], d, e, (uintptr_t)ints[2],
-                      (uintptr_t)ints[3], h, i);
-    for (int k = 0; k < 4; k++)
-        free(ints[k]);
+                      (uintptr_t)ints[3], h, i, j, k);
+    for (int n = 0; n < 4; n++)
+        free(ints[n]);
     return code;
 }
 
-uintptr_t hud_narrow_reduction(hud_reduction_by_int *by_int, uintptr_t a, uintptr_t b, uintptr_t c,
-                               uintptr_t d, uintptr_t e, uintptr_t f)
+uintptr_t hud_narrow_reduction(void (*function)(void), uintptr_t a, uintptr_t b, uintptr_t c,
+                               uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h)
 {
+    by_ints_8 *by_int = (by_ints_8 *)function;
     uintptr_t code = HUD_ERR_COUNT_OF_ALL;
     int *ints = NULL;
 
     if (narrow(c, members(f, false), &ints))
-        code = by_int(a, b, (uintptr_t)ints, d, e, f);
+        code = by_int(a, b, (uintptr_t)ints, d, e, f, g, h);
     free(ints);
     return code;
 }
@@ -97,10 +109,11 @@ static bool is_root(uintptr_t comm, uintptr_t root)
     return inter ? (int)root == -3 || (int)root == -4 : (int)root == rank;
 }
 
-uintptr_t hud_narrow_join(hud_exchange_by_int *by_int, enum hud_narrow_form form,
-                          const uintptr_t given[9])
+uintptr_t hud_narrow_join(void (*function)(void), enum hud_narrow_form form,
+                          const uintptr_t given[HUD_NARROW_MAX])
 {
-    uintptr_t a[9], code = HUD_ERR_COUNT_OF_ALL;
+    by_ints_11 *by_int = (by_ints_11 *)function;
+    uintptr_t a[HUD_NARROW_MAX], code = HUD_ERR_COUNT_OF_ALL;
     int at = form == HUD_NARROW_SCATTERV ? 1 : 4, one = form == HUD_NARROW_SCATTERV ? 5 : 1;
     int *ints[2] = { NULL, NULL };
 
@@ -114,7 +127,7 @@ uintptr_t hud_narrow_join(hud_exchange_by_int *by_int, enum hud_narrow_form form
         a[at + k] = (uintptr_t)ints[k];
     }
     if (fits)
-        code = by_int(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]);
+        code = by_int(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10]);
     free(ints[0]);
     free(ints[1]);
     return code;

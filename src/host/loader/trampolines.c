@@ -44,6 +44,13 @@
 #define PARAM_op uintptr_t op
 #define PARAM_root uintptr_t root
 #define PARAM_comm uintptr_t comm
+#define PARAM_in_bytes uintptr_t in_bytes
+#define PARAM_out_bytes uintptr_t out_bytes
+/* .. of nonblocking and persistent collectives, and of what goes with them */
+#define PARAM_request uintptr_t request
+#define PARAM_info uintptr_t info
+#define PARAM_made uintptr_t made
+#define PARAM_freed uintptr_t freed
 /* .. of MPI_Init and others, that have none of these kinds */
 #define PARAM_count_at uintptr_t count_at
 #define PARAM_words_at uintptr_t words_at
@@ -66,6 +73,8 @@
 #define WIDE_op
 #define WIDE_root
 #define WIDE_comm
+#define WIDE_request
+#define WIDE_info
 
 /* ROW(name, kinds of the parameters) for names that are not collectives of signatures.def. */
 #define INITIALISERS(ROW)                                                                          \
@@ -77,62 +86,64 @@
     ROW(mpi_init_thread_f08_, required, provided, error)
 #define OTHERS(ROW)                                                                                \
     ROW(mpi_barrier_f08_, comm, error)                                                             \
-    ROW(MPI_Win_test, window, flag)
+    ROW(MPI_Win_test, window, flag)                                                                \
+    ROW(MPI_Comm_create, comm, root, made)                                                         \
+    ROW(MPI_Comm_dup, comm, made)                                                                  \
+    ROW(MPI_Comm_dup_with_info, comm, info, made)                                                  \
+    ROW(MPI_Comm_idup, comm, made, request)                                                        \
+    ROW(MPI_Comm_idup_with_info, comm, info, made, request)                                        \
+    ROW(MPI_Comm_split, comm, type, root, made)                                                    \
+    ROW(MPI_Comm_split_type, comm, type, root, info, made)                                         \
+    ROW(MPI_Cart_create, comm, count, ins, outs, flag, made)                                       \
+    ROW(MPI_Graph_create, comm, count, ins, outs, flag, made)                                      \
+    ROW(MPI_Dist_graph_create, comm, count, in, ins, out, outs, info, flag, made)                  \
+    ROW(MPI_Dist_graph_create_adjacent, comm, count, in, ins, type, out, outs, info, flag, made)   \
+    ROW(MPI_Intercomm_create, comm, root, op, type, count, made)                                   \
+    ROW(MPI_Win_create, buffer, count, type, info, comm, made)                                     \
+    ROW(MPI_Win_create_dynamic, info, comm, made)                                                  \
+    ROW(MPI_Win_allocate, count, type, info, comm, buffer, made)                                   \
+    ROW(MPI_Win_allocate_shared, count, type, info, comm, buffer, made)                            \
+    ROW(MPI_File_open, comm, in, type, info, made)                                                 \
+    ROW(MPI_Comm_free, freed)                                                                      \
+    ROW(MPI_Comm_disconnect, freed)                                                                \
+    ROW(MPI_Op_free, freed)                                                                        \
+    ROW(MPI_Request_get_status, request, flag, error)                                              \
+    ROW(mpi_comm_free_f08_, freed, error)                                                          \
+    ROW(mpi_op_free_f08_, freed, error)
 enum {
 #define INDEX(name, ...) AT_##name,
     INITIALISERS(INDEX) OTHERS(INDEX)
-#define PLAIN(Name, name, ...) INDEX(MPI_##Name, __VA_ARGS__)
-#define HANDLED(Name, name, ...) INDEX(MPI_##Name, __VA_ARGS__) INDEX(MPI_##Name##_c, __VA_ARGS__)
-#define HANDLED_ARRAYS HANDLED
-#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
-#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
-#include "host/signatures.def"
+#define ROW INDEX
+#include "host/loader/names.def"
         NAMES
 };
 
 static const char *const names[NAMES] = {
 #define NAME(name, ...) #name,
     INITIALISERS(NAME) OTHERS(NAME)
-#define PLAIN(Name, name, ...) NAME(MPI_##Name, __VA_ARGS__)
-#define HANDLED(Name, name, ...) NAME(MPI_##Name, __VA_ARGS__) NAME(MPI_##Name##_c, __VA_ARGS__)
-#define HANDLED_ARRAYS HANDLED
-#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
-#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
-#include "host/signatures.def"
+#define ROW NAME
+#include "host/loader/names.def"
 };
 
 /* Each begins as the function that looks the next definition up. */
 #define FIRST(name, ...) static uintptr_t first_##name(MAP(PARAM_, __VA_ARGS__));
 INITIALISERS(FIRST)
 OTHERS(FIRST)
-#define PLAIN(Name, name, ...) FIRST(MPI_##Name, __VA_ARGS__)
-#define HANDLED(Name, name, ...) FIRST(MPI_##Name, __VA_ARGS__) FIRST(MPI_##Name##_c, __VA_ARGS__)
-#define HANDLED_ARRAYS HANDLED
-#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
-#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
-#include "host/signatures.def"
+#define ROW FIRST
+#include "host/loader/names.def"
 static _Atomic(void *) targets[NAMES] = {
 #define TARGET(name, ...) (void *)first_##name,
     INITIALISERS(TARGET) OTHERS(TARGET)
-#define PLAIN(Name, name, ...) TARGET(MPI_##Name, __VA_ARGS__)
-#define HANDLED(Name, name, ...) TARGET(MPI_##Name, __VA_ARGS__) TARGET(MPI_##Name##_c, __VA_ARGS__)
-#define HANDLED_ARRAYS HANDLED
-#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
-#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
-#include "host/signatures.def"
+#define ROW TARGET
+#include "host/loader/names.def"
 };
 
 #define EXPORT __attribute__((visibility("default")))
 #define DECLARE(name, ...) EXPORT uintptr_t name(MAP(PARAM_, __VA_ARGS__));
 INITIALISERS(DECLARE)
 OTHERS(DECLARE)
-#define PLAIN(Name, name, ...) DECLARE(MPI_##Name, __VA_ARGS__)
-#define HANDLED(Name, name, ...)                                                                   \
-    DECLARE(MPI_##Name, __VA_ARGS__) DECLARE(MPI_##Name##_c, __VA_ARGS__)
-#define HANDLED_ARRAYS HANDLED
-#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
-#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
-#include "host/signatures.def"
+#define ROW DECLARE
+#include "host/loader/names.def"
 
 /*
  * MPI_Bcast_c and its kin, of an MPI that has none (Open MPI 4 and 5).  A program that uses a name
@@ -143,35 +154,69 @@ OTHERS(DECLARE)
 #define NARROW_alltoallw hud_narrow_exchange
 #define NARROW_reduce_scatter hud_narrow_reduction
 #define NARROW_JOIN(form, function, ...)                                                           \
-    hud_narrow_join((hud_exchange_by_int *)(void (*)(void))(function), form,                       \
-                    (const uintptr_t[9]){ __VA_ARGS__ })
+    hud_narrow_join(function, form, (const uintptr_t[HUD_NARROW_MAX]){ __VA_ARGS__ })
 #define NARROW_allgatherv(...) NARROW_JOIN(HUD_NARROW_ALLGATHERV, __VA_ARGS__)
 #define NARROW_gatherv(...) NARROW_JOIN(HUD_NARROW_GATHERV, __VA_ARGS__)
 #define NARROW_scatterv(...) NARROW_JOIN(HUD_NARROW_SCATTERV, __VA_ARGS__)
-#define HANDLED(Name, name, ...)                                                                   \
-    static uintptr_t by_int_MPI_##Name(MAP(PARAM_, __VA_ARGS__))                                   \
+#define BY_INT(name, ...)                                                                          \
+    static uintptr_t by_int_##name(MAP(PARAM_, __VA_ARGS__))                                       \
     {                                                                                              \
-        return 0 JOIN(WIDE_, __VA_ARGS__) ? HUD_ERR_COUNT_OF_ALL : MPI_##Name(__VA_ARGS__);        \
+        return 0 JOIN(WIDE_, __VA_ARGS__) ? HUD_ERR_COUNT_OF_ALL : name(__VA_ARGS__);              \
     }
+#define HANDLED(Name, name, ...)                                                                   \
+    BY_INT(MPI_##Name, __VA_ARGS__)                                                                \
+    BY_INT(MPI_I##name, __VA_ARGS__, request)                                                      \
+    BY_INT(MPI_##Name##_init, __VA_ARGS__, info, request)
+/* The functions for arrays take what follows the communicator, too. */
 #define HANDLED_ARRAYS(Name, name, ...)                                                            \
     static uintptr_t by_int_MPI_##Name(MAP(PARAM_, __VA_ARGS__))                                   \
     {                                                                                              \
-        return NARROW_##name(MPI_##Name, __VA_ARGS__);                                             \
+        return NARROW_##name((void (*)(void))MPI_##Name, __VA_ARGS__, 0, 0);                       \
+    }                                                                                              \
+    static uintptr_t by_int_MPI_I##name(MAP(PARAM_, __VA_ARGS__, request))                         \
+    {                                                                                              \
+        return NARROW_##name((void (*)(void))MPI_I##name, __VA_ARGS__, request, 0);                \
+    }                                                                                              \
+    static uintptr_t by_int_MPI_##Name##_init(MAP(PARAM_, __VA_ARGS__, info, request))             \
+    {                                                                                              \
+        return NARROW_##name((void (*)(void))MPI_##Name##_init, __VA_ARGS__, info, request);       \
     }
-#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
 #include "host/signatures.def"
 
+/* MPI 4's function, where there is MPI 3's: hints may be ignored. */
+static uintptr_t idup_without_info(uintptr_t comm, uintptr_t info, uintptr_t made,
+                                   uintptr_t request)
+{
+    (void)info;
+    return MPI_Comm_idup(comm, made, request);
+}
+
 static void *const fallbacks[NAMES] = {
-#define HANDLED(Name, ...) [AT_MPI_##Name##_c] = (void *)by_int_MPI_##Name,
+    [AT_MPI_Comm_idup_with_info] = (void *)idup_without_info,
+#define HANDLED(Name, name, ...)                                                                   \
+    [AT_MPI_##Name##_c] = (void *)by_int_MPI_##Name,                                               \
+    [AT_MPI_I##name##_c] = (void *)by_int_MPI_I##name,                                             \
+    [AT_MPI_##Name##_init_c] = (void *)by_int_MPI_##Name##_init,
 #define HANDLED_ARRAYS HANDLED
-#define CHECKED HANDLED
 #include "host/signatures.def"
 };
+
+/* Open MPI 4 has the persistent collectives as extensions. */
+static void *extension(const char *name, void *caller)
+{
+    char other[64];
+
+    if (strncmp(name, "MPI_", 4) != 0 || snprintf(other, sizeof other, "MPIX_%s", name + 4) < 0)
+        return NULL;
+    return hud_loader_next(other, caller);
+}
 
 static void *look_up(int at, void *caller)
 {
     void *next = hud_loader_next(names[at], caller);
 
+    if (!next)
+        next = extension(names[at], caller);
     if (!next)
         next = fallbacks[at];
     if (!next) {
@@ -199,13 +244,8 @@ void hud_trampolines_divert(const struct hud_wrapper *wrappers)
     }
 INITIALISERS(LOOK_UP)
 OTHERS(LOOK_UP)
-#define PLAIN(Name, name, ...) LOOK_UP(MPI_##Name, __VA_ARGS__)
-#define HANDLED(Name, name, ...)                                                                   \
-    LOOK_UP(MPI_##Name, __VA_ARGS__) LOOK_UP(MPI_##Name##_c, __VA_ARGS__)
-#define HANDLED_ARRAYS HANDLED
-#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
-#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
-#include "host/signatures.def"
+#define ROW LOOK_UP
+#include "host/loader/names.def"
 
 #define INITIALISER(name, ...)                                                                     \
     uintptr_t name(MAP(PARAM_, __VA_ARGS__))                                                       \
@@ -223,10 +263,5 @@ INITIALISERS(INITIALISER)
         return JUMP(local_get(&targets[AT_##name]), __VA_ARGS__);                                  \
     }
 OTHERS(FORWARD)
-#define PLAIN(Name, name, ...) FORWARD(MPI_##Name, __VA_ARGS__)
-#define HANDLED(Name, name, ...)                                                                   \
-    FORWARD(MPI_##Name, __VA_ARGS__) FORWARD(MPI_##Name##_c, __VA_ARGS__)
-#define HANDLED_ARRAYS HANDLED
-#define CHECKED(Name, name, root, bytes, detail, ...) HANDLED(Name, name, __VA_ARGS__)
-#define CHECKED_ARRAYS(Name, name, root, bytes, detail, ...) PLAIN(Name, name, __VA_ARGS__)
-#include "host/signatures.def"
+#define ROW FORWARD
+#include "host/loader/names.def"

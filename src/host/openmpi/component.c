@@ -20,6 +20,7 @@
  *             that communicator are Open MPI's own.
  */
 #include "component.h"
+#include "nonblocking.h"
 
 #include "core/config/config.h"
 #include "core/elevated.h"
@@ -41,6 +42,7 @@ static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* guards the rest: sessions make communicators in several threads */
 static enum { UNKNOWN, FITS, MISFIT } layout; /* by the first communicator */
 static hud_context *context;                  /* made for the first communicator that is handled */
+static bool nonblocking; /* this Open MPI's nonblocking collectives are handled, too */
 
 void hud_openmpi_warn(const char *format, ...)
 {
@@ -99,6 +101,7 @@ static int component_open(void)
 static int component_close(void)
 {
     hud_module_finish();
+    hud_requests_end();
     hud_context_destroy(context);
     context = NULL;
     hud_openmpi_settings_drop();
@@ -156,6 +159,15 @@ static void create_context(void)
     hud_context_create(&host, &context);
 }
 
+static void prepare(void)
+{
+    hud_reduction_prepare();
+    nonblocking = hud_nonblocking_prepare();
+    if (!nonblocking)
+        hud_openmpi_warn("this Open MPI's requests differ from those the component was built for; "
+                         "nonblocking collectives are its own");
+}
+
 /* The context, if huddle takes this communicator.  A job of one rank has one, too: a bad setting is
  * said there, and its statistics are written. */
 static hud_context *context_for(ompi_communicator_t *comm)
@@ -166,7 +178,7 @@ static hud_context *context_for(ompi_communicator_t *comm)
         if (misfit != NULL)
             hud_openmpi_warn(MISFIT_TEXT, misfit);
         else
-            hud_reduction_prepare();
+            prepare();
     }
     if (layout == MISFIT || OMPI_COMM_IS_INTER(comm))
         return NULL;
@@ -180,7 +192,7 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
     *of = priority;
     pthread_mutex_lock(&lock);
     hud_context *ours = context_for(comm);
-    mca_coll_base_module_t *module = ours == NULL ? NULL : hud_module_create(ours);
+    mca_coll_base_module_t *module = ours == NULL ? NULL : hud_module_create(ours, nonblocking);
     pthread_mutex_unlock(&lock);
     if (ours != NULL && module == NULL)
         hud_module_give_up(comm);

@@ -5,7 +5,10 @@
  *   component.c   the component: opened once per process, asked once per communicator, closed in
  *                 MPI_Finalize
  *   module.c      one communicator: the team, and the modules that served its collectives before
+ *   exchange.c    how the members of a team reach each other while nobody waits
  *   handled.c     the collectives that huddle serves
+ *   nonblocking.c their nonblocking and persistent forms
+ *   request.c     the requests of these
  *   checked.c     with HUDDLE_CHECK, the other collectives
  *   view.c        a user's buffer of any datatype as a hud_view
  *   reduction.c   an operation on a datatype as a hud_op
@@ -23,8 +26,8 @@
 
 extern HUD_API mca_coll_base_component_t mca_coll_huddle_component;
 
-/* module.c: a module for this communicator that is not yet enabled; NULL: out of memory. */
-mca_coll_base_module_t *hud_module_create(hud_context *context);
+/* module.c: a module for a communicator that is not yet enabled; NULL: out of memory. */
+mca_coll_base_module_t *hud_module_create(hud_context *context, bool nonblocking);
 /* No memory for one, not even what is kept.  Where the others may have one they would wait for this
  * rank in the set-up of the team: ends the job then. */
 void hud_module_give_up(struct ompi_communicator_t *comm);

@@ -8,7 +8,7 @@
  * retained) as the module below: calls for which huddle returns HUD_PASS go there, and that
  * decision is the same on every rank.
  */
-#include "module.h"
+#include "exchange.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,13 +63,6 @@ static int exchange_world_rank(void *arg, int rank)
 
 /* ---- calls that go below --------------------------------------------------------------------- */
 
-void hud_module_enter(hud_module *m, const char *name, int root, size_t bytes, const char *detail)
-{
-    if (!m->setting_up)
-        hud_team_enter(m->team, &(struct hud_announced){
-                                    .name = name, .root = root, .bytes = bytes, .detail = detail });
-}
-
 int hud_module_leave(hud_module *m, int code)
 {
     if (!m->setting_up)
@@ -77,53 +70,62 @@ int hud_module_leave(hud_module *m, int code)
     return code;
 }
 
-static void keep_below(hud_module *m, const mca_coll_base_comm_coll_t *table, bool checks)
+static void keep_below(hud_module *m, const mca_coll_base_comm_coll_t *table)
 {
-    (void)checks; /* where signatures.def has none that is only checked */
-#define PLAIN(Name, name, ...)                                                                     \
-    if (table->coll_##name != NULL) {                                                              \
-        m->below.name = table->coll_##name;                                                        \
-        m->below.name##_module = table->coll_##name##_module;                                      \
-        OBJ_RETAIN(m->below.name##_module);                                                        \
+#define KEEP(slot)                                                                                 \
+    if (table->coll_##slot != NULL) {                                                              \
+        m->below.slot = table->coll_##slot;                                                        \
+        m->below.slot##_module = table->coll_##slot##_module;                                      \
+        OBJ_RETAIN(m->below.slot##_module);                                                        \
     }
+#define KEEP_ALIKE(slot)                                                                           \
+    if (m->nonblocking)                                                                            \
+    KEEP(slot)
+#define PLAIN(Name, name, ...) KEEP(name) KEEP_ALIKE(i##name) KEEP_ALIKE(name##_init)
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
-#define CHECKED(...)                                                                               \
-    if (checks)                                                                                    \
-    PLAIN(__VA_ARGS__)
-#define CHECKED_ARRAYS CHECKED
+#define NEIGHBORS(Name, name, ...) KEEP_ALIKE(ineighbor_##name) KEEP_ALIKE(neighbor_##name##_init)
 #include "host/signatures.def"
 }
 
 static void release_below(hud_module *m)
 {
-#define PLAIN(Name, name, ...)                                                                     \
-    if (m->below.name##_module != NULL)                                                            \
-        OBJ_RELEASE(m->below.name##_module);
+#define RELEASE(slot)                                                                              \
+    if (m->below.slot##_module != NULL)                                                            \
+        OBJ_RELEASE(m->below.slot##_module);
+#define PLAIN(Name, name, ...) RELEASE(name) RELEASE(i##name) RELEASE(name##_init)
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
-#define CHECKED PLAIN
-#define CHECKED_ARRAYS PLAIN
+#define NEIGHBORS(Name, name, ...) RELEASE(ineighbor_##name) RELEASE(neighbor_##name##_init)
 #include "host/signatures.def"
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+bool hud_room_make(struct room *r, size_t ranks)
+{
+    if (r->in_states != NULL)
+        return true;
+    r->in_states =
+        calloc(ranks, 2 * sizeof *r->in_states + 2 * sizeof *r->in_views + sizeof *r->block_bytes);
+    if (r->in_states == NULL)
+        return false;
+    r->out_states = r->in_states + ranks;
+    r->in_views = (struct hud_view *)(r->out_states + ranks);
+    r->out_views = r->in_views + ranks;
+    r->block_bytes = (size_t *)(r->out_views + ranks);
+    return true;
+}
+
+void hud_room_free(struct room *r)
+{
+    free(r->in_states);
+    r->in_states = NULL;
+}
+
 bool hud_module_make_room(hud_module *m)
 {
-    size_t ranks = (size_t)ompi_comm_size(m->comm);
-
-    if (m->in_states != NULL)
-        return true;
-    m->in_states =
-        calloc(ranks, 2 * sizeof *m->in_states + 2 * sizeof *m->in_views + sizeof *m->block_bytes);
-    if (m->in_states == NULL)
-        return false;
-    m->out_states = m->in_states + ranks;
-    m->in_views = (struct hud_view *)(m->out_states + ranks);
-    m->out_views = m->in_views + ranks;
-    m->block_bytes = (size_t *)(m->out_views + ranks);
-    return true;
+    return hud_room_make(&m->room, (size_t)ompi_comm_size(m->comm));
 }
 
 /* The team may have a lease: then its calls must find room on all ranks.  Where ranks are on other
@@ -137,7 +139,6 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
 {
     hud_module *m = (hud_module *)base;
     const mca_coll_base_comm_coll_t *table = comm->c_coll;
-    bool checks = hud_context_checks(m->context) != 0;
     struct hud_exchange exchange = {
         .rank = exchange_rank,
         .size = exchange_size,
@@ -146,6 +147,8 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         .arg = m,
         .name = exchange_name,
         .interrupted = compat_fault_tolerant() ? exchange_interrupted : NULL,
+        .start_allgather = hud_exchange_start,
+        .test_allgather = hud_exchange_test,
     };
 
     if (table->coll_allgather == NULL)
@@ -158,10 +161,10 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     if (may_be_near(comm) && !hud_module_make_room(m))
         hud_team_decline(
             m->team); /* a module that is missing on one rank only would leave the others waiting */
-    keep_below(m, table, checks);
+    keep_below(m, table);
     hud_handled_install(m);
-    if (checks)
-        hud_checked_install(m);
+    if (m->nonblocking)
+        hud_nonblocking_install(m);
     return OMPI_SUCCESS;
 }
 
@@ -185,7 +188,7 @@ static void destruct(hud_module *m)
 {
     hud_team_free(m->team);
     release_below(m);
-    free(m->in_states);
+    hud_room_free(&m->room);
 }
 
 static OBJ_CLASS_INSTANCE(hud_module, mca_coll_base_module_t, construct, destruct);
@@ -205,7 +208,7 @@ void hud_module_finish(void)
     spare = NULL;
 }
 
-mca_coll_base_module_t *hud_module_create(hud_context *context)
+mca_coll_base_module_t *hud_module_create(hud_context *context, bool nonblocking)
 {
     hud_module *m = OBJ_NEW(hud_module);
 
@@ -217,6 +220,7 @@ mca_coll_base_module_t *hud_module_create(hud_context *context)
     if (m == NULL)
         return NULL;
     m->context = context;
+    m->nonblocking = nonblocking;
     m->super.coll_module_enable = module_enable;
     return &m->super;
 }

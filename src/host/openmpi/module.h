@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* module.h - one communicator under huddle, for module.c, handled.c and checked.c. */
+/* module.h - one communicator under huddle, for module.c, handled.c and nonblocking.c. */
 #ifndef HUD_OPENMPI_MODULE_H
 #define HUD_OPENMPI_MODULE_H
 
@@ -15,17 +15,25 @@ enum {
     GROWTH = 64
 }; /* pointers that a later release of the series may add to its own part: 5.0.10 has added one */
 
-/* What served the communicator before, and the modules that it is of; NULL: nothing did, or (of
- * what is only checked) nobody asks. */
+/* What served the communicator before, and the modules that it is of; NULL: nothing did, or nobody
+ * asks. */
 struct below {
-#define PLAIN(Name, name, ...)                                                                     \
-    __typeof__(((mca_coll_base_module_t *)NULL)->coll_##name) name;                                \
-    mca_coll_base_module_t *name##_module;
+#define BELOW(slot)                                                                                \
+    __typeof__(((mca_coll_base_module_t *)NULL)->coll_##slot) slot;                                \
+    mca_coll_base_module_t *slot##_module;
+#define PLAIN(Name, name, ...) BELOW(name) BELOW(i##name) BELOW(name##_init)
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
-#define CHECKED PLAIN
-#define CHECKED_ARRAYS PLAIN
+#define NEIGHBORS(Name, name, ...) BELOW(ineighbor_##name) BELOW(neighbor_##name##_init)
 #include "host/signatures.def"
+#undef BELOW
+};
+
+/* What calls need for each rank, in one piece of memory. */
+struct room {
+    struct view_state *in_states, *out_states; /* alltoallv */
+    struct hud_view *in_views, *out_views;
+    size_t *block_bytes; /* reduce_scatter */
 };
 
 typedef struct {
@@ -37,11 +45,10 @@ typedef struct {
     hud_team *team;
     bool setting_up; /* inside the team's allgather, which may itself call other collectives of this
                         communicator */
+    bool nonblocking;   /* nonblocking collectives are handled, too */
+    unsigned in_flight; /* requests that were given to huddle and are not complete */
     struct below below;
-    /* [ranks], for the duration of a call; one piece of memory, see hud_module_make_room: */
-    struct view_state *in_states, *out_states; /* alltoallv */
-    struct hud_view *in_views, *out_views;
-    size_t *block_bytes; /* reduce_scatter */
+    struct room room; /* for the duration of a blocking call, see hud_module_make_room */
 } hud_module;
 
 typedef ompi_communicator_t COMM;
@@ -64,6 +71,8 @@ typedef mca_coll_base_module_t MODULE;
 #define PARAM_type TYPE *type
 #define PARAM_in_type TYPE *in_type
 #define PARAM_out_type TYPE *out_type
+#define PARAM_in_bytes const MPI_Aint *in_bytes
+#define PARAM_out_bytes const MPI_Aint *out_bytes
 #define PARAM_in_types TYPE *const *in_types
 #define PARAM_out_types TYPE *const *out_types
 #define PARAM_op OP *op
@@ -73,15 +82,16 @@ typedef mca_coll_base_module_t MODULE;
 /* handled.c: puts the collectives that huddle serves into the module, those that have something
  * below. */
 void hud_handled_install(hud_module *m);
-/* checked.c: the same of those that it only announces. */
-void hud_checked_install(hud_module *m);
+/* nonblocking.c: the same of their nonblocking and persistent forms. */
+void hud_nonblocking_install(hud_module *m);
 
 /* Room for what calls need for each rank.  Made with the module where its team may have a lease, so
  * that no call of one can fail without it. */
 bool hud_module_make_room(hud_module *m);
+bool hud_room_make(struct room *room, size_t ranks);
+void hud_room_free(struct room *room);
 
-/* Announces a call that goes below, if it is the user's; and its return. */
-void hud_module_enter(hud_module *m, const char *name, int root, size_t bytes, const char *detail);
+/* A call that went below, and was announced, has returned. */
 int hud_module_leave(hud_module *m, int code);
 
 static inline size_t bytes_of(int64_t count, const TYPE *type)

@@ -184,8 +184,11 @@ bool hud_view_close(struct hud_view *view)
         return true;
     flush(s);
     free(s->stage);
+    bool complete = !s->failed;
     s->stage = NULL;
-    return !s->failed;
+    s->staged_bytes = 0;
+    s->filled = s->failed = false; /* the view of a persistent request is used again */
+    return complete;
 }
 
 /* ---- elements outside of views ---- */

@@ -3,7 +3,7 @@
 #include "core/config/config.h"
 #include "core/team/presence.h"
 #include "host/loader/front.h"
-#include "host/pmpi/pmpi.h"
+#include "host/pmpi/nonblocking.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 struct calls real;
 
-static const struct call {
+static const struct found {
     const char *name;
     size_t offset;
 } calls[] = {
@@ -40,7 +40,8 @@ HUD_API hud_mpich_entry huddle_mpich_attach;
 HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
                                         const struct hud_front **front)
 {
-    static struct hud_front ours = { hud_wrappers, NULL, initialised };
+    static struct hud_front ours = { { hud_wrappers }, initialised };
+    int tables = 1;
 
     if (fault_tolerant())
         return "fault tolerance is on";
@@ -51,9 +52,11 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
         memcpy((char *)&real + calls[i].offset, &found, sizeof found);
     }
     hud_life_name(version);
-    bool checked = hud_config_checks(NULL);
-    hud_presence_announce(checked);
-    ours.more = checked ? hud_checked_wrappers : NULL;
+    hud_presence_announce(hud_config_checks(NULL));
+    if (hud_requests_find(mpi)) {
+        ours.wrappers[tables++] = hud_nonblocking_wrappers;
+        ours.wrappers[tables++] = hud_order_wrappers;
+    }
     *front = &ours;
     return NULL;
 }

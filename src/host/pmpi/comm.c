@@ -69,6 +69,46 @@ static int exchange_allgather(void *arg, const void *mine, size_t bytes, void *a
            MPI_SUCCESS;
 }
 
+/*
+ * No memory, not even what is kept.  Where the communicator may have a lease, the others wait for
+ * this rank in the set-up of its team.  So the job ends.
+ */
+static struct comm *give_up(MPI_Comm handle)
+{
+    int inter, size, rank;
+
+    if (real.Comm_test_inter(handle, &inter) == MPI_SUCCESS && !inter &&
+        real.Comm_size(handle, &size) == MPI_SUCCESS && size > 1 &&
+        size <= hud_life_local_ranks() && real.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS) {
+        fprintf(stderr, "huddle: rank %d has no memory left for a communicator; aborting\n", rank);
+        real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    return NULL;
+}
+
+static int exchange_start(void *arg, const void *mine, size_t bytes, void *all, void **pending)
+{
+    struct comm *c = arg;
+
+    *pending = &c->exchange;
+    if (bytes <= INT_MAX && real.Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
+                                            c->handle, &c->exchange) == MPI_SUCCESS)
+        return 0;
+    give_up(c->handle); /* would leave the others waiting */
+    return 1;
+}
+
+static int exchange_test(void *arg, void **pending, int *done)
+{
+    int code = real.Test(*pending, done, MPI_STATUS_IGNORE);
+
+    (void)arg;
+    if (!*done && code == MPI_SUCCESS)
+        return 0;
+    *done = 1;
+    return code != MPI_SUCCESS;
+}
+
 /* All at once, to be kept. */
 static void translate(struct comm *c)
 {
@@ -139,7 +179,14 @@ static int forget(MPI_Comm handle, int key, void *attribute, void *extra)
 static bool describe(struct comm *c, hud_context *context)
 {
     struct hud_exchange exchange = {
-        exchange_rank, exchange_size, exchange_allgather, exchange_world_rank, c, exchange_name
+        .rank = exchange_rank,
+        .size = exchange_size,
+        .allgather = exchange_allgather,
+        .world_rank = exchange_world_rank,
+        .arg = c,
+        .name = exchange_name,
+        .start_allgather = exchange_start,
+        .test_allgather = exchange_test,
     };
     int inter;
 
@@ -158,23 +205,6 @@ static bool describe(struct comm *c, hud_context *context)
     return true;
 }
 
-/*
- * No memory, not even what is kept.  Where the communicator may have a lease, the others wait for
- * this rank in the set-up of its team.  So the job ends.
- */
-static struct comm *give_up(MPI_Comm handle)
-{
-    int inter, size, rank;
-
-    if (real.Comm_test_inter(handle, &inter) == MPI_SUCCESS && !inter &&
-        real.Comm_size(handle, &size) == MPI_SUCCESS && size > 1 &&
-        size <= hud_life_local_ranks() && real.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS) {
-        fprintf(stderr, "huddle: rank %d has no memory left for a communicator; aborting\n", rank);
-        real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    }
-    return NULL;
-}
-
 static struct comm *create(MPI_Comm handle, hud_context *context)
 {
     struct comm *c = calloc(1, sizeof *c);
@@ -182,6 +212,7 @@ static struct comm *create(MPI_Comm handle, hud_context *context)
     if (!c && (c = kept_take(&kept_comms)) == NULL)
         return give_up(handle);
     c->handle = handle;
+    c->holder = MPI_REQUEST_NULL;
     c->prev = c->next = c;
     if (!describe(c, context) || real.Comm_set_attr(handle, keyval, c) != MPI_SUCCESS) {
         hud_team_free(c->team);

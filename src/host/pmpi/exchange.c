@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange.c - exchanges: MPI's arguments as huddle's views.
+ * exchange.c - exchanges, gathers and scatters: MPI's arguments as huddle's views.
  *
- * Equal blocks are one message in either direction.  alltoallv and alltoallw have a message for
- * each member and direction; alltoallv is an alltoallw with one type.
+ * Equal blocks are one message in either direction.  Blocks of any sizes have a message each:
+ * alltoallv and alltoallw in both directions, gatherv, scatterv and allgatherv in one.  alltoallv
+ * is an alltoallw with one type.
  */
-#include "host/pmpi/pmpi.h"
+#include "host/pmpi/call.h"
 
 /* Messages that are staged when read in place hold the user's bytes before any is written. */
-static int in_place(int kind, struct comm *c, struct message *m)
+static int in_place(struct call *c)
 {
-    hud_message_fill(m);
-    int status = hud_call(
-        c->team, &(struct hud_args){ .collective = kind, .in = &m->view, .out = &m->view });
-    hud_message_close(m);
-    return status;
+    hud_message_fill(&c->to);
+    c->args.in = c->args.out = &c->to.view;
+    c->opened = OPENED_TO;
+    return HUD_OK;
 }
 
 /*
@@ -30,30 +30,36 @@ static bool is_twice(unsigned flags, const struct comm *c, const struct message 
     return to->view.bytes > 0 && from->view.base == (char *)to->view.base + own;
 }
 
-int hud_take_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
-                    void *out, MPI_Count outs, MPI_Datatype out_type, struct comm *c)
+int hud_open_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
+                    void *out, MPI_Count outs, MPI_Datatype out_type, struct call *c)
 {
-    struct message from, to;
+    const struct comm *comm = c->comm;
     MPI_Count sent = ins, received;
 
-    if (__builtin_mul_overflow(outs, c->size, &received))
+    if (__builtin_mul_overflow(outs, comm->size, &received))
         return HUD_PASS;
-    int status = message_open(out, received, out_type, c->handle, &to);
+    int status = message_open(out, received, out_type, comm->handle, &c->to);
     if (status != HUD_OK)
         return status;
+    c->args.collective = kind;
     if (in == MPI_IN_PLACE)
-        return in_place(kind, c, &to);
-    status = !(flags & COLL_SAME_TO_ALL) && __builtin_mul_overflow(ins, c->size, &sent)
+        return in_place(c);
+    status = !(flags & COLL_SAME_TO_ALL) && __builtin_mul_overflow(ins, comm->size, &sent)
                  ? HUD_PASS
-                 : message_open(in, sent, in_type, c->handle, &from);
-    if (status == HUD_OK) {
-        const struct hud_args args = { .collective = kind, .in = &from.view, .out = &to.view };
-        bool named = ins == outs && in_type == out_type && is_twice(flags, c, &from, &to);
-        status = named ? HUD_PASS : hud_call(c->team, &args);
-        hud_message_close(&from);
+                 : message_open(in, sent, in_type, comm->handle, &c->from);
+    if (status == HUD_OK && ins == outs && in_type == out_type &&
+        is_twice(flags, comm, &c->from, &c->to)) {
+        hud_message_close(&c->from);
+        status = HUD_PASS;
     }
-    hud_message_close(&to);
-    return status;
+    if (status != HUD_OK) {
+        hud_message_close(&c->to);
+        return status;
+    }
+    c->args.in = &c->from.view;
+    c->args.out = &c->to.view;
+    c->opened = OPENED_FROM | OPENED_TO;
+    return HUD_OK;
 }
 
 /* ---- to a root, or from it ---- */
@@ -78,77 +84,71 @@ static bool is_within(const struct comm *c, const struct described *one,
 }
 
 /* A rank other than the root has one block; what else its arguments say is not to be looked at. */
-static int other_rooted(struct hud_args *args, bool to_root, const struct described *one,
-                        struct comm *c)
+static int open_other(struct call *c, bool to_root, const struct described *one)
 {
-    struct message single;
-    int status = message_open(one->buffer, one->count, one->type, c->handle, &single);
+    struct message *single = to_root ? &c->from : &c->to;
+    int status = message_open(one->buffer, one->count, one->type, c->comm->handle, single);
 
-    if (status != HUD_OK)
-        return status;
-    *(to_root ? &args->in : &args->out) = &single.view;
-    status = hud_call(c->team, args);
-    hud_message_close(&single);
+    *(to_root ? &c->args.in : &c->args.out) = &single->view;
+    if (status == HUD_OK)
+        c->opened = to_root ? OPENED_FROM : OPENED_TO;
     return status;
 }
 
-static int root_rooted(struct hud_args *args, bool to_root, const struct described *one,
-                       const struct described *all, struct comm *c)
+static int open_root(struct call *c, bool to_root, const struct described *one,
+                     const struct described *all)
 {
+    struct message *single = to_root ? &c->from : &c->to, *whole = to_root ? &c->to : &c->from;
     bool in_place = one->buffer == MPI_IN_PLACE;
-    struct message single, whole;
     MPI_Count elements;
 
-    if (__builtin_mul_overflow(all->count, c->size, &elements))
+    if (__builtin_mul_overflow(all->count, c->comm->size, &elements))
         return HUD_PASS;
-    int status = message_open(all->buffer, elements, all->type, c->handle, &whole);
+    int status = message_open(all->buffer, elements, all->type, c->comm->handle, whole);
     if (status != HUD_OK)
         return status;
     if (in_place && to_root)
-        hud_message_fill(&whole);
+        hud_message_fill(whole);
     if (!in_place)
-        status = message_open(one->buffer, one->count, one->type, c->handle, &single);
-    if (status == HUD_OK) {
-        args->in = to_root && !in_place ? &single.view : &whole.view;
-        args->out = to_root || in_place ? &whole.view : &single.view;
-        status = !in_place && is_within(c, one, all, &single, &whole) ? HUD_PASS
-                                                                      : hud_call(c->team, args);
-        if (!in_place)
-            hud_message_close(&single);
+        status = message_open(one->buffer, one->count, one->type, c->comm->handle, single);
+    if (status == HUD_OK && !in_place && is_within(c->comm, one, all, single, whole)) {
+        hud_message_close(single);
+        status = HUD_PASS;
     }
-    hud_message_close(&whole);
-    return status;
+    if (status != HUD_OK) {
+        hud_message_close(whole);
+        return status;
+    }
+    c->args.in = in_place ? &whole->view : &c->from.view;
+    c->args.out = in_place ? &whole->view : &c->to.view;
+    c->opened = !in_place ? OPENED_FROM | OPENED_TO : to_root ? OPENED_TO : OPENED_FROM;
+    return HUD_OK;
 }
 
-int hud_take_rooted(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
-                    void *out, MPI_Count outs, MPI_Datatype out_type, int root, struct comm *c)
+int hud_open_rooted(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
+                    void *out, MPI_Count outs, MPI_Datatype out_type, int root, struct call *c)
 {
     bool to_root = flags & COLL_TO_ROOT;
     const struct described sent = { in, ins, in_type }, received = { out, outs, out_type };
-    struct hud_args args = { .collective = kind, .root = root };
+    const struct described *one = to_root ? &sent : &received;
 
-    if (root < 0 || root >= c->size)
+    if (root < 0 || root >= c->comm->size)
         return HUD_PASS;
-    return c->rank == root ? root_rooted(&args, to_root, to_root ? &sent : &received,
-                                         to_root ? &received : &sent, c)
-                           : other_rooted(&args, to_root, to_root ? &sent : &received, c);
+    c->args.collective = kind;
+    c->args.root = root;
+    return c->comm->rank == root ? open_root(c, to_root, one, to_root ? &received : &sent)
+                                 : open_other(c, to_root, one);
 }
 
 /* ---- a message for each member ---- */
 
-/* What a rank sends, or receives, in an alltoallv or alltoallw. */
+/* What a rank sends to each, or receives of each. */
 struct blocks {
     const void *buffer;
     struct many counts, places;
     MPI_Datatype type;
     const MPI_Datatype *types; /* of each block, and places are in bytes; NULL: all are of `type`,
                                   and places in its extents */
-};
-
-/* One direction of the call, in the communicator's scratch. */
-struct side {
-    struct message *messages;
-    struct hud_view *views;
 };
 
 /*
@@ -171,14 +171,15 @@ static int open_block(const struct comm *c, const struct blocks *b, int r, MPI_C
                         b->types ? b->types[r] : b->type, c->handle, message);
 }
 
-static void close_side(const struct side *side, int count)
+static void close_side(struct message *messages, int count)
 {
     for (int r = 0; r < count; r++)
-        hud_message_close(&side->messages[r]);
+        hud_message_close(&messages[r]);
 }
 
 /* Nothing is left open but after HUD_OK. */
-static int open_side(const struct comm *c, const struct blocks *b, struct side *side)
+static int open_side(const struct comm *c, const struct blocks *b, struct message *messages,
+                     struct hud_view *views)
 {
     struct type type = { .extent = 1 };
 
@@ -187,33 +188,14 @@ static int open_side(const struct comm *c, const struct blocks *b, struct side *
     if (!b->types)
         hud_type_find(b->type, &type); /* where it is none, a block that has elements reports it */
     for (int r = 0; r < c->size; r++) {
-        int status = open_block(c, b, r, type.extent, &side->messages[r]);
+        int status = open_block(c, b, r, type.extent, &messages[r]);
         if (status != HUD_OK) {
-            close_side(side, r);
+            close_side(messages, r);
             return status;
         }
-        side->views[r] = side->messages[r].view;
+        views[r] = messages[r].view;
     }
     return HUD_OK;
-}
-
-/* HUDDLE_CHECK knows an alltoallw by its own name. */
-static int run(struct comm *c, const struct blocks *out, const struct hud_view *sent,
-               const struct hud_view *received)
-{
-    if (out->types)
-        hud_checked_enter(c, "alltoallw", HUD_ANY_BYTES, NULL);
-    int status = hud_alltoallv(c->team, sent, received);
-    if (out->types)
-        hud_team_exit(c->team);
-    return status;
-}
-
-static int exchange_in_place(struct comm *c, const struct blocks *out, const struct side *both)
-{
-    for (int r = 0; r < c->size; r++)
-        hud_message_fill(&both->messages[r]);
-    return run(c, out, both->views, both->views);
 }
 
 /*
@@ -242,114 +224,133 @@ size_t hud_exchange_bytes(int ranks)
     return 2 * (size_t)ranks * (sizeof(struct message) + sizeof(struct hud_view));
 }
 
-static int exchange(struct comm *c, const struct blocks *in, const struct blocks *out)
+static int open_exchange(struct call *c, const struct blocks *in, const struct blocks *out)
 {
-    size_t ranks = (size_t)c->size;
-    struct message *messages = hud_comm_scratch(c, hud_exchange_bytes(c->size));
+    const struct comm *comm = c->comm;
+    size_t ranks = (size_t)comm->size;
+    struct message *messages = hud_call_scratch(c, hud_exchange_bytes(comm->size));
     struct hud_view *views = (struct hud_view *)(messages + 2 * ranks);
-    struct side from = { messages, views }, to = { messages + ranks, views + ranks };
+    int status = HUD_OK;
 
     if (!messages)
-        return hud_comm_without_scratch(c);
-    int status = open_side(c, out, &to);
+        return HUD_ERR_MEMORY;
+    c->in = messages;
+    c->out = messages + ranks;
+    c->args.collective = COLL_ALLTOALLV;
+    c->args.in = c->args.out = views + ranks;
+    status = open_side(comm, out, c->out, views + ranks);
     if (status != HUD_OK)
         return status;
-    if (wrong(c, in, out, to.views)) {
+    if (wrong(comm, in, out, views + ranks)) {
         status = HUD_PASS;
     } else if (in->buffer == MPI_IN_PLACE) {
-        status = exchange_in_place(c, out, &to);
-    } else if ((status = open_side(c, in, &from)) == HUD_OK) {
-        status = run(c, out, from.views, to.views);
-        close_side(&from, c->size);
+        for (int r = 0; r < comm->size; r++)
+            hud_message_fill(&c->out[r]);
+    } else if ((status = open_side(comm, in, c->in, views)) == HUD_OK) {
+        c->args.in = views;
+        c->opened = OPENED_IN;
     }
-    close_side(&to, c->size);
+    if (status == HUD_OK)
+        c->opened |= OPENED_OUT;
+    else
+        close_side(c->out, comm->size);
     return status;
 }
 
-int hud_take_alltoallv(const void *in, struct many in_counts, struct many in_places,
+int hud_open_alltoallv(const void *in, struct many in_counts, struct many in_places,
                        MPI_Datatype in_type, void *out, struct many out_counts,
-                       struct many out_places, MPI_Datatype out_type, struct comm *c)
+                       struct many out_places, MPI_Datatype out_type, struct call *c)
 {
-    return exchange(c, &(struct blocks){ in, in_counts, in_places, in_type, NULL },
-                    &(struct blocks){ out, out_counts, out_places, out_type, NULL });
+    return open_exchange(c, &(struct blocks){ in, in_counts, in_places, in_type, NULL },
+                         &(struct blocks){ out, out_counts, out_places, out_type, NULL });
 }
 
-int hud_take_alltoallw(const void *in, struct many in_counts, struct many in_places,
+/* HUDDLE_CHECK knows it by its own name. */
+int hud_open_alltoallw(const void *in, struct many in_counts, struct many in_places,
                        const MPI_Datatype in_types[], void *out, struct many out_counts,
-                       struct many out_places, const MPI_Datatype out_types[], struct comm *c)
+                       struct many out_places, const MPI_Datatype out_types[], struct call *c)
 {
-    return exchange(c, &(struct blocks){ in, in_counts, in_places, MPI_DATATYPE_NULL, in_types },
-                    &(struct blocks){ out, out_counts, out_places, MPI_DATATYPE_NULL, out_types });
+    c->named = true;
+    c->about = (struct hud_announced){ .name = "alltoallw", .root = -1, .bytes = HUD_ANY_BYTES };
+    return open_exchange(
+        c, &(struct blocks){ in, in_counts, in_places, MPI_DATATYPE_NULL, in_types },
+        &(struct blocks){ out, out_counts, out_places, MPI_DATATYPE_NULL, out_types });
 }
 
-/* ---- one block, and blocks of any sizes ---- */
+/* ---- one block of this rank, and one of each ---- */
 
-/* The call of a rank whose own block is described, and the blocks of all. */
-static int join(struct comm *c, struct hud_args *args, bool gathers, const struct described *one,
-                const struct blocks *all)
+static int open_join(struct call *c, bool gathers, const struct described *one,
+                     const struct blocks *all)
 {
-    struct message *messages = hud_comm_scratch(c, hud_exchange_bytes(c->size)), single;
-    struct side side = { messages, (struct hud_view *)(messages + 2 * (size_t)c->size) };
-    const struct hud_view *own = &single.view;
+    const struct comm *comm = c->comm;
+    struct message *messages = hud_call_scratch(c, hud_exchange_bytes(comm->size)),
+                   *single = gathers ? &c->from : &c->to;
+    struct hud_view *views = (struct hud_view *)(messages + comm->size), *own = &single->view;
     bool in_place = one->buffer == MPI_IN_PLACE;
 
     if (!messages)
-        return hud_comm_without_scratch(c);
-    int status = open_side(c, all, &side);
+        return HUD_ERR_MEMORY;
+    int status = open_side(comm, all, messages, views);
     if (status != HUD_OK)
         return status;
     if (in_place)
-        own = &side.views[c->rank];
+        own = &views[comm->rank];
     else
-        status = message_open(one->buffer, one->count, one->type, c->handle, &single);
-    if (status == HUD_OK) {
-        bool twice = !in_place && one->type == all->type && own->bytes > 0 &&
-                     own->base == side.views[c->rank].base; /* for the MPI to name */
-        args->in = gathers ? own : side.views;
-        args->out = gathers ? side.views : own;
-        status = twice ? HUD_PASS : hud_call(c->team, args);
-        if (!in_place)
-            hud_message_close(&single);
+        status = message_open(one->buffer, one->count, one->type, comm->handle, single);
+    if (in_place && gathers)
+        hud_message_fill(&messages[comm->rank]);
+    if (status == HUD_OK && !in_place && one->type == all->type && own->bytes > 0 &&
+        own->base == views[comm->rank].base) { /* for the MPI to name */
+        hud_message_close(single);
+        status = HUD_PASS;
     }
-    close_side(&side, c->size);
-    return status;
+    if (status != HUD_OK) {
+        close_side(messages, comm->size);
+        return status;
+    }
+    *(gathers ? &c->out : &c->in) = messages;
+    c->args.in = gathers ? own : views;
+    c->args.out = gathers ? views : own;
+    c->opened = (gathers ? OPENED_OUT : OPENED_IN) | (in_place  ? 0u
+                                                      : gathers ? (unsigned)OPENED_FROM
+                                                                : (unsigned)OPENED_TO);
+    return HUD_OK;
 }
 
-int hud_take_allgatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
+int hud_open_allgatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
                         struct many out_counts, struct many out_places, MPI_Datatype out_type,
-                        struct comm *c)
+                        struct call *c)
 {
-    struct hud_args args = { .collective = COLL_ALLGATHERV };
-
-    return join(c, &args, true, &(struct described){ in, ins, in_type },
-                &(struct blocks){ out, out_counts, out_places, out_type, NULL });
-}
-
-/* The root's arguments for all are not to be looked at elsewhere. */
-static int join_root(struct comm *c, int kind, int root, const struct described *one,
-                     const struct blocks *all)
-{
-    struct hud_args args = { .collective = kind, .root = root };
-    bool gathers = kind == COLL_GATHERV;
-
-    if (root < 0 || root >= c->size)
-        return HUD_PASS;
-    return c->rank == root ? join(c, &args, gathers, one, all)
-                           : other_rooted(&args, gathers, one, c);
-}
-
-int hud_take_gatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
-                     struct many out_counts, struct many out_places, MPI_Datatype out_type,
-                     int root, struct comm *c)
-{
-    return join_root(c, COLL_GATHERV, root, &(struct described){ in, ins, in_type },
+    c->args.collective = COLL_ALLGATHERV;
+    return open_join(c, true, &(struct described){ in, ins, in_type },
                      &(struct blocks){ out, out_counts, out_places, out_type, NULL });
 }
 
-int hud_take_scatterv(const void *in, struct many in_counts, struct many in_places,
-                      MPI_Datatype in_type, void *out, MPI_Count outs, MPI_Datatype out_type,
-                      int root, struct comm *c)
+/* The root's arguments for all are not to be looked at elsewhere. */
+static int open_rooted_join(struct call *c, int kind, int root, const struct described *one,
+                            const struct blocks *all)
 {
-    return join_root(c, COLL_SCATTERV, root, &(struct described){ out, outs, out_type },
-                     &(struct blocks){ in, in_counts, in_places, in_type, NULL });
+    bool gathers = kind == COLL_GATHERV;
+
+    if (root < 0 || root >= c->comm->size)
+        return HUD_PASS;
+    c->args.collective = kind;
+    c->args.root = root;
+    return c->comm->rank == root ? open_join(c, gathers, one, all) : open_other(c, gathers, one);
+}
+
+int hud_open_gatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
+                     struct many out_counts, struct many out_places, MPI_Datatype out_type,
+                     int root, struct call *c)
+{
+    return open_rooted_join(c, COLL_GATHERV, root, &(struct described){ in, ins, in_type },
+                            &(struct blocks){ out, out_counts, out_places, out_type, NULL });
+}
+
+int hud_open_scatterv(const void *in, struct many in_counts, struct many in_places,
+                      MPI_Datatype in_type, void *out, MPI_Count outs, MPI_Datatype out_type,
+                      int root, struct call *c)
+{
+    return open_rooted_join(c, COLL_SCATTERV, root, &(struct described){ out, outs, out_type },
+                            &(struct blocks){ in, in_counts, in_places, in_type, NULL });
 }

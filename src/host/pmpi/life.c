@@ -91,6 +91,11 @@ static void progress(void *arg)
         local_release(&progressing);
 }
 
+void hud_life_progress(void)
+{
+    progress(NULL);
+}
+
 static void abort_job(void *arg)
 {
     (void)arg;

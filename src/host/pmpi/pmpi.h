@@ -5,10 +5,13 @@
  * attach.c    the calls of the MPI, found by name
  * wrap.c      the wrappers, from host/signatures.def
  * reduce.c    reductions, from MPI's arguments to huddle's
- * exchange.c  the same for alltoall, alltoallv, alltoallw
+ * exchange.c  the same for exchanges, gathers and scatters
  * life.c      the process's context, from the first collective (or the return of MPI_Init) to
  *             MPI_Finalize
- * checked.c   more wrappers, with HUDDLE_CHECK
+ * nonblocking.c  wrappers of the nonblocking collectives
+ * request.c   their requests, as generalized requests of the MPI
+ * order.c     wrappers of what must wait for requests, or must keep what they use
+ * call.c      what calls of all collectives have in common
  * comm.c      huddle's data about a communicator
  * type.c      huddle's data about a datatype
  * message.c   a user's buffer as a huddle view
@@ -31,7 +34,7 @@
 #include <stdint.h>
 
 /* Parameters of the MPI's functions by the kinds of host/signatures.def, for counts of COUNT and
- * places of PLACE; and what hud_take_<name> has of them: an array of counts as a MANY. */
+ * places of PLACE; and what hud_open_<name> has of them: an array of counts as a MANY. */
 #define PARAM_buffer void *buffer
 #define PARAM_in const void *in
 #define PARAM_out void *out
@@ -43,6 +46,8 @@
 #define PARAM_out_counts const COUNT out_counts[]
 #define PARAM_in_places const PLACE in_places[]
 #define PARAM_out_places const PLACE out_places[]
+#define PARAM_in_bytes const MPI_Aint in_bytes[]
+#define PARAM_out_bytes const MPI_Aint out_bytes[]
 #define PARAM_type MPI_Datatype type
 #define PARAM_in_type MPI_Datatype in_type
 #define PARAM_out_type MPI_Datatype out_type
@@ -69,7 +74,7 @@
 #define TAKE_out_types out_types
 #define TAKE_op op
 #define TAKE_root root
-#define TAKE_comm ours
+#define TAKE_comm call
 
 /* PMPI_Bcast is real.Bcast. */
 struct calls {
@@ -94,9 +99,6 @@ static inline bool handle_is_type(MPI_Datatype type)
 /* ---- wrap.c ---- */
 extern const struct hud_wrapper hud_wrappers[];
 
-/* ---- checked.c: of all collectives that wrap.c does not wrap ---- */
-extern const struct hud_wrapper hud_checked_wrappers[];
-
 /* ---- life.c ---- */
 /* Remembers the MPI's version, for messages. */
 void hud_life_name(const char *version);
@@ -107,6 +109,8 @@ hud_context *hud_life_context(void);
 extern bool hud_life_threaded;
 /* Ranks of the job on this node, or of the whole job where the launcher does not tell. */
 int hud_life_local_ranks(void);
+/* Moves the MPI's messages. */
+void hud_life_progress(void);
 /* COMM_WORLD's group; valid while there is a context. */
 MPI_Group hud_life_world(void);
 
@@ -118,12 +122,11 @@ struct comm {
     int *world;    /* ranks in COMM_WORLD, -1: not there; NULL: not asked yet */
     void *scratch; /* of the collective that is running */
     size_t scratch_bytes;
+    MPI_Request exchange; /* of the team's set-up */
+    int in_flight;        /* requests that huddle has and that are not complete */
+    MPI_Request holder;   /* keeps a communicator that the user has freed; MPI_REQUEST_NULL: none */
     struct comm *prev, *next; /* all of the process */
 };
-
-/* With HUDDLE_CHECK: what huddle serves as another collective is announced by its own name, around
- * it.  hud_team_exit is to follow. */
-void hud_checked_enter(const struct comm *comm, const char *name, size_t bytes, const char *detail);
 
 /* NULL: not a communicator, or huddle is not on.  Valid until the communicator is freed; the usual
  * case costs a few ns. */
@@ -241,11 +244,6 @@ static inline void hud_op_close(const struct local_op *local)
         hud_local_close(local);
 }
 
-/*
- * ---- reduce.c, exchange.c: a collective with MPI's arguments, on a communicator with a team ----
- * HUD_OK, HUD_PASS (nothing was touched), or an error of this rank's, as huddle.h says.
- */
-
 /* An array argument: of ints, or of the large integers of a function in _c; or one number for all
  * members. */
 struct many {
@@ -259,57 +257,6 @@ static inline MPI_Count many_at(struct many many, int member)
 
     return many.large ? ((const MPI_Count *)many.at)[index] : ((const int *)many.at)[index];
 }
-
-/* hud_take_<name>: MPI's arguments, the communicator last. */
-int hud_take_allreduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                       struct comm *comm);
-int hud_take_reduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                    int root, struct comm *comm);
-int hud_take_scan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                  struct comm *comm);
-int hud_take_exscan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                    struct comm *comm);
-int hud_take_reduce_scatter(const void *in, void *out, struct many counts, MPI_Datatype type,
-                            MPI_Op op, struct comm *comm);
-int hud_take_reduce_scatter_block(const void *in, void *out, MPI_Count count, MPI_Datatype type,
-                                  MPI_Op op, struct comm *comm);
-/* Of a block for each rank, or the same for all. */
-int hud_take_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
-                    void *out, MPI_Count outs, MPI_Datatype out_type, struct comm *comm);
-#define HANDLED_BLOCKS(Name, name, ID, ...)                                                        \
-    static inline int hud_take_##name(const void *in, MPI_Count ins, MPI_Datatype in_type,         \
-                                      void *out, MPI_Count outs, MPI_Datatype out_type,            \
-                                      struct comm *comm)                                           \
-    {                                                                                              \
-        return hud_take_blocks(COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__);                           \
-    }
-/* Of a block for each rank, or of each, at the root alone. */
-int hud_take_rooted(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
-                    void *out, MPI_Count outs, MPI_Datatype out_type, int root, struct comm *comm);
-#define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
-    static inline int hud_take_##name(const void *in, MPI_Count ins, MPI_Datatype in_type,         \
-                                      void *out, MPI_Count outs, MPI_Datatype out_type, int root,  \
-                                      struct comm *comm)                                           \
-    {                                                                                              \
-        return hud_take_rooted(COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__);                           \
-    }
-#include "host/signatures.def"
-int hud_take_alltoallv(const void *in, struct many in_counts, struct many in_places,
-                       MPI_Datatype in_type, void *out, struct many out_counts,
-                       struct many out_places, MPI_Datatype out_type, struct comm *comm);
-int hud_take_alltoallw(const void *in, struct many in_counts, struct many in_places,
-                       const MPI_Datatype in_types[], void *out, struct many out_counts,
-                       struct many out_places, const MPI_Datatype out_types[], struct comm *comm);
-
-int hud_take_allgatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
-                        struct many out_counts, struct many out_places, MPI_Datatype out_type,
-                        struct comm *comm);
-int hud_take_gatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
-                     struct many out_counts, struct many out_places, MPI_Datatype out_type,
-                     int root, struct comm *comm);
-int hud_take_scatterv(const void *in, struct many in_counts, struct many in_places,
-                      MPI_Datatype in_type, void *out, MPI_Count outs, MPI_Datatype out_type,
-                      int root, struct comm *comm);
 
 /* Of scratch, in a communicator of so many ranks. */
 size_t hud_exchange_bytes(int ranks);

@@ -5,125 +5,110 @@
  * Elements that huddle handles are never staged (hud_op_open refuses larger ones, on all ranks
  * alike), so no view has to be closed.
  */
-#include "host/pmpi/pmpi.h"
-
-/* What a reduction reads and writes; in place: twice the same. */
-struct operands {
-    struct message from, to;
-    const struct hud_view *in;
-};
+#include "host/pmpi/call.h"
 
 /* Buffers that are one without MPI_IN_PLACE are an error, which the MPI will name. */
-static int open_both(const struct comm *c, const void *in, void *out, MPI_Count count,
-                     MPI_Datatype type, struct operands *o)
+static int open_both(const void *in, void *out, MPI_Count count, MPI_Datatype type, struct call *c)
 {
-    int status = message_open(out, count, type, c->handle, &o->to);
+    int status = message_open(out, count, type, c->comm->handle, &c->to);
 
-    o->in = in == MPI_IN_PLACE ? &o->to.view : &o->from.view;
+    c->args.in = in == MPI_IN_PLACE ? &c->to.view : &c->from.view;
     if (status != HUD_OK || in == MPI_IN_PLACE)
         return status;
-    status = message_open(in, count, type, c->handle, &o->from);
-    return status == HUD_OK && o->from.view.base == o->to.view.base && o->in->bytes > 0 ? HUD_PASS
-                                                                                        : status;
+    status = message_open(in, count, type, c->comm->handle, &c->from);
+    return status == HUD_OK && c->from.view.base == c->to.view.base && c->args.in->bytes > 0
+               ? HUD_PASS
+               : status;
 }
 
 /* The status of an operation that was not opened.  What huddle does not take on any rank is
  * counted, and with HUDDLE_CHECK announced. */
-static int decline(const struct comm *c, int status, const char *name, const char *kind, int root,
+static int decline(struct call *c, int status, const char *name, const char *kind, int root,
                    MPI_Count count, MPI_Datatype handle, MPI_Op op)
 {
-    struct hud_announced call = {
-        .name = name, .root = root, .detail = hud_op_name(op), .unasked = kind
-    };
     struct type type;
 
     if (status != HUD_PASS)
         return status;
+    c->about = (struct hud_announced){
+        .name = name, .root = root, .detail = hud_op_name(op), .unasked = kind
+    };
     if (count > 0 && hud_type_find(handle, &type)) /* otherwise the MPI finds it wrong */
-        call.bytes = (size_t)count * (size_t)type.bytes;
-    hud_team_enter(c->team, &call);
+        c->about.bytes = (size_t)count * (size_t)type.bytes;
     return status;
 }
 
-int hud_take_allreduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                       struct comm *c)
+/* The status of a call whose operation is open. */
+static inline int finish(struct call *c, int status)
 {
-    const struct hud_op *found;
-    struct local_op local;
-    struct operands o;
+    if (__builtin_expect(status == HUD_OK, 1))
+        c->opened = OPENED_OP;
+    else
+        hud_op_close(&c->local);
+    return status;
+}
 
-    int status = hud_op_open(op, type, &local, &found);
+int hud_open_allreduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                       struct call *c)
+{
+    int status = hud_op_open(op, type, &c->local, &c->args.op);
+
     if (status != HUD_OK)
         return decline(c, status, "allreduce", NULL, -1, count, type, op);
-    status = open_both(c, in, out, count, type, &o);
-    if (status == HUD_OK)
-        status = hud_allreduce(c->team, o.in, &o.to.view, found);
-    hud_op_close(&local);
-    return status;
+    c->args.collective = COLL_ALLREDUCE;
+    c->args.out = &c->to.view;
+    return finish(c, open_both(in, out, count, type, c));
 }
 
 /* Of the ranks up to each rank, or before it: rank 0 then gets nothing, and its buffer, which need
  * not be one, is left alone. */
-static int prefix(int kind, const char *name, const void *in, void *out, MPI_Count count,
-                  MPI_Datatype type, MPI_Op op, struct comm *c)
+static int open_prefix(int kind, const char *name, const void *in, void *out, MPI_Count count,
+                       MPI_Datatype type, MPI_Op op, struct call *c)
 {
-    bool receives = kind != COLL_EXSCAN || c->rank != 0;
-    const struct hud_op *found;
-    struct local_op local;
-    struct operands o;
+    bool receives = kind != COLL_EXSCAN || c->comm->rank != 0;
+    const void *read = in == MPI_IN_PLACE ? out : in;
+    int status = hud_op_open(op, type, &c->local, &c->args.op);
 
-    int status = hud_op_open(op, type, &local, &found);
     if (status != HUD_OK)
         return decline(c, status, name, NULL, -1, count, type, op);
-    o.in = &o.from.view;
-    status = receives
-                 ? open_both(c, in, out, count, type, &o)
-                 : message_open(in == MPI_IN_PLACE ? out : in, count, type, c->handle, &o.from);
-    const struct hud_args args = {
-        .collective = kind, .in = o.in, .out = receives ? &o.to.view : NULL, .op = found
-    };
-    if (status == HUD_OK)
-        status = hud_call(c->team, &args);
-    hud_op_close(&local);
-    return status;
+    c->args.collective = kind;
+    c->args.in = &c->from.view;
+    c->args.out = receives ? &c->to.view : NULL;
+    return finish(c, receives ? open_both(in, out, count, type, c)
+                              : message_open(read, count, type, c->comm->handle, &c->from));
 }
 
-int hud_take_scan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                  struct comm *c)
+int hud_open_scan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                  struct call *c)
 {
-    return prefix(COLL_SCAN, "scan", in, out, count, type, op, c);
+    return open_prefix(COLL_SCAN, "scan", in, out, count, type, op, c);
 }
 
-int hud_take_exscan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                    struct comm *c)
+int hud_open_exscan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                    struct call *c)
 {
-    return prefix(COLL_EXSCAN, "exscan", in, out, count, type, op, c);
+    return open_prefix(COLL_EXSCAN, "exscan", in, out, count, type, op, c);
 }
 
-int hud_take_reduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                    int root, struct comm *c)
+int hud_open_reduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                    int root, struct call *c)
 {
-    bool receives = c->rank == root;
-    const struct hud_op *found;
-    struct local_op local;
-    struct operands o;
+    bool receives = c->comm->rank == root;
 
-    if (root < 0 || root >= c->size)
+    if (root < 0 || root >= c->comm->size)
         return HUD_PASS;
-    int status = hud_op_open(op, type, &local, &found);
+    int status = hud_op_open(op, type, &c->local, &c->args.op);
     if (status != HUD_OK)
         return decline(c, status, "reduce", NULL, root, count, type, op);
-    o.in = &o.from.view;
-    status = receives ? open_both(c, in, out, count, type, &o)
-                      : message_open(in, count, type, c->handle, &o.from);
-    if (status == HUD_OK)
-        status = hud_reduce(c->team, o.in, receives ? &o.to.view : NULL, found, root);
-    hud_op_close(&local);
-    return status;
+    c->args.collective = COLL_REDUCE;
+    c->args.root = root;
+    c->args.in = &c->from.view;
+    c->args.out = receives ? &c->to.view : NULL;
+    return finish(c, receives ? open_both(in, out, count, type, c)
+                              : message_open(in, count, type, c->comm->handle, &c->from));
 }
 
-/* The bytes of each member's block into c->scratch, and the elements of all.  False: they are not
- * to be counted. */
+/* The bytes of each member's block, and the elements of all.  False: they are not to be counted. */
 static bool size_blocks(const struct comm *c, struct many counts, MPI_Count element,
                         size_t *block_bytes, MPI_Count *total)
 {
@@ -142,64 +127,67 @@ static bool size_blocks(const struct comm *c, struct many counts, MPI_Count elem
 
 /* The views of a call whose blocks have been sized: in place, its own block goes to the beginning
  * of what was read. */
-static int scatter(struct comm *c, const void *in, void *out, MPI_Count own, MPI_Count total,
-                   MPI_Datatype type, const size_t *block_bytes, const struct hud_op *op)
+static int open_scatter(struct call *c, const void *in, void *out, MPI_Count own, MPI_Count total,
+                        MPI_Datatype type, const size_t *block_bytes)
 {
-    struct message from, to;
-    int status = message_open(in == MPI_IN_PLACE ? out : in, total, type, c->handle, &from);
+    MPI_Comm handle = c->comm->handle;
+    int status = message_open(in == MPI_IN_PLACE ? out : in, total, type, handle, &c->from);
 
     if (status != HUD_OK)
         return status;
-    to.view = from.view;
+    c->to.view = c->from.view;
     if (in != MPI_IN_PLACE) {
-        status = message_open(out, own, type, c->handle, &to);
+        status = message_open(out, own, type, handle, &c->to);
         if (status != HUD_OK)
             return status;
-        if (from.view.base == to.view.base && to.view.bytes > 0)
+        if (c->from.view.base == c->to.view.base && c->to.view.bytes > 0)
             return HUD_PASS; /* for the MPI to name */
     }
-    to.view.bytes = block_bytes[c->rank];
-    return hud_reduce_scatter(c->team, &from.view, &to.view, block_bytes, op);
+    c->to.view.bytes = block_bytes[c->comm->rank];
+    c->args.collective = COLL_REDUCE_SCATTER;
+    c->args.in = &c->from.view;
+    c->args.out = &c->to.view;
+    c->args.block_bytes = block_bytes;
+    return HUD_OK;
 }
 
-/* Whose counts are an array, or all the same. */
-static int reduce_scatter(struct comm *c, const char *name, const void *in, void *out,
-                          struct many counts, MPI_Datatype type, MPI_Op op)
+/* Whose counts are an array, or all the same: the latter are announced by their own name. */
+static int open_reduce_scatter(struct call *c, const char *name, const void *in, void *out,
+                               struct many counts, MPI_Datatype type, MPI_Op op)
 {
-    size_t *block_bytes = hud_comm_scratch(c, (size_t)c->size * sizeof *block_bytes);
-    const struct hud_op *found;
-    struct local_op local;
+    size_t *block_bytes = hud_call_scratch(c, (size_t)c->comm->size * sizeof *block_bytes);
     MPI_Count total;
 
     if (!block_bytes)
-        return hud_comm_without_scratch(c);
-    int status = hud_op_open(op, type, &local, &found);
+        return HUD_ERR_MEMORY;
+    int status = hud_op_open(op, type, &c->local, &c->args.op);
     if (status != HUD_OK)
-        return size_blocks(c, counts, 1, block_bytes, &total)
+        return size_blocks(c->comm, counts, 1, block_bytes, &total)
                    ? decline(c, status, name, "reduce_scatter", -1, total, type, op)
                    : status;
-    MPI_Count element = found == &local.op ? local.type.bytes : (MPI_Count)found->element_bytes;
-    status = HUD_PASS;
-    if (size_blocks(c, counts, element, block_bytes, &total)) {
-        if (counts.same)
-            hud_checked_enter(c, name, (size_t)(total * element), found->name);
-        status = scatter(c, in, out, many_at(counts, c->rank), total, type, block_bytes, found);
-        if (counts.same)
-            hud_team_exit(c->team);
-    }
-    hud_op_close(&local);
-    return status;
+    MPI_Count element =
+        c->args.op == &c->local.op ? c->local.type.bytes : (MPI_Count)c->args.op->element_bytes;
+    if (!size_blocks(c->comm, counts, element, block_bytes, &total))
+        return finish(c, HUD_PASS);
+    c->named = counts.same;
+    if (c->named)
+        c->about = (struct hud_announced){
+            .name = name, .root = -1, .bytes = (size_t)(total * element), .detail = c->args.op->name
+        };
+    return finish(
+        c, open_scatter(c, in, out, many_at(counts, c->comm->rank), total, type, block_bytes));
 }
 
-int hud_take_reduce_scatter(const void *in, void *out, struct many counts, MPI_Datatype type,
-                            MPI_Op op, struct comm *c)
+int hud_open_reduce_scatter(const void *in, void *out, struct many counts, MPI_Datatype type,
+                            MPI_Op op, struct call *c)
 {
-    return counts.at ? reduce_scatter(c, "reduce_scatter", in, out, counts, type, op) : HUD_PASS;
+    return counts.at ? open_reduce_scatter(c, "reduce_scatter", in, out, counts, type, op)
+                     : HUD_PASS;
 }
 
-int hud_take_reduce_scatter_block(const void *in, void *out, MPI_Count count, MPI_Datatype type,
-                                  MPI_Op op, struct comm *c)
+int hud_open_reduce_scatter_block(const void *in, void *out, MPI_Count count, MPI_Datatype type,
+                                  MPI_Op op, struct call *c)
 {
-    return reduce_scatter(c, "reduce_scatter_block", in, out, (struct many){ &count, true, true },
-                          type, op);
+    return open_reduce_scatter(c, "reduce_scatter_block", in, out,
+                               (struct many){ &count, true, true }, type, op);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wrap.c - the wrapped MPI functions.  Calls that huddle does not handle go to PMPI_* with the
  * caller's own arguments, so that the MPI reports errors in them. */
-#include "host/pmpi/pmpi.h"
+#include "host/pmpi/call.h"
+#include "host/pmpi/nonblocking.h"
 #include "host/status.h"
 
 /* The MPI's own collective has returned. */
@@ -44,21 +45,6 @@ static void wrap_barrier_f08(const MPI_Comm *handle, MPI_Fint *error)
         *error = code;
 }
 
-static int hud_take_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                          struct comm *comm)
-{
-    struct message message;
-
-    if (root < 0 || root >= comm->size)
-        return HUD_PASS;
-    int status = message_open(buffer, count, type, comm->handle, &message);
-    if (status != HUD_OK)
-        return status;
-    status = hud_bcast(comm->team, &message.view, root);
-    hud_message_close(&message);
-    return status;
-}
-
 /*
  * A program that tests after a barrier whether an exposure epoch has ended finds it ended: the
  * messages that report it lay before the barrier's in MPICH's queue.  huddle's barrier moves no
@@ -77,12 +63,66 @@ static int wrap_win_test(MPI_Win window, int *ended)
     return code;
 }
 
+/* The call, by the shorter forms of hud_call where huddle has one. */
+#define MAKE_bcast(t, a) hud_bcast(t, (a)->out, (a)->root)
+#define MAKE_reduce(t, a) hud_reduce(t, (a)->in, (a)->out, (a)->op, (a)->root)
+#define MAKE_allreduce(t, a) hud_allreduce(t, (a)->in, (a)->out, (a)->op)
+#define MAKE_scan hud_call
+#define MAKE_exscan hud_call
+#define MAKE_reduce_scatter hud_call
+#define MAKE_reduce_scatter_block hud_call
+#define MAKE_allgatherv hud_call
+#define MAKE_gatherv hud_call
+#define MAKE_scatterv hud_call
+#define MAKE_alltoallv hud_call
+#define MAKE_alltoallw hud_call
+#define HANDLED_BLOCKS(Name, name, ...)                                                            \
+    static inline int MAKE_##name(hud_team *team, const struct hud_args *args)                     \
+    {                                                                                              \
+        return hud_call(team, args);                                                               \
+    }
+#define HANDLED_ROOTED HANDLED_BLOCKS
+#include "host/signatures.def"
+
+/* The status of a call that was not opened.  What huddle handles on no rank is the MPI's own, which
+ * may not begin before requests that are; it is counted, and with HUDDLE_CHECK announced. */
+static int unopened(struct call *c, int status)
+{
+    if (c->poor)
+        return hud_comm_without_scratch(c->comm);
+    if (status == HUD_PASS)
+        hud_team_flush(c->comm->team);
+    if (status == HUD_PASS && c->about.name)
+        hud_team_enter(c->comm->team, &c->about);
+    return status;
+}
+
+static int closed(struct call *c, int status)
+{
+    call_close(c);
+    if (__builtin_expect(c->named, 0))
+        hud_team_exit(c->comm->team);
+    return status;
+}
+
 /* Parameters by the kinds of signatures.def; arguments have the kinds' names. */
 #define WRAPPER(Name, name, ...)                                                                   \
     static int wrap_##Name(MAP(PARAM_, __VA_ARGS__))                                               \
     {                                                                                              \
         struct comm *ours = hud_comm_find(comm);                                                   \
-        int status = ours && ours->team ? hud_take_##name(MAP(TAKE_, __VA_ARGS__)) : HUD_PASS;     \
+        struct call here, *call = &here;                                                           \
+        int status = HUD_PASS;                                                                     \
+        if (ours && ours->team) {                                                                  \
+            call_begin(call, ours, false);                                                         \
+            status = hud_open_##name(MAP(TAKE_, __VA_ARGS__));                                     \
+            if (__builtin_expect(status == HUD_OK, 1)) {                                           \
+                if (__builtin_expect(call->named, 0))                                              \
+                    hud_call_announce(call);                                                       \
+                status = closed(call, MAKE_##name(ours->team, &call->args));                       \
+            } else {                                                                               \
+                status = unopened(call, status);                                                   \
+            }                                                                                      \
+        }                                                                                          \
         if (status == HUD_PASS)                                                                    \
             return came_back(comm, real.Name(__VA_ARGS__));                                        \
         return status == HUD_OK ? MPI_SUCCESS : fail(ours, status);                                \

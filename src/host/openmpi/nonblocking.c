@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nonblocking.c - nonblocking and persistent collectives, as Open MPI calls them.
+ *
+ * Order       Open MPI numbers its own nonblocking collectives of a communicator as they start, and
+ *             so they must start in the same order on all ranks.  Whether huddle carries a request
+ *             out may be known only later (its team is being set up).  As long as requests are in
+ *             flight, what goes to Open MPI's own therefore takes a place in the order of huddle's
+ *             requests.  What has no request of ours waits for its turn: collectives of
+ *             neighbourhoods, and the initialisation of persistent ones.
+ * Within Open MPI
+ *             A new communicator's number is agreed upon by nonblocking collectives of its parent.
+ *             Open MPI starts them from its progress, at moments that differ from rank to rank
+ *             (MPI_Comm_idup), which an order of huddle's calls does not allow.  They are known by
+ *             their caller: it is not the MPI function of that name.  They go to Open MPI's own, as
+ *             do those of other components (coll/han on communicators within a call).
+ */
+#include "nonblocking.h"
+#include "coll/coll.h"
+#include "request.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+/* ---- who calls ------------------------------------------------------------------------------- */
+
+static struct range {
+    uintptr_t from, to;
+} ranges[] = {
+#define PLAIN(Name, name, ...) { 0, 0 },
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#include "host/signatures.def"
+};
+
+enum {
+#define PLAIN(Name, name, ...) AT_##name,
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#include "host/signatures.def"
+};
+
+static bool find_function(const char *name, struct range *range)
+{
+    void *mpi = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD); /* stays: it is loaded once more */
+    void *function = mpi != NULL ? dlsym(mpi, name) : NULL, *symbol = NULL;
+    Dl_info info;
+
+    if (function == NULL || !dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) || symbol == NULL)
+        return false;
+    range->from = (uintptr_t)function;
+    range->to = range->from + ((const ElfW(Sym) *)symbol)->st_size;
+    return range->to > range->from;
+}
+
+bool hud_nonblocking_prepare(void)
+{
+    bool found = hud_requests_fit();
+#define PLAIN(Name, name, ...) found = found && find_function("PMPI_I" #name, &ranges[AT_##name]);
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#include "host/signatures.def"
+    return found;
+}
+
+static bool is_users(int at, const void *caller)
+{
+    return (uintptr_t)caller > ranges[at].from && (uintptr_t)caller <= ranges[at].to;
+}
+
+/* ---- arguments that outlive the call --------------------------------------------------------- */
+
+/* sends, gets: the rank's arguments about what it sends, or gets, are to be looked at. */
+#define ARRAY(field, type, used)                                                                   \
+    s->field = used ? hud_request_copy(r, s->field, (size_t)ranks * sizeof(type)) : NULL;
+#define COPY_buffer
+#define COPY_in
+#define COPY_out
+#define COPY_count
+#define COPY_ins
+#define COPY_outs
+#define COPY_counts ARRAY(counts, int, true)
+#define COPY_in_counts ARRAY(in_counts, int, sends)
+#define COPY_out_counts ARRAY(out_counts, int, gets)
+#define COPY_in_places ARRAY(in_places, int, sends)
+#define COPY_out_places ARRAY(out_places, int, gets)
+#define COPY_type
+#define COPY_in_type
+#define COPY_out_type
+#define COPY_in_types ARRAY(in_types, TYPE *, sends)
+#define COPY_out_types ARRAY(out_types, TYPE *, gets)
+#define COPY_op
+#define COPY_root
+#define COPY_comm
+
+#define SAVED_buffer s->buffer
+#define SAVED_in s->in
+#define SAVED_out s->out
+#define SAVED_count s->count
+#define SAVED_ins s->ins
+#define SAVED_outs s->outs
+#define SAVED_counts s->counts
+#define SAVED_in_counts s->in_counts
+#define SAVED_out_counts s->out_counts
+#define SAVED_in_places s->in_places
+#define SAVED_out_places s->out_places
+#define SAVED_type s->type
+#define SAVED_in_type s->in_type
+#define SAVED_out_type s->out_type
+#define SAVED_in_types s->in_types
+#define SAVED_out_types s->out_types
+#define SAVED_op s->op
+#define SAVED_root s->root
+#define SAVED_comm s->comm
+
+/* What a persistent request must keep alive; of the others Open MPI takes care. */
+#define KEPT_buffer
+#define KEPT_in
+#define KEPT_out
+#define KEPT_count
+#define KEPT_ins
+#define KEPT_outs
+#define KEPT_counts
+#define KEPT_in_counts
+#define KEPT_out_counts
+#define KEPT_in_places
+#define KEPT_out_places
+#define KEPT_type kept = kept && hud_request_keep(r, s->type);
+#define KEPT_in_type                                                                               \
+    if (sends && s->in != MPI_IN_PLACE)                                                            \
+        kept = kept && hud_request_keep(r, s->in_type);
+#define KEPT_out_type                                                                              \
+    if (gets && s->out != MPI_IN_PLACE)                                                            \
+        kept = kept && hud_request_keep(r, s->out_type);
+#define KEPT_in_types                                                                              \
+    for (int i = 0; i < ranks && s->in != MPI_IN_PLACE; i++)                                       \
+        kept = kept && hud_request_keep(r, s->in_types[i]);
+#define KEPT_out_types                                                                             \
+    for (int i = 0; i < ranks; i++)                                                                \
+        kept = kept && hud_request_keep(r, s->out_types[i]);
+#define KEPT_op kept = kept && hud_request_keep(r, s->op);
+#define KEPT_root
+#define KEPT_comm
+
+#define SAVED(name, SENDS, GETS, ...)                                                              \
+    static void save_##name(struct request *r, int ranks)                                          \
+    {                                                                                              \
+        struct saved_##name *s = &r->saved.name;                                                   \
+        bool sends = SENDS, gets = GETS;                                                           \
+        (void)s, (void)ranks, (void)sends, (void)gets;                                             \
+        JOIN(COPY_, __VA_ARGS__)                                                                   \
+    }                                                                                              \
+    static bool keep_##name(struct request *r, int ranks)                                          \
+    {                                                                                              \
+        const struct saved_##name *s = &r->saved.name;                                             \
+        bool kept = true, sends = SENDS, gets = GETS;                                              \
+        (void)s, (void)ranks, (void)sends, (void)gets;                                             \
+        JOIN(KEPT_, __VA_ARGS__)                                                                   \
+        return kept;                                                                               \
+    }                                                                                              \
+    static int begin_##name(struct request *r, ompi_request_t **inner)                             \
+    {                                                                                              \
+        const struct saved_##name *s = &r->saved.name;                                             \
+        const struct below *b = &r->module->below;                                                 \
+        return b->i##name(MAP(SAVED_, __VA_ARGS__), inner, b->i##name##_module);                   \
+    }                                                                                              \
+    static int init_##name(struct request *r, ompi_request_t **inner)                              \
+    {                                                                                              \
+        const struct saved_##name *s = &r->saved.name;                                             \
+        const struct below *b = &r->module->below;                                                 \
+        return b->name##_init(MAP(SAVED_, __VA_ARGS__), MPI_INFO_NULL, inner,                      \
+                              b->name##_init_module);                                              \
+    }
+#define PLAIN(Name, name, ...) SAVED(name, true, true, __VA_ARGS__)
+#define IS_ROOT (ompi_comm_rank(s->comm) == s->root)
+#define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
+    SAVED(name, (COLL_FLAGS_##ID & COLL_TO_ROOT) || IS_ROOT,                                       \
+          coll_from_root(COLL_FLAGS_##ID) || IS_ROOT, __VA_ARGS__)
+#define HANDLED_ROOTED_ARRAYS HANDLED_ROOTED
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#include "host/signatures.def"
+
+/* ---- as Open MPI calls them ------------------------------------------------------------------ */
+
+/* A request for a call of this shape, before it is opened. */
+static struct request *prepare(hud_module *m, unsigned shape, bool persistent)
+{
+    struct request *r = hud_request_take(m, persistent);
+
+    if (r == NULL)
+        return NULL;
+    r->shape = 0; /* until something is open */
+    r->call.room = &r->room;
+    if (!(shape & (SHAPE_MANY | SHAPE_COUNTS)) ||
+        hud_room_make(&r->room, (size_t)ompi_comm_size(m->comm)))
+        return r;
+    hud_request_give(r);
+    return NULL;
+}
+
+/* This rank has no memory for a call that the others make. */
+static int without_memory(hud_module *m)
+{
+    return hud_call_answer(m->comm, hud_team_fail(m->team));
+}
+
+/* The request of a call that was opened with that status; HUD_PASS: for its place alone. */
+static int make(struct request *r, unsigned shape, int status)
+{
+    if (status == HUD_OK)
+        r->shape = shape;
+    if (status == HUD_OK && !hud_request_furnish(r))
+        return HUD_ERR_MEMORY;
+    return status == HUD_OK || status == HUD_PASS ? hud_request_make(r, status == HUD_OK) : status;
+}
+
+/* What becomes of it.  HUD_PASS: nothing, and Open MPI's own is to be started. */
+static int launch(hud_module *m, struct request *r, int status, ompi_request_t **request)
+{
+    if (status == HUD_OK)
+        status = hud_request_launch(r, request);
+    if (status == HUD_OK)
+        return HUD_OK;
+    hud_request_give(r);
+    return status == HUD_ERR_MEMORY ? hud_team_fail(m->team) : status;
+}
+
+#define SAVE(name, ...)                                                                            \
+    r->saved.name = (struct saved_##name){ __VA_ARGS__ };                                          \
+    save_##name(r, ompi_comm_size(comm));
+
+#undef PARAM_comm
+#define PARAM_comm COMM *comm, ompi_request_t **request, MODULE *module
+#define PLAIN(Name, name, ...)                                                                     \
+    static int handled_i##name(MAP(PARAM_, __VA_ARGS__))                                           \
+    {                                                                                              \
+        hud_module *m = (hud_module *)module;                                                      \
+        bool users = !m->setting_up && is_users(AT_##name, __builtin_return_address(0));           \
+        if (!users && m->in_flight == 0)                                                           \
+            return m->below.i##name(__VA_ARGS__, request, m->below.i##name##_module);              \
+        struct request *r = prepare(m, SHAPE_##name, false);                                       \
+        if (r == NULL)                                                                             \
+            return without_memory(m);                                                              \
+        int status = users ? hud_open_##name(&r->call, __VA_ARGS__, module) : HUD_PASS;            \
+        SAVE(name, __VA_ARGS__)                                                                    \
+        r->below = begin_##name;                                                                   \
+        if (status != HUD_PASS || m->in_flight > 0)                                                \
+            status = launch(m, r, make(r, SHAPE_##name, status), request);                         \
+        else                                                                                       \
+            hud_request_give(r);                                                                   \
+        return status != HUD_PASS                                                                  \
+                   ? hud_call_answer(comm, status)                                                 \
+                   : m->below.i##name(__VA_ARGS__, request, m->below.i##name##_module);            \
+    }
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#define NEIGHBORS(Name, name, ...)                                                                 \
+    static int ordered_ineighbor_##name(MAP(PARAM_, __VA_ARGS__))                                  \
+    {                                                                                              \
+        hud_module *m = (hud_module *)module;                                                      \
+        if (m->in_flight > 0)                                                                      \
+            hud_team_flush(m->team);                                                               \
+        return m->below.ineighbor_##name(__VA_ARGS__, request,                                     \
+                                         m->below.ineighbor_##name##_module);                      \
+    }
+#include "host/signatures.def"
+
+#undef PARAM_comm
+#define PARAM_comm COMM *comm, struct ompi_info_t *info, ompi_request_t **request, MODULE *module
+#define PLAIN(Name, name, ...)                                                                     \
+    static int handled_##name##_init(MAP(PARAM_, __VA_ARGS__))                                     \
+    {                                                                                              \
+        hud_module *m = (hud_module *)module;                                                      \
+        struct request *r = prepare(m, SHAPE_##name, true);                                        \
+        if (r == NULL)                                                                             \
+            return without_memory(m);                                                              \
+        int status = hud_open_##name(&r->call, __VA_ARGS__, module);                               \
+        SAVE(name, __VA_ARGS__)                                                                    \
+        r->below = init_##name;                                                                    \
+        if (status == HUD_OK)                                                                      \
+            status = make(r, SHAPE_##name, status);                                                \
+        if (status == HUD_OK && !keep_##name(r, ompi_comm_size(comm)))                             \
+            status = HUD_ERR_MEMORY;                                                               \
+        if (status == HUD_OK)                                                                      \
+            *request = &r->super.super;                                                            \
+        else                                                                                       \
+            hud_request_give(r);                                                                   \
+        if (status == HUD_ERR_MEMORY)                                                              \
+            return without_memory(m);                                                              \
+        if (status != HUD_PASS)                                                                    \
+            return hud_call_answer(comm, status);                                                  \
+        hud_team_flush(m->team);                                                                   \
+        return m->below.name##_init(__VA_ARGS__, info, request, m->below.name##_init_module);      \
+    }
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#define NEIGHBORS(Name, name, ...)                                                                 \
+    static int ordered_neighbor_##name##_init(MAP(PARAM_, __VA_ARGS__))                            \
+    {                                                                                              \
+        hud_module *m = (hud_module *)module;                                                      \
+        hud_team_flush(m->team);                                                                   \
+        return m->below.neighbor_##name##_init(__VA_ARGS__, info, request,                         \
+                                               m->below.neighbor_##name##_init_module);            \
+    }
+#include "host/signatures.def"
+
+void hud_nonblocking_install(hud_module *m)
+{
+#define INSTALL(slot, function)                                                                    \
+    if (m->below.slot != NULL)                                                                     \
+        m->super.coll_##slot = function;
+#define PLAIN(Name, name, ...)                                                                     \
+    INSTALL(i##name, handled_i##name) INSTALL(name##_init, handled_##name##_init)
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#define NEIGHBORS(Name, name, ...)                                                                 \
+    INSTALL(ineighbor_##name, ordered_ineighbor_##name)                                            \
+    INSTALL(neighbor_##name##_init, ordered_neighbor_##name##_init)
+#include "host/signatures.def"
+}

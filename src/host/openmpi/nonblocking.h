@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nonblocking.h - for the component: whether this Open MPI's nonblocking collectives can be
+ * handled. */
+#ifndef HUD_OPENMPI_NONBLOCKING_H
+#define HUD_OPENMPI_NONBLOCKING_H
+
+#include <stdbool.h>
+
+/* Once, before the first communicator.  The same on all ranks that run the same Open MPI. */
+bool hud_nonblocking_prepare(void);
+void hud_requests_end(void);
+
+#endif

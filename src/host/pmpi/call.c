@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call.c - what calls of all collectives have in common: their memory, and their end. */
+#include "host/pmpi/call.h"
+
+#include <stdlib.h>
+
+void *hud_call_scratch(struct call *c, size_t bytes)
+{
+    c->scratch = c->kept ? malloc(bytes) : hud_comm_scratch(c->comm, bytes);
+    c->poor = !c->scratch;
+    return c->scratch;
+}
+
+void hud_call_announce(const struct call *c)
+{
+    if (hud_context_checks(hud_life_context()))
+        hud_team_enter(c->comm->team, &c->about);
+}
+
+static void settle_side(struct message *messages, int count)
+{
+    for (int r = 0; r < count; r++)
+        hud_message_close(&messages[r]);
+}
+
+void hud_call_settle(struct call *c)
+{
+    if (c->opened & OPENED_FROM)
+        hud_message_close(&c->from);
+    if (c->opened & OPENED_TO)
+        hud_message_close(&c->to);
+    if (c->opened & OPENED_IN)
+        settle_side(c->in, c->comm->size);
+    if (c->opened & OPENED_OUT)
+        settle_side(c->out, c->comm->size);
+}
+
+int hud_open_barrier(struct call *c)
+{
+    c->args.collective = COLL_BARRIER;
+    return HUD_OK;
+}
+
+int hud_open_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, struct call *c)
+{
+    if (root < 0 || root >= c->comm->size)
+        return HUD_PASS;
+    c->args.collective = COLL_BCAST;
+    c->args.root = root;
+    c->args.out = &c->to.view;
+    int status = message_open(buffer, count, type, c->comm->handle, &c->to);
+    if (__builtin_expect(status == HUD_OK, 1))
+        c->opened = OPENED_TO;
+    return status;
+}

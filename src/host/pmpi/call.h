@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * call.h - a call of huddle, made from MPI's arguments (reduce.c, exchange.c): all that hud_args
+ * refers to.  A blocking call has it on the stack, a request in its own memory.
+ */
+#ifndef HUD_PMPI_CALL_H
+#define HUD_PMPI_CALL_H
+
+#include "host/pmpi/pmpi.h"
+
+/* What of a call is open. */
+enum opened {
+    OPENED_FROM = 1, /* the buffers */
+    OPENED_TO = 2,
+    OPENED_IN = 4, /* those of each member */
+    OPENED_OUT = 8,
+    OPENED_OP = 16
+};
+
+struct call {
+    struct hud_args args;
+    struct comm *comm;
+    unsigned opened;
+    bool kept;                  /* a request's: scratch is its own */
+    bool named;                 /* `about` is what HUDDLE_CHECK knows it by */
+    bool poor;                  /* found no memory for the scratch */
+    void *scratch;              /* what it needs for each member */
+    struct message *in, *out;   /* [size] there */
+    struct hud_announced about; /* named, or of a call that was not opened */
+    struct message from, to;
+    struct local_op local;
+};
+
+/* Before it is opened. */
+static inline void call_begin(struct call *c, struct comm *comm, bool kept)
+{
+    c->comm = comm;
+    c->opened = 0;
+    c->kept = kept;
+    c->named = c->poor = false;
+    c->about.name = NULL;
+    c->scratch = NULL;
+}
+
+/* Memory of so many bytes for it; NULL: none. */
+void *hud_call_scratch(struct call *c, size_t bytes);
+/* With HUDDLE_CHECK: what huddle serves as another collective is announced by its own name, around
+ * it.  hud_team_exit is to follow. */
+void hud_call_announce(const struct call *c);
+/* Gives the data back to the user.  The operation and the scratch stay. */
+void hud_call_settle(struct call *c);
+
+static inline void call_close(struct call *c)
+{
+    unsigned with_stage = (c->opened & OPENED_FROM && c->from.stage ? OPENED_FROM : 0) |
+                          (c->opened & OPENED_TO && c->to.stage ? OPENED_TO : 0) |
+                          (c->opened & (OPENED_IN | OPENED_OUT));
+
+    if (__builtin_expect(with_stage != 0, 0))
+        hud_call_settle(c);
+    if (c->opened & OPENED_OP)
+        hud_op_close(&c->local);
+}
+
+/*
+ * hud_open_<name>: MPI's arguments as c->args.  HUD_OK: to be closed; HUD_PASS: huddle does not
+ * handle it, on no rank, or it is for the MPI to report; HUD_ERR_MEMORY: see hud_message_open.
+ * Nothing is open but after HUD_OK.
+ */
+int hud_open_barrier(struct call *c);
+int hud_open_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, struct call *c);
+int hud_open_allreduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                       struct call *c);
+int hud_open_reduce(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                    int root, struct call *c);
+int hud_open_scan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                  struct call *c);
+int hud_open_exscan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                    struct call *c);
+int hud_open_reduce_scatter(const void *in, void *out, struct many counts, MPI_Datatype type,
+                            MPI_Op op, struct call *c);
+int hud_open_reduce_scatter_block(const void *in, void *out, MPI_Count count, MPI_Datatype type,
+                                  MPI_Op op, struct call *c);
+/* Of a block for each rank, or the same for all. */
+int hud_open_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
+                    void *out, MPI_Count outs, MPI_Datatype out_type, struct call *c);
+#define HANDLED_BLOCKS(Name, name, ID, ...)                                                        \
+    static inline int hud_open_##name(const void *in, MPI_Count ins, MPI_Datatype in_type,         \
+                                      void *out, MPI_Count outs, MPI_Datatype out_type,            \
+                                      struct call *c)                                              \
+    {                                                                                              \
+        return hud_open_blocks(COLL_##ID, COLL_FLAGS_##ID, in, ins, in_type, out, outs, out_type,  \
+                               c);                                                                 \
+    }
+/* Of a block for each rank, or of each, at the root alone. */
+int hud_open_rooted(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
+                    void *out, MPI_Count outs, MPI_Datatype out_type, int root, struct call *c);
+#define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
+    static inline int hud_open_##name(const void *in, MPI_Count ins, MPI_Datatype in_type,         \
+                                      void *out, MPI_Count outs, MPI_Datatype out_type, int root,  \
+                                      struct call *c)                                              \
+    {                                                                                              \
+        return hud_open_rooted(COLL_##ID, COLL_FLAGS_##ID, in, ins, in_type, out, outs, out_type,  \
+                               root, c);                                                           \
+    }
+#include "host/signatures.def"
+int hud_open_allgatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
+                        struct many out_counts, struct many out_places, MPI_Datatype out_type,
+                        struct call *c);
+int hud_open_gatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, void *out,
+                     struct many out_counts, struct many out_places, MPI_Datatype out_type,
+                     int root, struct call *c);
+int hud_open_scatterv(const void *in, struct many in_counts, struct many in_places,
+                      MPI_Datatype in_type, void *out, MPI_Count outs, MPI_Datatype out_type,
+                      int root, struct call *c);
+int hud_open_alltoallv(const void *in, struct many in_counts, struct many in_places,
+                       MPI_Datatype in_type, void *out, struct many out_counts,
+                       struct many out_places, MPI_Datatype out_type, struct call *c);
+int hud_open_alltoallw(const void *in, struct many in_counts, struct many in_places,
+                       const MPI_Datatype in_types[], void *out, struct many out_counts,
+                       struct many out_places, const MPI_Datatype out_types[], struct call *c);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nonblocking.c - wrappers of the nonblocking collectives.
+ *
+ * The MPI numbers its own nonblocking collectives of a communicator as they start, so they must
+ * start in the same order on all ranks.  Whether huddle carries a request out may be known only
+ * later (its team is being set up).  As long as requests are in flight, a call that falls back
+ * therefore takes a place in the order of huddle's requests.
+ */
+#include "host/pmpi/nonblocking.h"
+#include "host/status.h"
+
+/* ---- arguments that outlive the call --------------------------------------------------------- */
+
+#define SAVED_buffer s->buffer
+#define SAVED_in s->in
+#define SAVED_out s->out
+#define SAVED_count s->count
+#define SAVED_ins s->ins
+#define SAVED_outs s->outs
+#define SAVED_counts s->counts
+#define SAVED_in_counts s->in_counts
+#define SAVED_out_counts s->out_counts
+#define SAVED_in_places s->in_places
+#define SAVED_out_places s->out_places
+#define SAVED_type s->type
+#define SAVED_in_type s->in_type
+#define SAVED_out_type s->out_type
+#define SAVED_in_types s->in_types
+#define SAVED_out_types s->out_types
+#define SAVED_op s->op
+#define SAVED_root s->root
+#define SAVED_comm s->comm
+
+/* The user may free types and operations at once; arrays, but those of types that Fortran's
+ * functions make, are the user's until the call is complete. */
+#define HOLD_buffer
+#define HOLD_in
+#define HOLD_out
+#define HOLD_count
+#define HOLD_ins
+#define HOLD_outs
+#define HOLD_counts
+#define HOLD_in_counts
+#define HOLD_out_counts
+#define HOLD_in_places
+#define HOLD_out_places
+#define HOLD_type held = held && hud_request_hold_type(r, s->type);
+/* (sends, gets: what the rank's arguments say of what it sends, or gets, is to be looked at) */
+#define HOLD_in_type                                                                               \
+    held = held && (!sends || s->in == MPI_IN_PLACE || hud_request_hold_type(r, s->in_type));
+#define HOLD_out_type                                                                              \
+    held = held && (!gets || s->out == MPI_IN_PLACE || hud_request_hold_type(r, s->out_type));
+#define HOLD_in_types                                                                              \
+    if (s->in != MPI_IN_PLACE)                                                                     \
+        held = held && (s->in_types = hud_request_hold_types(r, s->in_types)) != NULL;
+#define HOLD_out_types held = held && (s->out_types = hud_request_hold_types(r, s->out_types));
+#define HOLD_op hud_op_hold(r->op = s->op);
+#define HOLD_root
+#define HOLD_comm
+
+#define SAVED(Name, name, SENDS, GETS, ...)                                                        \
+    static bool hold_##Name(struct request *r)                                                     \
+    {                                                                                              \
+        struct saved_##Name *s = &r->saved.Name;                                                   \
+        bool held = true, sends = SENDS, gets = GETS;                                              \
+        (void)s, (void)sends, (void)gets;                                                          \
+        JOIN(HOLD_, __VA_ARGS__)                                                                   \
+        return held;                                                                               \
+    }                                                                                              \
+    static int begin_##Name(struct request *r)                                                     \
+    {                                                                                              \
+        const struct saved_##Name *s = &r->saved.Name;                                             \
+        return real.I##name(MAP(SAVED_, __VA_ARGS__), &r->inner);                                  \
+    }
+#define PLAIN(Name, name, ...) SAVED(Name, name, true, true, __VA_ARGS__)
+#define HANDLED(Name, name, ...)                                                                   \
+    SAVED(Name, name, true, true, __VA_ARGS__) SAVED(Name##_c, name##_c, true, true, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#define SENDS_OF(ID) (COLL_FLAGS_##ID & COLL_TO_ROOT) || r->comm->rank == s->root
+#define GETS_OF(ID) coll_from_root(COLL_FLAGS_##ID) || r->comm->rank == s->root
+#define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
+    SAVED(Name, name, SENDS_OF(ID), GETS_OF(ID), __VA_ARGS__)                                      \
+    SAVED(Name##_c, name##_c, SENDS_OF(ID), GETS_OF(ID), __VA_ARGS__)
+#define HANDLED_ROOTED_ARRAYS HANDLED_ROOTED
+#include "host/signatures.def"
+
+/* ---- the wrappers ---------------------------------------------------------------------------- */
+
+/* What huddle itself found wrong at the start. */
+static int fail(struct comm *comm, int status)
+{
+    int code = status_code(status, MPI_ERR_OTHER);
+
+    if (status == HUD_ERR_MEMORY) /* the others are in the call */
+        hud_team_fail(comm->team);
+    real.Comm_call_errhandler(comm->handle, code);
+    return code;
+}
+
+/* What becomes of it.  HUD_PASS: nothing, and the MPI's own is to be started. */
+static int launch(struct request *r, int status, MPI_Request *request)
+{
+    if (status == HUD_OK || status == HUD_PASS)
+        status = hud_request_launch(r, status == HUD_OK, request);
+    if (status == HUD_OK)
+        return HUD_OK;
+    if (r->call.opened)
+        hud_call_settle(&r->call);
+    hud_request_give(r);
+    return status;
+}
+
+#define WRAPPER(Name, name, Inner, ...)                                                            \
+    static int wrap_I##Inner(MAP(PARAM_, __VA_ARGS__), MPI_Request *request)                       \
+    {                                                                                              \
+        struct comm *ours = hud_comm_find(comm);                                                   \
+        struct request *r = NULL;                                                                  \
+        int status = HUD_PASS;                                                                     \
+        if (ours && ours->team && request)                                                         \
+            status = (r = hud_request_take(ours)) ? HUD_OK : HUD_ERR_MEMORY;                       \
+        if (r) {                                                                                   \
+            struct call *call = &r->call;                                                          \
+            status = hud_open_##name(MAP(TAKE_, __VA_ARGS__));                                     \
+            r->saved.Name = (struct saved_##Name){ __VA_ARGS__ };                                  \
+            r->below = begin_##Name;                                                               \
+            if (status == HUD_PASS && ours->in_flight == 0)                                        \
+                hud_request_give(r);                                                               \
+            else                                                                                   \
+                status = launch(r, hold_##Name(r) ? status : HUD_ERR_MEMORY, request);             \
+        }                                                                                          \
+        if (status == HUD_PASS)                                                                    \
+            return real.I##Inner(__VA_ARGS__, request);                                            \
+        return status == HUD_OK ? MPI_SUCCESS : fail(ours, status);                                \
+    }
+
+#define COUNT int
+#define PLACE int
+#define MANY(array) ((struct many){ (array), false, false })
+#define PLAIN(Name, name, ...) WRAPPER(Name, name, name, __VA_ARGS__)
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#include "host/signatures.def"
+#undef COUNT
+#undef PLACE
+#undef MANY
+
+#define COUNT MPI_Count
+#define PLACE MPI_Aint
+#define MANY(array) ((struct many){ (array), true, false })
+#define HANDLED(Name, name, ...) WRAPPER(Name##_c, name, name##_c, __VA_ARGS__)
+#define HANDLED_ARRAYS HANDLED
+#include "host/signatures.def"
+
+const struct hud_wrapper hud_nonblocking_wrappers[] = {
+#define PLAIN(Name, name, ...) { "MPI_I" #name, (void (*)(void))wrap_I##name },
+#define HANDLED(Name, name, ...)                                                                   \
+    { "MPI_I" #name, (void (*)(void))wrap_I##name },                                               \
+        { "MPI_I" #name "_c", (void (*)(void))wrap_I##name##_c },
+#define HANDLED_ARRAYS HANDLED
+#include "host/signatures.def"
+    { NULL, NULL },
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nonblocking.h - nonblocking collectives of the front end for the MPICH family.
+ *
+ * nonblocking.c  the wrappers
+ * request.c      a request of huddle as a generalized request of the MPI
+ * order.c        wrappers of what takes a place in the MPI's order of nonblocking calls without
+ *                being handled, or frees what a request still uses
+ */
+#ifndef HUD_PMPI_NONBLOCKING_H
+#define HUD_PMPI_NONBLOCKING_H
+
+#include "host/pmpi/call.h"
+
+/* MPI's arguments, for when the MPI's own collective is started later. */
+#define FIELD_buffer void *buffer;
+#define FIELD_in const void *in;
+#define FIELD_out void *out;
+#define FIELD_count COUNT count;
+#define FIELD_ins COUNT ins;
+#define FIELD_outs COUNT outs;
+#define FIELD_counts const COUNT *counts;
+#define FIELD_in_counts const COUNT *in_counts;
+#define FIELD_out_counts const COUNT *out_counts;
+#define FIELD_in_places const PLACE *in_places;
+#define FIELD_out_places const PLACE *out_places;
+#define FIELD_type MPI_Datatype type;
+#define FIELD_in_type MPI_Datatype in_type;
+#define FIELD_out_type MPI_Datatype out_type;
+#define FIELD_in_types const MPI_Datatype *in_types;
+#define FIELD_out_types const MPI_Datatype *out_types;
+#define FIELD_op MPI_Op op;
+#define FIELD_root int root;
+#define FIELD_comm MPI_Comm comm;
+
+#define COUNT int
+#define PLACE int
+#define PLAIN(Name, name, ...)                                                                     \
+    struct saved_##Name {                                                                          \
+        JOIN(FIELD_, __VA_ARGS__)                                                                  \
+    };
+#define HANDLED PLAIN
+#define HANDLED_ARRAYS PLAIN
+#include "host/signatures.def"
+#undef COUNT
+#undef PLACE
+#define COUNT MPI_Count
+#define PLACE MPI_Aint
+#define HANDLED(Name, name, ...)                                                                   \
+    struct saved_##Name##_c {                                                                      \
+        JOIN(FIELD_, __VA_ARGS__)                                                                  \
+    };
+#define HANDLED_ARRAYS HANDLED
+#include "host/signatures.def"
+#undef COUNT
+#undef PLACE
+
+union saved {
+#define PLAIN(Name, name, ...) struct saved_##Name Name;
+#define HANDLED(Name, name, ...)                                                                   \
+    struct saved_##Name Name;                                                                      \
+    struct saved_##Name##_c Name##_c;
+#define HANDLED_ARRAYS HANDLED
+#include "host/signatures.def"
+};
+
+enum request_state { WITH_HUDDLE, WITH_MPI, ENDED };
+
+struct request {
+    struct request *next, *before; /* in the pool or in flight */
+    struct call call;
+    struct comm *comm;
+    hud_request *request;            /* huddle's */
+    MPI_Request handle, inner;       /* the user's; the MPI's own */
+    int (*below)(struct request *r); /* starts the latter */
+    enum request_state state;
+    bool complete;      /* the MPI was told */
+    int code;           /* its result */
+    MPI_Op op;          /* a user's operation that it uses, or MPI_OP_NULL */
+    MPI_Datatype *held; /* types made of those that it uses, which keep them alive */
+    int held_count;
+    MPI_Datatype *types[2]; /* copies of arrays in `saved` */
+    union saved saved;
+};
+
+/* ---- request.c ---- */
+/* False: this MPI has no generalized requests that it asks for progress. */
+bool hud_requests_find(void *mpi);
+bool hud_requests_exist(void);
+struct request *hud_request_take(struct comm *comm);
+void hud_request_give(struct request *r);
+/* Keeps a type, or an operation of the user's, until the request is freed.  False: no memory. */
+bool hud_request_hold_type(struct request *r, MPI_Datatype type);
+const MPI_Datatype *hud_request_hold_types(struct request *r, const MPI_Datatype *types);
+/* Makes and starts it; handled: r->call is open.  HUD_OK: *request is the user's. */
+int hud_request_launch(struct request *r, bool handled, MPI_Request *request);
+/* Some are in flight. */
+bool hud_requests_fly(void);
+/* The request of a user's handle, to be polled; false: not one of ours. */
+bool hud_request_poll(MPI_Request handle);
+
+/* ---- nonblocking.c ---- */
+extern const struct hud_wrapper hud_nonblocking_wrappers[];
+
+/* ---- order.c ---- */
+extern const struct hud_wrapper hud_order_wrappers[];
+void hud_op_hold(MPI_Op op);
+void hud_op_drop(MPI_Op op);
+
+#endif
