@@ -17,6 +17,7 @@ from .arguments import CANDIDATE
 from .variants import Variant
 
 LOW, HIGH = 30, 4000  # shots of a candidate, at least and at most
+SHOTS_S = 30  # within which a busy machine takes the fewest shots of all candidates
 PATIENCE_S = 60  # until a launch is ended, beyond its time
 
 
@@ -89,25 +90,28 @@ class Comparison:
         o = self.options
         seconds = o.figure_ms / 1000 * len(o.compare)
         low, high = (o.shots, o.shots) if o.shots else (LOW, HIGH)
-        return Plan(seconds, low, high, o.loop or 0, True)
+        return Plan(seconds, low, high, o.loop or 0, True, SHOTS_S + seconds)
 
     def measure(self, launch, ranks, collective):
         texts = [settings_of(self.layout, collective, text) for text in self.options.compare]
         bind = "core" if self.options.bind == "core" and ranks <= jobs.cores() else "none"
         team = SimpleNamespace(ranks=ranks, bind=bind)
-        limit_s = PATIENCE_S + self.options.figure_ms / 1000 * len(texts)
+        plan = self.plan()
+        limit_s = PATIENCE_S + plan.limit_s
         with Trials(self.layout, team, texts, lambda: limit_s) as trials:
             for size in self.options.bytes if self.moves(collective) else [0]:
                 trials.line_at = -math.inf  # each size has its own
-                answer = trials.compare(collective, size, self.plan(), list(range(len(texts))))
+                answer = trials.compare(collective, size, plan, list(range(len(texts))))
                 self.keep(answer, (launch, ranks, bind, collective, size))
 
     def keep(self, answer, about):
         launch, ranks, bind, collective, size = about
         times = times_of(answer)
+        refused = {figure["candidate"] for figure in answer["figures"] if figure["refused"]}
         for number, name in enumerate(self.options.compare):
             if number not in times:
-                note = f"{name}, {ranks} ranks: takes no {collective} of {size} bytes"
+                why = "takes no" if number in refused else "had no time for a"
+                note = f"{name}, {ranks} ranks: {why} {collective} of {size} bytes"
                 self.notes += [note] if note not in self.notes else []
                 continue
             taken = sorted(times[number])

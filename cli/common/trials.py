@@ -39,8 +39,8 @@ LINE_EVERY_S = 2  # measuring it takes as long as several comparisons
 PATIENCE = 2  # limit of a comparison on a busy machine, as a multiple of its time
 # seconds: of all candidates together.  low, high: shots of each.  loop: calls back to back in a
 # sample, 0 for single shots.  line: the answer has the line transfer, of that moment or shortly
-# before.
-Plan = namedtuple("Plan", "seconds low high loop line")
+# before.  limit_s: when it ends with the shots that it has; None: PATIENCE * seconds.
+Plan = namedtuple("Plan", "seconds low high loop line limit_s", defaults=[None])
 STOPS = (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP)
 
 
@@ -138,7 +138,8 @@ class Trials:
         seconds = min(plan.seconds, self.left())
         labelled = plan.line and time.monotonic() - self.line_at >= LINE_EVERY_S
         figure_us = max(1, int(seconds * 1e6 / len(which)))
-        limit_us = max(1000, int(min(PATIENCE * seconds, self.left()) * 1e6))
+        limit_s = plan.limit_s or PATIENCE * seconds
+        limit_us = max(1000, int(min(limit_s, self.left()) * 1e6))
         words = (collective, size, figure_us, plan.low, plan.high, plan.loop, limit_us)
         try:
             print(

@@ -43,13 +43,20 @@ TARGETS = ("sim_check", "example_team", "simulate", "probe", "huddle_loader", "h
 WHERE_AN_MPI_IS = re.compile(r"^(bench_openmpi|openmpi-[\d.]+|huddle_mpich)$", re.MULTILINE)
 
 
-def run(copy, command):
+def ask(copy, command):
+    """What it prints; where it fails, that is printed."""
     print("$", command, flush=True)
     words = ["bash", "-c", command]
-    done = subprocess.run(words, cwd=copy, stdout=subprocess.PIPE, text=True, check=False)
-    print(done.stdout, flush=True)
-    assert done.returncode == 0, f"status {done.returncode}: {command}"
+    out, both = subprocess.PIPE, subprocess.STDOUT
+    done = subprocess.run(words, cwd=copy, stdout=out, stderr=both, text=True, check=False)
+    if done.returncode != 0:
+        print(done.stdout, flush=True)
+        sys.exit(f"status {done.returncode}: {command}")
     return done.stdout
+
+
+def run(copy, command):
+    ask(copy, command)
 
 
 def make(source, scratch):
@@ -104,9 +111,9 @@ def main(source, scratch):
     flags = "-DCMAKE_C_FLAGS_RELEASE='-O1 -DNDEBUG' -DCMAKE_CXX_FLAGS_RELEASE=-O0"  # is built fast
     options = f"-DHUD_WERROR=ON -DHUD_TEST_ONLY=sim -DHUD_KERNELS=-O0 {flags}"
     run(copy, f"cmake -S . -B build -G Ninja {options} >/dev/null")
-    known = run(copy, "cmake --build build --target help | cut -d: -f1")
+    known = ask(copy, "cmake --build build --target help | cut -d: -f1")
     targets = (*TARGETS, *WHERE_AN_MPI_IS.findall(known))
-    run(copy, f"cmake --build build --target {' '.join(targets)} >/dev/null")
+    run(copy, f"cmake --build build --target {' '.join(targets)}")
 
 
 if __name__ == "__main__":
