@@ -43,7 +43,7 @@ TARGETS = ("sim_check", "example_team", "simulate", "probe", "huddle_loader", "h
 WHERE_AN_MPI_IS = re.compile(r"^(bench_openmpi|openmpi-[\d.]+|huddle_mpich)$", re.MULTILINE)
 
 
-def ask(copy, command):
+def run(copy, command):
     """What it prints; where it fails, that is printed."""
     print("$", command, flush=True)
     words = ["bash", "-c", command]
@@ -53,10 +53,6 @@ def ask(copy, command):
         print(done.stdout, flush=True)
         sys.exit(f"status {done.returncode}: {command}")
     return done.stdout
-
-
-def run(copy, command):
-    ask(copy, command)
 
 
 def make(source, scratch):
@@ -111,7 +107,7 @@ def main(source, scratch):
     flags = "-DCMAKE_C_FLAGS_RELEASE='-O1 -DNDEBUG' -DCMAKE_CXX_FLAGS_RELEASE=-O0"  # is built fast
     options = f"-DHUD_WERROR=ON -DHUD_TEST_ONLY=sim -DHUD_KERNELS=-O0 {flags}"
     run(copy, f"cmake -S . -B build -G Ninja {options} >/dev/null")
-    known = ask(copy, "cmake --build build --target help | cut -d: -f1")
+    known = run(copy, "cmake --build build --target help | cut -d: -f1")
     targets = (*TARGETS, *WHERE_AN_MPI_IS.findall(known))
     run(copy, f"cmake --build build --target {' '.join(targets)}")
 
