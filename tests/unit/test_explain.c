@@ -145,13 +145,28 @@ static void where_memory_is_short_the_verdict_says_so(void **state)
     setenv("HUDDLE_MEMORY", "1M", 1);
     ask("alltoallv", 0, 32, "none");
     assert_true(is_verdict_on("windows", "serves"));
+    setenv("HUDDLE_MEMORY", "200K", 1);
     ask("alltoallv", 0, 500, "none");
+    setenv("HUDDLE_MEMORY", "1M", 1);
     assert_string_equal(text_at("why.by"), "no rule that memory has room for");
     assert_true(is_verdict_on("windows", "memory has no room for its algorithm"));
     ask("alltoall", 1 << 20, 8, "core");
     assert_string_equal(verdict_on("inline"), "for other sizes");
     ask("alltoall", 8 << 10, 8, "core");
     assert_string_equal(verdict_on("inline"), "its algorithm does not take the call");
+    unsetenv("HUDDLE_MEMORY");
+}
+
+/* What has a substitute gives way to what has none: scans go by slices, and broadcast keeps its
+ * queue. */
+static void where_memory_is_short_no_collective_is_left_out(void **state)
+{
+    (void)state;
+    setenv("HUDDLE_MEMORY", "200K", 1);
+    ask("scan", 8, 2, "core");
+    assert_string_equal(text_at("serves.algorithm"), "slices");
+    ask("bcast", 64 << 10, 2, "core");
+    assert_string_equal(text_at("serves.algorithm"), "queue");
     unsetenv("HUDDLE_MEMORY");
 }
 
@@ -318,6 +333,7 @@ int main(void)
         cmocka_unit_test(single_copy_serves_where_the_facts_allow_it),
         cmocka_unit_test(a_described_machine_has_its_own_memory),
         cmocka_unit_test(where_memory_is_short_the_verdict_says_so),
+        cmocka_unit_test(where_memory_is_short_no_collective_is_left_out),
         cmocka_unit_test(ranks_lie_where_the_map_puts_them),
         cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
         cmocka_unit_test(a_setting_comes_first),

@@ -54,6 +54,16 @@ bool hud_making_share(const struct plan_slot *slot, const struct candidate *c);
 /* The slot of a candidate, a new one if none has its shape; -1: a plan holds no more. */
 int hud_making_slot(struct plan *plan, const struct candidate *c);
 
+/* Cuts the axes of sizes anew, as candidates were barred.  False: more pieces than a plan holds. */
+bool hud_making_cut(struct making *k);
+
+/* How many collectives, or of these reductions, have sizes that no candidate covers. */
+int hud_room_lacking(const struct making *k, bool reductions);
+/* Slot `without` has no room.  It is given up, if what it serves has another; else one whose loss
+ * leaves nothing uncovered that is covered now, the last collectives' first; else it is, too.  A
+ * lean plan gives up what reductions can do without, data first. */
+void hud_room_find(struct making *k, int without);
+
 /* The second candidate for calls of that size, whose first one is `winner`; -1: none, or none is
  * asked for.  *max_bytes: the size up to which that stays so, at most what it was. */
 int hud_second_find(const struct making *k, int axis, size_t bytes, int winner, size_t *max_bytes);

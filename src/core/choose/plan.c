@@ -8,8 +8,9 @@
  * first candidate that covers it.
  * 3. Candidates that got a piece get slots, which layout.c places in a slice.
  *
- * A slot that finds no room bars its candidates, one that is too small for their largest messages
- * leaves those to others, and the last two steps are done again.  A tuning file that has more
+ * A slot that finds no room bars its candidates, or those of another slot, where only these have
+ * substitutes.  One that is too small for its candidates' largest messages leaves those to others.
+ * Then the last two steps are done again.  A tuning file that has more
  * choices for one team than a plan holds is ignored, and the plan records that.
  *
  * Under HUDDLE_REDUCE_ORDER=fixed a reduction for which memory is short would get the MPI's order.
@@ -183,7 +184,7 @@ static void write_entry(struct making *k, int at, int winner, int second, size_t
 
 /* Cuts the axis of sizes.  False: into more pieces than a plan holds; the rest falls back to the
  * MPI. */
-static bool cut(struct making *k)
+bool hud_making_cut(struct making *k)
 {
     struct plan *plan = k->plan;
     bool whole = true;
@@ -266,55 +267,6 @@ static int check(const struct plan *plan)
     return -1;
 }
 
-/* All that would use that slot. */
-static void bar(struct making *k, const struct plan_slot *slot)
-{
-    for (int i = 0; i < k->count; i++)
-        if (k->candidate[i].row >= 0 && hud_making_share(slot, &k->candidate[i]))
-            k->candidate[i].barred = true;
-}
-
-/* A reduction has no candidate that covers it. */
-static bool lacks(const struct making *k)
-{
-    bool lacking = false;
-
-    for (int kind = 0; kind < COLL_KINDS; kind++)
-        for (int e = k->plan->first[kind];
-             coll_has(kind, COLL_REDUCES) && e < k->plan->first[kind + 1]; e++)
-            lacking = lacking || k->winner[e] < 0;
-    return lacking;
-}
-
-/* Reductions can do without that slot, and now do. */
-static bool give_up(struct making *k, const struct plan_slot *slot)
-{
-    bool before[PLAN_RULES];
-
-    for (int i = 0; i < k->count; i++)
-        before[i] = k->candidate[i].barred;
-    bar(k, slot);
-    cut(k);
-    if (!lacks(k))
-        return true;
-    for (int i = 0; i < k->count; i++)
-        k->candidate[i].barred = before[i];
-    return false;
-}
-
-/* Where a slot has no room: a lean plan gives up what reductions can do without, data first. */
-static void make_room(struct making *k, int without)
-{
-    struct plan *plan = k->plan;
-
-    for (int i = 0; k->lean && i < 2 * plan->slots; i++) {
-        const struct plan_slot *slot = &plan->slot[i % plan->slots];
-        if (alg_holds_data(hud_shm_algs[slot->row]) == (i < plan->slots) && give_up(k, slot))
-            return;
-    }
-    bar(k, &plan->slot[without]);
-}
-
 /* All that would use that slot take what it, as laid out, can hold. */
 static void shrink(struct making *k, const struct plan_slot *slot)
 {
@@ -335,15 +287,15 @@ static void settle(struct making *k)
     collect(k);
     do {
         if (without >= 0)
-            make_room(k, without);
+            hud_room_find(k, without);
         else if (small >= 0)
             shrink(k, &plan->slot[small]);
-        bool whole = cut(k);
+        bool whole = hud_making_cut(k);
         whole = give_slots(k) && whole;
         if (!whole && k->tuning) {
             leave_tuning(k);
             collect(k);
-            cut(k);
+            hud_making_cut(k);
             give_slots(k);
         }
         without = hud_plan_lay_out(k->config, plan);
@@ -361,7 +313,7 @@ static void settle_seconds(struct making *k)
 
     k->seconds = true;
     do {
-        whole = cut(k);
+        whole = hud_making_cut(k);
         whole = give_slots(k) && whole;
         firsts = plan->slots;
         whole = hud_second_add(k) && whole;
@@ -385,7 +337,8 @@ void hud_plan_make(struct planner *planner, const struct plan_facts *facts, size
     k->lean = k->cramped = k->seconds = false;
     planner->made++;
     settle(k);
-    if (k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k->cramped && lacks(k)) {
+    if (k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k->cramped &&
+        hud_room_lacking(k, true) > 0) {
         k->lean = true;
         settle(k);
     }

@@ -30,8 +30,8 @@ uintptr_t hud_narrow_exchange(void (*function)(void), uintptr_t a, uintptr_t b, 
                               uintptr_t i, uintptr_t j, uintptr_t k);
 uintptr_t hud_narrow_reduction(void (*function)(void), uintptr_t a, uintptr_t b, uintptr_t c,
                                uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h);
-/* One block at this rank, and arrays for all.  Arrays that count at the root alone are not looked at
- * elsewhere. */
+/* One block at this rank, and arrays for all.  Arrays that count at the root alone are not looked
+ * at elsewhere. */
 enum hud_narrow_form { HUD_NARROW_ALLGATHERV, HUD_NARROW_GATHERV, HUD_NARROW_SCATTERV };
 enum { HUD_NARROW_MAX = 11 }; /* arguments, with those after the communicator */
 uintptr_t hud_narrow_join(void (*function)(void), enum hud_narrow_form form,

@@ -46,7 +46,7 @@ int hud_many_exchange(struct call *c, const struct blocks *in, const struct bloc
     return HUD_OK;
 }
 
-/* The view of one block beside those of all, which are open. */
+/* The view of one block; in place, that is its own of all, which are open. */
 static const struct hud_view *open_one(struct side *s, const void *buffer, int count,
                                        const TYPE *type, const struct hud_view *own_of_all)
 {

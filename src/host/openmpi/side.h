@@ -34,7 +34,7 @@ static ALWAYS_INLINE int close_side(struct side *s, int status)
     return complete ? status : HUD_ERR_MEMORY;
 }
 
-/* A side that this rank may not have: it is of no bytes then, and the arguments are not looked at. */
+/* A side that this rank may not have: then it is of no bytes, and arguments are not looked at. */
 static ALWAYS_INLINE void open_side_or_none(bool has, struct side *s, const void *base,
                                             size_t count, const TYPE *type)
 {
